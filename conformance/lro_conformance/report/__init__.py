@@ -1,0 +1,1 @@
+"""The report: one model, and the renderings made from it."""

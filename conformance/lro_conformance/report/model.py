@@ -1,0 +1,137 @@
+"""The report of one run: the one model that every rendering is made from.
+
+Its JSON form is ``schemas/report.schema.json`` (format ``lro-report/1``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from lro_conformance.verdicts import LevelVerdict, Verdict
+from lro_spec.requirements import Requirement
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """What one check found."""
+
+    name: str
+    """``module.function``, unique in a run."""
+    requirement: str
+    """The id of the one requirement it judges."""
+    verdict: Verdict
+    subjects: int
+    """How many things it examined that could have failed it."""
+    expected: str
+    observed: str
+    evidence: str = ""
+    """What to look at or paste: the settings and the JSON-RPC lines of the subject that failed."""
+    erratum: bool = False
+    """True where a *warn* is a defect of the specification's text, not of the server."""
+
+
+@dataclass(frozen=True, slots=True)
+class RequirementResult:
+    """One requirement with its verdict and the checks behind it."""
+
+    requirement: Requirement
+    verdict: Verdict
+    checks: tuple[CheckResult, ...]
+    reason: str = ""
+    """Why there is no verdict of a check: the exclusion, the attestation, or what could not be observed."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerInfo:
+    """The server that was judged, as it named itself and as it was started."""
+
+    name: str
+    version: str
+    command: tuple[str, ...]
+    protocol: str
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Everything a run has to say."""
+
+    suite_version: str
+    edition: str
+    server: ServerInfo
+    implemented: bool | None
+    """Whether the server offloads at all; None when that could not be observed."""
+    claimed: int | None
+    levels: Mapping[int, LevelVerdict]
+    achieved: int
+    requirements: tuple[RequirementResult, ...]
+    seed: int
+    started_at: str
+    """ISO 8601, UTC."""
+    duration_s: float
+    notes: tuple[str, ...] = ()
+    """What a reader should know and no verdict says: volatile fields, tolerances that were widened, missing keys of a profile."""
+    failure: str | None = None
+    """Set when there is no verdict: why the server could not be observed (exit code 3)."""
+    starts: int = 0
+    """How many times a server was started."""
+    hardening: str = field(default="not-observed")
+    """The verdict of the hardening group, which never decides a level."""
+
+    def counts(self) -> dict[str, int]:
+        """How many requirements have each verdict, by its label."""
+        counts = {v.label: 0 for v in Verdict}
+        for result in self.requirements:
+            counts[result.verdict.label] += 1
+        return counts
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON form, valid for ``schemas/report.schema.json``."""
+        return {
+            "format": "lro-report/1",
+            "suite": {"name": "lro-spec", "version": self.suite_version},
+            "edition": self.edition,
+            "server": {
+                "name": self.server.name,
+                "version": self.server.version,
+                "command": list(self.server.command),
+                "protocol": self.server.protocol,
+            },
+            "implemented": self.implemented,
+            "level": {"claimed": self.claimed, "achieved": self.achieved, **{str(n): v for n, v in self.levels.items()}},
+            "hardening": self.hardening,
+            "requirements": [_requirement(r) for r in self.requirements],
+            "counts": self.counts(),
+            "notes": list(self.notes),
+            "failure": self.failure,
+            "seed": self.seed,
+            "server_starts": self.starts,
+            "started_at": self.started_at,
+            "duration_s": round(self.duration_s, 3),
+        }
+
+
+def _requirement(result: RequirementResult) -> dict[str, Any]:
+    r = result.requirement
+    return {
+        "id": r.id,
+        "title": r.title,
+        "group": r.group,
+        "keyword": r.keyword,
+        "level": r.level,
+        "verdict": result.verdict.label,
+        "reason": result.reason,
+        "checks": [
+            {
+                "name": c.name,
+                "verdict": c.verdict.label,
+                "subjects": c.subjects,
+                "expected": c.expected,
+                "observed": c.observed,
+                "evidence": c.evidence,
+                "erratum": c.erratum,
+            }
+            for c in result.checks
+        ],
+    }

@@ -1,0 +1,1 @@
+"""The specification of Large Result Offloading as a library: pure, no process, no socket."""
