@@ -1,1 +1,68 @@
-"""The experiments: each drives servers under chosen settings and returns what happened. None of them judges."""
+"""The experiments: each drives servers under chosen settings and returns what happened. None of them judges.
+
+A trial is a function decorated with `trial`; its name is the name of its evidence, its parameters (but for ``lab``) name
+the evidence that it builds on.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, TypeVar
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+_REGISTRY: dict[str, Trial] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One experiment."""
+
+    name: str
+    title: str
+    """What it does, in a few words, for the live view."""
+    needs: tuple[str, ...]
+    function: Callable[..., Any]
+
+
+def trial(title: str) -> Callable[[Function], Function]:
+    """Make a function an experiment."""
+
+    def register(function: Function) -> Function:
+        name = function.__name__
+        if name in _REGISTRY and _REGISTRY[name].function.__module__ != function.__module__:
+            raise ValueError(f"two trials are named {name}")
+        needs = tuple(p for p in inspect.signature(function).parameters if p != "lab")
+        _REGISTRY[name] = Trial(name, title, needs, function)
+        return function
+
+    return register
+
+
+@cache
+def trials() -> dict[str, Trial]:
+    """Every trial there is, by name."""
+    for module in sorted(m.name for m in pkgutil.iter_modules(__path__)):
+        importlib.import_module(f"{__name__}.{module}")
+    return dict(_REGISTRY)
+
+
+def closure(names: Iterable[str]) -> list[Trial]:
+    """The trials with these names and all that they build on, those that others build on first."""
+    found: dict[str, Trial] = {}
+
+    def add(name: str) -> None:
+        if name not in found:
+            one = trials()[name]
+            for needed in one.needs:
+                add(needed)
+            found[name] = one
+
+    for name in names:
+        add(name)
+    return list(found.values())

@@ -1,0 +1,233 @@
+"""One tool call and everything that was seen of it: the lines, the descriptor, the file as it was when named."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+import orjson
+
+from lro_conformance.records import Record, find_records, show, text_of
+from lro_spec.messages import FoundDescriptor, find_descriptor
+from lro_spec.strictjson import StrictJsonError, loads
+
+if TYPE_CHECKING:
+    from lro_conformance.wire.process import Reply
+
+Outcome = Literal["inline", "offloaded", "error", "no answer"]
+
+MAX_FILE_BYTES = 64 * 1024 * 1024
+"""A larger file is not read: the suite asks for results of a few megabytes at most."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of a file, counted from 1."""
+
+    number: int
+    raw: bytes
+    value: Any
+    problem: str | None
+
+
+@dataclass(frozen=True)
+class FileSeen:
+    """A file as it was at the moment a descriptor named it."""
+
+    path: str
+    problem: str | None = None
+    """Why it could not be read; None when it was."""
+    data: bytes = b""
+    mode: int | None = None
+    mtime: float | None = None
+
+    @cached_property
+    def lines(self) -> list[Line]:
+        """The lines, each parsed strictly; a missing newline at the end is no fault."""
+        raw = self.data.split(b"\n")
+        if raw and raw[-1] == b"":
+            raw.pop()
+        return [_line(number, text) for number, text in enumerate(raw, 1)]
+
+    @cached_property
+    def header(self) -> Record | None:
+        """The header object: that of the first line, or else the first line marked as one."""
+        objects = [cast("Record", line.value) for line in self.lines if isinstance(line.value, dict)]
+        first = self.lines[0].value if self.lines else None
+        if isinstance(first, dict) and ("type" in first or "operation" in first):
+            return cast("Record", first)
+        return next((o for o in objects if o.get("type") == "lro_header"), None)
+
+    @cached_property
+    def record_lines(self) -> list[Line]:
+        """The lines that are not headers, blank ones left out."""
+        header = self.header
+        return [
+            line
+            for line in self.lines
+            if line.raw.strip() and line.value is not header and not is_header(line.value)
+        ]
+
+    @cached_property
+    def records(self) -> list[Record]:
+        """The record lines that are objects."""
+        return [cast("Record", line.value) for line in self.record_lines if isinstance(line.value, dict)]
+
+    def evidence(self) -> str:
+        """Where to look."""
+        return f"file {self.path}"
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call of an operation's tool."""
+
+    operation: str
+    tool: str
+    arguments: Mapping[str, Any]
+    detail: str | None
+    """The detail level asked for; None when the tool's default was left to apply."""
+    limit: int | None
+    query: str | None
+    settings: Mapping[str, object]
+    """The LRO settings that the server was started with."""
+    command: tuple[str, ...]
+    reply: Reply
+    started: float
+    """Seconds since the epoch."""
+    ended: float
+    file: FileSeen | None
+    output_dir: Path | None
+    inline_path: str | None = None
+
+    @cached_property
+    def found(self) -> FoundDescriptor | None:
+        """The descriptor in the result, if there is one."""
+        return find_descriptor(self.reply.result) if isinstance(self.reply.result, dict) else None
+
+    @property
+    def descriptor(self) -> Record:
+        """The descriptor; empty when there is none."""
+        return dict(self.found.value) if self.found is not None else {}
+
+    @cached_property
+    def outcome(self) -> Outcome:
+        """What came of the call."""
+        if self.reply.result is None:
+            return "error" if self.reply.error is not None else "no answer"
+        if self.found is not None:
+            return "offloaded"
+        return "error" if self.reply.result.get("isError") is True else "inline"
+
+    @cached_property
+    def records(self) -> list[Record] | None:
+        """The records of an inline result; None where none could be found in it."""
+        return find_records(self.reply.result, self.inline_path) if self.outcome == "inline" else None
+
+    @cached_property
+    def text(self) -> str:
+        """All text of the result."""
+        return text_of(self.reply.result)
+
+    @property
+    def summary(self) -> Record:
+        """The descriptor's summary; empty when there is none."""
+        value = self.descriptor.get("summary")
+        return cast("Record", value) if isinstance(value, dict) else {}
+
+    @property
+    def header(self) -> Record:
+        """The file's header; empty when there is none."""
+        return (self.file.header or {}) if self.file is not None else {}
+
+    @property
+    def filed(self) -> list[Record]:
+        """The records of the file."""
+        return self.file.records if self.file is not None else []
+
+    @cached_property
+    def estimate(self) -> int | None:
+        """E, the server's own estimate of the result set: the header's, or else the summary's."""
+        for value in (self.header.get("estimated_tokens"), self.summary.get("estimated_tokens")):
+            if isinstance(value, int) and not isinstance(value, bool):
+                return value
+        return None
+
+    @property
+    def label(self) -> str:
+        """The call in a few words."""
+        parts = [f"{k}={show(v, 40)}" for k, v in self.arguments.items()]
+        return f"{self.tool}({', '.join(parts)})"
+
+    def evidence(self) -> str:
+        """What to paste: the settings, the command, the request line, and the start of the answer."""
+        settings = " ".join(f"{k}={v}" for k, v in self.settings.items()) or "none (defaults)"
+        lines = [
+            f"settings: {settings}",
+            f"command: {' '.join(self.command)}",
+            f"→ {self.reply.request.decode('utf-8', 'replace').strip()}",
+            f"← {_answer(self.reply)}",
+        ]
+        if self.file is not None:
+            lines.append(f"file: {self.file.path}")
+        return "\n".join(lines)
+
+
+def is_header(value: Any) -> bool:
+    """Whether a parsed line is marked as a header."""
+    return isinstance(value, dict) and cast("Record", value).get("type") == "lro_header"
+
+
+def see_file(path: object, roots: tuple[Path, ...]) -> FileSeen:
+    """Read the file that a descriptor names, at once, if it lies below one of *roots* and is a regular file.
+
+    A path outside is the server's word only; it is not followed, since its contents would end up in a report.
+    """
+    if not isinstance(path, str) or not path:
+        return FileSeen(str(path), f"file_path is {show(path)}")
+    if "\0" in path or len(path) > 4096:
+        return FileSeen(path, "no path of a file")
+    real = Path(os.path.realpath(path))
+    if not any(real.is_relative_to(root) for root in roots):
+        return FileSeen(path, "lies outside of every folder that the server was given; not read")
+    try:
+        descriptor = os.open(real, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError as problem:
+        return FileSeen(path, f"cannot be opened: {problem.strerror}")
+    with os.fdopen(descriptor, "rb") as stream:
+        seen = os.fstat(descriptor)
+        if not stat.S_ISREG(seen.st_mode):
+            return FileSeen(path, "is not a regular file")
+        if seen.st_size > MAX_FILE_BYTES:
+            return FileSeen(path, f"has {seen.st_size} bytes, more than {MAX_FILE_BYTES} are not read")
+        data = stream.read(MAX_FILE_BYTES + 1)
+    return FileSeen(path, None, data, stat.S_IMODE(seen.st_mode), seen.st_mtime)
+
+
+def _line(number: int, raw: bytes) -> Line:
+    try:
+        return Line(number, raw, orjson.loads(raw), None)
+    except orjson.JSONDecodeError:
+        pass
+    try:
+        return Line(number, raw, loads(raw), None)
+    except StrictJsonError as problem:
+        first = str(problem)
+    try:
+        return Line(number, raw, json.loads(raw.decode("utf-8", "replace")), first)
+    except (ValueError, RecursionError):
+        return Line(number, raw, None, first)
+
+
+def _answer(reply: Reply) -> str:
+    if reply.raw is None:
+        failure = reply.failure
+        return f"(no answer: {failure.kind}: {failure.detail})" if failure is not None else "(no answer)"
+    text = reply.raw[:2000].decode("utf-8", "replace").strip()
+    return text if len(reply.raw) <= 2000 else text + f" … ({len(reply.raw)} bytes)"

@@ -1,0 +1,167 @@
+"""Cleanup: what expires goes, what is fresh stays, and nothing else is touched."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from lro_conformance.judge import NotObserved, Subjects, check
+from lro_conformance.trials.cleanup import DAY, Cleaning, Cleanup
+from lro_conformance.trials.defaults import HOUR, Defaults
+
+
+@check("LRO-CLN-01")
+def test_expired_files_go(cleanup: Cleanup, defaults: Defaults, see: Subjects) -> None:
+    """An offloaded file is deleted once its TTL has passed and cleanup has run."""
+    own, scans = cleanup.own, [c for c in (cleanup.set_ttl, defaults.cleaning) if c is not None]
+    cleans_at_all = any(p.gone for c in scans for p in c.planted) or (own is not None and own.gone)
+    if own is not None and not own.gone and cleans_at_all:
+        see.unseen("the server cleans up, but not by the TTL that was set")
+        own = None
+    if own is not None:
+        see.expect(
+            own.gone,
+            expected="the server's own file of a second's TTL is gone after cleanup",
+            observed=f"still there {own.waited_s:.1f} s later, cleanup set off {own.cleanups} times",
+            at=own,
+        )
+    elif scans and not cleanup.own:
+        see.expect(
+            cleans_at_all,
+            expected="a file 40 days old is gone after cleanup",
+            observed="it is still there",
+            at=scans[0],
+        )
+    else:
+        see.unseen(cleanup.reason or "no file of the server's own could be watched")
+
+
+@check("LRO-CLN-02")
+def test_default_ttl(defaults: Defaults, see: Subjects) -> None:
+    """Without a setting files live for 3600 seconds: five minutes less stays, five minutes more goes."""
+    cleaning = _scanning(defaults.cleaning)
+    for planted in (p for p in cleaning.planted if p.age_s < DAY):
+        _as_aged(cleaning, planted.age_s, planted.gone, HOUR, see)
+
+
+@check("LRO-CLN-03")
+def test_fresh_files_stay(cleanup: Cleanup, defaults: Defaults, see: Subjects) -> None:
+    """A file younger than the TTL stays, even while others expire."""
+    for cleaning in (cleanup.set_ttl, defaults.cleaning):
+        for path, gone in cleaning.own if cleaning is not None else ():
+            see.expect(
+                not gone,
+                expected=f"{Path(path).name}, made a moment before cleanup, stays",
+                observed="it was deleted",
+                at=cleaning,
+            )
+    own = cleanup.own
+    if own is not None and own.gone and own.second is not None:
+        see.expect(
+            not own.second_gone,
+            expected="a file younger than its TTL of a second stays while an older one expires",
+            observed="it was deleted",
+            at=own,
+        )
+
+
+@check("LRO-CLN-04")
+def test_files_of_earlier_processes_go(cleanup: Cleanup, defaults: Defaults, see: Subjects) -> None:
+    """Cleanup scans the folder: expired files that an earlier process wrote go too."""
+    cleanings = [c for c in (cleanup.set_ttl, defaults.cleaning) if c is not None]
+    if not any(p.gone for c in cleanings for p in c.planted) and not (cleanup.own is not None and cleanup.own.gone):
+        raise NotObserved("the server deletes nothing at all")
+    for cleaning in cleanings:
+        old = next((p for p in cleaning.planted if p.age_s >= DAY), None)
+        if old is None:
+            continue
+        see.expect(
+            old.gone,
+            expected=f"{old.path.name}, 40 days old, is deleted",
+            observed="it is still there",
+            at=cleaning,
+        )
+
+
+@check("LRO-CFG-03")
+def test_ttl_setting(cleanup: Cleanup, defaults: Defaults, see: Subjects) -> None:
+    """ttl_seconds takes effect: with 600, a file of 300 seconds stays and one of 1200 goes; with 1, an own file goes."""
+    if cleanup.reason is not None:
+        raise NotObserved(cleanup.reason)
+    others_clean = any(p.gone for c in (cleanup.set_ttl, defaults.cleaning) if c is not None for p in c.planted)
+    own = cleanup.own
+    if own is not None and (own.gone or others_clean):
+        see.expect(
+            own.gone,
+            expected="with ttl_seconds = 1 the server's own file is gone after cleanup",
+            observed=f"still there {own.waited_s:.1f} s later",
+            at=own,
+        )
+    cleaning = _scanning(cleanup.set_ttl)
+    for planted in (p for p in cleaning.planted if p.age_s < DAY):
+        _as_aged(cleaning, planted.age_s, planted.gone, cleaning.ttl_s or 0, see)
+
+
+def _as_aged(cleaning: Cleaning, age_s: int, gone: bool, ttl_s: int, see: Subjects) -> None:
+    see.expect(
+        gone == (age_s > ttl_s),
+        expected=f"with a TTL of {ttl_s} s a file {age_s} s old {'goes' if age_s > ttl_s else 'stays'}",
+        observed="it was deleted" if gone else "it is still there",
+        at=cleaning,
+    )
+
+
+def _scanning(cleaning: Cleaning | None) -> Cleaning:
+    """The cleaning, where ages can be told from it: the server deletes by age, and files of earlier processes too."""
+    if cleaning is None:
+        raise NotObserved("no cleanup could be watched under this TTL")
+    if any(gone for _, gone in cleaning.own):
+        raise NotObserved("fresh files are deleted too, so nothing can be said of ages")
+    if not any(p.gone for p in cleaning.planted):
+        raise NotObserved("files of earlier processes are not deleted at any age, so back-dated ones tell nothing")
+    return cleaning
+
+
+@check("LRO-CLN-05")
+def test_expiry_is_told(cleanup: Cleanup, defaults: Defaults, see: Subjects) -> None:
+    """Each deleted file is told in an OffloadFileExpired event."""
+    for cleaning in (cleanup.set_ttl, defaults.cleaning):
+        if cleaning is None:
+            continue
+        gone = [p.path.name for p in cleaning.planted if p.gone]
+        if not gone:
+            see.unseen("no file was deleted")
+            continue
+        told = [n for n in gone if any(n in e for e in cleaning.events)]
+        see.expect(
+            len(told) == len(gone) or len(set(cleaning.events)) >= len(gone),
+            expected=f"OffloadFileExpired for each of {', '.join(gone)}",
+            observed=f"{len(cleaning.events)} events" + (f", of {', '.join(told)}" if told else ""),
+            at=cleaning,
+        )
+
+
+@check("LRO-HARD-04")
+def test_nothing_else_is_deleted(cleanup: Cleanup, defaults: Defaults, see: Subjects) -> None:
+    """Files of other names, subfolders and what lies in them stay, however old they are."""
+    _decoys(cleanup, defaults, ("name", "folder", "subfolder"), see)
+
+
+@check("LRO-HARD-05")
+def test_links_are_not_followed(cleanup: Cleanup, defaults: Defaults, see: Subjects) -> None:
+    """The target of a symbolic link whose name matches stays."""
+    _decoys(cleanup, defaults, ("symlink",), see)
+
+
+def _decoys(cleanup: Cleanup, defaults: Defaults, kinds: tuple[str, ...], see: Subjects) -> None:
+    for cleaning in (cleanup.set_ttl, defaults.cleaning):
+        if cleaning is None or not any(p.gone for p in cleaning.planted):
+            see.unseen("cleanup deleted nothing, so it spared nothing either")
+            continue
+        for decoy in (d for d in cleaning.decoys if d.kind in kinds):
+            see.expect(
+                not decoy.gone,
+                expected=f"{json.dumps(decoy.path.name)} ({decoy.kind}) is left alone",
+                observed="it was deleted",
+                at=cleaning,
+            )

@@ -1,0 +1,100 @@
+"""Settings: that each takes effect, and what holds without them."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+from lro_conformance.judge import NotObserved, Subjects, check
+from lro_conformance.trials.defaults import Defaults, Folders
+from lro_conformance.trials.survey import Disabled, Inline, Survey
+
+
+@check("LRO-CFG-01")
+def test_disabled_stays_inline(disabled: Disabled, see: Subjects) -> None:
+    """With enabled = false every result is inline, however low the threshold, and no file is written."""
+    for call in disabled.calls:
+        see.expect(
+            call.outcome == "inline",
+            expected=f"{call.operation} inline with enabled = false",
+            observed=call.outcome,
+            at=call,
+        )
+    if disabled.calls:
+        files = [n for n in disabled.listing if n.endswith(".jsonl")]
+        see.expect(not files, expected="no file with enabled = false", observed=", ".join(files), at=disabled.calls[0])
+
+
+@check("LRO-CFG-02")
+def test_threshold_setting(survey: Survey, inline: Inline, see: Subjects) -> None:
+    """threshold_tokens takes effect both ways: 1 offloads two records, a billion offloads nothing."""
+    for name, call in survey.tiny.items():
+        if not survey.offloads(name) or not (call.outcome == "offloaded" or call.records):
+            continue
+        see.expect(
+            call.outcome == "offloaded",
+            expected=f"{name}: two records are offloaded at threshold_tokens = 1",
+            observed=call.outcome,
+            at=call,
+        )
+    for (name, _), call in inline.whole.items():
+        if survey.offloads(name) and call.outcome in ("inline", "offloaded"):
+            see.expect(
+                call.outcome == "inline",
+                expected=f"{name}: inline at threshold_tokens = 1000000000",
+                observed=call.outcome,
+                at=call,
+            )
+
+
+@check("LRO-CFG-04")
+def test_output_dir_setting(survey: Survey, see: Subjects) -> None:
+    """output_dir takes effect: the file lies below it."""
+    for call in (c for c in survey.offloaded if c.file is not None):
+        if call.output_dir is None or call.file is None:
+            raise NotObserved("the output folder cannot be set (profile: settings.output_dir)")
+        if not os.path.isabs(call.file.path):
+            see.unseen("file_path is not absolute")
+            continue
+        real, root = Path(os.path.realpath(call.file.path)), Path(os.path.realpath(call.output_dir))
+        see.expect(
+            real.is_relative_to(root), expected=f"a file in {call.output_dir}", observed=call.file.path, at=call
+        )
+
+
+@check("LRO-CFG-05")
+def test_system_temporary_folder(survey: Survey, folders: Folders, see: Subjects) -> None:
+    """Without output_dir files go to the system's temporary folder: that of TMPDIR, or /tmp itself."""
+    places = [Path("/tmp"), Path("/var/tmp"), Path(tempfile.gettempdir())]  # noqa: S108 - compared with, not written to
+    if folders.temp is not None:
+        places.append(folders.temp)
+    real = {Path(os.path.realpath(p)) for p in places}
+    for call in (c for c in folders.unset if c.outcome == "offloaded" and c.file is not None):
+        path = call.file.path if call.file is not None else ""
+        see.expect(
+            Path(os.path.realpath(path)).parent in real,
+            expected=f"a file in {folders.temp} (TMPDIR) or /tmp",
+            observed=path,
+            at=call,
+        )
+    if not any(c.outcome == "offloaded" for c in folders.unset):
+        see.unseen("nothing was offloaded without output_dir")
+
+
+@check("LRO-CFG-06")
+def test_enabled_by_default(defaults: Defaults, see: Subjects) -> None:
+    """Without a setting LRO is on: what exceeds the default threshold is offloaded."""
+    crossed = [b.offloaded for b in defaults.brackets if b.offloaded is not None]
+    if crossed:
+        see.expect(holds=True, expected="", observed="")
+        return
+    late = next((c for c in defaults.enabled if c.outcome == "offloaded"), None)
+    if late is None:
+        raise NotObserved("no result exceeds the default threshold")
+    see.expect(
+        holds=False,
+        expected="a large result is offloaded without any setting",
+        observed="only once enabled = true is set",
+        at=late,
+    )

@@ -1,0 +1,284 @@
+"""The descriptor: its fields, and whether they tell the truth about the file."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Mapping
+from typing import Any, cast
+
+from lro_conformance.calls import Call
+from lro_conformance.judge import Subjects, check
+from lro_conformance.records import show
+from lro_conformance.trials.survey import Survey
+from lro_spec.lineschema import is_vacuous, lines_violating, schema_problem
+
+TOP = 5
+"""How many namespaces a summary names at the most."""
+
+
+@check("LRO-DESC-01")
+def test_descriptor_fields(survey: Survey, see: Subjects) -> None:
+    """An offloaded call returns a descriptor: `offloaded` true, summary, file_path, line_schema, jq_recipes, guidance."""
+    for call in survey.offloaded:
+        wrong = [*_wrong(call.descriptor, _DESCRIPTOR), *(f"summary.{w}" for w in _wrong(call.summary, _SUMMARY))]
+        see.expect(
+            not wrong,
+            expected="every field of an OffloadResponse and of its summary, with its type",
+            observed="; ".join(wrong),
+            at=call,
+        )
+
+
+def _wrong(value: Mapping[str, Any], fields: Mapping[str, Callable[[Any], bool]]) -> list[str]:
+    return [f"{k} is {show(value[k], 60) if k in value else 'absent'}" for k, fits in fields.items() if not fits(value.get(k))]
+
+
+def _whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _text(value: object) -> bool:
+    return isinstance(value, str) and bool(value)
+
+
+_DESCRIPTOR: dict[str, Callable[[Any], bool]] = {
+    "offloaded": lambda v: v is True,
+    "summary": lambda v: isinstance(v, dict),
+    "file_path": _text,
+    "line_schema": lambda v: isinstance(v, (dict, bool)),
+    "jq_recipes": lambda v: isinstance(v, list),
+    "guidance": lambda v: isinstance(v, str),
+}
+_SUMMARY: dict[str, Callable[[Any], bool]] = {
+    "count": _whole,
+    "estimated_tokens": _whole,
+    "operation": _text,
+    "top_namespaces": lambda v: isinstance(v, list) and all(isinstance(n, str) for n in cast("list[Any]", v)),
+    "detail": _text,
+}
+
+
+@check("LRO-DESC-02")
+def test_path_names_a_file(survey: Survey, see: Subjects) -> None:
+    """file_path is absolute and names a regular file that can be read."""
+    for call in survey.offloaded:
+        path = call.descriptor.get("file_path")
+        if not isinstance(path, str) or call.file is None:
+            see.unseen("a descriptor has no file_path")
+            continue
+        see.expect(
+            os.path.isabs(path) and call.file.problem is None,
+            expected="an absolute path of a regular, readable file",
+            observed=f"{show(path)}: {call.file.problem or 'not absolute'}",
+            at=call,
+        )
+
+
+@check("LRO-DESC-03")
+def test_summary_count(survey: Survey, see: Subjects) -> None:
+    """The summary's count is the number of records in the file."""
+    for call in (c for c in survey.files if _whole(c.summary.get("count"))):
+        lines = len(call.file.record_lines) if call.file is not None else 0
+        see.expect(
+            call.summary["count"] == lines,
+            expected=f"count {lines}, the records of the file",
+            observed=f"count {call.summary['count']}",
+            at=call,
+        )
+
+
+@check("LRO-DESC-04")
+def test_summary_estimate(survey: Survey, see: Subjects) -> None:
+    """The summary's estimated_tokens is E, or E less what the descriptor itself costs."""
+    for call in survey.files:
+        header, said = call.header.get("estimated_tokens"), call.summary.get("estimated_tokens")
+        if not _whole(header) or not _whole(said):
+            see.unseen("header or summary tells no estimate")
+            continue
+        cost = len(call.text) // 2 + 64
+        low = max(0, int(header) - cost)
+        see.expect(
+            said == header or low <= int(said) <= header,
+            expected=f"{header} (the header's E), or that less the descriptor's own cost (at least {low})",
+            observed=str(said),
+            at=call,
+        )
+
+
+@check("LRO-DESC-05")
+def test_summary_operation(survey: Survey, see: Subjects) -> None:
+    """The summary names the operation that was performed."""
+    for call in (c for c in survey.offloaded if _text(c.summary.get("operation"))):
+        said = call.summary["operation"]
+        see.expect(said == call.operation, expected=show(call.operation), observed=show(said), at=call)
+
+
+@check("LRO-DESC-06")
+def test_top_namespaces(survey: Survey, see: Subjects) -> None:
+    """top_namespaces are the most frequent namespaces of the file, at most five, ties in any order."""
+    for call in survey.files:
+        said = call.summary.get("top_namespaces")
+        if not isinstance(said, list) or not all(isinstance(n, str) for n in cast("list[Any]", said)) or not call.filed:
+            continue
+        counts = Counter(n for r in call.filed if isinstance(n := r.get("namespace"), str) and n)
+        wrong = wrong_namespaces(cast("list[str]", said), counts)
+        top = ", ".join(f"{n} ({c})" for n, c in counts.most_common(TOP + 1))
+        see.expect(
+            wrong is None,
+            expected=f"the most frequent of the file's namespaces, at most {TOP}: {top}",
+            observed=f"{show(said)}: {wrong}",
+            at=call,
+        )
+
+
+def wrong_namespaces(said: list[str], counts: Counter[str]) -> str | None:
+    """What is wrong with a list of top namespaces; None when it is right."""
+    if len(said) > TOP:
+        return f"{len(said)} of them"
+    if len(set(said)) < len(said):
+        return "one stands twice"
+    if len(said) < min(TOP, len(counts)):
+        return f"only {len(said)} of {min(TOP, len(counts))}"
+    strangers = [n for n in said if n not in counts]
+    if strangers:
+        return f"{show(strangers[0])} is not in the file"
+    least = min((counts[n] for n in said), default=0)
+    better = [n for n, c in counts.items() if c > least and n not in said]
+    return f"{show(better[0])} is more frequent than one that is named" if better else None
+
+
+@check("LRO-DESC-07")
+def test_score_range(survey: Survey, see: Subjects) -> None:
+    """score_range is null, absent, or two numbers, the lower first, true of the scores in the file if it has any."""
+    for call in survey.offloaded:
+        said = call.summary.get("score_range")
+        pair = _pair(said)
+        if said is None:
+            see.expect(holds=True, expected="", observed="")
+            continue
+        if not see.expect(
+            pair is not None and pair[0] <= pair[1],
+            expected="null, or [lower, upper]",
+            observed=show(said),
+            at=call,
+        ):
+            continue
+        found = [s for s in (_scores(call, key) for key in (("score",), ("provenance", "confidence"))) if s]
+        scores = _scores(call, ("score",))
+        if pair is None or not scores:
+            continue
+        see.expect(
+            any(abs(pair[0] - min(s)) <= 0.01 and abs(pair[1] - max(s)) <= 0.01 for s in found),
+            expected=f"[{min(scores)}, {max(scores)}], the scores in the file",
+            observed=show(said),
+            at=call,
+        )
+
+
+def _pair(value: object) -> tuple[float, float] | None:
+    numbers: list[Any] = []
+    if isinstance(value, list):
+        numbers = cast("list[Any]", value)
+    elif isinstance(value, dict):
+        node = cast("dict[str, Any]", value)
+        numbers = [node.get("min"), node.get("max")]
+    if len(numbers) != 2 or not all(isinstance(n, (int, float)) and not isinstance(n, bool) for n in numbers):
+        return None
+    return float(numbers[0]), float(numbers[1])
+
+
+def _scores(call: Call, path: tuple[str, ...]) -> list[float]:
+    found: list[float] = []
+    for record in call.filed:
+        value: Any = record
+        for key in path:
+            value = cast("dict[str, Any]", value).get(key) if isinstance(value, dict) else None
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            found.append(float(value))
+    return found
+
+
+@check("LRO-DESC-08")
+def test_summary_detail(survey: Survey, see: Subjects) -> None:
+    """The summary's detail is the level asked for, or else the header's."""
+    for call in (c for c in survey.offloaded if _text(c.summary.get("detail"))):
+        said, expected = call.summary["detail"], call.detail or call.header.get("detail")
+        if not _text(expected):
+            see.unseen("no level was asked for and no header tells one")
+            continue
+        see.expect(said == expected, expected=show(expected), observed=show(said), at=call)
+
+
+@check("LRO-DESC-09")
+def test_lines_satisfy_the_schema(survey: Survey, see: Subjects) -> None:
+    """line_schema is a valid JSON Schema, and every record line satisfies it."""
+    for call in _judged(survey):
+        schema = call.descriptor["line_schema"]
+        problem = schema_problem(schema)
+        if not see.expect(problem is None, expected="a valid JSON Schema", observed=problem or "", at=call):
+            continue
+        wrong = lines_violating(schema, call.filed, limit=3)
+        see.expect(
+            not wrong,
+            expected="every record line valid against line_schema",
+            observed=f"record {wrong[0][0] + 1}: {wrong[0][1]}" if wrong else "",
+            at=call,
+        )
+
+
+@check("LRO-DESC-10")
+def test_schema_describes_the_line(survey: Survey, see: Subjects) -> None:
+    """line_schema says something of the record: it names its fields, or refuses records with wrong ones."""
+    for call in _judged(survey):
+        schema = call.descriptor["line_schema"]
+        if schema_problem(schema) is not None:
+            see.unseen("line_schema is no valid JSON Schema")
+            continue
+        vacuous = is_vacuous(schema, call.filed)
+        see.expect(vacuous is None, expected="a schema that describes a memory line", observed=vacuous or "", at=call)
+
+
+def _judged(survey: Survey) -> list[Call]:
+    """One call for each operation and level: their schemas are the same for other limits and queries."""
+    return [c for c in survey.whole.values() if c.filed and isinstance(c.descriptor.get("line_schema"), (dict, bool))]
+
+
+@check("LRO-DESC-11")
+def test_no_payload_beside_it(survey: Survey, see: Subjects) -> None:
+    """The descriptor stands instead of the records: none of them beside it, and both places of a result agree."""
+    for call in (c for c in survey.files if c.operation != "inject" and c.found is not None):
+        found = call.found
+        if found is None:
+            continue
+        if found.where == "both":
+            see.expect(
+                found.text_value == found.structured_value,
+                expected="the same descriptor as text and as structuredContent",
+                observed="two that differ",
+                at=call,
+            )
+        leaked = payload_beside(call)
+        see.expect(leaked is None, expected="no record beside the descriptor", observed=leaked or "", at=call)
+
+
+def payload_beside(call: Call) -> str | None:
+    """A record of the file that stands in the result beside the descriptor's own fields; None when there is none."""
+    known = {"offloaded", "summary", "file_path", "line_schema", "jq_recipes", "guidance"}
+    rest = {k: v for k, v in call.descriptor.items() if k not in known}
+    text = (call.found.around if call.found is not None else "") + show(rest, 10_000_000)
+    strings = [(str(r.get("id")), s) for r in call.filed for s in (r.get("content"), r.get("title")) if isinstance(s, str)]
+    ids = [str(r.get("id")) for r in call.filed if len(str(r.get("id"))) >= 8]
+    several = [i for i in ids if i in text]
+    if len(several) > max(3, len(ids) // 4):
+        return f"the ids of {len(several)} records stand beside it"
+    long = next((i for i, s in strings if len(s) >= 60 and s[:60] in text), None)
+    return f"the text of record {long} stands beside it" if long is not None else None
+
+
+@check("LRO-DESC-12")
+def test_it_is_no_error(survey: Survey, see: Subjects) -> None:
+    """An offloaded result is a success: isError is false or absent."""
+    for call in survey.offloaded:
+        flag = (call.reply.result or {}).get("isError")
+        see.expect(flag is not True, expected="isError false or absent", observed="isError true", at=call)

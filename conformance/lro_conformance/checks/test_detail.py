@@ -1,0 +1,111 @@
+"""Detail levels: what was asked for is what the file holds."""
+
+from __future__ import annotations
+
+from lro_conformance.calls import Call
+from lro_conformance.judge import Subjects, check
+from lro_conformance.readings import comparable, pairs, volatile
+from lro_conformance.records import MEMORY_FIELDS, Record, by_id, differences, show
+from lro_conformance.trials.survey import Inline, Survey
+
+
+@check("LRO-DET-01")
+def test_light_has_no_content(survey: Survey, see: Subjects) -> None:
+    """A file asked for at light detail holds no content: absent, null and empty are equal."""
+    for call in survey.files:
+        if call.detail != "light" or not call.filed:
+            continue
+        full = next((r for r in call.filed if r.get("content") not in (None, "")), None)
+        see.expect(
+            full is None,
+            expected="light records without content",
+            observed=f"record {show((full or {}).get('id'))} has content {show((full or {}).get('content'), 60)}",
+            at=call,
+        )
+
+
+@check("LRO-DET-01")
+def test_file_has_the_requested_fields(survey: Survey, inline: Inline, see: Subjects) -> None:
+    """At each detail level the file's records have the fields that the same call returns inline."""
+    if not comparable(survey, inline):
+        see.unseen("memories have other ids in every server process")
+        return
+    skip = {p[0] for p in volatile(survey, inline)}
+    for filed, shown in pairs(survey, inline):
+        if filed.detail is None:
+            continue
+        here, there = by_id(shown.records or []), by_id(filed.filed)
+        for key in list(here.keys() & there.keys())[:20]:
+            wrong = _fields_that_differ(here[key], there[key]) - skip
+            if not see.expect(
+                not wrong,
+                expected=f"at {filed.detail} detail record {key} has the same fields in the file as inline",
+                observed=f"differs in {', '.join(sorted(wrong))}",
+                at=filed,
+            ):
+                break
+
+
+def _fields_that_differ(inline: Record, filed: Record) -> set[str]:
+    """Documented fields that are filled on one side and missing on the other."""
+    return {
+        p[0]
+        for p in differences(inline, filed)
+        if len(p) == 1 and p[0] in MEMORY_FIELDS and (_blank(inline.get(p[0])) != _blank(filed.get(p[0])))
+    }
+
+
+def _blank(value: object) -> bool:
+    return value is None or value in ("", [], {})
+
+
+@check("LRO-DET-02")
+def test_recall_defaults_to_light(survey: Survey, see: Subjects) -> None:
+    """Recall without a detail level works at light detail."""
+    _default(survey, "recall", "light", see)
+
+
+@check("LRO-DET-03")
+def test_inject_defaults_to_medium(survey: Survey, see: Subjects) -> None:
+    """Inject without a detail level works at medium detail."""
+    _default(survey, "inject", "medium", see)
+
+
+def _default(survey: Survey, operation: str, level: str, see: Subjects) -> None:
+    if operation not in survey.operations:
+        see.not_applicable(f"the server lists no tool for {operation}")
+        return
+    call = survey.whole.get((operation, None))
+    if call is None or call.file is None or not call.filed:
+        see.unseen(f"{operation} without a detail level was not offloaded to a readable file")
+        return
+    said = _said(call)
+    told = {str(v) for v in said.values()}
+    asked = survey.whole.get((operation, level))
+    if asked is not None and asked.filed:
+        other = next((r for r in _beside(call, asked)), None)
+        see.expect(
+            other is None,
+            expected=f"{operation} without a detail level returns the records of {level} detail",
+            observed=f"other fields than at {level}: {other}",
+            at=call,
+        )
+    elif level == "light":
+        full = any(r.get("content") not in (None, "") for r in call.filed)
+        see.expect(not full, expected=f"{operation} without a detail level has no content", observed="content", at=call)
+    if told and asked is None:
+        see.expect(told == {level}, expected=f"the level said is {level}", observed=show(said), at=call)
+
+
+def _said(call: Call) -> dict[str, object]:
+    return {k: v for k, v in (("header", call.header.get("detail")), ("summary", call.summary.get("detail"))) if v}
+
+
+def _beside(one: Call, other: Call) -> list[str]:
+    """Fields filled in one file's records and not in the other's."""
+    left, right = by_id(one.filed), by_id(other.filed)
+    return [
+        f"record {key}: {', '.join(sorted(wrong))}"
+        for key in left.keys() & right.keys()
+        if (wrong := _fields_that_differ(left[key], right[key]))
+    ]

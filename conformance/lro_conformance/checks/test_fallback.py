@@ -1,0 +1,174 @@
+"""Write failure: the operation succeeds, its result is cut to whole records within the threshold, and it says so."""
+
+from __future__ import annotations
+
+import re
+
+from lro_conformance.calls import Call
+from lro_conformance.judge import Subjects, check
+from lro_conformance.records import by_id, lost_or_changed, show, value_at
+from lro_conformance.trials.fallback import KINDS, Failing, Fallback
+
+ROOM = 1.15
+"""How far a truncated result may exceed the threshold: the suite knows the server's measure from its files only."""
+
+TEXT_ROOM = 1.6
+"""The same for a formatted text, whose characters weigh otherwise than those of JSON."""
+
+_FAILED = re.compile(
+    r"\b(fail\w*|error\w*|could ?n[o']t|unable|cannot|can't|not (be )?(written|saved|offloaded)|impossible|unavailable)",
+    re.IGNORECASE,
+)
+_SHORT = re.compile(
+    r"truncat|\bpartial|\bincomplete|\bonly\b|\bfirst \d+|\bomitted|\bcut\b|\bshortened|\blimited to|\b\d+ (of|out of) \d+",
+    re.IGNORECASE,
+)
+
+
+@check("LRO-ERR-01")
+def test_operation_succeeds(fallback: Fallback, see: Subjects) -> None:
+    """A result that cannot be written does not fail the call, nor end the server."""
+    for failing in _each(fallback, see):
+        see.expect(
+            failing.call.outcome in ("inline", "offloaded") and failing.alive,
+            expected=f"{failing.call.operation} succeeds although {KINDS[failing.kind]}",
+            observed=_outcome(failing),
+            at=failing,
+        )
+
+
+def _outcome(failing: Failing) -> str:
+    if not failing.alive:
+        return f"the server ended ({failing.call.outcome})"
+    call = failing.call
+    said = call.reply.error or call.text
+    return f"{call.outcome}: {show(said, 200)}"
+
+
+@check("LRO-ERR-02")
+def test_whole_records_within_the_threshold(fallback: Fallback, see: Subjects) -> None:
+    """The inline result holds fewer, but whole records, within threshold_tokens."""
+    for failing in _inline(fallback, see):
+        wrong = _not_truncated(failing)
+        see.expect(
+            wrong is None,
+            expected=f"some of the {len(failing.known)} records, whole, within {failing.threshold} tokens",
+            observed=wrong or "",
+            at=failing,
+        )
+
+
+def _not_truncated(failing: Failing) -> str | None:
+    records = failing.call.records
+    if records is None:
+        tokens = len(failing.call.text) / 4
+        if tokens > TEXT_ROOM * failing.threshold + 200:
+            return f"a text of {len(failing.call.text)} characters, about {tokens:.0f} tokens"
+        return None
+    if len(records) >= len(failing.known) and failing.known:
+        return f"all {len(records)} records"
+    tokens = sum(len(show(r, 10_000_000)) for r in records) * failing.ratio
+    if tokens > ROOM * failing.threshold + 16:
+        return f"{len(records)} records of about {tokens:.0f} tokens"
+    for key, record in by_id(records).items():
+        known = failing.known.get(key)
+        cut = [p for p in lost_or_changed(known, record, ()) if _is_cut(value_at(known, p), value_at(record, p))] if known else []
+        if cut and known is not None:
+            return f"record {key} is cut: /{'/'.join(cut[0])} is {value_at(record, cut[0])}"
+    return None
+
+
+def _is_cut(whole: str, part: str) -> bool:
+    """A value that lost its end, or went missing."""
+    return part == "nothing" or (part != whole and len(part) < len(whole) and whole.startswith(part.rstrip('"…').rstrip(".")[:12]))
+
+
+@check("LRO-ERR-03")
+def test_warning(fallback: Fallback, see: Subjects) -> None:
+    """The response says that offloading failed and that the results are truncated."""
+    for failing in _inline(fallback, see):
+        text = _beside_the_records(failing.call)
+        failed, short = _FAILED.search(text), _SHORT.search(text)
+        see.expect(
+            failed is not None and short is not None,
+            expected="a warning that offloading failed and that the results are truncated",
+            observed=_said(text, failed is not None, short is not None),
+            at=failing,
+        )
+
+
+def _said(text: str, failed: bool, short: bool) -> str:
+    if not failed and not short:
+        return "no warning"
+    missing = "the failure" if not failed else "the truncation"
+    return f"nothing of {missing}: {show(text.strip(), 200)}"
+
+
+def _beside_the_records(call: Call) -> str:
+    """All that a result says outside of its records."""
+    result = call.reply.result or {}
+    text = show({k: v for k, v in result.items() if k != "content"}, 10_000_000) + "\n" + call.text
+    for record in call.records or []:
+        for value in record.values():
+            if isinstance(value, str) and len(value) > 3:
+                text = text.replace(show(value, 10_000_000)[1:-1], "").replace(value, "")
+    return text
+
+
+@check("LRO-ERR-05")
+def test_no_dangling_descriptor(fallback: Fallback, see: Subjects) -> None:
+    """No descriptor is returned for a file that could not be written."""
+    for failing in _each(fallback, see):
+        if failing.call.outcome in ("error", "no answer") or failing.recreated:
+            continue
+        see.expect(
+            failing.call.outcome == "inline",
+            expected="no descriptor, as there is no file",
+            observed=f"a descriptor of {show(failing.call.descriptor.get('file_path'))}",
+            at=failing,
+        )
+
+
+@check("LRO-ERR-06")
+def test_offloads_again(fallback: Fallback, see: Subjects) -> None:
+    """Once writing works again, results are offloaded again."""
+    for call in fallback.recovered:
+        see.expect(
+            call.outcome == "offloaded" and call.file is not None and call.file.problem is None,
+            expected=f"{call.operation} is offloaded again once the folder is there",
+            observed=call.outcome if call.file is None else str(call.file.problem),
+            at=call,
+        )
+
+
+@check("LRO-ERR-04")
+def test_failure_is_told(fallback: Fallback, see: Subjects) -> None:
+    """An OffloadWriteFailed event with the error's details is emitted for a write that failed."""
+    for failing in _each(fallback, see):
+        if failing.recreated:
+            continue
+        details = [e for e in failing.events if len(_details(e)) >= 3]
+        see.expect(
+            bool(details),
+            expected="an OffloadWriteFailed event that tells the error",
+            observed=f"an event without details: {show(failing.events[0], 200)}" if failing.events else "no event",
+            at=failing,
+        )
+
+
+def _details(event: str) -> str:
+    """What an event says beside its own name, its envelope and its time."""
+    text = re.sub(r"OffloadWriteFailed|notifications/message|jsonrpc|method|params|level|logger|data|event|type|name", "", event)
+    text = re.sub(r"\b(warning|warn|error|info|notice|timestamp|ts|time)\b", "", text)
+    text = re.sub(r"\d{4}-\d\d-\d\dT[\d:.+Z-]+", "", text)
+    return re.sub(r"[^A-Za-z]", "", text)
+
+
+def _each(fallback: Fallback, see: Subjects) -> list[Failing]:
+    for kind, why in fallback.skipped.items():
+        see.unseen(f"{kind}: {why}")
+    return list(fallback.failing)
+
+
+def _inline(fallback: Fallback, see: Subjects) -> list[Failing]:
+    return [f for f in _each(fallback, see) if f.call.outcome == "inline"]

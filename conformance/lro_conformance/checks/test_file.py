@@ -1,0 +1,313 @@
+"""The JSONL file: its lines, its header, its records."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+from lro_conformance.calls import Call, is_header
+from lro_conformance.judge import Subjects, check
+from lro_conformance.readings import characters, comparable, pairs, volatile
+from lro_conformance.records import by_id, id_of, lost_or_changed, show, value_at
+from lro_conformance.trials.survey import Inline, Survey
+from lro_spec.validation import parse_timestamp
+
+CLOCK_S = 2.0
+"""How far a time may lie outside of the call: clocks have seconds, and a server may take the time before it is asked."""
+
+
+@check("LRO-FILE-01")
+def test_every_line_is_json(survey: Survey, see: Subjects) -> None:
+    """Every line is one JSON object in UTF-8: no BOM, no blank line, no NaN, no second value on a line."""
+    for call in survey.files:
+        wrong = _wrong_line(call)
+        see.expect(wrong is None, expected="every line one JSON object (RFC 8259, UTF-8)", observed=wrong or "", at=call)
+
+
+def _wrong_line(call: Call) -> str | None:
+    if call.file is None or not call.file.data:
+        return "the file is empty"
+    if call.file.data.startswith(b"\xef\xbb\xbf"):
+        return "the file begins with a byte order mark"
+    for line in call.file.lines:
+        if not line.raw.strip():
+            return f"line {line.number} is blank"
+        if line.problem is not None:
+            return f"line {line.number}: {line.problem}"
+        if not isinstance(line.value, dict):
+            return f"line {line.number} is {show(line.value, 60)}, not an object"
+    return None
+
+
+@check("LRO-FILE-02")
+def test_header_is_first_and_only(survey: Survey, see: Subjects) -> None:
+    """The first line is the header, marked `"type": "lro_header"`, and no other line is."""
+    for call in (c for c in survey.files if c.file is not None and c.file.lines):
+        lines = call.file.lines if call.file is not None else []
+        marked = [line.number for line in lines if is_header(line.value)]
+        see.expect(
+            marked == [1],
+            expected='"type": "lro_header" on line 1 only',
+            observed=f"on lines {marked}" if marked else f"line 1 is {show(lines[0].value, 100)}",
+            at=call,
+        )
+
+
+@check("LRO-FILE-03")
+def test_header_fields(survey: Survey, see: Subjects) -> None:
+    """The header has operation, count, schema_version, timestamp, estimated_tokens and detail, with their types."""
+    for call in survey.files:
+        if not call.header:
+            see.unseen("a file has no header")
+            continue
+        wrong = [
+            f"{key}: {show(call.header.get(key), 60) if key in call.header else 'absent'}"
+            for key, fits in _HEADER.items()
+            if not fits(call.header.get(key))
+        ]
+        see.expect(
+            not wrong,
+            expected="operation, schema_version, timestamp and detail strings; count and estimated_tokens whole numbers; "
+            "query a string, null or absent",
+            observed="; ".join(wrong),
+            at=call,
+        )
+
+
+def _text(value: object) -> bool:
+    return isinstance(value, str) and bool(value)
+
+
+def _count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+_HEADER: dict[str, Callable[[Any], bool]] = {
+    "operation": _text,
+    "count": _count,
+    "schema_version": lambda v: isinstance(v, str),
+    "timestamp": _text,
+    "estimated_tokens": _count,
+    "detail": _text,
+    "query": lambda v: v is None or isinstance(v, str),
+}
+
+
+@check("LRO-FILE-04")
+def test_header_names_the_operation(survey: Survey, see: Subjects) -> None:
+    """The header's operation is the one that was called."""
+    for call in (c for c in survey.files if _text(c.header.get("operation"))):
+        said = call.header["operation"]
+        see.expect(
+            said == call.operation, expected=f'"operation": {show(call.operation)}', observed=show(said), at=call
+        )
+
+
+@check("LRO-FILE-05")
+def test_header_tells_the_query(survey: Survey, see: Subjects) -> None:
+    """The header's query is the one of the call; for a query that selects everything it may be left out."""
+    for call in survey.files:
+        if call.query is None or not call.header:
+            continue
+        said = call.header.get("query")
+        everything = not call.query.strip() or call.query == "*"
+        if "query" in call.header and said is not None and not isinstance(said, str):
+            continue
+        see.expect(
+            said == call.query or (everything and said in (None, "", "*")),
+            expected=f'"query": {show(call.query)}',
+            observed=show(said) if "query" in call.header else "no query",
+            at=call,
+        )
+    if not any(c.query is not None for c in survey.files):
+        see.not_applicable("no tool takes a query")
+
+
+@check("LRO-FILE-06")
+def test_header_count(survey: Survey, see: Subjects) -> None:
+    """The header's count is the number of record lines in the file."""
+    for call in (c for c in survey.files if _count(c.header.get("count"))):
+        lines = len(call.file.record_lines) if call.file is not None else 0
+        see.expect(
+            call.header["count"] == lines,
+            expected=f'"count": {lines}, the record lines of the file',
+            observed=f'"count": {call.header["count"]}',
+            at=call,
+        )
+
+
+@check("LRO-FILE-07")
+def test_header_timestamp(survey: Survey, see: Subjects) -> None:
+    """The header's timestamp is ISO 8601 and tells when the file was written."""
+    for call in (c for c in survey.files if _text(c.header.get("timestamp"))):
+        said = str(call.header["timestamp"])
+        moments = [m.timestamp() for m in times_meant(said)]
+        low, high = call.started - CLOCK_S, call.ended + CLOCK_S
+        see.expect(
+            any(low <= m <= high for m in moments),
+            expected=f"an ISO 8601 time between {_iso(call.started)} and {_iso(call.ended)} (± {CLOCK_S:.0f} s)",
+            observed=show(said) + ("" if moments else ", which is not ISO 8601"),
+            at=call,
+        )
+
+
+def times_meant(text: str) -> list[datetime]:
+    """The moments that an ISO 8601 text may mean: one with an offset, UTC or local time without; none if malformed."""
+    moment = parse_timestamp(text)
+    if moment is None:
+        return []
+    if moment.tzinfo is not None:
+        return [moment]
+    return [moment.replace(tzinfo=UTC), moment.astimezone()]
+
+
+def _iso(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")
+
+
+@check("LRO-FILE-08")
+def test_header_detail(survey: Survey, see: Subjects) -> None:
+    """The header's detail is the level asked for; where none was asked for, it is the level that the records have."""
+    for call in (c for c in survey.files if _text(c.header.get("detail"))):
+        said = call.header["detail"]
+        expected = call.detail
+        if expected is None and survey.operations[call.operation].details:
+            expected = {"recall": "light", "inject": "medium"}.get(call.operation)
+            if expected is not None and not _same_fields(survey, call, expected):
+                see.unseen("the default detail level is another")
+                continue
+        if expected is None:
+            continue
+        see.expect(said == expected, expected=f'"detail": {show(expected)}', observed=show(said), at=call)
+
+
+def _same_fields(survey: Survey, call: Call, level: str) -> bool:
+    asked = survey.whole.get((call.operation, level))
+    if asked is None or not asked.filed or not call.filed:
+        return False
+    return set(asked.filed[0]) == set(call.filed[0]) and _has_content(asked) == _has_content(call)
+
+
+def _has_content(call: Call) -> bool:
+    return any(r.get("content") not in (None, "") for r in call.filed)
+
+
+@check("LRO-FILE-09")
+def test_file_is_complete(survey: Survey, inline: Inline, see: Subjects) -> None:
+    """The file holds the memories that the same call returns inline, each once."""
+    same = comparable(survey, inline)
+    for filed, shown in pairs(survey, inline):
+        ids = [i for r in filed.filed if (i := id_of(r)) is not None]
+        twice = len(ids) - len(set(ids))
+        see.expect(not twice, expected="each memory once", observed=f"{twice} ids stand more than once", at=filed)
+        here = by_id(shown.records or []).keys()
+        if same and here:
+            missing, added = here - set(ids), set(ids) - here
+            see.expect(
+                not missing and not added,
+                expected=f"the {len(here)} memories that the call returns inline",
+                observed=f"{len(ids)} records: {len(missing)} missing, {len(added)} others"
+                + (f"; first missing: {min(missing)}" if missing else ""),
+                at=filed,
+            )
+        else:
+            see.expect(
+                len(filed.filed) == len(shown.records or []),
+                expected=f"{len(shown.records or [])} records, as inline",
+                observed=f"{len(filed.filed)} records",
+                at=filed,
+            )
+
+
+@check("LRO-FILE-10")
+def test_values_are_untouched(survey: Survey, inline: Inline, see: Subjects) -> None:
+    """Every value in the file is the one that the same call returns inline."""
+    if not comparable(survey, inline):
+        see.unseen("memories have other ids in every server process")
+        return
+    skip = volatile(survey, inline)
+    for filed, shown in pairs(survey, inline):
+        there = by_id(filed.filed)
+        for key, record in by_id(shown.records or []).items():
+            if key not in there:
+                continue
+            wrong = [p for p in lost_or_changed(record, there[key], skip) if not _blank_side(record, there[key], p)]
+            see.expect(
+                not wrong,
+                expected=f"record {key}: {_path(wrong)} is {value_at(record, wrong[0])}" if wrong else "",
+                observed=value_at(there[key], wrong[0]) if wrong else "",
+                at=filed,
+            )
+
+
+def _blank_side(inline: dict[str, Any], filed: dict[str, Any], path: tuple[str, ...]) -> bool:
+    """A whole field that one side lacks is a matter of the detail level, judged there."""
+    blank = (None, "", [], {})
+    return len(path) == 1 and (inline.get(path[0]) in blank) != (filed.get(path[0]) in blank)
+
+
+def _path(paths: list[tuple[str, ...]]) -> str:
+    return "/" + "/".join(paths[0]) if paths else ""
+
+
+@check("LRO-FILE-11")
+def test_records_are_memories(survey: Survey, see: Subjects) -> None:
+    """Every record is a memory object: it has an id, and its core fields have their types."""
+    for call in survey.files:
+        for line in call.file.record_lines if call.file is not None else []:
+            if not isinstance(line.value, dict):
+                continue
+            wrong = _wrong_field(line.value)
+            see.expect(
+                wrong is None,
+                expected=f"line {line.number} is a memory object",
+                observed=wrong or "",
+                at=call,
+            )
+
+
+def _wrong_field(record: dict[str, Any]) -> str | None:
+    if id_of(record) is None:
+        return f"it has no id: {show(record, 100)}"
+    for key in ("memory_type", "namespace", "title", "content", "summary"):
+        if not isinstance(record.get(key), (str, type(None))):
+            return f"{key} is {show(record[key], 60)}, not a string"
+    tags = record.get("tags")
+    if tags is not None and not (isinstance(tags, list) and all(isinstance(t, str) for t in tags)):
+        return f"tags is {show(tags, 60)}, not a list of strings"
+    for key in ("provenance", "temporal", "extensions"):
+        if not isinstance(record.get(key), (dict, type(None))):
+            return f"{key} is {show(record[key], 60)}, not an object"
+    return None
+
+
+@check("LRO-FILE-12")
+def test_schema_version(survey: Survey, see: Subjects) -> None:
+    """The header names a version of the memory schema, the same in every file."""
+    said = [c for c in survey.files if isinstance(c.header.get("schema_version"), str)]
+    first = said[0].header["schema_version"] if said else ""
+    for call in said:
+        version = call.header["schema_version"]
+        see.expect(
+            bool(version.strip()) and version == first,
+            expected="a non-empty schema_version, the same in every file" + (f" ({show(first)})" if first else ""),
+            observed=show(version),
+            at=call,
+        )
+
+
+@check("LRO-FILE-13")
+def test_header_estimate_is_steady(survey: Survey, see: Subjects) -> None:
+    """Identical calls have the same E when their files have the same size."""
+    for one, other in survey.repeats.values():
+        if not (_count(one.header.get("estimated_tokens")) and _count(other.header.get("estimated_tokens"))):
+            continue
+        a, b = one.header["estimated_tokens"], other.header["estimated_tokens"]
+        slack = abs(characters(one) - characters(other)) + 2
+        see.expect(
+            abs(a - b) <= slack,
+            expected=f"E = {a} again, for a file of the same size",
+            observed=f"E = {b}",
+            at=other,
+        )

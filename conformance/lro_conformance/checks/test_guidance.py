@@ -1,0 +1,139 @@
+"""The guidance: brief, advisory, and true."""
+
+from __future__ import annotations
+
+import re
+
+from lro_conformance.calls import Call
+from lro_conformance.judge import Subjects, check
+from lro_conformance.records import show
+from lro_conformance.trials.survey import Survey
+
+BRIEF = 4000
+"""The most characters of a brief block: four times what the template of the text fills."""
+
+_COMMANDS = re.compile(
+    r"\b(you|the assistant|the model)\s+(must|have to|need to|are required to|shall)\s+(?!not\b)[^.\n]{0,60}?"
+    r"\b(run|execute|use|open|read|pipe|call|invoke|shell|jq|bash|terminal)\b"
+    r"|^\s*(now\s+)?(run|execute)\s+(the\s+|this\s+|these\s+)?[^.\n]{0,40}\b(command|jq|shell|bash|recipe)\w*[^.\n]{0,30}"
+    r"\b(now|immediately|first|before)\b"
+    r"|\balways\s+(run|execute)\b|\bdo not (answer|continue|proceed|respond)[^.\n]{0,40}\b(until|before|without)\b",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""Orders that a model without a shell could not follow. Advice ("use …", "you can", "consider") is not among them."""
+
+
+@check("LRO-GUI-01")
+def test_guidance_is_brief(survey: Survey, see: Subjects) -> None:
+    """The guidance is a block of text, not empty, of at most 4,000 characters."""
+    for call in (c for c in survey.offloaded if isinstance(c.descriptor.get("guidance", ""), str)):
+        text = call.descriptor.get("guidance", "")
+        see.expect(
+            0 < len(text.strip()) and len(text) <= BRIEF,
+            expected=f"text of 1 to {BRIEF} characters",
+            observed=f"{len(text)} characters" if text.strip() else "nothing",
+            at=call,
+        )
+
+
+@check("LRO-GUI-02")
+def test_guidance_follows_the_template(survey: Survey, see: Subjects) -> None:
+    """The guidance tells the count, the file, the recipes and that line 1 is the header, as the template does."""
+    for call in _guided(survey):
+        text = _text(call)
+        missing = [
+            what
+            for what, there in {
+                "the count": str(call.summary.get("count")) in _plain_numbers(text),
+                "the file": str(call.descriptor.get("file_path")) in text,
+                "the recipes": "recipe" in text.lower(),
+                "the header line": re.search(r"header|line 1|first line", text, re.IGNORECASE) is not None,
+            }.items()
+            if not there
+        ]
+        see.expect(
+            not missing, expected="count, file, recipes and header line", observed=f"missing: {', '.join(missing)}", at=call
+        )
+
+
+@check("LRO-GUI-03")
+def test_guidance_notes_the_detail(survey: Survey, see: Subjects) -> None:
+    """The guidance names the active detail level."""
+    for call in _guided(survey):
+        level = call.summary.get("detail")
+        if not isinstance(level, str) or not level:
+            continue
+        see.expect(
+            re.search(rf"\b{re.escape(level)}\b", _text(call), re.IGNORECASE) is not None,
+            expected=f"{show(level)} in the guidance",
+            observed=show(_text(call), 200),
+            at=call,
+        )
+
+
+@check("LRO-GUI-04")
+def test_guidance_is_advice(survey: Survey, see: Subjects) -> None:
+    """The guidance advises: it orders nothing that a model without a shell could not do."""
+    for call in _guided(survey):
+        order = _COMMANDS.search(_text(call))
+        see.expect(
+            order is None,
+            expected="advice that can be skipped without a shell",
+            observed=f"an order: {show(order.group(0)) if order else ''}",
+            at=call,
+        )
+
+
+@check("LRO-GUI-05")
+def test_guidance_is_true(survey: Survey, see: Subjects) -> None:
+    """What the guidance says of count, tokens, path, level and recipe numbers is what the descriptor says."""
+    for call in _guided(survey):
+        wrong = _untrue(call)
+        see.expect(wrong is None, expected="the descriptor's own facts", observed=wrong or "", at=call)
+
+
+def _untrue(call: Call) -> str | None:
+    text = _text(call)
+    numbers = {
+        "count": (r"([\d,._]*\d)\s+(?:memor(?:y|ies)|records?|results)\b", {call.summary.get("count"), len(call.filed)}),
+        "tokens": (
+            r"~?\s*([\d,._]*\d)\s+tokens\b",
+            {call.summary.get("estimated_tokens"), call.header.get("estimated_tokens")},
+        ),
+    }
+    for what, (pattern, meant) in numbers.items():
+        said = re.search(pattern, text)
+        if said is None or meant <= {None, 0}:
+            continue
+        number = int(re.sub(r"\D", "", said.group(1)))
+        if not any(isinstance(m, int) and _about(number, m) for m in meant):
+            return f"{what}: it says {number}, the descriptor {sorted(m for m in meant if isinstance(m, int))}"
+    path = str(call.descriptor.get("file_path"))
+    others = [p for p in re.findall(r"(?<![\w.])/[^\s'\"`]+\.jsonl", text) if p not in path and path not in p]
+    if others and path not in text:
+        return f"path: it says {show(others[0])}, the descriptor {show(path)}"
+    level = re.search(r"detail(?: level)?\s*[:=]\s*[`'\"]?(light|medium|full)\b", text, re.IGNORECASE)
+    if level is not None and call.summary.get("detail") in ("light", "medium", "full"):
+        if level.group(1).lower() != call.summary["detail"]:
+            return f"detail level: it says {level.group(1)}, the descriptor {call.summary['detail']}"
+    recipes = call.descriptor.get("jq_recipes")
+    most = len(recipes) if isinstance(recipes, list) else 0
+    beyond = [int(n) for n in re.findall(r"recipes?\s+#(\d+)", text) if most and not 1 <= int(n) <= most]
+    return f"recipe #{beyond[0]}: the descriptor has {most}" if beyond else None
+
+
+def _about(said: int, meant: int) -> bool:
+    """Equal, or rounded to two significant figures or better."""
+    return said == meant or abs(said - meant) <= 0.05 * meant
+
+
+def _plain_numbers(text: str) -> str:
+    return re.sub(r"(?<=\d)[,._ ](?=\d{3})", "", text)
+
+
+def _guided(survey: Survey) -> list[Call]:
+    return [c for c in survey.files if isinstance(c.descriptor.get("guidance"), str) and c.descriptor["guidance"].strip()]
+
+
+def _text(call: Call) -> str:
+    return str(call.descriptor["guidance"])

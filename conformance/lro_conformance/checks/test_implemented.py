@@ -1,0 +1,36 @@
+"""Does the server offload at all?"""
+
+from __future__ import annotations
+
+from lro_conformance.judge import Subjects, check
+from lro_conformance.trials.survey import Survey
+
+
+@check("LRO-IMPL-02")
+def test_should_offload(survey: Survey, see: Subjects) -> None:
+    """A server of level 2 offloads large results."""
+    _offloads(survey, see)
+
+
+@check("LRO-IMPL-03")
+def test_must_offload(survey: Survey, see: Subjects) -> None:
+    """A server of level 3 offloads large results."""
+    _offloads(survey, see)
+
+
+def _offloads(survey: Survey, see: Subjects) -> None:
+    if survey.implemented is None:
+        see.unseen("no operation returned a result that could have been offloaded")
+        return
+    see.expect(
+        survey.implemented,
+        expected="a result above the threshold is offloaded to a JSONL file and a descriptor is returned",
+        observed=_observed(survey),
+        at=survey.answered[0] if survey.answered else None,
+    )
+
+
+def _observed(survey: Survey) -> str:
+    if not survey.operations:
+        return "the server lists no tool that performs recall, search or inject"
+    return f"every result of {', '.join(o.tool for o in survey.operations.values())} came inline"

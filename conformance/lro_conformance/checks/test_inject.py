@@ -1,0 +1,99 @@
+"""inject_context: judged before budgeting, offloaded whole, formatted below the threshold."""
+
+from __future__ import annotations
+
+from lro_conformance.checks.test_descriptor import payload_beside
+from lro_conformance.judge import NotApplicable, Subjects, check
+from lro_conformance.readings import rules
+from lro_conformance.records import Record, by_id
+from lro_conformance.trials.edges import Edges
+from lro_conformance.trials.survey import Inline, Survey
+
+
+@check("LRO-INJ-01")
+def test_text_inline_below_the_threshold(survey: Survey, inline: Inline, see: Subjects) -> None:
+    """Below the threshold inject returns its formatted text, made of the memories found."""
+    _needs_inject(survey)
+    for call in (c for c in inline.calls if c.operation == "inject" and c.outcome in ("inline", "error")):
+        known = [r for c in survey.files if c.operation == "inject" for r in c.filed]
+        if not known:
+            see.unseen("no inject file tells which memories were found")
+            continue
+        see.expect(
+            call.outcome == "inline" and (bool(call.records) or _tells(call.text, known)),
+            expected="text that tells of at least one of the memories found",
+            observed=f"{len(call.text)} characters that tell of none" if call.outcome == "inline" else "an error",
+            at=call,
+        )
+
+
+def _tells(text: str, records: list[Record]) -> bool:
+    for record in records:
+        parts = [record.get(k) for k in ("title", "summary", "content", "id")]
+        if any(isinstance(p, str) and len(p) >= 4 and p[:40].splitlines()[0].strip() in text for p in parts if p):
+            return True
+    return False
+
+
+@check("LRO-INJ-02")
+def test_judged_before_budgeting(survey: Survey, edges: Edges, see: Subjects) -> None:
+    """Inject is decided by all memories found, not by the text that is left after budgeting."""
+    _needs_inject(survey)
+    rule, edge = rules(edges).get("inject"), edges.edges.get("inject")
+    if edge is None or rule not in ("exact", "budgeted"):
+        see.unseen(edges.reason or "inject's threshold is not exact for another reason")
+        return
+    probe = edge.above[0]
+    see.expect(
+        rule == "exact",
+        expected=f"the {edge.estimate} tokens of the memories found exceed a threshold of {probe.threshold}: offloaded",
+        observed="returned inline: the budgeted text was weighed",
+        at=probe.call,
+    )
+
+
+@check("LRO-INJ-03")
+def test_file_holds_the_set_before_budgeting(survey: Survey, see: Subjects) -> None:
+    """The file of inject holds all memories found, whatever the token budget."""
+    _needs_inject(survey)
+    budgeted = [c for c in survey.budgets if c.filed]
+    if len(budgeted) == 2:
+        small, large = (by_id(c.filed).keys() for c in budgeted)
+        see.expect(
+            small == large,
+            expected=f"the same {len(large)} memories with a small budget as with a large one",
+            observed=f"{len(small)} memories",
+            at=budgeted[0],
+        )
+        plain = survey.whole.get(("inject", None))
+        if plain is not None and plain.filed:
+            see.expect(
+                by_id(plain.filed).keys() == large,
+                expected=f"the same {len(large)} memories without a budget",
+                observed=f"{len(plain.filed)} memories",
+                at=plain,
+            )
+        return
+    recall, inject = survey.whole.get(("recall", None)), survey.whole.get(("inject", None))
+    if recall is None or inject is None or recall.query != inject.query or not recall.filed or not inject.filed:
+        see.unseen("the tool takes no token budget, and there is no recall of the same query to compare with")
+        return
+    if len(recall.filed) != len(inject.filed):
+        see.unseen("the tool takes no token budget, and recall finds another number of memories")
+        return
+    see.expect(holds=True, expected="", observed="")
+
+
+@check("LRO-INJ-04")
+def test_text_is_discarded(survey: Survey, see: Subjects) -> None:
+    """When inject is offloaded, the formatted text is not returned beside the descriptor."""
+    _needs_inject(survey)
+    for call in (c for c in survey.files if c.operation == "inject"):
+        leaked = payload_beside(call)
+        see.expect(leaked is None, expected="the descriptor alone", observed=leaked or "", at=call)
+
+
+def _needs_inject(survey: Survey) -> None:
+    if "inject" not in survey.operations:
+        raise NotApplicable("the server lists no tool for inject")
+

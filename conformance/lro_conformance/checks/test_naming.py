@@ -1,0 +1,85 @@
+"""File names: where a file lies, what it is called, and that no two calls share one."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from lro_conformance.calls import Call
+from lro_conformance.checks.test_file import CLOCK_S
+from lro_conformance.judge import Subjects, check
+from lro_conformance.records import show
+from lro_conformance.trials.survey import Survey
+from lro_spec.naming import parse_file_name
+
+
+@check("LRO-NAME-01")
+def test_file_lies_in_the_folder(survey: Survey, see: Subjects) -> None:
+    """The file lies directly in the configured output folder."""
+    for call in survey.files:
+        folder = call.output_dir
+        if folder is None or call.file is None:
+            see.unseen("the output folder cannot be set (profile: settings.output_dir)")
+            continue
+        real, root = Path(os.path.realpath(call.file.path)), Path(os.path.realpath(folder))
+        if not real.is_relative_to(root):
+            see.unseen("the file does not lie below the folder that was set")
+            continue
+        see.expect(real.parent == root, expected=f"a file in {folder}", observed=call.file.path, at=call)
+
+
+@check("LRO-NAME-02")
+def test_name_follows_the_pattern(survey: Survey, see: Subjects) -> None:
+    """The file is named `atlatl-{operation}-{ulid}.jsonl` with the operation that was performed."""
+    for call in survey.files:
+        name = _name(call)
+        match = re.fullmatch(r"atlatl-([a-z_]+)-([^-]+)\.jsonl", name)
+        see.expect(
+            match is not None and match.group(1) == call.operation,
+            expected=f"atlatl-{call.operation}-{{ulid}}.jsonl",
+            observed=show(name),
+            at=call,
+        )
+
+
+@check("LRO-NAME-03")
+def test_ulid_tells_the_time(survey: Survey, see: Subjects) -> None:
+    """The ULID is well formed and its time is that of writing."""
+    for call in survey.files:
+        ulid = _name(call).removesuffix(".jsonl").rpartition("-")[2]
+        parsed = parse_file_name(f"atlatl-recall-{ulid}.jsonl")
+        if parsed is None:
+            see.expect(holds=False, expected="a ULID: 26 characters of Crockford's base 32", observed=show(ulid), at=call)
+            continue
+        moment = parsed.created.timestamp()
+        see.expect(
+            call.started - CLOCK_S <= moment <= call.ended + CLOCK_S,
+            expected=f"a ULID whose time lies within the call (± {CLOCK_S:.0f} s)",
+            observed=f"{ulid} says {parsed.created.isoformat()}, {moment - call.started:+.0f} s from the call",
+            at=call,
+        )
+
+
+@check("LRO-NAME-04")
+def test_every_call_has_its_own_file(survey: Survey, see: Subjects) -> None:
+    """Distinct calls, also those in flight together, get distinct files, each with its own result."""
+    seen: dict[str, Call] = {}
+    for call in (c for c in survey.offloaded if c.file is not None):
+        path = call.file.path if call.file is not None else ""
+        see.expect(path not in seen, expected="a file of its own", observed=f"the file of another call: {path}", at=call)
+        seen.setdefault(path, call)
+    for call in survey.together:
+        alone = survey.repeats[call.operation][0]
+        if call.limit is None or not call.filed or len(alone.filed) < call.limit:
+            continue
+        see.expect(
+            len(call.filed) == call.limit,
+            expected=f"in flight with others, {call.label} has its own {call.limit} records",
+            observed=f"{len(call.filed)} records",
+            at=call,
+        )
+
+
+def _name(call: Call) -> str:
+    return os.path.basename(call.file.path) if call.file is not None else ""

@@ -1,0 +1,270 @@
+"""Threshold detection: which results are offloaded, and by what measure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from lro_conformance.calls import Call
+from lro_conformance.judge import Subjects, check
+from lro_conformance.readings import Rule, characters, follows_detail, rules, wide_share
+from lro_conformance.trials.corpus import Seeded
+from lro_conformance.trials.defaults import Bracket, Defaults
+from lro_conformance.trials.edges import Edge, Edges, Probe
+from lro_conformance.trials.survey import Survey
+
+LOW, HIGH, SLACK = 0.6, 1.6, 64
+"""The tolerance of an honest estimate: from 0.6 to 1.6 of characters ÷ 4, give or take 64 tokens. A real tokenizer gives
+1.1 to 1.3 on English JSON, other spacing or indentation up to 1.4; characters ÷ 3 still fits, ÷ 2 does not."""
+
+WIDE_TOKENS = 2.0
+"""The most tokens that an honest tokenizer gives one character of a wide script."""
+
+
+@check("LRO-SCOPE-01")
+def test_recall_is_offloaded(survey: Survey, see: Subjects) -> None:
+    """With the lowest threshold, recall's results are offloaded."""
+    _in_scope(survey, "recall", see)
+
+
+@check("LRO-SCOPE-02")
+def test_search_is_offloaded(survey: Survey, see: Subjects) -> None:
+    """With the lowest threshold, search's results are offloaded."""
+    _in_scope(survey, "search", see)
+
+
+@check("LRO-SCOPE-03")
+def test_inject_is_offloaded(survey: Survey, see: Subjects) -> None:
+    """With the lowest threshold, inject's results are offloaded."""
+    _in_scope(survey, "inject", see)
+
+
+def _in_scope(survey: Survey, operation: str, see: Subjects) -> None:
+    """One operation that never offloads is its own fault; how others decide is judged elsewhere."""
+    if operation not in survey.operations:
+        see.not_applicable(f"the server lists no tool for {operation}")
+        return
+    calls = [c for (n, _), c in survey.whole.items() if n == operation and c.outcome in ("inline", "offloaded")]
+    if not survey.adjustable and not any(c.outcome == "offloaded" for c in calls):
+        see.unseen("the threshold cannot be set and no result was above it")
+        return
+    filled = [c for c in calls if c.outcome == "offloaded" or c.records or (c.records is None and c.text)]
+    if not filled:
+        see.unseen(f"no call of {operation} returned results" + _errors(survey, operation))
+        return
+    see.expect(
+        any(c.outcome == "offloaded" for c in filled),
+        expected=f"{operation} returns a descriptor when its result exceeds the threshold",
+        observed="its result came inline",
+        at=filled[0],
+    )
+
+
+def _errors(survey: Survey, operation: str) -> str:
+    failed = next((c for c in survey.calls if c.operation == operation and c.outcome in ("error", "no answer")), None)
+    return "" if failed is None else f": {failed.evidence().splitlines()[-1][:300]}"
+
+
+@check("LRO-THR-01")
+def test_default_threshold(survey: Survey, defaults: Defaults, see: Subjects) -> None:
+    """Without a setting, a result of up to 6400 tokens is inline and one of more is offloaded."""
+    default = 6400
+    crossed = [b for b in defaults.brackets if b.offloaded is not None]
+    late = [c for c in defaults.enabled if c.outcome == "offloaded"]
+    if late:
+        see.unseen("LRO is not on by default, so the default threshold does not show")
+        return
+    for bracket in crossed if len(crossed) > 1 or not defaults.brackets else defaults.brackets:
+        _both_sides(bracket, default, see)
+    if not crossed:
+        _never(survey, defaults, default, see)
+    elif not any(b.inline_estimate is not None or b.inline is not None for b in crossed):
+        see.unseen("no result of 6400 tokens or less was seen inline")
+
+
+def _both_sides(bracket: Bracket, default: int, see: Subjects) -> None:
+    if bracket.offloaded is not None and bracket.offloaded.estimate is not None:
+        see.expect(
+            bracket.offloaded.estimate > default,
+            expected=f"a result of {bracket.offloaded.estimate} tokens is inline by default (threshold {default})",
+            observed="it was offloaded",
+            at=bracket.offloaded,
+        )
+    if bracket.inline is None:
+        return
+    estimate = bracket.inline_estimate
+    if estimate is not None:
+        see.expect(
+            estimate <= default,
+            expected=f"a result of {estimate} tokens is offloaded by default (threshold {default})",
+            observed="it came inline",
+            at=bracket.inline,
+        )
+    elif bracket.inline.records:
+        size = len(bracket.inline.text)
+        see.expect(
+            size / 4 * LOW <= default,
+            expected=f"a result of {size} characters is offloaded by default (threshold {default} tokens)",
+            observed="it came inline",
+            at=bracket.inline,
+        )
+
+
+def _never(survey: Survey, defaults: Defaults, default: int, see: Subjects) -> None:
+    largest = max(defaults.brackets, key=lambda b: b.inline_estimate or 0, default=None)
+    if largest is None or largest.inline_estimate is None or largest.inline_estimate <= default:
+        see.unseen("the server holds no result of more than 6400 tokens (profile: seed)")
+
+
+@check("LRO-THR-02")
+def test_estimate_is_honest(survey: Survey, see: Subjects) -> None:
+    """The header's E lies within 0.6 to 1.6 of the characters of the file's record lines ÷ 4 (± 64 tokens)."""
+    for call in survey.files:
+        if follows_detail(survey, call.operation) is not None:
+            see.unseen("the estimate does not follow the detail level")
+            continue
+        estimate = call.header.get("estimated_tokens")
+        if not isinstance(estimate, int) or isinstance(estimate, bool) or not call.filed:
+            see.unseen("no header told E")
+            continue
+        low, high = honest_range(call)
+        see.expect(
+            low <= estimate <= high,
+            expected=f"E between {low} and {high} for {characters(call)} characters in {len(call.filed)} record lines",
+            observed=f"E = {estimate}",
+            at=call,
+        )
+
+
+def honest_range(call: Call) -> tuple[int, int]:
+    """The bounds of an honest E for a file."""
+    lines = [line.raw.decode("utf-8", "replace") for line in call.file.record_lines] if call.file else []
+    text = "".join(lines)
+    escaped = text.count("\\u")
+    wide = sum(ord(c) >= 0x2E80 for c in text) + escaped
+    narrow = len(text) - wide
+    low = LOW * (len(text) - 5 * escaped) / 4 - SLACK
+    high = HIGH * narrow / 4 + WIDE_TOKENS * wide + SLACK
+    return max(0, int(low)), int(high) + 1
+
+
+@check("LRO-THR-03")
+def test_wide_scripts_weigh_more(seeded: Seeded, see: Subjects) -> None:
+    """Records in CJK scripts are given at least 1.2 times characters ÷ 4, as a tokenizer would."""
+    for call in (c for c in seeded.wide if c.estimate):
+        text = "".join(line.raw.decode("utf-8", "replace") for line in call.file.record_lines) if call.file else ""
+        if wide_share(text) < 0.4:
+            see.unseen("no result of mainly CJK text could be had")
+            continue
+        see.expect(
+            (call.estimate or 0) >= 1.2 * len(text) / 4,
+            expected=f"E of at least {int(0.3 * len(text))} for {len(text)} characters, {wide_share(text):.0%} of them CJK",
+            observed=f"E = {call.estimate}",
+            at=call,
+        )
+
+
+@check("LRO-THR-05")
+def test_estimate_follows_detail(survey: Survey, see: Subjects) -> None:
+    """The estimate is made of the records at the requested detail level."""
+    for name, operation in survey.operations.items():
+        sized = {c.detail: characters(c) for (n, _), c in survey.whole.items() if n == name and c.estimate}
+        if not operation.details or not sized or max(sized.values()) <= 1.5 * min(sized.values()):
+            see.unseen("the tool takes no detail level, or its levels do not differ in size")
+            continue
+        against = follows_detail(survey, name)
+        see.expect(
+            against is None,
+            expected=f"{name}: E follows the size of the records at the level asked for",
+            observed=against or "",
+            at=survey.whole[name, None],
+        )
+
+
+@check("LRO-THR-06")
+def test_one_above_is_offloaded(edges: Edges, see: Subjects) -> None:
+    """A result that exceeds the threshold by one token is offloaded."""
+    _edges(edges, see, "offloaded", lambda e: e.above)
+
+
+@check("LRO-THR-07")
+def test_equal_stays_inline(edges: Edges, see: Subjects) -> None:
+    """A result exactly as large as the threshold is returned inline."""
+    _edges(edges, see, "inline", lambda e: e.at)
+
+
+def _edges(edges: Edges, see: Subjects, outcome: str, side: Callable[[Edge], Iterable[Probe]]) -> None:
+    if edges.reason is not None:
+        see.unseen(edges.reason)
+    for name, rule in rules(edges).items():
+        if rule not in ("exact", "comparison"):
+            continue
+        edge = edges.edges[name]
+        for probe in side(edge):
+            see.expect(
+                probe.call.outcome == outcome,
+                expected=f"{name} of E = {_e(edge)} at threshold {probe.threshold} is {_words(outcome)}",
+                observed=_words(probe.call.outcome),
+                at=probe.call,
+            )
+
+
+@check("LRO-THR-08")
+def test_the_total_counts(edges: Edges, see: Subjects) -> None:
+    """Many small memories that exceed the threshold together are offloaded, though none exceeds it alone."""
+    found: dict[str, Rule] = rules(edges)
+    for name, edge in edges.edges.items():
+        if edge.largest >= edge.above[0].threshold or found[name] not in ("exact", "per record"):
+            see.unseen("no set of small records whose total is exactly known")
+            continue
+        if name == "inject" and found[name] != "per record":
+            continue
+        see.expect(
+            found[name] != "per record",
+            expected=f"{name}: {len(edge.above[0].call.records or []) or 'many'} records of at most {edge.largest} tokens, "
+            f"{edge.estimate} together, are offloaded at threshold {edge.above[0].threshold}",
+            observed="inline there, but offloaded at a threshold below the largest single record",
+            at=edge.above[0].call,
+        )
+    if edges.reason is not None:
+        see.unseen(edges.reason)
+
+
+@check("LRO-THR-09")
+def test_one_threshold_for_all(edges: Edges, see: Subjects) -> None:
+    """The same threshold holds for every operation and every detail level."""
+    if edges.reason is not None:
+        see.unseen(edges.reason)
+    found = rules(edges)
+    for name, rule in found.items():
+        if rule == "own threshold":
+            edge = edges.edges[name]
+            wrong = next(p for p in (*edge.above, *edge.at) if p.call.outcome != ("offloaded" if p in edge.above else "inline"))
+            see.expect(
+                holds=False,
+                expected=f"{name} of E = {_e(edge)} at threshold {wrong.threshold} is decided as other operations are",
+                observed=_words(wrong.call.outcome),
+                at=wrong.call,
+            )
+    if not any(r in ("exact", "own threshold") for r in found.values()):
+        see.unseen("no operation has an exact threshold to compare with")
+        return
+    for probe in edges.far:
+        if found.get(probe.call.operation) in ("budgeted", "per record", "comparison", "own threshold"):
+            continue
+        outcome = "offloaded" if probe.estimate > probe.threshold else "inline"
+        if probe.call.outcome in ("error", "no answer"):
+            continue
+        see.expect(
+            probe.call.outcome == outcome,
+            expected=f"{probe.call.label} of E = {probe.estimate} at threshold {probe.threshold} is {_words(outcome)}",
+            observed=_words(probe.call.outcome),
+            at=probe.call,
+        )
+
+
+def _e(edge: Edge) -> str:
+    return f"{edge.estimate} (± {edge.drift}, as identical calls differed)" if edge.drift else str(edge.estimate)
+
+
+def _words(outcome: str) -> str:
+    return {"inline": "returned inline", "offloaded": "offloaded"}.get(outcome, outcome)

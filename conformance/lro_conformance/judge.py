@@ -1,0 +1,200 @@
+"""What a check is, how it counts its subjects, and how a verdict comes of it.
+
+A check is a plain function in ``checks/``, bound to exactly one requirement by `check`. Its parameters name the evidence
+it reads (see ``trials/``); the parameter ``see`` is the `Subjects` through which it examines and expects. It passes only
+when it examined something that could have failed it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any, TypeVar
+
+from lro_conformance.report.model import CheckResult
+from lro_conformance.verdicts import Verdict
+from lro_spec.requirements import requirement
+
+Function = TypeVar("Function", bound=Callable[..., None])
+
+_REGISTRY: dict[str, Check] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One judgement, bound to one requirement."""
+
+    name: str
+    """``chapter.what_it_says``, made from the names of module and function."""
+    requirement: str
+    function: Callable[..., None]
+    needs: tuple[str, ...]
+    """The names of the evidence it reads."""
+    doc: str
+    """Its docstring: what a reader of the report sees as expected."""
+
+
+@dataclass(frozen=True, slots=True)
+class Miss:
+    """One subject that was not as expected."""
+
+    expected: str
+    observed: str
+    evidence: str
+
+
+class NotObserved(Exception):  # noqa: N818 - a finding, not an error
+    """Raised by evidence that could not be had; its text says why."""
+
+
+class NotApplicable(Exception):  # noqa: N818 - a finding, not an error
+    """Raised where a requirement does not bind this server; its text says why."""
+
+
+@dataclass(slots=True)
+class Subjects:
+    """What a check examines. Every `expect` counts one subject, whether it holds or not."""
+
+    examined: int = 0
+    misses: list[Miss] = field(default_factory=list[Miss])
+    errata: list[Miss] = field(default_factory=list[Miss])
+    unseen_because: list[str] = field(default_factory=list[str])
+    not_applicable_because: str | None = None
+
+    def expect(self, holds: bool, *, expected: str, observed: str, at: object = None) -> bool:
+        """Examine one subject: *observed* stands against *expected*; *at* renders the evidence (a call, mostly)."""
+        self.examined += 1
+        if not holds:
+            self.misses.append(Miss(expected, observed, evidence(at)))
+        return holds
+
+    def erratum(self, *, expected: str, observed: str, at: object = None) -> None:
+        """Note a defect of the specification's text that showed here; a warning, never the server's failure."""
+        self.examined += 1
+        self.errata.append(Miss(expected, observed, evidence(at)))
+
+    def unseen(self, reason: str) -> None:
+        """Note why something could not be examined."""
+        if reason not in self.unseen_because:
+            self.unseen_because.append(reason)
+
+    def not_applicable(self, reason: str) -> None:
+        """Note that the requirement does not bind this server."""
+        self.not_applicable_because = reason
+
+
+def evidence(at: object) -> str:
+    """The text to look at or paste for a subject: its own ``evidence()`` where it has one."""
+    if at is None:
+        return ""
+    render = getattr(at, "evidence", None)
+    return str(render()) if callable(render) else str(at)
+
+
+def check(requirement_id: str) -> Callable[[Function], Function]:
+    """Bind a function to the requirement that it judges. A name may be used once; the docstring is what users read."""
+
+    def register(function: Function) -> Function:
+        requirement_of(requirement_id)
+        module = function.__module__.rpartition(".")[2].removeprefix("test_")
+        name = f"{module}.{function.__name__.removeprefix('test_')}"
+        doc = inspect.getdoc(function)
+        if not doc:
+            raise ValueError(f"check {name} has no docstring")
+        known = _REGISTRY.get(name)
+        if known is not None and known.function.__code__.co_filename != function.__code__.co_filename:
+            raise ValueError(f"two checks are named {name}")
+        needs = tuple(p for p in inspect.signature(function).parameters if p != "see")
+        made = Check(name, requirement_id, function, needs, doc)
+        _REGISTRY[name] = made
+        function.lro_check = made  # type: ignore[attr-defined]
+        return function
+
+    return register
+
+
+def requirement_of(requirement_id: str) -> None:
+    """Refuse an id that the catalogue does not have, or one that it excludes."""
+    try:
+        found = requirement(requirement_id)
+    except KeyError:
+        raise ValueError(f"no requirement {requirement_id} in the catalogue") from None
+    if found.excluded is not None:
+        raise ValueError(f"{requirement_id} is excluded from checking: {found.excluded}")
+
+
+@cache
+def checks() -> tuple[Check, ...]:
+    """Every check there is, in the order of the modules' names and of their definition."""
+    package = importlib.import_module("lro_conformance.checks")
+    for module in sorted(m.name for m in pkgutil.iter_modules(package.__path__)):
+        importlib.import_module(f"lro_conformance.checks.{module}")
+    return tuple(_REGISTRY.values())
+
+
+def checks_of(requirement_id: str) -> tuple[Check, ...]:
+    """The checks that judge this requirement."""
+    return tuple(c for c in checks() if c.requirement == requirement_id)
+
+
+def judge(one: Check, have: Mapping[str, Any], *, edition: str = "lro-6400") -> CheckResult:
+    """Run a check on evidence and make its result. *have* maps every name in `Check.needs` to evidence.
+
+    Evidence may be an exception instead: `NotObserved` means that nothing can be said, any other that the suite failed.
+    """
+    for name in one.needs:
+        problem = have[name]
+        if isinstance(problem, NotObserved):
+            return _result(one, Verdict.NOT_OBSERVED, 0, str(problem))
+        if isinstance(problem, NotApplicable):
+            return _result(one, Verdict.NOT_APPLICABLE, 0, str(problem))
+        if isinstance(problem, BaseException):
+            return _result(one, Verdict.ERROR, 0, f"the trial {name} failed: {type(problem).__name__}: {problem}")
+    see = Subjects()
+    try:
+        one.function(**{name: have[name] for name in one.needs}, see=see)
+    except NotApplicable as other:
+        see.not_applicable(str(other))
+    except NotObserved as nothing:
+        see.unseen(str(nothing))
+    except Exception as problem:  # noqa: BLE001 - whatever it is, it is the suite's fault and must be said
+        return _result(one, Verdict.ERROR, see.examined, f"{type(problem).__name__}: {problem}")
+    return _verdict(one, see, edition)
+
+
+def _verdict(one: Check, see: Subjects, edition: str) -> CheckResult:
+    if see.misses:
+        keyword = requirement(one.requirement, edition).keyword
+        verdict = Verdict.FAIL if keyword == "MUST" else Verdict.WARN
+        return _missed(one, see, see.misses, verdict)
+    if see.errata:
+        return _missed(one, see, see.errata, Verdict.WARN, erratum=True)
+    if see.examined:
+        return _result(one, Verdict.PASS, see.examined, f"as expected in {see.examined} of {see.examined}")
+    if see.not_applicable_because is not None:
+        return _result(one, Verdict.NOT_APPLICABLE, 0, see.not_applicable_because)
+    return _result(one, Verdict.NOT_OBSERVED, 0, "; ".join(see.unseen_because) or "nothing to examine")
+
+
+def _missed(one: Check, see: Subjects, misses: list[Miss], verdict: Verdict, *, erratum: bool = False) -> CheckResult:
+    first = misses[0]
+    tally = f" ({len(misses)} of {see.examined} subjects)" if see.examined > 1 else ""
+    return CheckResult(
+        name=one.name,
+        requirement=one.requirement,
+        verdict=verdict,
+        subjects=see.examined,
+        expected=first.expected,
+        observed=first.observed + tally,
+        evidence=first.evidence,
+        erratum=erratum,
+    )
+
+
+def _result(one: Check, verdict: Verdict, subjects: int, observed: str) -> CheckResult:
+    summary = one.doc.partition("\n\n")[0].replace("\n", " ")
+    return CheckResult(one.name, one.requirement, verdict, subjects, summary, observed)

@@ -1,0 +1,381 @@
+"""The laboratory: starts servers under chosen settings, and offers what a trial does with one.
+
+A `Bench` is one running server with the operations that were found on it, its output folder and its private work
+folder. A trial opens benches; those that property checks use later are kept until the run ends.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+from lro_conformance import profile as profiles
+from lro_conformance.calls import Call, FileSeen, see_file
+from lro_conformance.events import Observer, TrialStep
+from lro_conformance.judge import NotObserved
+from lro_conformance.operations import OPERATIONS, Operation, resolve
+from lro_conformance.profile import Profile
+from lro_conformance.wire.process import Limits, Reply, Run, ServerProcess
+from lro_spec.editions import Edition, edition
+from lro_spec.messages import find_descriptor
+
+LIMIT = 200
+"""How many records a call asks for where nothing else is meant."""
+
+NEVER = 1_000_000_000
+"""A threshold that no result of the suite reaches."""
+
+
+class ServerTrouble(NotObserved):
+    """The server did not start, or did not answer the handshake: one finding, said once."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """LRO settings of one start; None leaves a setting out, so that the server's default applies."""
+
+    threshold_tokens: int | None = None
+    ttl_seconds: int | None = None
+    enabled: bool | None = None
+    output_dir: str | None = "{own}"
+    """``{own}`` is a fresh folder of the bench; None leaves the setting out."""
+
+    def given(self) -> dict[str, object]:
+        """The settings that are set."""
+        values = {
+            "enabled": self.enabled,
+            "threshold_tokens": self.threshold_tokens,
+            "ttl_seconds": self.ttl_seconds,
+            "output_dir": self.output_dir,
+        }
+        return {k: v for k, v in values.items() if v is not None}
+
+
+@dataclass
+class Bench:
+    """One running server and what surrounds it."""
+
+    lab: Lab
+    server: ServerProcess
+    settings: Mapping[str, object]
+    command: tuple[str, ...]
+    workdir: Path
+    output_dir: Path | None
+    temp: Path
+    tools: Sequence[Mapping[str, Any]] = ()
+    operations: Mapping[str, Operation] = field(default_factory=dict[str, Operation])
+    handshake: Reply | None = None
+    lock: threading.RLock = field(default_factory=threading.RLock)
+
+    @property
+    def roots(self) -> tuple[Path, ...]:
+        """The folders in which a file of this server is read."""
+        folders = [self.workdir, self.temp]
+        if self.output_dir is not None:
+            folders.append(self.output_dir)
+        if self.lab.reads_system_temp(self.settings):
+            folders += [Path("/tmp"), Path("/var/tmp"), Path(tempfile.gettempdir())]  # noqa: S108 - looked at, not written
+        return tuple(Path(os.path.realpath(f)) for f in folders)
+
+    def call(
+        self,
+        name: str,
+        *,
+        detail: str | None = None,
+        limit: int | None = LIMIT,
+        query: str | None = None,
+        **extra: Any,
+    ) -> Call:
+        """Call the tool of an operation and see everything that comes of it."""
+        return self.calls([{"name": name, "detail": detail, "limit": limit, "query": query, **extra}])[0]
+
+    def calls(self, wanted: Sequence[Mapping[str, Any]]) -> list[Call]:
+        """Several calls in flight together; their results in the order asked."""
+        sent: list[tuple[int, float, dict[str, Any], dict[str, Any]]] = []
+        with self.lock:
+            for each in wanted:
+                asked = dict(each)
+                name = asked.pop("name")
+                arguments = self._arguments(name, asked)
+                params = {"name": self.operations[name].tool, "arguments": arguments}
+                started = time.time()
+                sent.append((self.server.send("tools/call", params), started, {"name": name, **asked}, arguments))
+            return [self._seen(self.server.wait(i), started, asked, given) for i, started, asked, given in sent]
+
+    def _arguments(self, name: str, asked: dict[str, Any]) -> dict[str, Any]:
+        operation = self.operations[name]
+        arguments = dict(operation.arguments)
+        limit = asked.get("limit")
+        if operation.limit is not None and limit is not None:
+            most = operation.limit_maximum
+            asked["limit"] = limit if most is None else min(limit, most)
+            arguments[operation.limit] = asked["limit"]
+        else:
+            asked["limit"] = None
+        if operation.detail is not None and asked.get("detail") is not None:
+            arguments[operation.detail] = asked["detail"]
+        if operation.query is not None and asked.get("query") is not None:
+            arguments[operation.query] = asked["query"]
+        asked["query"] = arguments.get(operation.query) if operation.query is not None else None
+        budget = asked.get("budget")
+        if operation.budget is not None and budget is not None:
+            arguments[operation.budget] = budget
+        return arguments
+
+    def _seen(self, reply: Reply, started: float, asked: Mapping[str, Any], arguments: dict[str, Any]) -> Call:
+        ended = time.time()
+        found = find_descriptor(reply.result) if isinstance(reply.result, dict) else None
+        file: FileSeen | None = None
+        if found is not None:
+            file = see_file(found.value.get("file_path"), self.roots)
+            self.lab.remember(file)
+        return Call(
+            operation=asked["name"],
+            tool=self.operations[asked["name"]].tool,
+            arguments=arguments,
+            detail=asked.get("detail"),
+            limit=asked.get("limit"),
+            query=asked.get("query"),
+            settings=self.settings,
+            command=self.command,
+            reply=reply,
+            started=started,
+            ended=ended,
+            file=file,
+            output_dir=self.output_dir,
+            inline_path=self.lab.profile.inline_records,
+        )
+
+    def listing(self) -> dict[str, int]:
+        """The names directly in the output folder, with their sizes."""
+        if self.output_dir is None or not self.output_dir.is_dir():
+            return {}
+        found: dict[str, int] = {}
+        for entry in os.scandir(self.output_dir):
+            with suppress(OSError):
+                found[entry.name] = entry.stat(follow_symlinks=False).st_size
+        return found
+
+    def store(self, memory: Mapping[str, Any]) -> Reply | None:
+        """Give the server one memory by the seed tool; None when the profile names none."""
+        seed = self.lab.profile.seed
+        if seed is None or seed.tool is None:
+            return None
+        with self.lock:
+            return self.server.call_tool(seed.tool, _substitute(seed.arguments, memory))
+
+    def cleanup(self) -> None:
+        """Set off the server's cleanup, the way the profile says, or by the conventional tool, or by a restart."""
+        how = self.lab.profile.cleanup
+        tool, arguments = (how.tool, how.arguments) if how is not None else (None, {})
+        if how is None and any(t.get("name") == "run_custodial_task" for t in self.tools):
+            tool, arguments = "run_custodial_task", {"task": "offload_cleanup"}
+        if tool is not None:
+            with self.lock:
+                self.server.call_tool(tool, dict(arguments))
+                self.server.drain(0.02)
+        elif how is not None and how.command is not None:
+            command = [w.replace("{output_dir}", str(self.output_dir)).replace("{workdir}", str(self.workdir)) for w in how.command]
+            subprocess.run(command, check=False, timeout=60, stdin=subprocess.DEVNULL, capture_output=True)  # noqa: S603
+        elif how is not None and how.wait_s is not None:
+            with self.lock:
+                self.server.drain(how.wait_s)
+        else:
+            self.restart()
+
+    def restart(self) -> None:
+        """Stop the server and start it again under the same settings, in the same folders."""
+        with self.lock:
+            self.server.close()
+            self.server = self.lab.spawn(self.settings, self.workdir, self.temp, None)[0]
+            _shake(self.server)
+
+    def events(self, name: str) -> list[str]:
+        """What was emitted as event *name*, wherever this server emits: notifications, stderr, or its event file."""
+        with self.lock:
+            self.server.drain(0.05)
+            said = [json.dumps(n, ensure_ascii=False) for n in self.server.notifications()]
+            said += self.server.stderr_lines()
+        path = self.workdir / "events.jsonl"
+        if path.is_file():
+            said += path.read_text(encoding="utf-8", errors="replace").splitlines()
+        return [s for s in said if name in s]
+
+    def close(self) -> None:
+        """Stop the server."""
+        with self.lock:
+            self.server.close()
+
+
+class Lab:
+    """Starts benches for one run."""
+
+    def __init__(self, profile: Profile, run: Run, observer: Observer, *, seed: int) -> None:
+        self.profile = profile
+        self.edition: Edition = edition(profile.edition)
+        self.run = run
+        self.seed = seed
+        self.starts = 0
+        self.anomalies: list[tuple[Bench, object]] = []
+        self._observer = observer
+        self._kept: list[Bench] = []
+        self._stray: set[str] = set()
+        self._lock = threading.Lock()
+        self._operations: dict[str, Operation] | None = None
+        self._tools: Sequence[Mapping[str, Any]] = ()
+
+    def step(self, trial: str, detail: str) -> None:
+        """Say how a trial got on."""
+        self._observer(TrialStep(trial, detail))
+
+    @contextmanager
+    def bench(
+        self,
+        settings: Settings,
+        *,
+        keep: bool = False,
+        folder: str = "out",
+        prepare: Callable[[Path], None] | None = None,
+        file_size_limit: int | None = None,
+    ) -> Iterator[Bench]:
+        """A server under *settings*, stopped at the end unless *keep*.
+
+        *folder* is the name of its own output folder; *prepare* is called with that path before the server starts (by
+        default the folder is made); *file_size_limit* bounds every file that the server writes, in bytes.
+
+        Raises `ServerTrouble` when the server does not start.
+        """
+        workdir = self.run.workdir()
+        temp = workdir / "tmp"
+        temp.mkdir()
+        values = settings.given()
+        output_dir: Path | None = None
+        if values.get("output_dir") == "{own}":
+            if self.can_set("output_dir"):
+                output_dir = workdir / folder
+                values["output_dir"] = str(output_dir)
+                (prepare or Path.mkdir)(output_dir)
+            else:
+                del values["output_dir"]
+        made = self._open(values, workdir, temp, output_dir, file_size_limit)
+        if keep:
+            with self._lock:
+                self._kept.append(made)
+        try:
+            yield made
+        finally:
+            if not keep:
+                made.close()
+
+    def _open(
+        self, values: dict[str, object], workdir: Path, temp: Path, output_dir: Path | None, file_size_limit: int | None
+    ) -> Bench:
+        server, command = self.spawn(values, workdir, temp, file_size_limit)
+        made = Bench(self, server, values, command, workdir, output_dir, temp)
+        try:
+            made.handshake = _shake(server)
+            made.tools, made.operations = self._find_operations(server)
+        except BaseException:
+            server.close()
+            raise
+        return made
+
+    def spawn(
+        self, values: Mapping[str, object], workdir: Path, temp: Path, file_size_limit: int | None
+    ) -> tuple[ServerProcess, tuple[str, ...]]:
+        """Start a process under these settings; nothing is said to it yet."""
+        for name in values:
+            if not self.can_set(name):
+                raise NotObserved(f"the server offers no setting {name} (profile: settings.{name})")
+        launch = profiles.launch(self.profile, values, workdir)
+        environment = {k: v for k, v in os.environ.items() if k not in self.edition.settings.values()}
+        environment |= {"TMPDIR": str(temp), **launch.env}
+        spec = self.profile.server
+        server = self.run.server(
+            launch.argv,
+            env=environment,
+            cwd=launch.cwd,
+            limits=Limits(request_timeout_s=spec.timeout_s, start_timeout_s=spec.start_timeout_s),
+            file_size_limit=file_size_limit,
+        )
+        with self._lock:
+            self.starts += 1
+        try:
+            server.start()
+        except OSError as problem:
+            raise ServerTrouble(f"the server could not be started: {problem}") from None
+        return server, tuple(launch.argv)
+
+    def can_set(self, name: str) -> bool:
+        """Whether the profile says how this setting reaches the server."""
+        return self.profile.settings.get(name) is not None
+
+    def reads_system_temp(self, settings: Mapping[str, object]) -> bool:
+        """Whether files in the system's temporary folder are this server's: where no output folder was set."""
+        return "output_dir" not in settings
+
+    def _find_operations(self, server: ServerProcess) -> tuple[Sequence[Mapping[str, Any]], Mapping[str, Operation]]:
+        with self._lock:
+            if self._operations is not None:
+                return self._tools, self._operations
+        tools, reply = server.list_tools()
+        if reply.failure is not None:
+            raise ServerTrouble(f"tools/list was not answered: {reply.failure.kind}: {reply.failure.detail}")
+        with self._lock:
+            self._tools, self._operations = tools, resolve(self.profile, tools)
+            return self._tools, self._operations
+
+    def remember(self, file: FileSeen) -> None:
+        """Note a file outside of the run's own folders, to remove it when the run ends."""
+        if file.problem is None and not Path(os.path.realpath(file.path)).is_relative_to(os.path.realpath(self.run.root)):
+            with self._lock:
+                self._stray.add(file.path)
+
+    def close(self) -> None:
+        """Stop every server kept, and remove the files that a server was made to write elsewhere."""
+        for bench in self._kept:
+            bench.close()
+        for path in self._stray:
+            name = os.path.basename(path)
+            if name.startswith(self.edition.file_prefix + "-") and name.endswith(".jsonl"):
+                with suppress(OSError):
+                    os.unlink(path)
+
+
+def _shake(server: ServerProcess) -> Reply:
+    reply = server.initialize()
+    if reply.failure is not None:
+        raise ServerTrouble(f"initialize was not answered: {reply.failure.kind}: {reply.failure.detail}")
+    if reply.error is not None:
+        raise ServerTrouble(f"initialize was refused: {json.dumps(reply.error)[:300]}")
+    if isinstance(server.capabilities, dict) and "logging" in server.capabilities:
+        server.set_log_level("debug")
+    return reply
+
+
+def _substitute(template: Any, memory: Mapping[str, Any]) -> Any:
+    if isinstance(template, dict):
+        filled = {k: _substitute(v, memory) for k, v in cast("dict[str, Any]", template).items()}
+        return {k: v for k, v in filled.items() if v is not _ABSENT}
+    if isinstance(template, list):
+        return [_substitute(v, memory) for v in cast("list[Any]", template)]
+    if template == "$memory":
+        return dict(memory)
+    if isinstance(template, str) and template.startswith("$memory."):
+        return memory.get(template.removeprefix("$memory."), _ABSENT)
+    return template
+
+
+_ABSENT = object()
+
+
+__all__ = ["LIMIT", "NEVER", "OPERATIONS", "Bench", "Lab", "ServerTrouble", "Settings"]

@@ -1,0 +1,168 @@
+"""Which tool performs which operation, and how its arguments are named: from the profile, or matched to the tools listed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, cast
+
+if TYPE_CHECKING:
+    from lro_conformance.profile import Operation as Named
+    from lro_conformance.profile import Profile
+
+OPERATIONS = ("recall", "search", "inject")
+DETAILS = ("light", "medium", "full")
+
+_TOOLS = {"recall": "recall_memories", "search": "search_memories", "inject": "inject_context"}
+_WORDS = {"recall": {"recall"}, "search": {"search"}, "inject": {"inject"}}
+_QUERIES = {"recall": "*", "search": "memory", "inject": "*"}
+_NAMES = {
+    "query": ("query", "q", "search_query", "text", "search", "pattern", "prompt", "term", "keywords"),
+    "limit": ("limit", "max_results", "top_k", "k", "n", "max", "max_count", "count", "num_results", "page_size"),
+    "detail": ("detail", "detail_level", "details", "level", "verbosity"),
+    "budget": ("max_tokens", "token_budget", "budget", "budget_tokens", "max_context_tokens"),
+}
+
+
+@dataclass(frozen=True)
+class Operation:
+    """A tool that performs an operation, and how it is asked."""
+
+    name: str
+    tool: str
+    arguments: Mapping[str, Any]
+    """Sent with every call; the query, limit and detail of a call stand over them."""
+    query: str | None
+    limit: str | None
+    detail: str | None
+    budget: str | None
+    details: tuple[str, ...]
+    """The detail levels it can be asked for; empty when it takes none."""
+    limit_maximum: int | None
+    output_schema: Mapping[str, Any] | None = field(default=None, repr=False)
+
+
+def resolve(profile: Profile, tools: Sequence[Mapping[str, Any]]) -> dict[str, Operation]:
+    """The operations that this server has, by name, in the order of `OPERATIONS`."""
+    listed = {str(t.get("name")): t for t in tools}
+    found: dict[str, Operation] = {}
+    for name in OPERATIONS:
+        named = profile.operations.get(name) if profile.operations is not None else None
+        if profile.operations is not None:
+            if named is not None:
+                found[name] = _named(name, named, listed.get(named.tool, {}))
+            continue
+        tool = _match(name, listed)
+        if tool is not None:
+            found[name] = _guessed(name, listed[tool])
+    return found
+
+
+def _named(name: str, named: Named, tool: Mapping[str, Any]) -> Operation:
+    schema = _properties(tool)
+    return Operation(
+        name=name,
+        tool=named.tool,
+        arguments=dict(named.arguments),
+        query=named.query,
+        limit=named.limit,
+        detail=named.detail,
+        budget=named.budget or _argument("budget", schema),
+        details=_details(schema.get(named.detail or "", {})) if named.detail else (),
+        limit_maximum=_maximum(schema.get(named.limit or "", {})),
+        output_schema=_output_schema(tool),
+    )
+
+
+def _guessed(name: str, tool: Mapping[str, Any]) -> Operation:
+    properties = _properties(tool)
+    names = {kind: _argument(kind, properties) for kind in _NAMES}
+    arguments: dict[str, Any] = {}
+    if names["query"] is not None:
+        arguments[names["query"]] = _QUERIES[name]
+    for required in _required(tool):
+        if required not in arguments and required not in (names["limit"], names["detail"]):
+            arguments[required] = _some_value(properties.get(required, {}))
+    detail = names["detail"]
+    details = _details(properties.get(detail, {})) if detail else ()
+    limit = names["limit"]
+    return Operation(
+        name=name,
+        tool=str(tool.get("name")),
+        arguments=arguments,
+        query=names["query"],
+        limit=limit,
+        detail=detail if details else None,
+        budget=names["budget"] if name == "inject" else None,
+        details=details,
+        limit_maximum=_maximum(properties.get(limit, {})) if limit else None,
+        output_schema=_output_schema(tool),
+    )
+
+
+def _match(name: str, listed: Iterable[str]) -> str | None:
+    names = list(listed)
+    if _TOOLS[name] in names:
+        return _TOOLS[name]
+    for tool in names:
+        if _WORDS[name] & set(re.split(r"[^a-z]+", re.sub(r"([A-Z])", r"_\1", tool).lower())):
+            return tool
+    return None
+
+
+def _properties(tool: Mapping[str, Any]) -> dict[str, Any]:
+    schema = tool.get("inputSchema")
+    properties = cast("dict[str, Any]", schema).get("properties") if isinstance(schema, dict) else None
+    return cast("dict[str, Any]", properties) if isinstance(properties, dict) else {}
+
+
+def _required(tool: Mapping[str, Any]) -> list[str]:
+    schema = tool.get("inputSchema")
+    required = cast("dict[str, Any]", schema).get("required") if isinstance(schema, dict) else None
+    return [r for r in cast("list[Any]", required) if isinstance(r, str)] if isinstance(required, list) else []
+
+
+def _argument(kind: str, properties: Mapping[str, Any]) -> str | None:
+    return next((n for n in _NAMES[kind] if n in properties), None)
+
+
+def _details(schema: Any) -> tuple[str, ...]:
+    """The levels that a schema of the detail argument admits; one without an enumeration admits all three."""
+    options = _enumeration(schema)
+    return DETAILS if options is None else tuple(d for d in DETAILS if d in options)
+
+
+def _enumeration(schema: Any) -> list[Any] | None:
+    if not isinstance(schema, dict):
+        return None
+    node = cast("dict[str, Any]", schema)
+    if isinstance(node.get("enum"), list):
+        return cast("list[Any]", node["enum"])
+    for union in ("anyOf", "oneOf"):
+        if isinstance(node.get(union), list):
+            found = [_enumeration(n) or ([n["const"]] if isinstance(n, dict) and "const" in n else []) for n in node[union]]
+            return [v for part in found for v in part] or None
+    return None
+
+
+def _maximum(schema: Any) -> int | None:
+    value = cast("dict[str, Any]", schema).get("maximum") if isinstance(schema, dict) else None
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _output_schema(tool: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    schema = tool.get("outputSchema")
+    return cast("dict[str, Any]", schema) if isinstance(schema, dict) else None
+
+
+def _some_value(schema: Any) -> Any:
+    node = cast("dict[str, Any]", schema) if isinstance(schema, dict) else {}
+    if "default" in node:
+        return node["default"]
+    options = _enumeration(node)
+    if options:
+        return options[0]
+    kind = node.get("type")
+    samples: dict[Any, Any] = {"integer": 1, "number": 1, "boolean": False, "array": [], "object": {}}
+    return samples.get(kind, "memory") if isinstance(kind, str) else "memory"

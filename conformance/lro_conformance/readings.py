@@ -1,0 +1,119 @@
+"""What evidence says, where more than one check must read it the same way: whose fault an inexact threshold is, what is
+volatile, how a server measures. Pure functions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Literal
+
+from lro_conformance.calls import Call
+from lro_conformance.records import Path, Record, by_id, volatile_paths
+from lro_conformance.trials.edges import Edge, Edges
+from lro_conformance.trials.survey import Inline, Survey
+
+Rule = Literal["exact", "comparison", "per record", "budgeted", "own threshold"]
+"""How an operation decides, seen from its edge: exactly as required; by a wrong comparison; by single records; by the
+budgeted text; or by a threshold that is not the one of the other operations."""
+
+ALIKE = 0.03
+"""Two estimates or sizes that differ by less than this share are taken as the same."""
+
+
+def rules(edges: Edges) -> dict[str, Rule]:
+    """How each operation decides. A fault is one rule's, so that exactly one requirement is blamed."""
+    exact = {name for name, edge in edges.edges.items() if is_exact(edge)}
+    found: dict[str, Rule] = {}
+    for name, edge in edges.edges.items():
+        if name in exact:
+            found[name] = "exact"
+        elif _by_less_than_the_set(edge):
+            found[name] = "per record" if name != "inject" else "budgeted"
+        else:
+            found[name] = "own threshold" if exact else "comparison"
+    if "per record" in found.values():
+        found = {n: "per record" if r == "budgeted" else r for n, r in found.items()}
+    return found
+
+
+def is_exact(edge: Edge) -> bool:
+    """Inline at E and offloaded at E−1, each time."""
+    return all(p.call.outcome == "inline" for p in edge.at) and all(p.call.outcome == "offloaded" for p in edge.above)
+
+
+def _by_less_than_the_set(edge: Edge) -> bool:
+    """Inline even at half of E, but offloaded at half of the greatest record: something smaller than the set is weighed."""
+    if edge.half is None or edge.low is None or edge.largest >= edge.estimate // 2:
+        return False
+    return edge.half.call.outcome == "inline" and edge.low.call.outcome == "offloaded"
+
+
+def characters(call: Call) -> int:
+    """The characters of a file's record lines."""
+    if call.file is None:
+        return 0
+    return sum(len(line.raw.decode("utf-8", "replace")) for line in call.file.record_lines)
+
+
+def follows_detail(survey: Survey, operation: str) -> str | None:
+    """None when E follows the detail level; else what stands against it, in words.
+
+    Two calls for the same records whose files differ by half or more in size must not have the same E, nor may files of
+    the same size have an E that differs so much.
+    """
+    calls = [c for (n, _), c in survey.whole.items() if n == operation and c.estimate and characters(c)]
+    for one in calls:
+        for other in calls:
+            if by_id(one.filed).keys() != by_id(other.filed).keys() or not one.filed:
+                continue
+            sizes, estimates = characters(other) / characters(one), (other.estimate or 0) / (one.estimate or 1)
+            same_size, same_estimate = abs(sizes - 1) < ALIKE, abs(estimates - 1) < ALIKE
+            if (same_estimate and sizes > 1.5) or (same_size and estimates > 1.5):
+                return (
+                    f"{_detail(one)}: E = {one.estimate} for {characters(one)} characters; "
+                    f"{_detail(other)}: E = {other.estimate} for {characters(other)} characters"
+                )
+    return None
+
+
+def _detail(call: Call) -> str:
+    return f"detail {call.detail}" if call.detail is not None else "no detail asked for"
+
+
+def volatile(survey: Survey, inline: Inline) -> set[Path]:
+    """The fields that differ between identical inline calls, or between one server process and the next."""
+    paths: set[Path] = set()
+    for name, call in inline.again.items():
+        first = inline.whole.get((name, None))
+        paths |= _volatile(first, call) | _volatile(first, inline.edges.get(name))
+    return paths
+
+
+def _volatile(a: Call | None, b: Call | None) -> set[Path]:
+    return volatile_paths(a.records or [], b.records or []) if a is not None and b is not None else set()
+
+
+def comparable(survey: Survey, inline: Inline) -> bool:
+    """Whether the memories have the same ids in every server process, so that processes can be compared."""
+    there = {k for c in survey.files for k in by_id(c.filed)}
+    here = {k for c in inline.calls for k in by_id(c.records or [])}
+    return bool(there & here)
+
+
+def pairs(survey: Survey, inline: Inline) -> list[tuple[Call, Call]]:
+    """Each call whose file was read, beside the same call made inline."""
+    found = [(c, inline.whole[key]) for key, c in survey.whole.items() if key in inline.whole]
+    found += [(survey.repeats[n][0], c) for n, c in inline.edges.items() if n in survey.repeats]
+    return [(a, b) for a, b in found if a.file is not None and a.file.problem is None and b.records is not None]
+
+
+def wide_share(text: str) -> float:
+    """The share of characters of a text that are not of Latin script or near it (CJK, kana, hangul, emoji …)."""
+    return sum(ord(c) >= 0x2E80 for c in text) / len(text) if text else 0.0
+
+
+def known_records(calls: Iterable[Call]) -> Mapping[str, Record]:
+    """All records seen in files, by id."""
+    found: dict[str, Record] = {}
+    for call in calls:
+        found.update(by_id(call.filed))
+    return found

@@ -1,0 +1,203 @@
+"""Memories as they appear in results and files: finding them, matching them by id, comparing them.
+
+A server may put its inline records where it likes, so they are looked for; what differs between identical calls is
+*volatile* and left out of comparisons; equality is JSON's, numbers compared as numbers (interpretation I-17).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, cast
+
+from lro_spec.strictjson import equal
+
+Record = dict[str, Any]
+Path = tuple[str, ...]
+
+CORE_FIELDS = ("memory_type", "created", "modified", "namespace", "title", "tags", "status", "content")
+"""The core fields of a memory object, besides its id ("Memory Lines")."""
+
+MEMORY_FIELDS = (
+    *CORE_FIELDS,
+    *("entities", "relationships", "wiki_links", "embedding", "summary"),
+    *("provenance", "temporal", "extensions", "blocks", "citations"),
+)
+"""Every field that the text names for a memory line, besides its id."""
+
+_DEPTH = 4
+
+
+def id_of(record: Mapping[str, Any]) -> str | None:
+    """The id of a record as text, or None when it has none."""
+    value = record.get("id")
+    return None if value is None or isinstance(value, (dict, list)) else str(value)
+
+
+def by_id(records: Iterable[Record]) -> dict[str, Record]:
+    """Records by their id; those without one are left out, of equal ids the first counts."""
+    found: dict[str, Record] = {}
+    for record in records:
+        key = id_of(record)
+        if key is not None:
+            found.setdefault(key, record)
+    return found
+
+
+def find_records(result: Mapping[str, Any] | None, jq_path: str | None = None) -> list[Record] | None:
+    """The records of an inline result, or None when it carries none in JSON (a formatted text, say)."""
+    payloads = list(_payloads(result))
+    if jq_path is not None:
+        return next((r for r in (_at(p, jq_path) for p in payloads) if r is not None), None)
+    found = [r for r in (_largest_list(p, _DEPTH) for p in payloads) if r is not None]
+    singles = [unwrap(cast("Record", p)) for p in payloads if isinstance(p, dict)]
+    if not any(found) and len(singles) > 1 and all(id_of(s) is not None for s in singles):
+        return singles
+    if not found:
+        return None
+    return [unwrap(r) for r in max(found, key=len)]
+
+
+def text_of(result: Mapping[str, Any] | None) -> str:
+    """All text blocks of a result, joined by line feeds."""
+    return "\n".join(_texts(result))
+
+
+def unwrap(record: Record) -> Record:
+    """The memory inside a hit: `{"score": …, "memory": {…}}` holds it one object deep."""
+    if id_of(record) is not None:
+        return record
+    inner = [cast("Record", v) for v in record.values() if isinstance(v, dict)]
+    return next((i for i in inner if id_of(i) is not None), record)
+
+
+def volatile_paths(a: Iterable[Record], b: Iterable[Record]) -> set[Path]:
+    """Where records of the same id differ between two identical calls."""
+    left, right = by_id(a), by_id(b)
+    paths: set[Path] = set()
+    for key in left.keys() & right.keys():
+        paths |= set(differences(left[key], right[key]))
+    return paths
+
+
+def differences(a: Mapping[str, Any], b: Mapping[str, Any], at: Path = ()) -> list[Path]:
+    """The paths at which two objects differ; null, empty and absent are told apart here."""
+    found: list[Path] = []
+    for key in {**a, **b}:
+        here = (*at, key)
+        if key not in a or key not in b:
+            found.append(here)
+        elif isinstance(a[key], dict) and isinstance(b[key], dict):
+            found += differences(a[key], b[key], here)
+        elif not equal(a[key], b[key]):
+            found.append(here)
+    return found
+
+
+def lost_or_changed(inline: Record, filed: Record, volatile: Iterable[Path]) -> list[Path]:
+    """Where a file's record lacks or alters a documented field that the inline record shows.
+
+    Fields that only one side has count when they are fields of a memory and not empty: a hit's score, a rank or a
+    field of the server's own may stand on one side only.
+    """
+    skip = set(volatile)
+    found: list[Path] = []
+    for path in differences(inline, filed):
+        if any(path[: len(v)] == v for v in skip):
+            continue
+        here, there = _get(inline, path), _get(filed, path)
+        if _empty(here) and _empty(there):
+            continue
+        one_sided = _MISSING in (here, there)
+        if one_sided and path[0] not in MEMORY_FIELDS:
+            continue
+        found.append(path)
+    return found
+
+
+def show(value: object, limit: int = 160) -> str:
+    """A value as JSON for a message, cut to *limit* characters, control characters escaped."""
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    text = "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in text)
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+_MISSING = object()
+
+
+def _get(record: Mapping[str, Any], path: Path) -> object:
+    value: Any = record
+    for key in path:
+        if not isinstance(value, dict) or key not in value:
+            return _MISSING
+        value = cast("dict[str, Any]", value)[key]
+    return value
+
+
+def value_at(record: Mapping[str, Any], path: Path) -> str:
+    """What stands at a path, for a message."""
+    value = _get(record, path)
+    return "nothing" if value is _MISSING else show(value)
+
+
+def _empty(value: object) -> bool:
+    return value is _MISSING or value is None or value == "" or value == [] or value == {}
+
+
+def _texts(result: Mapping[str, Any] | None) -> list[str]:
+    content = (result or {}).get("content")
+    if not isinstance(content, list):
+        return []
+    blocks = [cast("dict[str, Any]", b) for b in cast("list[Any]", content) if isinstance(b, dict)]
+    return [b["text"] for b in blocks if isinstance(b.get("text"), str)]
+
+
+def _payloads(result: Mapping[str, Any] | None) -> Iterable[Any]:
+    if result is None:
+        return
+    if result.get("structuredContent") is not None:
+        yield result["structuredContent"]
+    for text in _texts(result):
+        value = _json_in(text)
+        if value is not None:
+            yield value
+
+
+def _json_in(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        pass
+    starts = [i for i in (text.find("{"), text.find("[")) if i >= 0]
+    for start in sorted(starts):
+        try:
+            return json.JSONDecoder().raw_decode(text, start)[0]
+        except (ValueError, RecursionError):
+            continue
+    return None
+
+
+def _largest_list(value: Any, depth: int) -> list[Record] | None:
+    if isinstance(value, list):
+        items = cast("list[Any]", value)
+        return [cast("Record", i) for i in items] if all(isinstance(i, dict) for i in items) else None
+    if not isinstance(value, dict) or depth == 0:
+        return None
+    inner = [_largest_list(v, depth - 1) for k, v in cast("dict[str, Any]", value).items() if k not in _NOT_RECORDS]
+    return max((i for i in inner if i is not None), key=len, default=None)
+
+
+_NOT_RECORDS = {"entities", "relationships", "blocks", "citations", "jq_recipes", "line_schema", "wiki_links"}
+
+
+def _at(payload: Any, jq_path: str) -> list[Record] | None:
+    value = payload
+    for key in [k for k in jq_path.strip().split(".") if k not in ("", "[]")]:
+        name = key.removesuffix("[]")
+        if not isinstance(value, dict) or name not in value:
+            return None
+        value = cast("dict[str, Any]", value)[name]
+    if not isinstance(value, list):
+        return None
+    items: Sequence[Any] = cast("list[Any]", value)
+    return [unwrap(cast("Record", i)) for i in items if isinstance(i, dict)]

@@ -1,0 +1,235 @@
+"""Clean-up: back-dated files, files of the server's own, and decoys that nobody may delete."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from lro_conformance.calls import Call
+from lro_conformance.judge import NotObserved
+from lro_conformance.lab import Bench, Lab, Settings
+from lro_conformance.trials import trial
+from lro_conformance.trials.survey import Survey
+from lro_spec.naming import file_name, ulid_at
+
+DAY = 86_400
+TTL = 600
+"""The TTL, in seconds, of the run that checks that the setting is respected."""
+SHORT_TTL = 1
+PATIENCE_S = 8.0
+"""How long an expired file may stay when every look sets the cleanup off anew; a sound server needs one look."""
+
+
+@dataclass(frozen=True)
+class Planted:
+    """A file that looks like one of an earlier server process."""
+
+    path: Path
+    age_s: int
+    gone: bool
+
+
+@dataclass(frozen=True)
+class Decoy:
+    """Something that cleanup has no business with."""
+
+    path: Path
+    kind: str
+    """``name``, ``folder``, ``subfolder``, ``symlink`` (its target is meant)."""
+    gone: bool
+
+
+@dataclass(frozen=True)
+class Cleaning:
+    """What one cleanup did under one TTL."""
+
+    ttl_s: int | None
+    """The TTL set; None where the default applied."""
+    planted: tuple[Planted, ...]
+    decoys: tuple[Decoy, ...]
+    own: tuple[tuple[str, bool], ...]
+    """The server's own files made just before: path, and whether it is gone."""
+    events: tuple[str, ...]
+    """What was emitted as OffloadFileExpired."""
+    call: Call | None
+    """A call that made an own file."""
+
+    def evidence(self) -> str:
+        """What to look at."""
+        lines = [f"ttl_seconds: {'default' if self.ttl_s is None else self.ttl_s}"]
+        lines += [f"{p.path.name}: {p.age_s} s old, {'deleted' if p.gone else 'still there'}" for p in self.planted]
+        lines += [f"{Path(p).name}: the server's own, fresh, {'deleted' if gone else 'still there'}" for p, gone in self.own]
+        lines += [f"{d.path.name} ({d.kind}): deleted" for d in self.decoys if d.gone]
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class Expiry:
+    """A file of the server's own under a TTL of a second."""
+
+    call: Call
+    gone: bool
+    waited_s: float
+    cleanups: int
+    second: str | None
+    """An own file made after the first one had expired."""
+    second_gone: bool
+    """Whether that one was deleted by the first cleanup after it was made, when it was younger than the TTL."""
+    events: tuple[str, ...]
+
+    def evidence(self) -> str:
+        """What to look at."""
+        return f"{self.call.evidence()}\ncleanup was set off {self.cleanups} times over {self.waited_s:.1f} s"
+
+
+@dataclass(frozen=True)
+class Cleanup:
+    """All cleanups of the run."""
+
+    set_ttl: Cleaning | None
+    own: Expiry | None
+    reason: str | None
+
+
+@trial("cleanup under a TTL of ten minutes, and of a second")
+def cleanup(lab: Lab, survey: Survey) -> Cleanup:
+    """Set the TTL and look what cleanup deletes."""
+    if not survey.files:
+        raise NotObserved("nothing was offloaded to a file that could be read")
+    if not lab.can_set("ttl_seconds"):
+        return Cleanup(None, None, "the server's TTL cannot be set (profile: settings.ttl_seconds)")
+    threshold = 1 if survey.adjustable else None
+    name = survey.files[0].operation
+    with lab.bench(Settings(threshold_tokens=threshold, ttl_seconds=TTL)) as bench:
+        lab.step("cleanup", f"ttl_seconds = {TTL}")
+        set_ttl = clean(bench, TTL, (TTL // 2, 2 * TTL), lambda: bench.call(name))
+    with lab.bench(Settings(threshold_tokens=threshold, ttl_seconds=SHORT_TTL)) as bench:
+        lab.step("cleanup", f"ttl_seconds = {SHORT_TTL}")
+        own = _own(bench, name)
+    return Cleanup(set_ttl, own, None)
+
+
+def clean(bench: Bench, ttl_s: int | None, ages: Sequence[int], make: Callable[[], Call]) -> Cleaning | None:
+    """Plant files of these ages beside decoys and an own file, set cleanup off, and look; None without an own file."""
+    calls = [c for c in (make(), make()) if c.file is not None and c.file.problem is None]
+    if not calls or calls[0].file is None or bench.output_dir is None:
+        return None
+    template, folder = calls[0].file.data, Path(os.path.dirname(calls[0].file.path))
+    operation = calls[0].operation
+    planted = [(plant(folder, template, age, operation), age) for age in (*ages, 40 * DAY)]
+    decoys = plant_decoys(folder, bench.workdir, template, operation)
+    bench.cleanup()
+    events = bench.events("OffloadFileExpired")
+    return Cleaning(
+        ttl_s=ttl_s,
+        planted=tuple(Planted(p, age, not p.exists()) for p, age in planted),
+        decoys=tuple(Decoy(p, kind, not os.path.lexists(p)) for p, kind in decoys),
+        own=tuple((c.file.path, not os.path.exists(c.file.path)) for c in calls if c.file is not None),
+        events=tuple(events),
+        call=calls[0],
+    )
+
+
+def plant(folder: Path, template: bytes, age_s: float, operation: str) -> Path:
+    """A complete file like the server's own, back-dated by *age_s* in name, header and modification time."""
+    when = datetime.now(UTC) - timedelta(seconds=age_s)
+    path = folder / file_name(operation, ulid=ulid_at(when))
+    path.write_bytes(backdated(template, when))
+    path.chmod(0o600)
+    os.utime(path, (when.timestamp(), when.timestamp()))
+    return path
+
+
+def backdated(template: bytes, when: datetime) -> bytes:
+    """The file with the header's timestamp moved to *when*, written in the precision and offset form it had."""
+    first, _, rest = template.partition(b"\n")
+    with suppress(ValueError):
+        header = json.loads(first)
+        if isinstance(header, dict) and isinstance(header.get("timestamp"), str):
+            header["timestamp"] = _like(header["timestamp"], when)
+            first = json.dumps(header, ensure_ascii=False).encode()
+    return first + b"\n" + rest
+
+
+def _like(sample: str, when: datetime) -> str:
+    offset = re.search(r"(Z|[+-]\d\d:?\d\d)$", sample)
+    suffix = offset.group(0) if offset else ""
+    if suffix not in ("", "Z"):
+        sign = -1 if suffix[0] == "-" else 1
+        digits = suffix[1:].replace(":", "")
+        when = when + sign * timedelta(hours=int(digits[:2]), minutes=int(digits[2:]))
+    return when.strftime("%Y-%m-%dT%H:%M:%S") + suffix
+
+
+def plant_decoys(folder: Path, workdir: Path, template: bytes, operation: str) -> list[tuple[Path, str]]:
+    """Old things that do not match the pattern, are not files directly in the folder, or lie behind a link."""
+    past = datetime.now(UTC) - timedelta(days=40)
+    name = file_name(operation, ulid=ulid_at(past))
+    names = [
+        *(f"{name}.bak", f"x{name}", f".{name}", f"{name}~", name.replace(".jsonl", ".json"), name.replace(".jsonl", "")),
+        *("notes.txt", "data.jsonl", "README", "atlatl.db", "atlatl.jsonl", "other-recall.jsonl", "atlatl_recall.jsonl"),
+        name.replace("atlatl-", "atlat-"),
+        name.replace("atlatl-", "my-atlatl-"),
+    ]
+    made = [(folder / n, "name") for n in dict.fromkeys(names)]
+    for path, _ in made:
+        path.write_bytes(template)
+    below = folder / "archive"
+    below.mkdir(exist_ok=True)
+    made.append((below / file_name(operation, ulid=ulid_at(past)), "subfolder"))
+    made[-1][0].write_bytes(template)
+    directory = folder / file_name(operation, ulid=ulid_at(past))
+    directory.mkdir()
+    made.append((directory / "keep.txt", "folder"))
+    made[-1][0].write_bytes(b"keep\n")
+    outside = workdir / "elsewhere"
+    outside.mkdir(exist_ok=True)
+    target = outside / file_name(operation, ulid=ulid_at(past))
+    target.write_bytes(template)
+    made.append((target, "symlink"))
+    link = folder / file_name(operation, ulid=ulid_at(past))
+    link.symlink_to(target)
+    stamp = past.timestamp()
+    for path in [p for p, _ in made] + [link]:
+        os.utime(path, (stamp, stamp), follow_symlinks=False)
+    return made
+
+
+def _own(bench: Bench, name: str) -> Expiry | None:
+    call = bench.call(name, limit=5)
+    if call.file is None or call.file.problem is not None:
+        return None
+    begun, cleanups = time.monotonic(), 0
+    second: str | None = None
+    second_gone = False
+    time.sleep(SHORT_TTL + 0.15)
+    while True:
+        if second is None:
+            later = bench.call(name, limit=5)
+            second = later.file.path if later.file is not None else None
+        made = time.monotonic()
+        bench.cleanup()
+        cleanups += 1
+        if cleanups == 1 and second is not None:
+            second_gone = not os.path.exists(second) and time.monotonic() - made < SHORT_TTL * 0.5
+        waited = time.monotonic() - begun
+        gone = not os.path.exists(call.file.path)
+        if gone or waited > PATIENCE_S:
+            break
+        time.sleep(0.25)
+    return Expiry(call, gone, waited, cleanups, second, second_gone, tuple(bench.events("OffloadFileExpired")))
+
+
+def survivors(decoys: Sequence[Decoy]) -> Mapping[str, int]:
+    """How many decoys of each kind are still there."""
+    counts: dict[str, int] = {}
+    for d in decoys:
+        counts[d.kind] = counts.get(d.kind, 0) + (not d.gone)
+    return counts

@@ -1,0 +1,157 @@
+"""A server left to its defaults: where it begins to offload, what it deletes, and where its files go."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from lro_conformance.calls import Call
+from lro_conformance.judge import NotObserved
+from lro_conformance.lab import LIMIT, Bench, Lab, ServerTrouble, Settings
+from lro_conformance.trials import trial
+from lro_conformance.trials.cleanup import Cleaning, clean
+from lro_conformance.trials.survey import Survey
+
+HOUR = 3600
+MARGIN_S = 300
+"""How far from the default TTL the back-dated files lie, on both sides."""
+MOST = 4000
+"""The greatest limit asked for when looking for a result above the default threshold."""
+
+
+@dataclass(frozen=True)
+class Bracket:
+    """The neighbouring limits between which a call at the default threshold changes from inline to offloaded."""
+
+    operation: str
+    detail: str | None
+    inline: Call | None
+    """The greatest result that stayed inline."""
+    inline_estimate: int | None
+    """Its E, learned from the same call with a threshold of 1."""
+    offloaded: Call | None
+    """The smallest result that was offloaded."""
+
+
+@dataclass(frozen=True)
+class Defaults:
+    """What a server does when only the output folder is set."""
+
+    brackets: tuple[Bracket, ...]
+    cleaning: Cleaning | None
+    enabled: tuple[Call, ...]
+    """Where nothing was offloaded: the greatest results again, with ``enabled = true`` set."""
+
+
+@trial("default threshold, from both sides; default TTL")
+def defaults(lab: Lab, survey: Survey) -> Defaults:
+    """Find where the default threshold lies, and clean up under the default TTL."""
+    if not survey.answered:
+        raise NotObserved("no operation answered")
+    with lab.bench(Settings()) as bench:
+        brackets = tuple(_brackets(lab, bench, survey))
+        crossing = next((b.offloaded for b in brackets if b.offloaded is not None), None)
+        cleaning = None
+        if crossing is not None:
+            arguments = {"detail": crossing.detail, "limit": crossing.limit}
+            made = crossing.operation
+            ages = (HOUR - MARGIN_S, HOUR + MARGIN_S)
+            cleaning = clean(bench, None, ages, lambda: bench.call(made, **arguments))
+    enabled: tuple[Call, ...] = ()
+    if crossing is None and lab.can_set("enabled"):
+        with lab.bench(Settings(enabled=True)) as bench:
+            enabled = tuple(bench.call(n, detail=_fullest(survey, n), limit=MOST) for n in survey.operations)
+    return Defaults(brackets, cleaning, enabled)
+
+
+def _brackets(lab: Lab, bench: Bench, survey: Survey) -> list[Bracket]:
+    found: list[Bracket] = []
+    for (name, detail), known in survey.whole.items():
+        if known.outcome not in ("inline", "offloaded") or (detail is None and bench.operations[name].details):
+            continue
+        lab.step("defaults", f"{name} {detail or ''}")
+        found.append(_bracket(bench, survey, name, detail))
+    return found
+
+
+def _bracket(bench: Bench, survey: Survey, name: str, detail: str | None) -> Bracket:
+    """Halve the interval of limits until its ends are neighbours."""
+    top = next((c for c in _growing(bench, name, detail) if c.outcome == "offloaded"), None)
+    if top is None or top.limit is None:
+        greatest = bench.call(name, detail=detail, limit=MOST)
+        inline = greatest if greatest.outcome == "inline" else None
+        return Bracket(name, detail, inline, _known(survey, inline), top)
+    low, high, lower, upper = 0, min(top.limit, max(1, len(top.filed))), None, top
+    while high - low > 1:
+        middle = (low + high) // 2
+        call = bench.call(name, detail=detail, limit=middle)
+        if call.outcome == "offloaded":
+            high, upper = middle, call
+        else:
+            low, lower = middle, call
+    return Bracket(name, detail, lower, _known(survey, lower), upper)
+
+
+def _growing(bench: Bench, name: str, detail: str | None) -> list[Call]:
+    calls: list[Call] = []
+    limit = LIMIT
+    while limit <= MOST:
+        calls.append(bench.call(name, detail=detail, limit=limit))
+        if calls[-1].outcome == "offloaded" or calls[-1].limit is None:
+            break
+        limit *= 5
+    return calls
+
+
+def _known(survey: Survey, call: Call | None) -> int | None:
+    """E of the same call on the server whose threshold is 1."""
+    if call is None or not survey.adjustable:
+        return None
+    return survey.bench.call(call.operation, detail=call.detail, limit=call.limit).estimate
+
+
+def _fullest(survey: Survey, name: str) -> str | None:
+    details = survey.operations[name].details
+    return details[-1] if details else None
+
+
+@dataclass(frozen=True)
+class Folders:
+    """Where files go without an output folder, and in one with an awkward name."""
+
+    unset: tuple[Call, ...]
+    temp: Path | None
+    """The folder that TMPDIR named for that server."""
+    awkward: tuple[Call, ...]
+    awkward_dir: Path | None
+
+
+AWKWARD = "it's; a $(touch owned) `folder` & \"more\""
+"""A folder name that breaks out of any command in which it is not quoted."""
+
+
+@trial("no output folder, and one with an awkward name")
+def folders(lab: Lab, survey: Survey) -> Folders:
+    """Leave ``output_dir`` out, then set it to a path with spaces, quotes and shell characters."""
+    threshold = 1 if survey.adjustable else None
+    names = [n for n in survey.operations if survey.offloads(n)]
+    limit = 5 if survey.adjustable else LIMIT
+    with lab.bench(Settings(threshold_tokens=threshold, output_dir=None)) as bench:
+        unset = tuple(bench.call(n, limit=limit) for n in names)
+        temp = bench.temp
+    awkward, where = _awkward(lab, threshold, names, limit)
+    return Folders(unset, temp, awkward, where)
+
+
+def _awkward(lab: Lab, threshold: int | None, names: list[str], limit: int) -> tuple[tuple[Call, ...], Path | None]:
+    try:
+        with lab.bench(Settings(threshold_tokens=threshold), folder=AWKWARD) as bench:
+            return tuple(bench.call(n, limit=limit) for n in names), bench.output_dir
+    except ServerTrouble:
+        return (), None
+
+
+def outcomes(calls: Mapping[str, Call]) -> dict[str, str]:
+    """The outcome of each call, for messages."""
+    return {k: c.outcome for k, c in calls.items()}

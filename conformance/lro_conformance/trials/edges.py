@@ -1,0 +1,131 @@
+"""The exact threshold: with E known, the same call at a threshold of E and of E−1; and what tells wrong rules apart."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from lro_conformance.calls import Call
+from lro_conformance.lab import Bench, Lab, Settings
+from lro_conformance.trials import trial
+from lro_conformance.trials.survey import EDGE_LIMIT, Survey
+
+
+@dataclass(frozen=True)
+class Probe:
+    """A call whose E is known from the survey, made at a threshold."""
+
+    call: Call
+    estimate: int
+    threshold: int
+
+
+@dataclass(frozen=True)
+class Edge:
+    """The two sides of one operation's edge."""
+
+    operation: str
+    estimate: int
+    """E, from two identical calls at a threshold of 1 (the greater, where they differ)."""
+    drift: int
+    """How far E differed between those; the exact test widens by it."""
+    largest: int
+    """The greatest single record of the set, in tokens by the server's own measure."""
+    at: tuple[Probe, ...]
+    """Threshold E: expected inline."""
+    above: tuple[Probe, ...]
+    """Threshold E−1: expected offloaded."""
+    half: Probe | None = None
+    """Threshold at half of E; made only where `above` stayed inline."""
+    low: Probe | None = None
+    """Threshold at half of the greatest record; likewise."""
+
+
+@dataclass(frozen=True)
+class Edges:
+    """The edges of all operations."""
+
+    edges: Mapping[str, Edge]
+    far: tuple[Probe, ...]
+    """Calls of other operations and detail levels under the same thresholds."""
+    reason: str | None
+    """Why there are none."""
+    bench: Bench | None
+    """A server kept at the threshold of one edge, for property checks."""
+    threshold: int
+
+
+@trial("exact threshold: E and E−1")
+def edges(lab: Lab, survey: Survey) -> Edges:
+    """Start the server at each operation's E and at E−1 and make the same call again."""
+    reason = _unadjustable(survey)
+    if reason is not None:
+        return Edges({}, (), reason, None, 0)
+    found: dict[str, Edge] = {}
+    far: list[Probe] = []
+    kept: Bench | None = None
+    threshold = 0
+    for name in [n for n in survey.operations if survey.offloads(n)]:
+        first, second = survey.repeats[name]
+        if first.estimate is None or second.estimate is None or min(first.estimate, second.estimate) < 3:
+            continue
+        estimate, drift = max(first.estimate, second.estimate), abs(first.estimate - second.estimate)
+        lab.step("edges", f"{name}: E = {estimate}")
+        with lab.bench(Settings(threshold_tokens=estimate + drift)) as bench:
+            at = _twice(bench, name, estimate, estimate + drift)
+            far += _far(bench, survey, name, estimate + drift)
+        below = max(1, estimate - 2 * drift - 1)
+        keep = kept is None
+        with lab.bench(Settings(threshold_tokens=below), keep=keep) as bench:
+            above = _twice(bench, name, estimate - drift, below)
+            far += _far(bench, survey, name, below)
+            if keep:
+                kept, threshold = bench, below
+        edge = Edge(name, estimate, drift, _largest(first), at, above)
+        found[name] = _diagnose(lab, edge) if any(p.call.outcome == "inline" for p in above) else edge
+    return Edges(found, tuple(far), None if found else "no call told its E", kept, threshold)
+
+
+def _unadjustable(survey: Survey) -> str | None:
+    if not survey.adjustable:
+        return "the server's threshold cannot be set (profile: settings.threshold_tokens)"
+    if not survey.offloaded:
+        return "nothing was offloaded with a threshold of 1"
+    if any(c.outcome == "inline" and survey.offloads(n) and c.records for n, c in survey.tiny.items()):
+        return "a threshold of 1 has no effect: small results stay inline"
+    return None
+
+
+def _twice(bench: Bench, name: str, estimate: int, threshold: int) -> tuple[Probe, ...]:
+    return tuple(Probe(bench.call(name, limit=EDGE_LIMIT), estimate, threshold) for _ in range(2))
+
+
+def _far(bench: Bench, survey: Survey, own: str, threshold: int) -> list[Probe]:
+    """Other operations, and this one at other detail levels, whose E is well away from the threshold."""
+    probes: list[Probe] = []
+    wanted = [(name, None, EDGE_LIMIT, survey.repeats[name][0]) for name in bench.operations if name != own]
+    wanted += [(own, d, None, c) for (name, d), c in survey.whole.items() if name == own and d is not None]
+    for name, detail, limit, known in wanted:
+        estimate = known.estimate
+        if estimate is None or abs(estimate - threshold) <= max(8, threshold // 10):
+            continue
+        call = bench.call(name, detail=detail, limit=limit or known.limit)
+        probes.append(Probe(call, estimate, threshold))
+    return probes
+
+
+def _largest(call: Call) -> int:
+    """The greatest record of a file in the server's own tokens: its share of the characters, of E."""
+    lengths = [len(line.raw.decode("utf-8", "replace")) for line in call.file.record_lines] if call.file else []
+    total = sum(lengths)
+    return max(1, (call.estimate or 0) * max(lengths) // total) if total else 1
+
+
+def _diagnose(lab: Lab, edge: Edge) -> Edge:
+    """The call at E−1 stayed inline: two more starts tell a wrong comparison from a wrong quantity."""
+    half, low = max(1, edge.estimate // 2 - 1), max(1, edge.largest // 2)
+    with lab.bench(Settings(threshold_tokens=half)) as bench:
+        at_half = Probe(bench.call(edge.operation, limit=EDGE_LIMIT, budget=50), edge.estimate, half)
+    with lab.bench(Settings(threshold_tokens=low)) as bench:
+        at_low = Probe(bench.call(edge.operation, limit=EDGE_LIMIT), edge.estimate, low)
+    return Edge(edge.operation, edge.estimate, edge.drift, edge.largest, edge.at, edge.above, at_half, at_low)

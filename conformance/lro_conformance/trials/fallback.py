@@ -1,0 +1,191 @@
+"""Write failure: the folder is a file, is replaced by one while the server runs, is read-only, or the disk is full."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from lro_conformance.calls import Call
+from lro_conformance.judge import NotObserved
+from lro_conformance.lab import Bench, Lab, ServerTrouble, Settings
+from lro_conformance.records import Record, by_id
+from lro_conformance.trials import trial
+from lro_conformance.trials.survey import EDGE_LIMIT, Inline, Survey
+
+KINDS: Mapping[str, str] = {
+    "a file from the start": "output_dir is a regular file when the server starts",
+    "replaced by a file": "output_dir is replaced by a regular file while the server runs",
+    "removed": "output_dir is removed while the server runs",
+    "read-only": "output_dir is made read-only while the server runs",
+    "file-size limit": "the operating system refuses files of this size, as on a full disk",
+}
+
+
+@dataclass(frozen=True)
+class Failing:
+    """One call whose result cannot be written."""
+
+    kind: str
+    call: Call
+    threshold: int
+    ratio: float
+    """The server's own tokens for one character of its file, from the survey."""
+    known: Mapping[str, Record]
+    """The records as they are inline, by id."""
+    alive: bool
+    events: tuple[str, ...]
+    litter: tuple[str, ...]
+    """What stood in the folder afterwards that was not there before."""
+
+    @property
+    def recreated(self) -> bool:
+        """Whether the server found a lawful way to write after all (it made the removed folder anew)."""
+        file = self.call.file
+        return self.call.outcome == "offloaded" and file is not None and file.problem is None
+
+    def evidence(self) -> str:
+        """What to paste."""
+        return f"{KINDS[self.kind]}\n{self.call.evidence()}"
+
+
+@dataclass(frozen=True)
+class Fallback:
+    """All write failures."""
+
+    failing: tuple[Failing, ...]
+    recovered: tuple[Call, ...]
+    """The same calls once writing works again."""
+    skipped: Mapping[str, str]
+    """Kinds that could not be provoked here, and why."""
+
+
+@trial("write failure of every kind")
+def fallback(lab: Lab, survey: Survey, inline: Inline) -> Fallback:
+    """Make writing fail in each way that is possible here and call every operation."""
+    if not lab.can_set("output_dir"):
+        raise NotObserved("the output folder cannot be set (profile: settings.output_dir), so no write can be made to fail")
+    plans = _plans(survey)
+    if not plans:
+        raise NotObserved("no operation offloads a result whose E is known")
+    scene = _Scene(lab, survey, inline, plans, [], [], {})
+    scene.file_from_start()
+    scene.while_running()
+    scene.size_limit()
+    return Fallback(tuple(scene.failing), tuple(scene.recovered), scene.skipped)
+
+
+def _plans(survey: Survey) -> dict[str, int]:
+    """For each operation a threshold of about half of its E: some records fit, all do not."""
+    plans: dict[str, int] = {}
+    for name, (first, _) in survey.repeats.items():
+        if first.outcome == "offloaded" and first.estimate is not None and first.estimate >= 4:
+            plans[name] = first.estimate
+    return plans
+
+
+@dataclass
+class _Scene:
+    lab: Lab
+    survey: Survey
+    inline: Inline
+    plans: dict[str, int]
+    failing: list[Failing]
+    recovered: list[Call]
+    skipped: dict[str, str]
+
+    @property
+    def threshold(self) -> int:
+        return min(self.plans.values()) // 2
+
+    def file_from_start(self) -> None:
+        kind = "a file from the start"
+        try:
+            with self.lab.bench(self._settings(), prepare=lambda p: p.write_bytes(b"in the way\n")) as bench:
+                self.fail(bench, kind)
+        except ServerTrouble:
+            self.skipped[kind] = "the server refuses to start, which is lawful"
+
+    def while_running(self) -> None:
+        with self.lab.bench(self._settings()) as bench:
+            folder = bench.output_dir
+            if folder is None:
+                return
+            if not any(self._call(bench, n).outcome == "offloaded" for n in self.plans):
+                self.skipped["replaced by a file"] = "nothing was offloaded before the folder was replaced"
+                return
+            shutil.rmtree(folder)
+            folder.write_bytes(b"in the way\n")
+            self.fail(bench, "replaced by a file")
+            folder.unlink()
+            self.fail(bench, "removed")
+            folder.mkdir(exist_ok=True)
+            self._read_only(bench, folder)
+            if bench.server.alive:
+                self.recovered += [self._call(bench, n) for n in self.plans]
+
+    def _read_only(self, bench: Bench, folder: Path) -> None:
+        if os.geteuid() == 0:
+            self.skipped["read-only"] = "the superuser may write everywhere"
+            return
+        folder.chmod(0o500)
+        try:
+            self.fail(bench, "read-only")
+        finally:
+            folder.chmod(0o700)
+
+    def size_limit(self) -> None:
+        kind = "file-size limit"
+        sizes = [len(c.file.data) for n in self.plans for c in self.survey.repeats[n] if c.file is not None]
+        limit = min(sizes, default=0) // 2
+        if limit < 512:
+            self.skipped[kind] = "the results are too small"
+            return
+        try:
+            with self.lab.bench(self._settings(), file_size_limit=limit) as bench:
+                control = [bench.call(n, limit=1) for n in self.plans]
+                if any(c.outcome not in ("inline", "offloaded") for c in control):
+                    self.skipped[kind] = "the server cannot answer small calls under such a limit either"
+                    return
+                self.fail(bench, kind)
+        except ServerTrouble:
+            self.skipped[kind] = "the server does not start under such a limit"
+
+    def _settings(self) -> Settings:
+        return Settings(threshold_tokens=self.threshold if self.survey.adjustable else None)
+
+    def _call(self, bench: Bench, name: str) -> Call:
+        return bench.call(name, limit=EDGE_LIMIT if self.survey.adjustable else None)
+
+    def fail(self, bench: Bench, kind: str) -> None:
+        self.lab.step("fallback", kind)
+        for name in self.plans:
+            if not bench.server.alive:
+                return
+            before = set(bench.listing())
+            heard = len(bench.events("OffloadWriteFailed"))
+            call = self._call(bench, name)
+            first = self.survey.repeats[name][0]
+            self.failing.append(
+                Failing(
+                    kind=kind,
+                    call=call,
+                    threshold=self.threshold,
+                    ratio=_ratio(first),
+                    known=by_id(self.inline.edges[name].records or first.filed),
+                    alive=bench.server.alive,
+                    events=tuple(bench.events("OffloadWriteFailed")[heard:]),
+                    litter=tuple(sorted(set(bench.listing()) - before - _named(call))),
+                )
+            )
+
+
+def _named(call: Call) -> set[str]:
+    return {os.path.basename(call.file.path)} if call.file is not None else set()
+
+
+def _ratio(call: Call) -> float:
+    characters = sum(len(line.raw.decode("utf-8", "replace")) for line in call.file.record_lines) if call.file else 0
+    return (call.estimate or 0) / characters if characters else 0.25

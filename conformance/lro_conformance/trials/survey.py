@@ -1,0 +1,198 @@
+"""The first look: with the lowest threshold everything is offloaded, and every header tells its E."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from lro_conformance.calls import Call, FileSeen, see_file
+from lro_conformance.judge import NotObserved
+from lro_conformance.lab import LIMIT, NEVER, Bench, Lab, Settings
+from lro_conformance.operations import Operation
+from lro_conformance.trials import trial
+
+EDGE_LIMIT = 40
+"""How many records the calls ask for that the exact threshold is tested with."""
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What a server with a threshold of 1 does; the calls of a server that cannot be set so are at its own threshold."""
+
+    bench: Bench
+    operations: Mapping[str, Operation]
+    tools: Sequence[Mapping[str, Any]]
+    calls: tuple[Call, ...]
+    """All of them, in the order made."""
+    whole: Mapping[tuple[str, str | None], Call]
+    """For each operation and detail level asked for (None: the default), the call with the usual limit."""
+    repeats: Mapping[str, tuple[Call, Call]]
+    """For each operation, two identical calls with `EDGE_LIMIT` records."""
+    tiny: Mapping[str, Call]
+    """For each operation, a call for two records."""
+    together: tuple[Call, ...]
+    """Calls in flight at the same time."""
+    budgets: tuple[Call, ...]
+    """Inject calls with a small and with a large token budget, where the tool takes one."""
+    later: Mapping[str, FileSeen]
+    """The files once more, at the end."""
+    listing: Mapping[str, int]
+    """The output folder at the end."""
+    word: str | None
+    """A query that finds something."""
+    adjustable: bool
+    """Whether the threshold could be set."""
+
+    @property
+    def offloaded(self) -> list[Call]:
+        """The calls that returned a descriptor."""
+        return [c for c in self.calls if c.outcome == "offloaded"]
+
+    @property
+    def answered(self) -> list[Call]:
+        """The calls that returned a result that is no error."""
+        return [c for c in self.calls if c.outcome in ("inline", "offloaded")]
+
+    @property
+    def files(self) -> list[Call]:
+        """The calls whose file could be read."""
+        return [c for c in self.offloaded if c.file is not None and c.file.problem is None]
+
+    @property
+    def implemented(self) -> bool | None:
+        """Whether the server offloads at all; None when nothing it returned could tell."""
+        if self.offloaded:
+            return True
+        filled = any(c.records or (c.records is None and c.text) for c in self.answered)
+        return False if filled or not self.operations else None
+
+    def offloads(self, operation: str) -> bool:
+        """Whether an operation offloaded anything."""
+        return any(c.operation == operation for c in self.offloaded)
+
+
+@trial("lowest threshold: descriptors, files, estimates")
+def survey(lab: Lab) -> Survey:
+    """Call every operation at every detail level with a threshold of 1."""
+    adjustable = lab.can_set("threshold_tokens")
+    with lab.bench(Settings(threshold_tokens=1 if adjustable else None), keep=True) as bench:
+        if lab.wants_corpus(bench):
+            lab.step("survey", "the server holds too little: seeding")
+            lab.seed_from_now_on(bench)
+        return _look(lab, bench, adjustable)
+
+
+def _look(lab: Lab, bench: Bench, adjustable: bool) -> Survey:
+    whole: dict[tuple[str, str | None], Call] = {}
+    repeats: dict[str, tuple[Call, Call]] = {}
+    tiny: dict[str, Call] = {}
+    budgets: list[Call] = []
+    others: list[Call] = []
+    for name, operation in bench.operations.items():
+        lab.step("survey", operation.tool)
+        whole[name, None] = bench.call(name)
+        if whole[name, None].outcome == "no answer" and not bench.server.alive:
+            raise NotObserved(f"the server died of the first call: {whole[name, None].label}")
+        repeats[name] = (bench.call(name, limit=EDGE_LIMIT), bench.call(name, limit=EDGE_LIMIT))
+        tiny[name] = bench.call(name, limit=2)
+        for detail in operation.details:
+            whole[name, detail] = bench.call(name, detail=detail)
+        if operation.budget is not None:
+            budgets += [bench.call(name, budget=b) for b in (50, 100_000)]
+    word = _common_word(r for c in whole.values() for r in (c.filed or c.records or []))
+    if word is not None:
+        others = [bench.call(name, query=word) for name, o in bench.operations.items() if o.query is not None]
+    together = bench.calls([{"name": n, "limit": m} for m in (3, 5) for n in bench.operations] * 2)
+    calls = (
+        *whole.values(),
+        *(c for pair in repeats.values() for c in pair),
+        *tiny.values(),
+        *budgets,
+        *others,
+        *together,
+    )
+    calls = tuple(sorted(calls, key=lambda c: c.started))
+    named = {c.file.path for c in calls if c.file is not None and c.file.problem is None}
+    later = {path: see_file(path, bench.roots) for path in named}
+    return Survey(
+        bench=bench,
+        operations=bench.operations,
+        tools=bench.tools,
+        calls=calls,
+        whole=whole,
+        repeats=repeats,
+        tiny=tiny,
+        together=tuple(together),
+        budgets=tuple(budgets),
+        later=later,
+        listing=bench.listing(),
+        word=word,
+        adjustable=adjustable,
+    )
+
+
+@dataclass(frozen=True)
+class Inline:
+    """What the same server returns when nothing is offloaded."""
+
+    bench: Bench
+    whole: Mapping[tuple[str, str | None], Call]
+    again: Mapping[str, Call]
+    """The default call of each operation once more."""
+    edges: Mapping[str, Call]
+    """The calls with `EDGE_LIMIT` records."""
+    others: tuple[Call, ...]
+    listing: Mapping[str, int]
+
+    @property
+    def calls(self) -> list[Call]:
+        """All of them."""
+        return [*self.whole.values(), *self.again.values(), *self.edges.values(), *self.others]
+
+
+@trial("highest threshold: the same calls inline")
+def inline(lab: Lab, survey: Survey) -> Inline:
+    """Make the calls of the survey with a threshold that no result reaches."""
+    if not lab.can_set("threshold_tokens"):
+        raise NotObserved("the server's threshold cannot be set (profile: settings.threshold_tokens)")
+    with lab.bench(Settings(threshold_tokens=NEVER), keep=True) as bench:
+        whole = {key: bench.call(key[0], detail=key[1]) for key in survey.whole}
+        again = {name: bench.call(name) for name in bench.operations}
+        edges = {name: bench.call(name, limit=EDGE_LIMIT) for name in bench.operations}
+        queried = [n for n, o in bench.operations.items() if o.query is not None and survey.word is not None]
+        others = [bench.call(name, query=survey.word) for name in queried]
+        return Inline(bench, whole, again, edges, tuple(others), bench.listing())
+
+
+@dataclass(frozen=True)
+class Disabled:
+    """What the server does with the lowest threshold and LRO switched off."""
+
+    calls: tuple[Call, ...]
+    listing: Mapping[str, int]
+
+
+@trial("LRO switched off")
+def disabled(lab: Lab, survey: Survey) -> Disabled:
+    """Call every operation that offloads, with ``enabled = false`` and a threshold of 1."""
+    threshold = 1 if lab.can_set("threshold_tokens") else None
+    with lab.bench(Settings(enabled=False, threshold_tokens=threshold)) as bench:
+        offloading = [n for n in bench.operations if survey.offloads(n)]
+        calls = [bench.call(name, limit=LIMIT) for name in offloading]
+        return Disabled(tuple(calls), bench.listing())
+
+
+def _common_word(records: Iterable[Mapping[str, Any]]) -> str | None:
+    """The word that stands in the titles of many, but not of all, memories."""
+    words: Counter[str] = Counter()
+    total = 0
+    for record in records:
+        title = record.get("title")
+        total += 1
+        if isinstance(title, str):
+            words.update({w.lower() for w in re.findall(r"[A-Za-z]{4,}", title)})
+    some = [(n, w) for w, n in words.items() if n < total]
+    return max(some)[1] if some else None
