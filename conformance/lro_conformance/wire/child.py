@@ -1,0 +1,159 @@
+"""A child process in a session of its own: starting it, telling how it ended, and leaving nothing of it alive."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lro_conformance.wire import guard
+
+SUPPORTED = os.name == "posix"
+_REAP_S = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Exit:
+    """How a server ended."""
+
+    code: int | None
+    """Its exit code; None when a signal ended it, or when it could not be killed at all."""
+    signal: int | None
+    """The signal that ended it."""
+    killed: bool
+    """Whether it had to be made to stop: it did not exit when its stdin was closed."""
+    seconds: float
+    """How long it lived."""
+
+    def __str__(self) -> str:
+        """A few words: ``exited with code 3``, ``was ended by SIGSEGV``."""
+        if self.signal is not None:
+            return f"was ended by {_signal_name(self.signal)}" + (" from the suite" if self.killed else "")
+        return "could not be killed" if self.code is None else f"exited with code {self.code}"
+
+
+class Child:
+    """A started process. Its pid stays its own until `finish`: only that reaps it."""
+
+    def __init__(self, process: subprocess.Popen[bytes], marker: str) -> None:
+        self.process = process
+        self.pid = process.pid
+        self.exit_fd = _pidfd(process.pid)
+        """Becomes readable at the exit; None where the system has no such thing."""
+        self._marker = marker
+        self._started = time.monotonic()
+        self._ended: tuple[int, float] | None = None
+        self._reaped = False
+        self._lock = threading.Lock()
+
+    def peek(self) -> Exit | None:
+        """How it ended; None while it lives. Does not reap it."""
+        with self._lock:
+            if self._ended is None and not self._reaped:
+                self._look()
+        if self._ended is None:
+            return None
+        status, when = self._ended
+        code, number = (status, None) if status >= 0 else (None, -status)
+        return Exit(code, number, False, when - self._started)
+
+    def signal_group(self, number: int) -> None:
+        """Signals its whole process group, from any thread; nothing happens once it was reaped."""
+        with self._lock:
+            if not self._reaped:
+                guard.kill_group(self.pid, number)
+
+    def finish(self, *, killed: bool) -> Exit:
+        """Kills all that is left of its group and all that carries its marker, and reaps it."""
+        self.signal_group(signal.SIGKILL)
+        if self._marker:
+            guard.kill_marked(self._marker.encode() + b"\0")
+        with self._lock:
+            try:
+                self.process.wait(_REAP_S)
+            except subprocess.TimeoutExpired:  # stuck in the kernel
+                return Exit(None, None, True, time.monotonic() - self._started)
+            self._reaped = True
+            if self._ended is None:
+                self._ended = (self.process.returncode, time.monotonic())
+            status, when = self._ended
+        if self.exit_fd is not None:
+            os.close(self.exit_fd)
+            self.exit_fd = None
+        code, number = (status, None) if status >= 0 else (None, -status)
+        return Exit(code, number, killed, when - self._started)
+
+    def _look(self) -> None:
+        if sys.platform == "win32" or not hasattr(os, "waitid"):
+            if (status := self.process.poll()) is not None:
+                self._ended = (status, time.monotonic())
+            return
+        # Not poll(): that reaps, and then the group's number could be another's by the time it is killed.
+        try:
+            found = os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        except ChildProcessError:  # reaped behind our back, by a host that ignores SIGCHLD
+            self._ended = (0, time.monotonic())
+            return
+        if found is not None:
+            status = found.si_status if found.si_code == os.CLD_EXITED else -found.si_status
+            self._ended = (status, time.monotonic())
+
+
+def spawn(
+    argv: Sequence[str],
+    *,
+    env: Mapping[str, str | None] | None,
+    cwd: str | os.PathLike[str] | None,
+    file_size_limit: int | None,
+    marker: str,
+) -> Child:
+    """Starts a process with three pipes, in its own session.
+
+    *env* is added to the environment, a value of None takes a variable out. Raises `OSError` or `ValueError` when
+    the system refuses.
+    """
+    variables = dict(os.environ)
+    for name, value in (env or {}).items():
+        variables.pop(name, None)
+        if value is not None:
+            variables[name] = value
+    if marker:
+        variables[guard.MARKER] = marker
+    command = list(argv)
+    if file_size_limit is not None:
+        script = str(Path(__file__).with_name("limited.py"))
+        keep = "LC_CTYPE" if "LC_CTYPE" in variables else "-"
+        command = [sys.executable, "-I", "-S", script, str(file_size_limit), keep, *command]
+    process = subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        bufsize=0,
+        cwd=cwd,
+        env=variables,
+        start_new_session=True,
+    )
+    return Child(process, marker)
+
+
+def _pidfd(pid: int) -> int | None:
+    if sys.platform != "linux" or not hasattr(os, "pidfd_open"):
+        return None
+    try:
+        return os.pidfd_open(pid)
+    except OSError:  # an old kernel, or a sandbox that forbids it
+        return None
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"

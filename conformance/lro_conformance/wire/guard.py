@@ -1,0 +1,142 @@
+"""Leaves nothing behind: kills what carries a run's marker, removes folders.
+
+Imported by the suite, and run as a script of its own (``python -I -S guard.py PARENT_PID``) that outlives it: see
+`lro_conformance.wire.reaper`. So it imports the standard library only, and of that little.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from contextlib import suppress
+
+MARKER = "LRO_CERTIFY_RUN"
+"""The environment variable that marks a server and everything it starts."""
+
+_PATIENCE_S = 5.0
+
+
+def marked(value: bytes) -> list[int]:
+    """The living processes whose marker begins with *value*; end it with NUL for the whole marker. Linux only."""
+    try:
+        names = os.listdir("/proc")
+    except OSError:
+        return []
+    needle = b"\0" + MARKER.encode() + b"=" + value
+    own = str(os.getpid())
+    return [int(n) for n in names if n.isdigit() and n != own and needle in b"\0" + _environment(n)]
+
+
+def _environment(pid: str) -> bytes:
+    parts: list[bytes] = []
+    with suppress(OSError):  # gone, or another user's
+        fd = os.open(f"/proc/{pid}/environ", os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            while part := os.read(fd, 65536):
+                parts.append(part)
+        finally:
+            os.close(fd)
+    return b"".join(parts)
+
+
+def kill_marked(value: bytes, patience_s: float = 2.0) -> int:
+    """Kills what `marked` finds until it finds nothing more; how many processes that were."""
+    killed: set[int] = set()
+    deadline = time.monotonic() + patience_s
+    while (found := marked(value)) and time.monotonic() < deadline:
+        for pid in found:
+            with suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+                killed.add(pid)
+        time.sleep(0.002)
+    return len(killed)
+
+
+def kill_group(group: int, number: int) -> None:
+    """Signals a process group; one that is gone already is fine."""
+    with suppress(OSError):
+        os.killpg(group, number)
+
+
+def remove_tree(path: str | bytes, patience_s: float = _PATIENCE_S) -> bool:
+    """Removes a folder with all that is in it, read-only folders too; False when something resisted.
+
+    Tries again for a while: what was killed a moment ago may still have been writing.
+    """
+    import shutil
+
+    deadline = time.monotonic() + patience_s
+    pause = 0.005
+    while True:
+        shutil.rmtree(path, ignore_errors=True)
+        if not os.path.lexists(path):
+            return True
+        _make_removable(os.fsencode(path))
+        shutil.rmtree(path, ignore_errors=True)
+        if not os.path.lexists(path):
+            return True
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(pause)
+        pause = min(pause * 2, 0.2)
+
+
+def _make_removable(path: bytes) -> None:
+    with suppress(OSError):
+        os.chmod(path, 0o700)
+    for top, folders, _ in os.walk(path):
+        for name in folders:
+            folder = os.path.join(top, name)
+            if not os.path.islink(folder):  # chmod would reach through it, out of the tree
+                with suppress(OSError):
+                    os.chmod(folder, 0o700)
+
+
+def watch(parent: int) -> None:
+    """Reads orders from stdin until its other end is gone, then carries them out.
+
+    The orders, one a line, are ``mark VALUE``, ``group PGID``, ``folder PATH`` (the path in hexadecimal), and
+    ``forget`` before any of these.
+    """
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
+        signal.signal(number, signal.SIG_IGN)
+    orders: dict[str, None] = {}
+    rest = b""
+    while chunk := _read(parent):
+        *lines, rest = (rest + chunk).split(b"\n")
+        for line in lines:
+            order = line.decode()
+            if order.startswith("forget "):
+                orders.pop(order.removeprefix("forget "), None)
+            else:
+                orders[order] = None
+    _clean(list(orders))
+
+
+def _read(parent: int) -> bytes:
+    """The next orders; empty when the suite is gone, also if something it forked still holds the pipe open."""
+    import select
+
+    while not select.select([0], [], [], 1.0)[0]:
+        if os.getppid() != parent:
+            return b""
+    return os.read(0, 65536)
+
+
+def _clean(orders: list[str]) -> None:
+    by_kind: dict[str, list[str]] = {"group": [], "mark": [], "folder": []}
+    for order in orders:
+        kind, _, value = order.partition(" ")
+        by_kind[kind].append(value)
+    for group in by_kind["group"]:
+        kill_group(int(group), signal.SIGKILL)
+    for value in by_kind["mark"]:
+        kill_marked(value.encode(), _PATIENCE_S)
+    for folder in by_kind["folder"]:
+        remove_tree(bytes.fromhex(folder))
+
+
+if __name__ == "__main__":
+    watch(int(sys.argv[1]))

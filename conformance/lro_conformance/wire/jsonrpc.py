@@ -1,0 +1,151 @@
+"""JSON-RPC 2.0 lines: writing strict ones, reading whatever comes.
+
+Reading never raises: what is wrong with a line is named, and whatever can still be understood is handed on, so that
+one fault is not blamed on everything behind it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, cast
+
+Problem = tuple[str, str]
+"""A kind (one of `KINDS`) and a sentence with the particulars."""
+
+KINDS: Mapping[str, str] = {
+    "blank": "an empty line",
+    "not-json": "a line that is not JSON",
+    "too-deep": "JSON nested too deeply to be read",
+    "invalid-utf8": "bytes that are not UTF-8",
+    "bom": "a byte order mark",
+    "constant": "NaN or Infinity, which JSON does not have",
+    "not-an-object": "JSON that is neither an object nor a batch",
+    "batch": "a batch, which MCP has no longer",
+    "not-a-message": "an object that is no request, notification or response",
+    "jsonrpc-version": 'a message without "jsonrpc": "2.0"',
+    "unknown-id": "a response to a request that was never made",
+    "duplicate-id": "a second response to one request",
+    "late": "a response after its time limit",
+    "id-type": "a response whose id is not of the type that the request had",
+    "null-id": "a response whose id is null or missing",
+    "result-and-error": "a response with both result and error",
+    "error-shape": "an error without an integer code and a string message",
+    "server-request": "a request to the client that was refused",
+    "too-large": "a line over the size cap",
+    "unterminated": "a last line without a newline",
+    "stdin-closed": "the server no longer reads its stdin",
+    "stdout-closed": "the server closed its stdout and lives on",
+    "paging": "a list whose pages do not end",
+    "list-entry": "an entry of a list that is not an object",
+}
+"""Everything that can be wrong with what a server sends."""
+
+METHOD_NOT_FOUND = -32601
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """What could be read of a line."""
+
+    value: Any
+    """The JSON value; None when *readable* is False."""
+    readable: bool
+    problems: tuple[Problem, ...] = ()
+
+
+def encode(message: Mapping[str, Any]) -> bytes:
+    """A message as one line, without the newline. Raises `ValueError` for NaN and infinities."""
+    text = json.dumps(message, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    try:
+        return text.encode()
+    except UnicodeEncodeError:  # a lone surrogate survives only as an escape
+        return json.dumps(message, separators=(",", ":"), allow_nan=False).encode()
+
+
+def request(id: int, method: str, params: Mapping[str, Any] | None) -> bytes:
+    """A request as one line; *params* of None are left out."""
+    return encode({"jsonrpc": "2.0", "id": id, "method": method} | ({} if params is None else {"params": params}))
+
+
+def notification(method: str, params: Mapping[str, Any] | None) -> bytes:
+    """A notification as one line; *params* of None are left out."""
+    return encode({"jsonrpc": "2.0", "method": method} | ({} if params is None else {"params": params}))
+
+
+def parse(line: bytes) -> Parsed:
+    """Reads a line as leniently as it can be understood, and names everything that is wrong with it."""
+    problems: list[Problem] = []
+    try:
+        text = line.decode()
+    except UnicodeDecodeError as bad:
+        problems.append(("invalid-utf8", f"byte {line[bad.start]:#04x} at offset {bad.start}: {bad.reason}"))
+        text = line.decode(errors="replace")
+    if text.startswith("\ufeff"):
+        problems.append(("bom", "the line begins with a byte order mark"))
+        text = text[1:]
+    if not text or text.isspace():
+        return Parsed(None, False, (*problems, ("blank", "an empty line is not a message")))
+    constants: list[str] = []
+
+    def constant(name: str) -> float:
+        constants.append(name)
+        return float(name)
+
+    try:
+        value: Any = json.loads(text, parse_constant=constant)
+    except RecursionError:
+        return Parsed(None, False, (*problems, ("too-deep", "nested too deeply to be read")))
+    except ValueError as bad:  # also an integer of more digits than the interpreter reads
+        return Parsed(None, False, (*problems, ("not-json", f"{bad}: {excerpt(line)}")))
+    if constants:
+        problems.append(("constant", f"{constants[0]} is not JSON ({len(constants)} in this line)"))
+    return Parsed(value, True, tuple(problems))
+
+
+def shape(message: Mapping[str, Any]) -> Literal["request", "notification", "response", "none"]:
+    """Which kind of message an object is, by the members that it has."""
+    if isinstance(message.get("method"), str):
+        return "request" if "id" in message else "notification"
+    return "response" if "result" in message or "error" in message else "none"
+
+
+def response_problems(message: Mapping[str, Any]) -> list[Problem]:
+    """What is wrong with a response, apart from its id."""
+    problems: list[Problem] = []
+    if "result" in message and "error" in message:
+        problems.append(("result-and-error", "a response has either a result or an error"))
+    if "error" in message:
+        error: Any = message["error"]
+        fields: dict[str, Any] = cast("dict[str, Any]", error) if isinstance(error, dict) else {}
+        code: Any = fields.get("code")
+        if not isinstance(code, int) or isinstance(code, bool) or not isinstance(fields.get("message"), str):
+            problems.append(
+                ("error-shape", f"not an integer code and a string message: {excerpt(message['error'])}")
+            )
+    return problems
+
+
+_HEAD_ID = re.compile(rb'\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*"?(\d{1,15})"?\s*,')
+_HEAD_METHOD = re.compile(rb'\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"method"')
+_TAIL_ID = re.compile(rb',\s*(?:"id"\s*:\s*"?(\d{1,15})"?\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?)\}\s*\Z')
+
+
+def likely_id(head: bytes, tail: bytes = b"") -> int | None:
+    """The id of a response that cannot be read as a whole, from its two ends, where servers put it."""
+    found = _HEAD_ID.match(head) or _TAIL_ID.search(tail)
+    return int(found[1]) if found else None
+
+
+def names_method(head: bytes) -> bool:
+    """Whether a message that cannot be read as a whole begins like a notification or a request."""
+    return _HEAD_METHOD.match(head) is not None
+
+
+def excerpt(value: object, limit: int = 200) -> str:
+    """The beginning of something received, fit for a sentence."""
+    text = value.decode(errors="replace") if isinstance(value, bytes) else repr(value)
+    text = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text[: limit + 1])
+    return text if len(text) <= limit else text[:limit] + "…"

@@ -1,0 +1,35 @@
+"""Becomes another program that cannot write files beyond a size: ``python -I -S limited.py BYTES KEEP PROGRAM ARG…``.
+
+Why a program in between: the limit must hold before the server's first instruction, and SIGXFSZ must be ignored there
+so that a write fails with EFBIG, as on a full disk, and does not kill. ``preexec_fn`` is unsafe beside threads;
+``restore_signals=False`` would also pass on an ignored SIGPIPE, with which a server's own pipelines behave otherwise
+than in a normal start; a shell's ``ulimit -f`` counts blocks, of 512 or 1024 bytes, and drops variables with odd names.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import sys
+
+
+def main(argv: list[str]) -> None:
+    """Sets the limit and executes the program; exits with 126 or 127 like a shell when that fails."""
+    limit, keep, command = int(argv[1]), argv[2], argv[3:]
+    hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
+    limit = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    if keep != "LC_CTYPE":  # set by this interpreter in a C locale, not by the caller
+        os.environ.pop("LC_CTYPE", None)
+    try:
+        os.execvp(command[0], command)
+    except OSError as problem:
+        os.write(2, f"cannot start {command[0]}: {problem.strerror}\n".encode(errors="replace"))
+        os._exit(127 if isinstance(problem, FileNotFoundError) else 126)
+
+
+if __name__ == "__main__":
+    main(sys.argv)

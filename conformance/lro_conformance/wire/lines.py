@@ -1,0 +1,91 @@
+"""Lines out of a stream of bytes, in linear time and with a cap on what one line may hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+EXCERPT_BYTES = 4096
+"""How much is kept of each end of a line that was over the cap."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line as it came, without its newline."""
+
+    data: bytes
+    """The whole line; of one over the cap only its beginning."""
+    size: int
+    """How many bytes came, the newline not counted."""
+    terminated: bool = True
+    """False for what stood behind the last newline when the stream ended."""
+    tail: bytes = b""
+    """The end of a line over the cap."""
+
+    @property
+    def too_large(self) -> bool:
+        """Whether the line was over the cap, so that its middle is gone."""
+        return self.size > len(self.data)
+
+
+class LineSplitter:
+    """Cuts chunks into lines; a line over *cap* bytes is counted on but no longer kept."""
+
+    def __init__(self, cap: int) -> None:
+        self._cap = cap
+        self._parts: list[bytes] = []
+        self._size = 0
+        self._head = b""
+        self._tail = b""
+
+    @property
+    def overflowing(self) -> bytes | None:
+        """The beginning of the unfinished line if that is over the cap already; None while it is not."""
+        return self._head if self._size > self._cap else None
+
+    def feed(self, chunk: bytes) -> Iterator[Line]:
+        """The lines that *chunk* completes."""
+        *complete, rest = chunk.split(b"\n")
+        for piece in complete:
+            self._add(piece)
+            yield self._take(terminated=True)
+        if rest:
+            self._add(rest)
+
+    def finish(self) -> Line | None:
+        """What is left when the stream has ended; None when that was with a newline."""
+        return self._take(terminated=False) if self._size else None
+
+    def _add(self, piece: bytes) -> None:
+        before = self._size
+        self._size += len(piece)
+        if self._size <= self._cap:
+            self._parts.append(piece)
+            return
+        if before <= self._cap:
+            self._head, self._tail = _ends([*self._parts, piece])
+            self._parts.clear()
+        else:
+            self._tail = (self._tail + piece[-EXCERPT_BYTES:])[-EXCERPT_BYTES:]
+
+    def _take(self, *, terminated: bool) -> Line:
+        if self._size > self._cap:
+            line = Line(self._head[: self._cap], self._size, terminated, self._tail)
+        else:
+            data = self._parts[0] if len(self._parts) == 1 else b"".join(self._parts)
+            line = Line(data, self._size, terminated)
+        self._parts, self._size, self._head, self._tail = [], 0, b"", b""
+        return line
+
+
+def _ends(parts: list[bytes]) -> tuple[bytes, bytes]:
+    head, tail = b"", b""
+    for part in parts:
+        head += part[: EXCERPT_BYTES - len(head)]
+        if len(head) == EXCERPT_BYTES:
+            break
+    for part in reversed(parts):
+        tail = part[-(EXCERPT_BYTES - len(tail)) :] + tail
+        if len(tail) >= EXCERPT_BYTES:
+            break
+    return head, tail

@@ -1,0 +1,89 @@
+"""The suite's side of the guard: a small process that tidies up should the suite itself be killed.
+
+A context manager and ``atexit`` are enough for an exception, Ctrl-C and a normal end. SIGKILL, SIGTERM and a crash run
+no Python at all, so a child that holds the other end of a pipe does the work when that pipe closes.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from contextlib import suppress
+
+from lro_conformance.wire import guard
+
+
+class Reaper:
+    """Tells the guard what there is to tidy up; the guard is started with the first order. Thread-safe.
+
+    Should the guard itself be killed, the run goes on without that safety.
+    """
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+        self._closed = False
+        self._lock = threading.Lock()
+
+    @property
+    def pid(self) -> int | None:
+        """The guard's process id while it runs."""
+        return self._process.pid if self._process else None
+
+    def mark(self, value: str) -> None:
+        """Everything whose marker begins with *value* is to go."""
+        self._order(f"mark {value}")
+
+    def started(self, group: int) -> None:
+        """This process group is to go."""
+        self._order(f"group {group}")
+
+    def ended(self, group: int) -> None:
+        """This process group is gone already."""
+        self._order(f"forget group {group}")
+
+    def folder(self, path: str | os.PathLike[str]) -> None:
+        """This folder is to go with all that is in it."""
+        self._order(f"folder {os.fsencode(path).hex()}")
+
+    def close(self) -> None:
+        """Ends the guard without its doing anything: all is tidied up."""
+        with self._lock:
+            self._closed = True
+            process, self._process = self._process, None
+        if process is None:
+            return
+        process.kill()
+        process.wait()
+        with suppress(OSError):
+            _stdin(process).close()
+
+    def _order(self, line: str) -> None:
+        with self._lock:
+            if self._closed:
+                return
+            if self._process is None:
+                self._process = _start()
+            with suppress(OSError):
+                os.write(_stdin(self._process).fileno(), line.encode() + b"\n")
+
+
+def _start() -> subprocess.Popen[bytes]:
+    # Without a marker of a run that this suite may itself be the server of: it has to outlive that run's cleaning.
+    environment = {name: value for name, value in os.environ.items() if name != guard.MARKER}
+    return subprocess.Popen(
+        [sys.executable, "-I", "-S", guard.__file__, str(os.getpid())],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        bufsize=0,
+        cwd="/",
+        env=environment,
+        start_new_session=True,
+    )
+
+
+def _stdin(process: subprocess.Popen[bytes]):  # noqa: ANN202 - typeshed's IO[bytes]
+    assert process.stdin is not None
+    return process.stdin

@@ -1,0 +1,145 @@
+"""What went over the wire, as raw lines in the order they were seen, within a memory budget."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter, deque
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from lro_conformance.wire import jsonrpc
+
+Direction = Literal["out", "in", "err"]
+
+CUT_BYTES = 512
+"""How much of a line stays when its body is cut to save memory."""
+_OVERHEAD_BYTES = 400
+_MAX_ANOMALIES = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One line: ``out`` to the server, ``in`` from it, ``err`` from its stderr."""
+
+    direction: Direction
+    at: float
+    """When it was sent or read: seconds since the epoch."""
+    line: bytes
+    """The raw line without its newline."""
+    problem: str | None = None
+    """The kind of the first thing wrong with it (a key of `jsonrpc.KINDS`); None when nothing is."""
+    cut: int = 0
+    """How many bytes of the line are not here: it was over the size cap, or its body made room for later ones."""
+
+    @property
+    def parsed(self) -> Any | None:  # noqa: ANN401 - any JSON value
+        """The JSON value, read anew each time; None where there is none or the line is cut."""
+        return None if self.cut else jsonrpc.parse(self.line).value
+
+
+@dataclass(frozen=True, slots=True)
+class Anomaly:
+    """One thing that a server did which the protocol does not allow, or which is odd."""
+
+    kind: str
+    """A key of `jsonrpc.KINDS`."""
+    detail: str
+    at: float
+    line: bytes = b""
+    """The line in question, or its beginning."""
+
+    def __str__(self) -> str:
+        """One sentence for a reader."""
+        return f"{jsonrpc.KINDS.get(self.kind, self.kind)}: {self.detail}"
+
+
+class Transcript:
+    """The lines of one server.
+
+    *Chatter* (notifications, stderr, what nobody asked for) is a ring of *max_chatter* lines; requests and their
+    answers stay. Together they hold *max_bytes*: beyond it bodies are cut, chatter first, the oldest first.
+    """
+
+    def __init__(self, *, max_bytes: int = 256 << 20, max_chatter: int = 10_000) -> None:
+        self._max_bytes = max_bytes
+        self._max_chatter = max_chatter
+        self._messages: dict[int, Message] = {}
+        self._chatter: deque[int] = deque()
+        self._cuttable: tuple[deque[int], deque[int]] = (deque(), deque())
+        self._next = 0
+        self._bytes = 0
+        self.dropped = 0
+        """How many lines of chatter are gone."""
+        self.anomalies: list[Anomaly] = []
+        """The first thousand; `counts` has them all."""
+        self.counts: Counter[str] = Counter()
+        """How many anomalies of each kind there were."""
+
+    def __iter__(self) -> Iterator[Message]:
+        """The lines that are kept, in order."""
+        return iter(list(self._messages.values()))
+
+    def __len__(self) -> int:
+        return len(self._messages)
+
+    @property
+    def kept_bytes(self) -> int:
+        """What the kept lines weigh, a fixed overhead for each included."""
+        return self._bytes
+
+    def add(
+        self,
+        direction: Direction,
+        line: bytes,
+        problems: tuple[jsonrpc.Problem, ...] = (),
+        *,
+        cut: int = 0,
+        chatter: bool = False,
+        at: float | None = None,
+    ) -> None:
+        """Records a line and what is wrong with it."""
+        when = time.time() if at is None else at
+        for kind, detail in problems:
+            self.note(kind, detail, line, at=when)
+        number, self._next = self._next, self._next + 1
+        self._messages[number] = Message(direction, when, line, problems[0][0] if problems else None, cut)
+        self._bytes += len(line) + _OVERHEAD_BYTES
+        if len(line) > CUT_BYTES:
+            self._cuttable[0 if chatter else 1].append(number)
+        if chatter:
+            self._chatter.append(number)
+            if len(self._chatter) > self._max_chatter:
+                self._drop()
+        while self._bytes > self._max_bytes and self._make_room(number):
+            pass
+
+    def note(self, kind: str, detail: str, line: bytes = b"", *, at: float | None = None) -> None:
+        """Records an anomaly."""
+        self.counts[kind] += 1
+        if len(self.anomalies) < _MAX_ANOMALIES:
+            self.anomalies.append(Anomaly(kind, detail, time.time() if at is None else at, line[:CUT_BYTES]))
+
+    def _make_room(self, newest: int) -> bool:
+        """Cuts one body, or drops one line of chatter; False when neither is left."""
+        for numbers in self._cuttable:
+            while numbers and numbers[0] not in self._messages:
+                numbers.popleft()
+            if numbers and numbers[0] != newest:
+                self._cut(numbers.popleft())
+                return True
+        if self._chatter and self._chatter[0] != newest:
+            self._drop()
+            return True
+        return False
+
+    def _cut(self, number: int) -> None:
+        message = self._messages[number]
+        lost = len(message.line) - CUT_BYTES
+        self._messages[number] = replace(message, line=message.line[:CUT_BYTES], cut=message.cut + lost)
+        self._bytes -= lost
+
+    def _drop(self) -> None:
+        gone = self._messages.pop(self._chatter.popleft())
+        self._bytes -= len(gone.line) + _OVERHEAD_BYTES
+        self.dropped += 1
