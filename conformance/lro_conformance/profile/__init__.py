@@ -1,0 +1,38 @@
+"""``lro.yaml``: how a server is started, set up, called and cleaned up after.
+
+>>> from lro_conformance.profile import Profile, launch
+>>> Profile.for_command(["python", "-m", "my_server"]).settings["threshold_tokens"].env
+'ATLATL_PROMPT__OFFLOAD__THRESHOLD_TOKENS'
+"""
+
+from lro_conformance.profile.launching import Launch, SettingNotOffered, fill, launch
+from lro_conformance.profile.loading import load
+from lro_conformance.profile.model import (
+    Cleanup,
+    ConfigFile,
+    Events,
+    Operation,
+    Profile,
+    Seed,
+    ServerSpec,
+    Setting,
+)
+from lro_conformance.profile.problems import Problem, ProfileError
+
+__all__ = [
+    "Cleanup",
+    "ConfigFile",
+    "Events",
+    "Launch",
+    "Operation",
+    "Problem",
+    "Profile",
+    "ProfileError",
+    "Seed",
+    "ServerSpec",
+    "Setting",
+    "SettingNotOffered",
+    "fill",
+    "launch",
+    "load",
+]

@@ -1,0 +1,201 @@
+"""Reading ``lro.yaml`` into a `Profile`, or saying in one line each what is wrong with it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+from lro_conformance.profile.model import (
+    DEFAULT_EDITION,
+    DEFAULT_START_TIMEOUT_S,
+    DEFAULT_TIMEOUT_S,
+    Channel,
+    Cleanup,
+    ConfigFile,
+    Events,
+    Operation,
+    Profile,
+    Seed,
+    ServerSpec,
+    Setting,
+    default_settings,
+)
+from lro_conformance.profile.problems import Problem, ProfileError, dotted, nearest, told, value_at
+from lro_conformance.profile.yaml_lines import MAX_BYTES, Document, YamlError, read
+
+_Keyed = tuple[tuple[str | int, ...], str]
+
+
+def load(path: str | os.PathLike[str], *, command: Sequence[str] = ()) -> Profile:
+    """Reads and checks a profile. A *command* stands in for ``server.command``, which may then be missing.
+
+    Raises `ProfileError` with every problem that was found.
+    """
+    file = os.fspath(path)
+    try:
+        with open(file, "rb") as stream:
+            data = stream.read(MAX_BYTES + 1)
+    except OSError as problem:
+        raise ProfileError([Problem(file, None, "", f"cannot be read: {problem.strerror}")]) from None
+    try:
+        document = read(data)
+    except YamlError as problem:
+        raise ProfileError([Problem(file, problem.line, dotted(problem.path), problem.message)]) from None
+    if command:
+        document = _with_command(document, command)
+    problems = list(_problems(file, document))
+    if problems:
+        raise ProfileError(problems)
+    profile = _profile(document.value, Path(file).absolute())
+    found = list(_inconsistencies(profile))
+    if found:
+        raise ProfileError(Problem(file, document.line(keys), dotted(keys), message) for keys, message in found)
+    return profile
+
+
+def _with_command(document: Document, command: Sequence[str]) -> Document:
+    root = _mapping(document.value)
+    server = None if root is None else _mapping(root.get("server", {}))
+    if root is None or server is None:
+        return document
+    return Document({**root, "server": {**server, "command": list(command)}}, document.lines)
+
+
+def _mapping(value: object) -> dict[str, Any] | None:
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else None
+
+
+def _problems(file: str, document: Document) -> Iterator[Problem]:
+    from lro_spec.schema_errors import violations
+
+    value = _mapping(document.value)
+    if value is None:
+        yield Problem(file, 1, "", "expected keys and values, at least server.command")
+        return
+    found = [(document.line(e.path), e) for e in violations(value, "profile")]
+    for line, error in sorted(found, key=lambda pair: pair[0]):
+        yield Problem(file, line, dotted(error.path), told(error, value_at(value, error.path)))
+
+
+def _inconsistencies(profile: Profile) -> Iterator[_Keyed]:
+    """What a schema cannot see: parts that do not fit each other or the edition."""
+    from lro_spec.editions import edition
+
+    known = edition(profile.edition).operations
+    for name in profile.operations or {}:
+        if known and name not in known:
+            yield ("operations", name), f"{profile.edition} has no such operation; expected one of {', '.join(known)}"
+    for name, setting in profile.settings.items():
+        if setting and setting.toml and profile.config_file is None:
+            yield ("settings", name, "toml"), "needs config_file: where the file is, or how its path reaches the server"
+        if setting and setting.arg and not _mentions(setting.arg, "{value}"):
+            yield ("settings", name, "arg"), "expected {value} where the value goes"
+    yield from _config_file_inconsistencies(profile.config_file)
+    if profile.seed and profile.seed.command and not _mentions(profile.seed.command, "{seed_file}"):
+        yield ("seed", "command"), "expected {seed_file} where the path of the memories goes"
+    if profile.seed and profile.seed.tool and not any(_memory_words(profile.seed.arguments)):
+        yield ("seed", "arguments"), 'expected "$memory" or "$memory.FIELD" where a memory goes'
+    if "{workdir}" not in profile.server.cwd and not (profile.folder / profile.server.cwd).is_dir():
+        yield ("server", "cwd"), f"{profile.folder / profile.server.cwd} is not a folder"
+    yield from _attest_inconsistencies(profile)
+    if not profile.server.command[0]:
+        yield ("server", "command", 0), "expected the name of a program, got an empty word"
+
+
+def _config_file_inconsistencies(config_file: ConfigFile | None) -> Iterator[_Keyed]:
+    if config_file is None:
+        return
+    if config_file.arg and not _mentions(config_file.arg, "{value}"):
+        yield ("config_file", "arg"), "expected {value} where the path goes"
+    if config_file.path is not None:
+        parts = Path(config_file.path).parts
+        if len(parts) < 2 or parts[0] != "{workdir}" or ".." in parts:
+            yield ("config_file",), f"expected a path below {{workdir}}, got {config_file.path}"
+
+
+def _attest_inconsistencies(profile: Profile) -> Iterator[_Keyed]:
+    if not profile.attest:
+        return
+    from lro_spec.requirements import catalogue
+
+    known = [r.id for r in catalogue(profile.edition)]
+    for id in profile.attest:
+        if known and id not in known:
+            yield ("attest", id), f"{profile.edition} has no such requirement{nearest(id, known)}"
+
+
+def _profile(value: Mapping[str, Any], path: Path) -> Profile:
+    server = value["server"]
+    edition = value.get("edition", DEFAULT_EDITION)
+    settings = default_settings(edition)
+    settings.update({name: entry and _setting(entry) for name, entry in value.get("settings", {}).items()})
+    operations = value.get("operations")
+    return Profile(
+        ServerSpec(
+            command=_words(server["command"]),
+            env={name: str(word) for name, word in server.get("env", {}).items()},
+            cwd=server.get("cwd", "."),
+            timeout_s=float(server.get("timeout_s", DEFAULT_TIMEOUT_S)),
+            start_timeout_s=float(server.get("start_timeout_s", DEFAULT_START_TIMEOUT_S)),
+        ),
+        edition=edition,
+        level=value.get("level"),
+        settings=settings,
+        config_file=_config_file(value.get("config_file")),
+        operations=None if operations is None else {n: Operation(**o) for n, o in operations.items() if o is not None},
+        seed=_seed(value.get("seed")),
+        cleanup=_cleanup(value.get("cleanup")),
+        events=_events(value.get("events", "notifications")),
+        inline_records=value.get("inline", {}).get("records"),
+        attest=value.get("attest", {}),
+        path=path,
+    )
+
+
+def _setting(entry: Mapping[str, Any]) -> Setting:
+    return Setting(env=entry.get("env"), arg=_words(entry.get("arg", [])), toml=entry.get("toml"))
+
+
+def _config_file(entry: str | Mapping[str, Any] | None) -> ConfigFile | None:
+    if entry is None:
+        return None
+    if isinstance(entry, str):
+        return ConfigFile(path=entry)
+    return ConfigFile(arg=_words(entry.get("arg", [])), env=entry.get("env"))
+
+
+def _events(entry: Channel | Mapping[str, str]) -> Events:
+    return Events(entry) if isinstance(entry, str) else Events("file", entry["file_env"])
+
+
+def _seed(entry: Mapping[str, Any] | None) -> Seed | None:
+    return None if entry is None else Seed(**_with_words(entry))
+
+
+def _cleanup(entry: Mapping[str, Any] | None) -> Cleanup | None:
+    return None if entry is None else Cleanup(**_with_words(entry))
+
+
+def _with_words(entry: Mapping[str, Any]) -> dict[str, Any]:
+    return {**entry, "command": _words(entry.get("command", ()))}
+
+
+def _words(words: str | Sequence[Any]) -> tuple[str, ...]:
+    return (words,) if isinstance(words, str) else tuple(str(word) for word in words)
+
+
+def _mentions(words: Sequence[str], placeholder: str) -> bool:
+    return any(placeholder in word for word in words)
+
+
+def _memory_words(value: object) -> Iterator[str]:
+    if isinstance(value, str) and (value == "$memory" or value.startswith("$memory.")):
+        yield value
+    elif isinstance(value, dict):
+        for child in cast("dict[str, Any]", value).values():
+            yield from _memory_words(child)
+    elif isinstance(value, list):
+        for child in cast("list[Any]", value):
+            yield from _memory_words(child)

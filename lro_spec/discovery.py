@@ -1,0 +1,135 @@
+"""Finding a descriptor in the result of a tool call, wherever a server put it.
+
+MCP gives a server two places, text blocks and `structuredContent`, and frameworks add their own: an object around the
+value, a sentence around the JSON, JSON inside a JSON string. All of these are read; none is held against a server here.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, cast
+
+# A descriptor is written out within a few kilobytes of its sentence; more braces than this are somebody's payload.
+_MOST_STARTS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class FoundDescriptor:
+    """A descriptor as it was found: still unjudged."""
+
+    value: dict[str, Any]
+    """The descriptor, as text where both places hold one: that is what a model reads."""
+    where: Literal["text", "structured", "both"]
+    text_value: dict[str, Any] | None
+    structured_value: dict[str, Any] | None
+    around: str
+    """All other text of the result, where a payload beside the descriptor would show."""
+
+
+def find_descriptor(call_tool_result: Mapping[str, Any]) -> FoundDescriptor | None:
+    """The descriptor of a `tools/call` result; None for an inline one.
+
+    A descriptor is an object whose `offloaded` is set and not false, or that has `file_path` and one of `summary`,
+    `line_schema`, `jq_recipes`. It may stand alone, one object or one JSON string deep, or within a sentence.
+    """
+    around: list[str] = []
+    in_text: dict[str, Any] | None = None
+    for text in _texts(call_tool_result.get("content")):
+        found = None if in_text else _in_text(text)
+        if found is None:
+            around.append(text)
+        else:
+            in_text, rest = found
+            around.append(rest)
+    structured = _in_value(call_tool_result.get("structuredContent"))
+    if structured is not None:
+        around.append(structured[1])
+    in_structured = structured[0] if structured else None
+    value = in_text or in_structured
+    if value is None:
+        return None
+    where = "both" if in_text and in_structured else "text" if in_text else "structured"
+    if where == "text" and call_tool_result.get("structuredContent") is not None:
+        around.append(_dump(call_tool_result["structuredContent"]))
+    return FoundDescriptor(value, where, in_text, in_structured, "\n".join(a for a in around if a.strip()))
+
+
+def _texts(content: object) -> Iterator[str]:
+    for block in cast("list[object]", content) if isinstance(content, list) else []:
+        if not isinstance(block, Mapping):
+            continue
+        members = cast("Mapping[str, Any]", block)
+        resource: object = members.get("resource")
+        holder = cast("Mapping[str, Any]", resource) if isinstance(resource, Mapping) else members
+        text: object = holder.get("text")
+        if isinstance(text, str):
+            yield text
+
+
+def _in_text(text: str) -> tuple[dict[str, Any], str] | None:
+    """The descriptor in a text, and the rest of that text."""
+    if "offloaded" not in text and "file_path" not in text:
+        return None
+    try:
+        whole = json.loads(text)
+    except (ValueError, RecursionError):
+        return _in_sentence(text)
+    return _in_value(whole)
+
+
+def _in_sentence(text: str) -> tuple[dict[str, Any], str] | None:
+    decoder = json.JSONDecoder()
+    start = text.find("{")
+    for _ in range(_MOST_STARTS):
+        if start < 0:
+            return None
+        try:
+            value, end = decoder.raw_decode(text, start)
+        except (ValueError, RecursionError):
+            start = text.find("{", start + 1)
+            continue
+        found = _in_value(value)
+        if found is not None:
+            return found[0], f"{text[:start]}{found[1]}{text[end:]}"
+        start = text.find("{", end)
+    return None
+
+
+def _in_value(value: object) -> tuple[dict[str, Any], str] | None:
+    """The descriptor that a JSON value is or holds, and what else the value holds, as JSON."""
+    if not isinstance(value, dict):
+        return None
+    members = cast("dict[str, Any]", value)
+    if _is_descriptor(members):
+        return members, ""
+    for key, member in members.items():
+        inner = _parsed(member) if isinstance(member, str) else member
+        if isinstance(inner, dict) and _is_descriptor(cast("dict[str, Any]", inner)):
+            rest = {k: v for k, v in members.items() if k != key}
+            return cast("dict[str, Any]", inner), _dump(rest) if rest else ""
+    return None
+
+
+def _parsed(text: str) -> object:
+    if not text.lstrip().startswith("{") or ("offloaded" not in text and "file_path" not in text):
+        return None
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _is_descriptor(members: Mapping[str, Any]) -> bool:
+    # An inline result may say `"offloaded": false`; that is an answer, not a descriptor.
+    if members.get("offloaded") not in (None, False):
+        return True
+    return "file_path" in members and any(k in members for k in ("summary", "line_schema", "jq_recipes"))
+
+
+def _dump(value: object) -> str:
+    try:
+        return json.dumps(value, ensure_ascii=False)
+    except RecursionError:
+        return "(nested too deeply to be shown)"

@@ -1,0 +1,164 @@
+"""The texts of the specification that a run can be judged by, each with what it fixes.
+
+An edition is a frozen set of facts. A run is judged by one edition, never by a mixture of two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from types import MappingProxyType
+
+_SKIP_HEADER = "tail -n +2 {file} | "
+
+
+@dataclass(frozen=True, slots=True)
+class StandardRecipe:
+    """One entry of an edition's recipe library."""
+
+    number: int
+    """Its place in the library, from 1."""
+    description: str
+    """What a reader gets from it, in a few words."""
+    command: str
+    """The shell command, with the placeholder ``{file}`` where the path belongs."""
+    effect: str
+    """What it computes, as a name that `lro_spec.recipes.evaluate` knows."""
+    details: tuple[str, ...] = ("light", "medium", "full")
+    """The detail levels at which the library holds it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Edition:
+    """What one text of the specification fixes."""
+
+    name: str
+    """``lro-6400``, ``lro-1600`` or ``lro-paper``."""
+    default_threshold_tokens: int
+    """In tokens; a result estimated above it is offloaded."""
+    file_prefix: str
+    """What a file name starts with, before ``-{operation}-{ulid}.jsonl``."""
+    operations: tuple[str, ...]
+    """The operations that can offload; empty where the text does not enumerate them."""
+    recipes: tuple[StandardRecipe, ...]
+    """The recipe library, as far as the text shows it: of the paper's ten it is five."""
+    settings: Mapping[str, str]
+    """The environment variable of each setting."""
+    default_ttl_seconds: int = 3600
+    """How long a file lives, in seconds."""
+    default_detail: Mapping[str, str] = field(default_factory=lambda: _DEFAULT_DETAIL)
+    """The detail level of an operation that was called without one; only those that the text gives."""
+    details: tuple[str, ...] = ("light", "medium", "full")
+    """The detail levels, leanest first."""
+    default_enabled: bool = True
+    """Whether results are offloaded when nobody said so."""
+    default_output_dir: str = ""
+    """Where files go by default; empty is the system's temporary directory."""
+
+    @property
+    def file_pattern(self) -> str:
+        """The glob that cleanup looks for in the output directory."""
+        return f"{self.file_prefix}-*.jsonl"
+
+    def recipes_at(self, detail: str) -> tuple[StandardRecipe, ...]:
+        """The library as it stands at one detail level."""
+        return tuple(r for r in self.recipes if detail in r.details)
+
+
+def edition(name: str) -> Edition:
+    """The edition of this name. Raises `ValueError` that names the known ones, and the nearest, for any other."""
+    try:
+        return EDITIONS[name]
+    except KeyError:
+        near = get_close_matches(name, EDITIONS, n=1, cutoff=0.5)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise ValueError(f"unknown edition {name!r}: expected one of {', '.join(EDITIONS)}{hint}") from None
+
+
+def _recipe(number: int, description: str, jq: str, effect: str, *details: str) -> StandardRecipe:
+    levels = details or ("light", "medium", "full")
+    return StandardRecipe(number, description, f"{_SKIP_HEADER}jq {jq}", effect, levels)
+
+
+_DEFAULT_DETAIL = MappingProxyType({"recall": "light", "inject": "medium"})
+
+_SETTINGS = MappingProxyType(
+    {
+        "enabled": "ATLATL_PROMPT__OFFLOAD__ENABLED",
+        "threshold_tokens": "ATLATL_PROMPT__OFFLOAD__THRESHOLD_TOKENS",
+        "ttl_seconds": "ATLATL_PROMPT__OFFLOAD__TTL_SECONDS",
+        "output_dir": "ATLATL_PROMPT__OFFLOAD__OUTPUT_DIR",
+    }
+)
+
+_TITLES = _recipe(
+    1, "Every title beside its confidence", "-r '[.title, .provenance.confidence] | @tsv'", "title-confidence-table"
+)
+_PREFIX = _recipe(
+    2, "Memories under a namespace prefix", """'select(.namespace | startswith("_semantic"))'""", "namespace-prefix"
+)
+_KEYWORD = _recipe(
+    3, "Memories with a keyword in the title", """'select(.title | test("keyword"; "i"))'""", "title-search"
+)
+_SUMMARY = "'{id, title, namespace}'"
+_GROUPS = "group_by(.namespace) | map({namespace: .[0].namespace, count: length})"
+_TYPE = """'select(.memory_type == "semantic")'"""
+_CONTENT = """'select(.content | test("pattern"; "i"))'"""
+
+_LRO_6400 = (
+    _TITLES,
+    _PREFIX,
+    _KEYWORD,
+    _recipe(4, "All memories, most confident first", "-s 'sort_by(-.provenance.confidence)'", "sort-by-confidence"),
+    _recipe(5, "Ids, titles and namespaces alone", _SUMMARY, "identity-projection"),
+    _recipe(6, "Memories of one type", _TYPE, "memory-type"),
+    _recipe(7, "Memories that mention entities", "'select(.entities | length > 0)'", "with-entities"),
+    _recipe(8, "How many memories each namespace holds", f"-s '{_GROUPS} | sort_by(-.count)'", "count-by-namespace"),
+    _recipe(9, "The most confident memories", "-s 'sort_by(-.provenance.confidence) | .[:10]'", "top-by-confidence"),
+    _recipe(10, "Memories with a pattern in the content", _CONTENT, "content-search"),
+)
+
+_LRO_1600 = (
+    _recipe(1, "Every title beside its namespace", "-r '[.title, .namespace] | @tsv'", "title-namespace-table"),
+    _PREFIX,
+    _KEYWORD,
+    _recipe(4, "Ids, titles and namespaces alone", _SUMMARY, "identity-projection"),
+    _recipe(5, "Memories of one type", _TYPE, "memory-type"),
+    _recipe(6, "How many memories each namespace holds", f"-s '{_GROUPS}'", "count-by-namespace-unsorted"),
+    _recipe(7, "Memories with a tag", """'select(.tags | index("TAG"))'""", "with-tag"),
+    _recipe(8, "All memories, oldest first", "-s 'sort_by(.created)'", "sort-by-created"),
+    _recipe(9, "The namespaces that occur", "-s 'map(.namespace) | unique'", "namespaces", "light"),
+    _recipe(
+        10,
+        "How many memories of each type",
+        "-s 'group_by(.memory_type) | map({memory_type: .[0].memory_type, count: length})'",
+        "count-by-type",
+        "light",
+    ),
+    _recipe(9, "All memories, most confident first", "-s 'sort_by(-.confidence)'", "sort-by-flat-confidence", "medium"),
+    _recipe(
+        9, "All memories, most confident first", "-s 'sort_by(-.provenance.confidence)'", "sort-by-confidence", "full"
+    ),
+    _recipe(10, "Memories with a pattern in the content", _CONTENT, "content-search", "medium", "full"),
+)
+
+_LRO_PAPER = (
+    _TITLES,
+    _PREFIX,
+    _KEYWORD,
+    _recipe(4, "How many memories each namespace holds", f"-s '{_GROUPS}'", "count-by-namespace-unsorted"),
+    _recipe(5, "The most confident memories", "-s 'sort_by(-.provenance.confidence) | .[:10]'", "top-by-confidence"),
+)
+
+EDITIONS: Mapping[str, Edition] = MappingProxyType(
+    {
+        e.name: e
+        for e in (
+            Edition("lro-6400", 6400, "atlatl", ("recall", "search", "inject"), _LRO_6400, _SETTINGS),
+            Edition("lro-1600", 1600, "atlatl", ("recall", "search", "inject", "list"), _LRO_1600, _SETTINGS),
+            Edition("lro-paper", 1600, "lro", (), _LRO_PAPER, _SETTINGS),
+        )
+    }
+)
+"""Every edition by name; the default one comes first."""

@@ -1,0 +1,108 @@
+"""Names of offloaded files: ``{prefix}-{operation}-{ulid}.jsonl`` (section "File Naming").
+
+The ULID makes a name unique and, by its first 48 bits, says when the file was created.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from lro_spec.editions import edition as _edition
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_LATEST = datetime.max.replace(tzinfo=UTC)
+_RANDOM_BYTES = 10
+_MAX_MILLISECONDS = 2**48 - 1
+# Crockford's base 32 leaves out I, L, O and U; the first character has three bits only, or 128 bits overflow.
+_ULID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}", re.IGNORECASE | re.ASCII)
+_OPERATION = re.compile(r"[A-Za-z0-9_]+(?:-[A-Za-z0-9_]+)*", re.ASCII)
+_NAME = re.compile(rf"(?P<operation>{_OPERATION.pattern})-(?P<ulid>[0-9A-Za-z]{{26}})\.jsonl", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class FileName:
+    """The parts of an offloaded file's name."""
+
+    prefix: str
+    operation: str
+    """As written; whether an edition knows it is for the reader to judge."""
+    ulid: str
+    """As written. The canonical spelling is upper case; lower case is read as well."""
+    created: datetime
+    """When the ULID was made (UTC, to the millisecond). A time after the year 9999 reads as `datetime.max`."""
+    milliseconds: int
+    """The same since 1970, exact for every ULID."""
+    random: bytes
+    """The ten bytes after the time."""
+
+
+def file_name(operation: str, *, edition: str = "lro-6400", ulid: str | None = None) -> str:
+    """The name of a file for this operation; without *ulid* a new, unpredictable one of this moment.
+
+    Raises `ValueError` for an operation that the edition does not know and for what is not a ULID.
+    """
+    text = _edition(edition)
+    if text.operations and operation not in text.operations:
+        raise ValueError(f"unknown operation {operation!r}: {edition} has {', '.join(text.operations)}")
+    if not _OPERATION.fullmatch(operation):
+        raise ValueError(f"{operation!r} cannot be part of a file name: expected letters, digits, _ and inner -")
+    if ulid is None:
+        ulid = ulid_at(datetime.now(UTC))
+    elif not _ULID.fullmatch(ulid):
+        raise ValueError(f"{ulid!r} is not a ULID: expected 26 characters of Crockford's base 32, the first at most 7")
+    return f"{text.file_prefix}-{operation}-{ulid}.jsonl"
+
+
+def parse_file_name(name: str, *, edition: str = "lro-6400") -> FileName | None:
+    """The parts of a bare file name; None when it does not follow the edition's convention.
+
+    The operation may be any word, so that a reader can say which wrong one was used.
+    """
+    prefix = _edition(edition).file_prefix
+    if not name.startswith(f"{prefix}-"):
+        return None
+    match = _NAME.fullmatch(name, len(prefix) + 1)
+    if match is None or not _ULID.fullmatch(match["ulid"]):
+        return None
+    raw = _decode(match["ulid"])
+    milliseconds = int.from_bytes(raw[:6])
+    return FileName(prefix, match["operation"], match["ulid"], _moment(milliseconds), milliseconds, raw[6:])
+
+
+def ulid_at(when: datetime) -> str:
+    """A new ULID of this moment, to the millisecond, with fresh random bytes.
+
+    Two of the same millisecond share nothing else: a counter there would let a neighbour be guessed.
+    Raises `ValueError` for a naive datetime, or one that a ULID cannot hold (before 1970).
+    """
+    from ulid import ULID
+
+    if when.tzinfo is None:
+        raise ValueError("a ULID needs a moment in time: expected an aware datetime, got a naive one")
+    milliseconds = (when - _EPOCH) // timedelta(milliseconds=1)
+    if not 0 <= milliseconds <= _MAX_MILLISECONDS:
+        raise ValueError(f"a ULID cannot hold {when.isoformat()}: its time starts in 1970")
+    return str(ULID.from_bytes(milliseconds.to_bytes(6) + os.urandom(_RANDOM_BYTES)))
+
+
+def ulid_time(ulid: str) -> datetime:
+    """When a ULID was made (UTC); `datetime.max` for one beyond the year 9999. Raises `ValueError` for no ULID."""
+    if not _ULID.fullmatch(ulid):
+        raise ValueError(f"{ulid!r} is not a ULID: expected 26 characters of Crockford's base 32, the first at most 7")
+    return _moment(int.from_bytes(_decode(ulid)[:6]))
+
+
+def _decode(ulid: str) -> bytes:
+    from ulid import ULID
+
+    return ULID.from_str(ulid.upper()).bytes
+
+
+def _moment(milliseconds: int) -> datetime:
+    try:
+        return _EPOCH + timedelta(milliseconds=milliseconds)
+    except OverflowError:
+        return _LATEST

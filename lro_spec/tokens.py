@@ -1,0 +1,43 @@
+"""Estimates of how many tokens a text costs (section "Threshold Detection").
+
+The specification takes four characters for a token in Latin script and recommends a real tokenizer for anything else.
+A character is a Unicode code point here. Which rounding is meant is left open; both estimates round up, so that no
+text with characters is free.
+"""
+
+from __future__ import annotations
+
+import re
+
+_CHARACTERS_PER_TOKEN = 4
+_WIDE = re.compile(
+    "["
+    "\u1100-\u11ff"  # hangul jamo
+    "\u2e80-\u303f"  # radicals, ideographic punctuation
+    "\u3040-\u31ff"  # kana, bopomofo, hangul compatibility jamo
+    "\u3200-\ua4cf"  # enclosed and unified ideographs, yi
+    "\ua960-\ua97f\uac00-\ud7ff"  # hangul
+    "\uf900-\ufaff\ufe30-\ufe4f\uff00-\uffef"  # compatibility and full-width forms
+    "\u2600-\u27bf\U0001f000-\U0001faff"  # pictographs, emoji
+    "\U00020000-\U0003ffff"  # rarer ideographs
+    "]+"
+)
+
+
+def characters_estimate(text: str) -> int:
+    """Tokens by the heuristic of the text: characters divided by four, rounded up."""
+    return -(-len(text) // _CHARACTERS_PER_TOKEN)
+
+
+def script_aware_estimate(text: str) -> int:
+    """Tokens with wide scripts counted near what real tokenizers make of them.
+
+    Chinese, Japanese, Korean and emoji count 1.2 characters a token; everything else four. For ASCII it is the same as
+    `characters_estimate`, and it is never less.
+    """
+    if text.isascii():
+        return characters_estimate(text)
+    wide = sum(map(len, _WIDE.findall(text)))
+    narrow = len(text) - wide
+    twelfths = narrow * 3 + wide * 10  # 1/4 and 1/1.2 of a token, in integers so that rounding up is exact
+    return -(-twelfths // 12)
