@@ -6,10 +6,12 @@ form ``LRO-<CHAPTER>-<NN>``, are stable, and are never reused.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal, cast, get_args
 
 import yaml
 
@@ -46,7 +48,7 @@ class Requirement:
     keyword: Keyword
     """MUST, SHOULD or MAY; RECOMMENDED counts as SHOULD, MUST NOT as MUST."""
     level: int | None
-    """The conformance level it binds at (1 to 3); None where it never decides a level (hardening, the protocol itself)."""
+    """The conformance level it binds at (1 to 3); None where it decides no level (hardening, the protocol itself)."""
     section: str
     """The section of the specification it comes from."""
     statement: str
@@ -57,26 +59,36 @@ class Requirement:
     """How it is seen from outside."""
     mend: str
     """How a failure is mended."""
-    editions: tuple[str, ...]
+    editions: tuple[str, ...] = ("lro-6400",)
     """The editions whose requirement sets hold it."""
     excluded: str | None = None
     """Why no check can or should judge it; None where checks do."""
 
 
+@dataclass(frozen=True, slots=True)
+class Chapter:
+    """One file of the catalogue."""
+
+    title: str
+    requirements: tuple[Requirement, ...]
+
+
 @cache
-def catalogue(edition: str = "lro-6400") -> tuple[Requirement, ...]:
-    """All requirements of an edition, by chapter file and in the order written there.
+def chapters() -> tuple[Chapter, ...]:
+    """The whole catalogue, all editions, in its reading order.
 
     Raises `ValueError` when a chapter file is malformed or an id is used twice.
     """
-    found: dict[str, Requirement] = {}
-    for path in sorted((Path(__file__).parent / "requirements").glob("*.yaml")):
-        for entry in _entries(path):
-            requirement = _requirement(path.name, entry)
-            if requirement.id in found:
-                raise ValueError(f"{path.name}: {requirement.id} is used twice; ids are never reused")
-            found[requirement.id] = requirement
-    return tuple(r for r in found.values() if edition in r.editions)
+    return tuple(load(Path(__file__).parent / "requirements"))
+
+
+@cache
+def catalogue(edition: str = "lro-6400") -> tuple[Requirement, ...]:
+    """All requirements of an edition in their reading order; none for an edition that has no set.
+
+    Raises `ValueError` as `chapters` does.
+    """
+    return tuple(r for chapter in chapters() for r in chapter.requirements if edition in r.editions)
 
 
 def requirement(id: str, edition: str = "lro-6400") -> Requirement:
@@ -89,21 +101,52 @@ def _by_id(edition: str) -> dict[str, Requirement]:
     return {r.id: r for r in catalogue(edition)}
 
 
-def _entries(path: Path) -> list[dict[str, Any]]:
+def load(folder: Path) -> Iterator[Chapter]:
+    """The chapters of a folder of YAML files, by file name.
+
+    Raises `ValueError` that names the file, the entry and what is wrong with it.
+    """
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    document = yaml.load(path.read_text(encoding="utf-8"), loader)  # noqa: S506 - a safe loader either way
-    return cast("list[dict[str, Any]]", document["requirements"])
+    used: set[str] = set()
+    for path in sorted(folder.glob("*.yaml")):
+        document = yaml.load(path.read_text(encoding="utf-8"), loader)
+        try:
+            title, entries = document["chapter"], document["requirements"]
+        except (KeyError, TypeError):
+            raise ValueError(f"{path.name}: a chapter needs the keys 'chapter' and 'requirements'") from None
+        made = tuple(_requirement(path.name, entry) for entry in cast("list[dict[str, Any]]", entries))
+        for r in made:
+            if r.id in used:
+                raise ValueError(f"{path.name}: {r.id} is used twice; ids are never reused")
+            used.add(r.id)
+        yield Chapter(title, made)
 
 
-def _requirement(file: str, entry: dict[str, Any]) -> Requirement:
-    try:
-        made = Requirement(**{"editions": ("lro-6400",), **entry, **_tuple(entry)})
-    except TypeError as problem:
-        raise ValueError(f"{file}: {entry.get('id', 'an entry without id')}: {problem}") from None
-    if made.group not in GROUPS:
-        raise ValueError(f"{file}: {made.id}: group {made.group!r} is none of {', '.join(GROUPS)}")
-    return made
+_ID = re.compile(r"LRO-[A-Z]+-\d{2}")
+_KEYS = {field.name for field in fields(Requirement)}
+_OPTIONAL = {"editions", "excluded"}
 
 
-def _tuple(entry: dict[str, Any]) -> dict[str, tuple[str, ...]]:
-    return {"editions": tuple(entry["editions"])} if "editions" in entry else {}
+def _requirement(file: str, entry: Mapping[str, Any]) -> Requirement:
+    if problem := "; ".join(_problems(entry)):
+        raise ValueError(f"{file}: {entry.get('id', 'an entry without id')}: {problem}")
+    made: dict[str, Any] = {**entry, "editions": tuple(entry.get("editions", ("lro-6400",)))}
+    return Requirement(**made)
+
+
+def _problems(entry: Mapping[str, Any]) -> Iterator[str]:
+    for key in sorted(entry.keys() - _KEYS):
+        yield f"unknown key {key!r}"
+    for key in sorted(_KEYS - _OPTIONAL - entry.keys()):
+        yield f"{key!r} is missing"
+    for key in sorted(entry.keys() & (_KEYS - {"level", "editions"})):
+        if not isinstance(entry[key], str) or not entry[key].strip():
+            yield f"{key!r} has to be a text, not {entry[key]!r}"
+    if not _ID.fullmatch(str(entry.get("id", "LRO-X-00"))):
+        yield "an id has the form LRO-<CHAPTER>-<NN>"
+    if entry.get("group", GROUPS[0]) not in GROUPS:
+        yield f"group {entry['group']!r} is none of {', '.join(GROUPS)}"
+    if entry.get("keyword", "MUST") not in get_args(Keyword):
+        yield f"keyword {entry['keyword']!r} is none of {', '.join(get_args(Keyword))}"
+    if entry.get("level") not in (None, 1, 2, 3):
+        yield f"level {entry['level']!r} is none of 1, 2, 3 and null"
