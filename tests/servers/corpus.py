@@ -63,7 +63,7 @@ def memory(i: int, namespace: str, memory_type: str) -> dict[str, Any]:
     topic = TOPICS[i % len(TOPICS)]
     made: dict[str, Any] = {
         "id": _uuid(i) if i % 2 else _ulid(i),
-        "title": f"Memory {i:03}: {topic}",
+        "title": f"Memory {i:04}: {topic}",
         "namespace": namespace,
         "memory_type": memory_type,
         "tags": ["memory", ("infra", "team", "設計", "cost")[i % 4]],
@@ -98,4 +98,4 @@ def memory(i: int, namespace: str, memory_type: str) -> dict[str, Any]:
 def corpus() -> list[dict[str, Any]]:
     """All of them, namespaces mixed."""
     places = [(namespace, kind) for namespace, kind, times in PLACES for _ in range(times)]
-    return [memory(i, *places[i * 73 % len(places)]) for i in range(len(places))]
+    return [memory(i, *places[i * 77 % len(places)]) for i in range(len(places))]

@@ -443,15 +443,20 @@ class Server:
     # Expiry
 
     def cleanup(self, now: float) -> list[str]:
-        """Delete every expired file of ours, directly in the folder; returns their paths."""
-        folder, deleted = self.output_dir(), list[str]()
-        for name in sorted(os.listdir(folder)):
-            path = os.path.join(folder, name)
-            if self.matches(name) and self.is_ours(path) and self.is_expired(path, now):
-                os.unlink(path)
-                deleted.append(path)
-                self.expired(path)
-        return deleted
+        """Delete every expired file of ours; returns their paths."""
+        expired = [path for path in self.candidates() if self.is_ours(path) and self.is_expired(path, now)]
+        for path in expired:
+            self.delete(path)
+            self.expired(path)
+        return expired
+
+    def candidates(self) -> list[str]:
+        """What lies directly in the folder under a name of ours."""
+        folder = self.output_dir()
+        return [os.path.join(folder, name) for name in sorted(os.listdir(folder)) if self.matches(name)]
+
+    def delete(self, path: str) -> None:
+        os.unlink(path)
 
     def matches(self, name: str) -> bool:
         return name.startswith(f"{self.prefix}-") and name.endswith(".jsonl")
@@ -465,13 +470,19 @@ class Server:
 
     def created_at(self, path: str) -> float:
         """Seconds since 1970: the time in the name's ULID, or that of the last change where there is none."""
-        ulid = os.path.basename(path)[:-6].rpartition("-")[2]
-        if len(ulid) == 26 and ulid[0] in "01234567" and all(c in CROCKFORD for c in ulid):
-            milliseconds = 0
-            for c in ulid[:10]:
-                milliseconds = milliseconds << 5 | CROCKFORD.index(c)
-            return milliseconds / 1000
-        return os.stat(path).st_mtime
+        created = self.ulid_time(os.path.basename(path).partition(".")[0].rpartition("-")[2])
+        return self.changed_at(path) if created is None else created
+
+    def changed_at(self, path: str) -> float:
+        return os.lstat(path).st_mtime
+
+    def ulid_time(self, ulid: str) -> float | None:
+        if len(ulid) != 26 or ulid[0] > "7" or any(c not in CROCKFORD for c in ulid):
+            return None
+        milliseconds = 0
+        for c in ulid[:10]:
+            milliseconds = milliseconds << 5 | CROCKFORD.index(c)
+        return milliseconds / 1000
 
     def expired(self, path: str) -> None:
         self.emit("OffloadFileExpired", "info", path=path)
@@ -514,8 +525,7 @@ class Server:
         return made
 
     def output_schema(self) -> Record:
-        descriptor = ["offloaded", "summary", "file_path", "line_schema", "jq_recipes", "guidance"]
-        return {"type": "object", "anyOf": [{"required": ["results"]}, {"required": descriptor}]}
+        return {"type": "object", "anyOf": [{"required": ["results"]}, {"required": ["offloaded"]}]}
 
     def call_tool(self, name: str, arguments: dict[str, Any]) -> Record:
         if name == "recall_memories":
@@ -575,9 +585,11 @@ class Server:
             value = self.loads(line)
         except ValueError as problem:
             return self.fail(None, -32700, str(problem))
-        if not isinstance(value, dict) or ("method" not in value and "id" not in value):
+        if not isinstance(value, dict):
             return self.fail(None, -32600, "not a request")
-        message: Record = value
+        return self.take(value)  # pyright: ignore[reportUnknownArgumentType]
+
+    def take(self, message: Record) -> None:
         if "method" not in message or "id" not in message:  # an answer, or a notification
             return None
         params: Record = message.get("params") or {}
@@ -612,8 +624,12 @@ class Server:
         sys.stdout.buffer.write(line + b"\n")
         sys.stdout.buffer.flush()
 
+    def started(self) -> None:
+        """Before the first line is read."""
+
     def serve(self) -> None:
         """Answer until standard input ends."""
+        self.started()
         pending = b""
         while self.running and (chunk := os.read(0, 1 << 20)):
             *lines, pending = (pending + chunk).split(b"\n")
