@@ -1,0 +1,1 @@
+"""Servers with one fault each: what the suite must blame, for exactly one requirement."""
