@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import sqlite3
 import sys
 from collections.abc import Sequence
@@ -23,6 +24,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         store = Store.open(options.data, demo_memories() if options.demo else ())
     except (OSError, sqlite3.Error) as problem:
         return _refuse(f"cannot use the data folder {options.data}: {problem}")
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # until the server listens, Ctrl-C is a plain end, not a traceback
     # Importing the SDK takes most of the start, a tenth of it in the collector, which finds nothing to free.
     gc.disable()
     from lro_reference.server import run

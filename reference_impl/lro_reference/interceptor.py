@@ -118,12 +118,13 @@ def _offload(
             {"path": path, "created_at": header.timestamp, "ttl_seconds": settings.ttl_seconds, "count": len(lines)},
         )
     )
+    library = recipes.render(edition, path, results.detail)
     return OffloadResponse(
         summary=_summary(results, tokens),
         file_path=path,
         line_schema=results.line_schema,
-        jq_recipes=tuple(recipes.render(edition, path, results.detail)),
-        guidance=_guidance(results, tokens, path, recipes.render(edition, path, results.detail)),
+        jq_recipes=tuple(library),
+        guidance=_guidance(results, tokens, path, library),
     )
 
 

@@ -22,6 +22,7 @@ from mcp.shared.exceptions import MCPDeprecationWarning
 from lro_reference.custodian import clean
 from lro_reference.events import Event, to_stderr
 from lro_reference.tools import EDITION, TOOLS, Service
+from lro_reference.unreadable import AnsweredStream
 
 _LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
 _LOGGER = "lro"
@@ -45,7 +46,7 @@ async def _serve(service: Service) -> None:
     try:
         async with stdio_server() as (incoming, outgoing):
             options = server.create_initialization_options(experimental_capabilities={"lro": lro_capability()})
-            await server.run(incoming, outgoing, options)
+            await server.run(AnsweredStream(incoming, outgoing), outgoing, options)
     except* (BrokenPipeError, ConnectionResetError):
         pass  # the client has gone; there is nobody to tell
     finally:
@@ -76,9 +77,15 @@ class _Relay:
 
     def __init__(self) -> None:
         self.level = "info"
-        self.session: Any = None
-        """The session of the latest request; background events go to it."""
+        self.heard = asyncio.Event()
+        """Set once the client has said something after the handshake."""
+        self._session: Any = None
         self._waiting: list[Event] = []
+
+    def attach(self, session: Any) -> None:  # noqa: ANN401 - a session of the SDK
+        """Send what comes next to this session; background events go to the latest one."""
+        self._session = session
+        self.heard.set()
 
     def emit(self, event: Event) -> None:
         to_stderr(event)
@@ -86,26 +93,25 @@ class _Relay:
 
     async def flush(self, request_id: types.RequestId | None = None) -> None:
         waiting, self._waiting = self._waiting, []
-        if self.session is None:
+        if self._session is None:
             return
         for event in waiting:
             if _LEVELS.index(event.level) >= _LEVELS.index(self.level):
-                await self.session.send_log_message(event.level, event.data(), _LOGGER, related_request_id=request_id)
+                await self._session.send_log_message(event.level, event.data(), _LOGGER, related_request_id=request_id)
 
 
 async def _custodian(service: Service, relay: _Relay) -> None:
-    # The first run waits until the client has said something: it belongs to the start, but must not delay it.
-    interval = service.settings.cleanup_interval_seconds
-    while interval:
-        await asyncio.sleep(min(interval, 1) if relay.session is None else interval)
-        if relay.session is not None:
-            clean(service.settings.folder, service.settings.ttl_seconds, relay.emit, edition=EDITION)
-            await relay.flush()
+    # Files of an earlier process may have expired, so it begins at once; but it must not delay the handshake.
+    await relay.heard.wait()
+    while interval := service.settings.cleanup_interval_seconds:
+        clean(service.settings.folder, service.settings.ttl_seconds, relay.emit, edition=EDITION)
+        await relay.flush()
+        await asyncio.sleep(interval)
 
 
 def _build(service: Service, relay: _Relay) -> Server[Any]:
     async def list_tools(ctx: Any, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:  # noqa: ANN401
-        relay.session = ctx.session
+        relay.attach(ctx.session)
         return types.ListToolsResult(
             tools=[
                 types.Tool(
@@ -119,7 +125,7 @@ def _build(service: Service, relay: _Relay) -> Server[Any]:
         )
 
     async def call_tool(ctx: Any, params: types.CallToolRequestParams) -> types.CallToolResult:  # noqa: ANN401
-        relay.session = ctx.session
+        relay.attach(ctx.session)
         try:
             answer = service.call(params.name, params.arguments or {}, relay.emit)
             texts, is_error = answer.texts, answer.is_error
@@ -134,7 +140,11 @@ def _build(service: Service, relay: _Relay) -> Server[Any]:
         relay.level = params.level
         return types.EmptyResult()
 
+    async def initialized(ctx: Any, params: types.NotificationParams) -> None:  # noqa: ANN401
+        relay.attach(ctx.session)
+
     server: Server[Any] = Server("lro-reference", version=_version(), on_list_tools=list_tools, on_call_tool=call_tool)
     server.add_request_handler("logging/setLevel", types.SetLevelRequestParams, set_level)
+    server.add_notification_handler("notifications/initialized", types.NotificationParams, initialized)
     server.extensions[EXTENSION] = lro_capability()
     return server

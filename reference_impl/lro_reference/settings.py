@@ -166,9 +166,10 @@ def _boolean(value: object, where: str) -> bool:
 
 
 def _folder(value: object, where: str) -> str:
-    if isinstance(value, str) and "\0" not in value:
+    # The path must fit into a JSON text and into a shell command.
+    if isinstance(value, str) and "\0" not in value and not any("\ud800" <= c <= "\udfff" for c in value):
         return value
-    raise SettingsError(f"{where} must be a path, not {value!r}")
+    raise SettingsError(f"{where} must be a path in valid Unicode, not {value!r}")
 
 
 _CHECKS: Mapping[str, Callable[[object, str], Any]] = {

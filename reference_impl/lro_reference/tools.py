@@ -157,7 +157,7 @@ class Service:
                 return _json(response.to_dict())
             case Inline(lines):
                 if operation == "inject":
-                    return Answer((format_context(records, arguments["max_tokens"]),))
+                    return Answer((_context(records, arguments["max_tokens"]),))
                 return Answer((f'{{"results":{_array(lines)},"count":{len(lines)}}}',))
             case Truncated(lines, total, warning):
                 if operation == "inject":
@@ -170,15 +170,23 @@ class Service:
 
 
 def format_context(records: Sequence[Mapping[str, Any]], max_tokens: int) -> str:
-    """Memories as text of at most ``max_tokens`` estimated tokens: whole memories, the first ones."""
-    text = ""
+    """Memories as text of at most ``max_tokens`` estimated tokens: the first whole memories that fit."""
+    sections: list[str] = []
+    room = max_tokens
     for record in records:
         heading = f"## {record['title']} ({record['namespace']}, {record['created'][:10]})"
-        longer = "\n\n".join(part for part in (text, "\n".join((heading, record["content"])).rstrip()) if part)
-        if script_aware_estimate(longer) > max_tokens:
-            break
-        text = longer
-    return text
+        section = f"{heading}\n{record['content']}".rstrip() + "\n\n"
+        cost = script_aware_estimate(section)
+        if cost <= room:
+            sections.append(section)
+            room -= cost
+    return "".join(sections).rstrip()
+
+
+def _context(records: Sequence[Mapping[str, Any]], max_tokens: int) -> str:
+    if not records:
+        return "No memories match."
+    return format_context(records, max_tokens) or f"None of {len(records)} memories fits into {max_tokens} tokens."
 
 
 def _scores(hits: Sequence[Hit]) -> list[float] | None:
