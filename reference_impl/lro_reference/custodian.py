@@ -1,0 +1,114 @@
+"""The custodial task ``offload_cleanup``: delete offloaded files whose time to live has passed.
+
+What it deletes is in the folder itself, a regular file, named like an offloaded result, and expired. Anything else, a
+symbolic link above all, stays. A file's creation is the time in the ULID of its name; a name of the pattern without a
+ULID has only its modification time.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from lro_reference.events import FILE_EXPIRED, Emit, Event, timestamp
+from lro_reference.writer import TEMPORARY_SUFFIX
+from lro_spec.editions import Edition
+from lro_spec.editions import edition as edition_named
+from lro_spec.naming import parse_file_name
+
+STALE_AFTER_S = 600
+"""A temporary file unchanged for so long belongs to a process that died while writing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cleanup:
+    """What one run did."""
+
+    deleted: list[str] = field(default_factory=list[str])
+    """Paths of the expired files that were deleted."""
+    failed: dict[str, str] = field(default_factory=dict[str, str])
+    """Paths that should have been deleted, and why they were not; the folder itself when it cannot be read."""
+
+
+def clean(folder: str, ttl_seconds: int, emit: Emit, *, edition: str = "lro-6400", now: float | None = None) -> Cleanup:
+    """Delete the expired files of ``folder`` and emit an event for each.
+
+    ``now`` is in seconds since the epoch. Never raises: what could not be deleted is in the result.
+    """
+    result = Cleanup()
+    now = time.time() if now is None else now
+    text = edition_named(edition)
+    try:
+        directory = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    except FileNotFoundError:
+        return result
+    except OSError as problem:
+        result.failed[folder] = problem.strerror or str(problem)
+        return result
+    try:
+        for name in sorted(os.listdir(directory)):
+            _consider(name, directory, folder, ttl_seconds, now, text, emit, result)
+    finally:
+        os.close(directory)
+    return result
+
+
+def _consider(
+    name: str, directory: int, folder: str, ttl_seconds: int, now: float, edition: Edition, emit: Emit, result: Cleanup
+) -> None:
+    temporary = _is_temporary(name, edition)
+    if not temporary and not _matches(name, edition):
+        return
+    path = os.path.join(folder, name)
+    try:
+        status = os.stat(name, dir_fd=directory, follow_symlinks=False)
+        if not stat.S_ISREG(status.st_mode):
+            return
+        if temporary:
+            if now - status.st_mtime >= STALE_AFTER_S:
+                os.unlink(name, dir_fd=directory)
+            return
+        created = _created(name, status.st_mtime, edition)
+        if now - created < ttl_seconds:
+            return
+        os.unlink(name, dir_fd=directory)
+    except FileNotFoundError:  # another process was quicker
+        return
+    except OSError as problem:
+        result.failed[path] = problem.strerror or str(problem)
+        return
+    result.deleted.append(path)
+    details = {
+        "path": path,
+        "created_at": timestamp(datetime.fromtimestamp(created, UTC)),
+        "ttl_seconds": ttl_seconds,
+        "age_seconds": round(now - created, 3),
+    }
+    emit(Event(FILE_EXPIRED, "info", details))
+
+
+def _matches(name: str, edition: Edition) -> bool:
+    return name.startswith(f"{edition.file_prefix}-") and name.endswith(".jsonl")
+
+
+def _is_temporary(name: str, edition: Edition) -> bool:
+    # A whole name of ours is required: a hidden file that merely looks alike is somebody else's.
+    inner = name.removeprefix(".").removesuffix(TEMPORARY_SUFFIX)
+    return (
+        len(inner) == len(name) - 1 - len(TEMPORARY_SUFFIX)
+        and _matches(inner, edition)
+        and _ulid_time(inner, edition) is not None
+    )
+
+
+def _created(name: str, modified: float, edition: Edition) -> float:
+    named = _ulid_time(name, edition)
+    return modified if named is None else named
+
+
+def _ulid_time(name: str, edition: Edition) -> float | None:
+    parsed = parse_file_name(name, edition=edition.name)
+    return None if parsed is None else parsed.created.timestamp()

@@ -1,0 +1,51 @@
+"""Events for whoever watches the server: one JSON line on stderr each, and a log message to the client.
+
+The specification names `OffloadFileExpired` and `OffloadWriteFailed` and no channel; these two are the ones an MCP
+server over stdio has.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Literal
+
+Level = Literal["debug", "info", "warning"]
+
+FILE_WRITTEN = "OffloadFileWritten"
+FILE_EXPIRED = "OffloadFileExpired"
+WRITE_FAILED = "OffloadWriteFailed"
+
+
+def timestamp(when: datetime | None = None) -> str:
+    """A moment (now when left out) in ISO 8601, UTC, milliseconds."""
+    return (when or datetime.now(UTC)).astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that happened to an offloaded file."""
+
+    name: str
+    level: Level
+    details: Mapping[str, object] = field(default_factory=dict[str, object])
+    at: str = field(default_factory=timestamp)
+
+    def data(self) -> dict[str, object]:
+        """The event as a JSON object: ``event``, ``at``, and the details."""
+        return {"event": self.name, "at": self.at, **self.details}
+
+
+Emit = Callable[[Event], None]
+
+
+def to_stderr(event: Event) -> None:
+    """Write the event as one JSON line; a closed stderr must not fail the operation."""
+    try:
+        sys.stderr.write(json.dumps({"level": event.level, **event.data()}) + "\n")
+        sys.stderr.flush()
+    except (OSError, ValueError):
+        pass

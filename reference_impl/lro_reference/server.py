@@ -1,0 +1,150 @@
+"""The MCP server over stdio: the tools of `lro_reference.tools`, spoken through the official SDK.
+
+Everything runs in the event loop's own thread. A call takes milliseconds, and so there are no locks, and no signal can
+fall into the middle of a write.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+import warnings
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+import mcp_types as types
+from mcp.server.lowlevel import Server
+from mcp.server.stdio import stdio_server
+from mcp.shared.exceptions import MCPDeprecationWarning
+
+from lro_reference.custodian import clean
+from lro_reference.events import Event, to_stderr
+from lro_reference.tools import EDITION, TOOLS, Service
+from lro_reference.unreadable import AnsweredStream
+
+_LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
+_LOGGER = "lro"
+EXTENSION = "lro-spec/lro"
+"""The identifier of the extension for clients of the 2026-07-28 protocol."""
+
+
+def run(service: Service) -> None:
+    """Serve until the client closes stdin, or SIGTERM or SIGINT comes."""
+    # Logging is the channel the specification's events have in MCP today; the 2026 protocol has no successor yet.
+    warnings.simplefilter("ignore", MCPDeprecationWarning)
+    asyncio.run(_serve(service))
+
+
+async def _serve(service: Service) -> None:
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, _leave, service)
+    relay = _Relay()
+    server = _build(service, relay)
+    custodian = asyncio.create_task(_custodian(service, relay))
+    try:
+        async with stdio_server() as (incoming, outgoing):
+            options = server.create_initialization_options(experimental_capabilities={"lro": lro_capability()})
+            await server.run(AnsweredStream(incoming, outgoing), outgoing, options)
+    except* (BrokenPipeError, ConnectionResetError):
+        pass  # the client has gone; there is nobody to tell
+    finally:
+        custodian.cancel()
+
+
+def lro_capability() -> dict[str, Any]:
+    """What the server says about itself to clients that know LRO."""
+    return {"version": _version(), "edition": EDITION, "level": 3}
+
+
+def _version() -> str:
+    try:
+        return version("lro-spec")
+    except PackageNotFoundError:  # run from a checkout
+        return "0"
+
+
+def _leave(service: Service) -> None:
+    # The SDK reads stdin in a thread that nothing can interrupt; a normal exit would wait for the next line.
+    service.store.close()
+    sys.stderr.flush()
+    os._exit(0)
+
+
+class _Relay:
+    """Sends events to stderr, and to the client at or above the level it has asked for."""
+
+    def __init__(self) -> None:
+        self.level = "info"
+        self.heard = asyncio.Event()
+        """Set once the client has said something after the handshake."""
+        self._session: Any = None
+        self._waiting: list[Event] = []
+
+    def attach(self, session: Any) -> None:  # noqa: ANN401 - a session of the SDK
+        """Send what comes next to this session; background events go to the latest one."""
+        self._session = session
+        self.heard.set()
+
+    def emit(self, event: Event) -> None:
+        to_stderr(event)
+        self._waiting.append(event)
+
+    async def flush(self, request_id: types.RequestId | None = None) -> None:
+        waiting, self._waiting = self._waiting, []
+        if self._session is None:
+            return
+        for event in waiting:
+            if _LEVELS.index(event.level) >= _LEVELS.index(self.level):
+                await self._session.send_log_message(event.level, event.data(), _LOGGER, related_request_id=request_id)
+
+
+async def _custodian(service: Service, relay: _Relay) -> None:
+    # Files of an earlier process may have expired, so it begins at once; but it must not delay the handshake.
+    await relay.heard.wait()
+    while interval := service.settings.cleanup_interval_seconds:
+        clean(service.settings.folder, service.settings.ttl_seconds, relay.emit, edition=EDITION)
+        await relay.flush()
+        await asyncio.sleep(interval)
+
+
+def _build(service: Service, relay: _Relay) -> Server[Any]:
+    async def list_tools(ctx: Any, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:  # noqa: ANN401
+        relay.attach(ctx.session)
+        return types.ListToolsResult(
+            tools=[
+                types.Tool(
+                    name=tool.name,
+                    description=tool.description,
+                    input_schema=dict(tool.input_schema),
+                    annotations=types.ToolAnnotations(read_only_hint=tool.reads_only),
+                )
+                for tool in TOOLS
+            ]
+        )
+
+    async def call_tool(ctx: Any, params: types.CallToolRequestParams) -> types.CallToolResult:  # noqa: ANN401
+        relay.attach(ctx.session)
+        try:
+            answer = service.call(params.name, params.arguments or {}, relay.emit)
+            texts, is_error = answer.texts, answer.is_error
+        except Exception as problem:
+            texts, is_error = (f"{params.name} failed: {type(problem).__name__}: {problem}",), True
+        await relay.flush(ctx.request_id)
+        return types.CallToolResult(
+            content=[types.TextContent(type="text", text=text) for text in texts], is_error=is_error
+        )
+
+    async def set_level(ctx: Any, params: types.SetLevelRequestParams) -> types.EmptyResult:  # noqa: ANN401
+        relay.level = params.level
+        return types.EmptyResult()
+
+    async def initialized(ctx: Any, params: types.NotificationParams) -> None:  # noqa: ANN401
+        relay.attach(ctx.session)
+
+    server: Server[Any] = Server("lro-reference", version=_version(), on_list_tools=list_tools, on_call_tool=call_tool)
+    server.add_request_handler("logging/setLevel", types.SetLevelRequestParams, set_level)
+    server.add_notification_handler("notifications/initialized", types.NotificationParams, initialized)
+    server.extensions[EXTENSION] = lro_capability()
+    return server

@@ -1,0 +1,181 @@
+"""Settings: defaults, then the ``[prompt.offload]`` section of a TOML file, then the environment, then flags.
+
+A setting that is wrong stops the start with one line that says which, where, and what was expected. An output folder
+that cannot be written is not a wrong setting: that is a write failure, and has its own fallback.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+ENVIRONMENT_PREFIX = "ATLATL_PROMPT__OFFLOAD__"
+_U64 = 2**64 - 1
+_WORDS = {"true": True, "1": True, "yes": True, "on": True, "false": False, "0": False, "no": False, "off": False}
+
+
+class SettingsError(ValueError):
+    """A setting that cannot be used; the message is one line for the person who started the server."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What ``[prompt.offload]`` holds, checked."""
+
+    enabled: bool = True
+    """False: every result is returned inline."""
+    threshold_tokens: int = 6400
+    """Results estimated at more tokens than this are offloaded."""
+    ttl_seconds: int = 3600
+    """How long an offloaded file is kept at least."""
+    output_dir: str = ""
+    """The folder for offloaded files; empty: the system's temporary folder."""
+    cleanup_interval_seconds: int = 3600
+    """Pause between two background runs of ``offload_cleanup``; 0: only on demand."""
+
+    @property
+    def folder(self) -> str:
+        """The absolute path of the folder that offloaded files go to."""
+        if self.output_dir:
+            return os.path.abspath(os.path.expanduser(self.output_dir))
+        import tempfile
+
+        return os.path.abspath(tempfile.gettempdir())
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Everything the server is started with."""
+
+    settings: Settings
+    data: str
+    """The data folder, or ``:memory:``."""
+    demo: bool = True
+    """Fill a new store with the demo memories."""
+
+
+def load(argv: Sequence[str], environ: Mapping[str, str]) -> Options:
+    """Read the settings of a start.
+
+    Raises `SettingsError` for the first setting that is wrong, and `SystemExit` as argparse does for ``--help`` and
+    unknown flags.
+    """
+    flags = _parser().parse_args(argv)
+    values: dict[str, Any] = {}
+    if path := flags.config or environ.get("ATLATL_CONFIG"):
+        values |= _from_toml(path)
+    values |= _from_environment(environ)
+    for key, check in _CHECKS.items():
+        if (text := getattr(flags, key)) is not None:
+            values[key] = check(text, f"--{key.replace('_', '-')}")
+    return Options(
+        settings=Settings(**values),
+        data=flags.data or environ.get("ATLATL_DATA_DIR") or default_data_folder(environ),
+        demo=flags.demo if flags.demo is not None else _boolean(environ.get("ATLATL_DEMO", "true"), "ATLATL_DEMO"),
+    )
+
+
+def default_data_folder(environ: Mapping[str, str]) -> str:
+    """The per-user folder of the memories, by the XDG rules."""
+    base = environ.get("XDG_DATA_HOME") or os.path.join(os.path.expanduser("~"), ".local", "share")
+    return os.path.join(base, "lro-reference")
+
+
+def _parser() -> Any:  # noqa: ANN401 - argparse is imported late
+    import argparse
+
+    parser = argparse.ArgumentParser(
+        prog="lro serve",
+        description="A memory server over stdio that implements Large Result Offloading.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--data", metavar="DIR", help="data folder (ATLATL_DATA_DIR); :memory: keeps nothing")
+    parser.add_argument(
+        "--demo", action=argparse.BooleanOptionalAction, help="fill a new store with 500 demo memories (ATLATL_DEMO)"
+    )
+    parser.add_argument("--config", metavar="FILE", help="TOML file with a [prompt.offload] section (ATLATL_CONFIG)")
+    parser.add_argument("--enabled", metavar="BOOL", help="offload at all (default true)")
+    parser.add_argument("--threshold-tokens", metavar="N", help="offload above this estimate (default 6400)")
+    parser.add_argument("--ttl-seconds", metavar="N", help="keep files this long (default 3600)")
+    parser.add_argument("--output-dir", metavar="DIR", help="folder for files (default: the system's temporary folder)")
+    parser.add_argument(
+        "--cleanup-interval-seconds", metavar="N", help="background cleanup (default 3600; 0: on demand only)"
+    )
+    return parser
+
+
+def _from_toml(path: str) -> dict[str, Any]:
+    import tomllib
+
+    try:
+        with open(path, "rb") as file:
+            document = tomllib.load(file)
+    except OSError as problem:
+        raise SettingsError(f"cannot read the configuration {path}: {problem.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
+        raise SettingsError(f"{path} is not valid TOML: {problem}") from None
+    section: Any = document
+    for key in ("prompt", "offload"):
+        section = cast("dict[str, Any]", section).get(key, {})
+        if not isinstance(section, dict):
+            raise SettingsError(f"{path}: [prompt.offload] must be a table")
+    values: dict[str, Any] = {}
+    for key, value in cast("dict[str, Any]", section).items():
+        if key not in _CHECKS:
+            raise SettingsError(f"{path}: prompt.offload.{key} is not a setting; {_known(key, list(_CHECKS))}")
+        values[key] = _CHECKS[key](value, f"{path}: prompt.offload.{key}")
+    return values
+
+
+def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    for name, text in environ.items():
+        if name.startswith(ENVIRONMENT_PREFIX):
+            key = name.removeprefix(ENVIRONMENT_PREFIX).lower()
+            if key not in _CHECKS or name != name.upper():
+                known = [ENVIRONMENT_PREFIX + key.upper() for key in _CHECKS]
+                raise SettingsError(f"the environment variable {name} is not a setting; {_known(name, known)}")
+            values[key] = _CHECKS[key](text, name)
+    return values
+
+
+def _known(wrong: str, known: list[str]) -> str:
+    import difflib
+
+    near = difflib.get_close_matches(wrong, known, n=1)
+    return f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
+
+
+def _number(value: object, where: str) -> int:
+    text = value if isinstance(value, str) else ""
+    if text.strip().isascii() and text.strip().isdigit():
+        value = int(text)
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _U64:
+        return value
+    raise SettingsError(f"{where} must be a whole number from 0 on, not {value!r}")
+
+
+def _boolean(value: object, where: str) -> bool:
+    if isinstance(value, str):
+        value = _WORDS.get(value.strip().lower(), value)
+    if isinstance(value, bool):
+        return value
+    raise SettingsError(f"{where} must be true or false, not {value!r}")
+
+
+def _folder(value: object, where: str) -> str:
+    # The path must fit into a JSON text and into a shell command.
+    if isinstance(value, str) and "\0" not in value and not any("\ud800" <= c <= "\udfff" for c in value):
+        return value
+    raise SettingsError(f"{where} must be a path in valid Unicode, not {value!r}")
+
+
+_CHECKS: Mapping[str, Callable[[object, str], Any]] = {
+    "enabled": _boolean,
+    "threshold_tokens": _number,
+    "ttl_seconds": _number,
+    "output_dir": _folder,
+    "cleanup_interval_seconds": _number,
+}

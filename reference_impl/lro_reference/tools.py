@@ -1,0 +1,240 @@
+"""The tools of the memory server, free of any protocol: a name and arguments in, texts out.
+
+Results are one text block of JSON and no structured content, since none of the tools declares an output schema: a
+descriptor and an inline result have different shapes, and a client would have to accept both under one schema.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from lro_reference import memories
+from lro_reference.custodian import clean
+from lro_reference.events import Emit
+from lro_reference.interceptor import Inline, Offloaded, ResultSet, Truncated, intercept
+from lro_reference.settings import Settings
+from lro_reference.store import Hit, Store
+from lro_reference.writer import encode
+from lro_spec.tokens import script_aware_estimate
+
+EDITION = "lro-6400"
+_BUDGET_TOKENS = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A tool as it is listed."""
+
+    name: str
+    description: str
+    input_schema: Mapping[str, Any]
+    reads_only: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a call returns: text blocks, and whether they tell of an error."""
+
+    texts: tuple[str, ...]
+    is_error: bool = False
+
+
+class BadCall(ValueError):
+    """A call that cannot be made; the message is for the caller."""
+
+
+def _retrieval(default_detail: str, query: str, **more: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON Schema
+    return {
+        "type": "object",
+        "properties": {
+            "query": {"type": "string", "description": query},
+            "limit": {"type": "integer", "minimum": 1, "description": "At most so many memories; all when left out."},
+            "detail": {
+                "type": "string",
+                "enum": list(memories.DETAILS),
+                "default": default_detail,
+                "description": "light: no content; medium: content, summary, entities; full: everything stored.",
+            },
+            "namespace": {"type": "string", "description": "Only this namespace and those below it."},
+            **more,
+        },
+        "additionalProperties": False,
+    }
+
+
+_WORDS = "Words that a memory must hold; * or nothing for all memories"
+TOOLS: tuple[Tool, ...] = (
+    Tool("recall_memories", "Recall memories, newest first.", _retrieval("light", f"{_WORDS}.")),
+    Tool("search_memories", "Search memories by full text, best match first.", _retrieval("light", f"{_WORDS}.")),
+    Tool(
+        "inject_context",
+        "Memories as formatted text within a token budget, best match first, ready to be put into a prompt.",
+        _retrieval(
+            "medium",
+            f"{_WORDS}.",
+            max_tokens={
+                "type": "integer",
+                "minimum": 1,
+                "default": _BUDGET_TOKENS,
+                "description": "Budget of the formatted text.",
+            },
+        ),
+    ),
+    Tool(
+        "store_memory",
+        "Store a memory object and return its id. An id given is kept, and replaces the memory that has it.",
+        {
+            "type": "object",
+            "properties": {"memory": {"type": "object", "description": "A MIF memory; any further fields are kept."}},
+            "required": ["memory"],
+            "additionalProperties": False,
+        },
+        reads_only=False,
+    ),
+    Tool(
+        "run_custodial_task",
+        "Run a custodial task now. offload_cleanup deletes offloaded result files whose time to live has passed.",
+        {
+            "type": "object",
+            "properties": {"task": {"type": "string", "enum": ["offload_cleanup"]}},
+            "required": ["task"],
+            "additionalProperties": False,
+        },
+        reads_only=False,
+    ),
+)
+_OPERATIONS = {"recall_memories": "recall", "search_memories": "search", "inject_context": "inject"}
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """A store and the settings it is served with."""
+
+    store: Store
+    settings: Settings
+
+    def call(self, name: str, arguments: Mapping[str, Any], emit: Emit) -> Answer:
+        """Call a tool. A mistake of the caller is an answer with ``is_error``."""
+        try:
+            _check_call(name, arguments)
+            if name == "store_memory":
+                identity, replaced = self.store.add(arguments["memory"])
+                return _json({"id": identity, "replaced": replaced})
+            if name == "run_custodial_task":
+                return self._clean(emit)
+            return self._retrieve(_OPERATIONS[name], _with_defaults(name, arguments), emit)
+        except (BadCall, memories.InvalidMemory) as problem:
+            return Answer((str(problem),), is_error=True)
+
+    def _clean(self, emit: Emit) -> Answer:
+        done = clean(self.settings.folder, self.settings.ttl_seconds, emit, edition=EDITION)
+        return _json({"task": "offload_cleanup", "deleted": len(done.deleted), "failed": done.failed})
+
+    def _retrieve(self, operation: str, arguments: Mapping[str, Any], emit: Emit) -> Answer:
+        query, detail = arguments.get("query"), arguments["detail"]
+        hits = self.store.find(
+            query, namespace=arguments.get("namespace"), limit=arguments.get("limit"), ranked=operation != "recall"
+        )
+        records = [memories.project(hit.memory, detail) for hit in hits]
+        outcome = intercept(
+            ResultSet(
+                operation=operation,
+                detail=detail,
+                records=records,
+                line_schema=memories.line_schema(detail),
+                schema_version=memories.SCHEMA_VERSION,
+                query=query,
+                scores=_scores(hits) if operation == "search" else None,
+            ),
+            self.settings,
+            emit,
+            edition=EDITION,
+        )
+        match outcome:
+            case Offloaded(response):
+                return _json(response.to_dict())
+            case Inline(lines):
+                if operation == "inject":
+                    return Answer((_context(records, arguments["max_tokens"]),))
+                return Answer((f'{{"results":{_array(lines)},"count":{len(lines)}}}',))
+            case Truncated(lines, total, warning):
+                if operation == "inject":
+                    budget = min(arguments["max_tokens"], self.settings.threshold_tokens)
+                    return Answer((format_context(records[: len(lines)], budget), warning))
+                warned = encode(warning).decode()
+                return Answer(
+                    (f'{{"results":{_array(lines)},"count":{len(lines)},"total":{total},"warning":{warned}}}',)
+                )
+
+
+def format_context(records: Sequence[Mapping[str, Any]], max_tokens: int) -> str:
+    """Memories as text of at most ``max_tokens`` estimated tokens: the first whole memories that fit."""
+    sections: list[str] = []
+    room = max_tokens
+    for record in records:
+        heading = f"## {record['title']} ({record['namespace']}, {record['created'][:10]})"
+        section = f"{heading}\n{record['content']}".rstrip() + "\n\n"
+        cost = script_aware_estimate(section)
+        if cost <= room:
+            sections.append(section)
+            room -= cost
+    return "".join(sections).rstrip()
+
+
+def _context(records: Sequence[Mapping[str, Any]], max_tokens: int) -> str:
+    if not records:
+        return "No memories match."
+    return format_context(records, max_tokens) or f"None of {len(records)} memories fits into {max_tokens} tokens."
+
+
+def _scores(hits: Sequence[Hit]) -> list[float] | None:
+    scores = [hit.score for hit in hits if hit.score is not None]
+    return scores or None
+
+
+def _array(lines: Sequence[bytes]) -> str:
+    return f"[{b','.join(lines).decode()}]"
+
+
+def _json(value: object) -> Answer:
+    return Answer((encode(value).decode(),))
+
+
+def _schema(name: str) -> Mapping[str, Any]:
+    for tool in TOOLS:
+        if tool.name == name:
+            return tool.input_schema
+    raise BadCall(f"there is no tool {name!r}; there are {', '.join(tool.name for tool in TOOLS)}")
+
+
+def _with_defaults(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    properties = cast("Mapping[str, Mapping[str, Any]]", _schema(name)["properties"])
+    return {key: entry["default"] for key, entry in properties.items() if "default" in entry} | dict(arguments)
+
+
+_TYPES: Mapping[str, tuple[type, str]] = {
+    "string": (str, "a string"),
+    "integer": (int, "a whole number"),
+    "object": (dict, "an object"),
+}
+
+
+def _check_call(name: str, arguments: Mapping[str, Any]) -> None:
+    schema = _schema(name)
+    properties = cast("Mapping[str, Mapping[str, Any]]", schema["properties"])
+    for key in schema.get("required", ()):
+        if key not in arguments:
+            raise BadCall(f"{name} needs the argument {key!r}")
+    for key, value in arguments.items():
+        if key not in properties:
+            raise BadCall(f"{name} has no argument {key!r}; it has {', '.join(properties)}")
+        entry = properties[key]
+        kind, said = _TYPES[entry["type"]]
+        if not isinstance(value, kind) or isinstance(value, bool):
+            raise BadCall(f"{name}: {key} must be {said}, not {value!r}")
+        if "enum" in entry and value not in entry["enum"]:
+            raise BadCall(f"{name}: {key} must be one of {', '.join(entry['enum'])}, not {value!r}")
+        if value < entry["minimum"] if "minimum" in entry else False:
+            raise BadCall(f"{name}: {key} must be at least {entry['minimum']}, not {value!r}")

@@ -1,0 +1,124 @@
+"""Writing one offloaded result: exclusive, private, atomic, durable, and nothing left behind on failure.
+
+The lines go to a hidden temporary file in the folder itself, which takes its final name only when every byte is on
+disk. Whoever sees the final name therefore sees the whole file, and a crash in the middle leaves a temporary file that
+the custodian recognises (`temporary_name`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import json
+import os
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import orjson
+
+_CHUNK_BYTES = 1 << 20
+_NO_HARD_LINKS = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EXDEV})
+_NO_FOLDER_SYNC = frozenset({errno.EINVAL, errno.EOPNOTSUPP, errno.EBADF, errno.EACCES})
+TEMPORARY_SUFFIX = ".tmp"
+
+
+def encode(record: Any) -> bytes:  # noqa: ANN401 - any JSON value
+    """A JSON value as one line, without its line end."""
+    try:
+        return orjson.dumps(record)
+    except TypeError:  # integers beyond 64 bits, nesting beyond 254 levels: rare, valid, and slower
+        return json.dumps(record, separators=(",", ":"), allow_nan=False).encode()
+
+
+def temporary_name(name: str) -> str:
+    """The name a file has while it is being written; the dot keeps it out of every ``atlatl-*.jsonl``."""
+    return f".{name}{TEMPORARY_SUFFIX}"
+
+
+def write(folder: str, name: str, lines: Iterable[bytes]) -> str:
+    """Write ``lines`` (without line ends) as ``folder/name`` and return its path.
+
+    The folder is made when it is missing, the file is readable by its owner only (0600), and a file that already has
+    this name is never replaced.
+
+    Raises `OSError` (no space, no permission, not a folder, file too large, name taken …); then neither the file nor a
+    part of it exists.
+    """
+    directory = _open_folder(folder)
+    try:
+        temporary = temporary_name(name)
+        # Directory-relative calls keep to the folder that was opened, even if its path is swapped meanwhile.
+        file = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600, dir_fd=directory)
+        try:
+            try:
+                _write_all(file, lines)
+                os.fsync(file)
+            finally:
+                os.close(file)  # a network file system may report a full disk only here
+            _publish(temporary, name, directory)
+        finally:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(temporary, dir_fd=directory)
+        _sync_folder(directory, name)
+    finally:
+        os.close(directory)
+    return os.path.join(folder, name)
+
+
+def _open_folder(folder: str) -> int:
+    flags = os.O_RDONLY | os.O_DIRECTORY
+    try:
+        return os.open(folder, flags)
+    except FileNotFoundError:
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        return os.open(folder, flags)
+
+
+def _write_all(file: int, lines: Iterable[bytes]) -> None:
+    for chunk in _chunks(lines):
+        rest = memoryview(chunk)
+        while rest:
+            rest = rest[os.write(file, rest) :]  # a nearly full disk takes a part first and fails on the next call
+
+
+def _chunks(lines: Iterable[bytes]) -> Iterator[bytes]:
+    pending = bytearray()
+    for line in lines:
+        pending += line
+        pending += b"\n"
+        if len(pending) >= _CHUNK_BYTES:
+            yield bytes(pending)
+            pending.clear()
+    if pending:
+        yield bytes(pending)
+
+
+def _publish(temporary: str, name: str, directory: int) -> None:
+    # rename() would silently replace a file of that name; link() refuses. Some file systems have no hard links.
+    try:
+        os.link(temporary, name, src_dir_fd=directory, dst_dir_fd=directory, follow_symlinks=False)
+    except OSError as problem:
+        if problem.errno not in _NO_HARD_LINKS:
+            raise
+        if _exists(name, directory):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), name) from None
+        os.rename(temporary, name, src_dir_fd=directory, dst_dir_fd=directory)
+
+
+def _exists(name: str, directory: int) -> bool:
+    try:
+        os.stat(name, dir_fd=directory, follow_symlinks=False)
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def _sync_folder(directory: int, name: str) -> None:
+    try:
+        os.fsync(directory)
+    except OSError as problem:
+        if problem.errno in _NO_FOLDER_SYNC:  # the file system cannot; the file itself is on disk
+            return
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(name, dir_fd=directory)
+        raise
