@@ -24,7 +24,8 @@ from lro_conformance.events import Observer, TrialStep
 from lro_conformance.judge import NotObserved
 from lro_conformance.operations import OPERATIONS, Operation, resolve
 from lro_conformance.profile import Profile
-from lro_conformance.wire.process import Limits, Reply, Run, ServerProcess
+from lro_conformance.seeds import corpus
+from lro_conformance.wire import Failure, Limits, Reply, Run, ServerProcess
 from lro_spec.editions import Edition, edition
 from lro_spec.messages import find_descriptor
 
@@ -183,9 +184,9 @@ class Bench:
             with self.lock:
                 self.server.call_tool(tool, dict(arguments))
                 self.server.drain(0.02)
-        elif how is not None and how.command is not None:
-            command = [w.replace("{output_dir}", str(self.output_dir)).replace("{workdir}", str(self.workdir)) for w in how.command]
-            subprocess.run(command, check=False, timeout=60, stdin=subprocess.DEVNULL, capture_output=True)  # noqa: S603
+        elif how is not None and how.command:
+            words = [profiles.fill(w, workdir=self.workdir) for w in how.command]
+            _run([w.replace("{output_dir}", str(self.output_dir)) for w in words], "cleanup.command")
         elif how is not None and how.wait_s is not None:
             with self.lock:
                 self.server.drain(how.wait_s)
@@ -205,9 +206,9 @@ class Bench:
             self.server.drain(0.05)
             said = [json.dumps(n, ensure_ascii=False) for n in self.server.notifications()]
             said += self.server.stderr_lines()
-        path = self.workdir / "events.jsonl"
-        if path.is_file():
-            said += path.read_text(encoding="utf-8", errors="replace").splitlines()
+        if self.lab.profile.events.file_env is not None:
+            path = self.workdir / "lro-events.jsonl"
+            said += path.read_text(encoding="utf-8", errors="replace").splitlines() if path.is_file() else []
         return [s for s in said if name in s]
 
     def close(self) -> None:
@@ -224,14 +225,13 @@ class Lab:
         self.edition: Edition = edition(profile.edition)
         self.run = run
         self.seed = seed
-        self.starts = 0
-        self.anomalies: list[tuple[Bench, object]] = []
         self._observer = observer
         self._kept: list[Bench] = []
         self._stray: set[str] = set()
         self._lock = threading.Lock()
         self._operations: dict[str, Operation] | None = None
         self._tools: Sequence[Mapping[str, Any]] = ()
+        self._seeding = False
 
     def step(self, trial: str, detail: str) -> None:
         """Say how a trial got on."""
@@ -284,6 +284,8 @@ class Lab:
         try:
             made.handshake = _shake(server)
             made.tools, made.operations = self._find_operations(server)
+            if self._seeding:
+                self._fill(made)
         except BaseException:
             server.close()
             raise
@@ -296,24 +298,51 @@ class Lab:
         for name in values:
             if not self.can_set(name):
                 raise NotObserved(f"the server offers no setting {name} (profile: settings.{name})")
-        launch = profiles.launch(self.profile, values, workdir)
-        environment = {k: v for k, v in os.environ.items() if k not in self.edition.settings.values()}
-        environment |= {"TMPDIR": str(temp), **launch.env}
+        launch = profiles.launch(self.profile, values, workdir, seed_file=self._seed_file(workdir))
         spec = self.profile.server
         server = self.run.server(
             launch.argv,
-            env=environment,
+            env={**dict.fromkeys(launch.unset), "TMPDIR": str(temp), **launch.env},
             cwd=launch.cwd,
             limits=Limits(request_timeout_s=spec.timeout_s, start_timeout_s=spec.start_timeout_s),
             file_size_limit=file_size_limit,
         )
-        with self._lock:
-            self.starts += 1
-        try:
-            server.start()
-        except OSError as problem:
-            raise ServerTrouble(f"the server could not be started: {problem}") from None
-        return server, tuple(launch.argv)
+        failure = server.start()
+        if failure is not None:
+            raise ServerTrouble(_in_words(failure))
+        return server, launch.argv
+
+    def _seed_file(self, workdir: Path) -> Path | None:
+        """Where the profile seeds by a file: the corpus as JSONL, and the seed command run."""
+        seed = self.profile.seed
+        if seed is None or seed.tool is not None:
+            return None
+        path = workdir / "seed.jsonl"
+        path.write_text("".join(json.dumps(m, ensure_ascii=False) + "\n" for m in corpus()), encoding="utf-8")
+        if seed.command:
+            command = [profiles.fill(word, workdir=workdir, seed_file=path) for word in seed.command]
+            _run(command, "seed.command")
+        return path
+
+    def wants_corpus(self, bench: Bench) -> bool:
+        """Whether the server holds too little to exceed the default threshold, and the profile says how to give it more."""
+        if self.profile.seed is None or self.profile.seed.tool is None or not bench.operations:
+            return False
+        name, operation = next(iter(bench.operations.items()))
+        call = bench.call(name, detail=operation.details[-1] if operation.details else None)
+        enough = 1.2 * self.edition.default_threshold_tokens
+        return (call.estimate or len(call.text) / 4) < enough
+
+    def seed_from_now_on(self, bench: Bench) -> None:
+        """Give this server, and every one started later, the suite's own corpus."""
+        self._seeding = True
+        self._fill(bench)
+
+    def _fill(self, bench: Bench) -> None:
+        for memory in corpus():
+            reply = bench.store(memory)
+            if reply is None or reply.result is None or reply.result.get("isError") is True:
+                return
 
     def can_set(self, name: str) -> bool:
         """Whether the profile says how this setting reaches the server."""
@@ -329,7 +358,7 @@ class Lab:
                 return self._tools, self._operations
         tools, reply = server.list_tools()
         if reply.failure is not None:
-            raise ServerTrouble(f"tools/list was not answered: {reply.failure.kind}: {reply.failure.detail}")
+            raise ServerTrouble(_in_words(reply.failure))
         with self._lock:
             self._tools, self._operations = tools, resolve(self.profile, tools)
             return self._tools, self._operations
@@ -354,12 +383,29 @@ class Lab:
 def _shake(server: ServerProcess) -> Reply:
     reply = server.initialize()
     if reply.failure is not None:
-        raise ServerTrouble(f"initialize was not answered: {reply.failure.kind}: {reply.failure.detail}")
+        raise ServerTrouble(_in_words(reply.failure))
     if reply.error is not None:
         raise ServerTrouble(f"initialize was refused: {json.dumps(reply.error)[:300]}")
-    if isinstance(server.capabilities, dict) and "logging" in server.capabilities:
+    if server.offers_logging:
         server.set_log_level("debug")
     return reply
+
+
+def _in_words(failure: Failure) -> str:
+    """A failure in one line, with the end of stderr where there is one."""
+    said = f"; its stderr ends: {' | '.join(failure.stderr.splitlines()[-5:])}" if failure.stderr else ""
+    return f"{failure.detail}{said}"
+
+
+def _run(command: Sequence[str], key: str) -> None:
+    """Run a command of the profile to its end. Raises `ServerTrouble` when it fails."""
+    try:
+        done = subprocess.run(command, check=False, timeout=60, stdin=subprocess.DEVNULL, capture_output=True)  # noqa: S603
+    except (OSError, subprocess.TimeoutExpired) as problem:
+        raise ServerTrouble(f"{key} of the profile could not be run: {problem}") from None
+    if done.returncode:
+        said = done.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
+        raise ServerTrouble(f"{key} of the profile failed with exit code {done.returncode}: {' '.join(said)}")
 
 
 def _substitute(template: Any, memory: Mapping[str, Any]) -> Any:

@@ -11,7 +11,7 @@ from lro_conformance.calls import Call
 from lro_conformance.judge import Subjects, check
 from lro_conformance.records import show
 from lro_conformance.trials.survey import Survey
-from lro_spec.lineschema import is_vacuous, lines_violating, schema_problem
+from lro_spec.line_schemas import is_vacuous, lines_violating, schema_problem
 
 TOP = 5
 """How many namespaces a summary names at the most."""

@@ -11,7 +11,7 @@ from lro_conformance.judge import Subjects, check
 from lro_conformance.readings import characters, comparable, pairs, volatile
 from lro_conformance.records import by_id, id_of, lost_or_changed, show, value_at
 from lro_conformance.trials.survey import Inline, Survey
-from lro_spec.validation import parse_timestamp
+from lro_spec.timestamps import moments
 
 CLOCK_S = 2.0
 """How far a time may lie outside of the call: clocks have seconds, and a server may take the time before it is asked."""
@@ -142,24 +142,14 @@ def test_header_timestamp(survey: Survey, see: Subjects) -> None:
     """The header's timestamp is ISO 8601 and tells when the file was written."""
     for call in (c for c in survey.files if _text(c.header.get("timestamp"))):
         said = str(call.header["timestamp"])
-        moments = [m.timestamp() for m in times_meant(said)]
+        meant = [m.timestamp() for m in moments(said)]
         low, high = call.started - CLOCK_S, call.ended + CLOCK_S
         see.expect(
-            any(low <= m <= high for m in moments),
+            any(low <= m <= high for m in meant),
             expected=f"an ISO 8601 time between {_iso(call.started)} and {_iso(call.ended)} (± {CLOCK_S:.0f} s)",
-            observed=show(said) + ("" if moments else ", which is not ISO 8601"),
+            observed=show(said) + ("" if meant else ", which is not ISO 8601"),
             at=call,
         )
-
-
-def times_meant(text: str) -> list[datetime]:
-    """The moments that an ISO 8601 text may mean: one with an offset, UTC or local time without; none if malformed."""
-    moment = parse_timestamp(text)
-    if moment is None:
-        return []
-    if moment.tzinfo is not None:
-        return [moment]
-    return [moment.replace(tzinfo=UTC), moment.astimezone()]
 
 
 def _iso(seconds: float) -> str:

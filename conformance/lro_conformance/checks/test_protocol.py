@@ -7,7 +7,7 @@ from typing import Any, cast
 from lro_conformance.judge import NotApplicable, Subjects, check
 from lro_conformance.records import show
 from lro_conformance.trials.survey import Survey
-from lro_spec.lineschema import lines_violating, schema_problem
+from lro_spec.line_schemas import lines_violating, schema_problem
 
 
 @check("LRO-PROT-01")

@@ -14,6 +14,9 @@ from lro_conformance.lab import LIMIT, NEVER, Bench, Lab, Settings
 from lro_conformance.operations import Operation
 from lro_conformance.trials import trial
 
+_LAWFUL = {"late", "server-request", "stdin-closed", "unterminated", "too-large"}
+"""Kinds of anomalies that are no offence against the shape of stdout."""
+
 EDGE_LIMIT = 40
 """How many records the calls ask for that the exact threshold is tested with."""
 
@@ -45,6 +48,8 @@ class Survey:
     """A query that finds something."""
     adjustable: bool
     """Whether the threshold could be set."""
+    anomalies: tuple[str, ...]
+    """What stood on stdout that no JSON-RPC message of MCP is."""
 
     @property
     def offloaded(self) -> list[Call]:
@@ -131,6 +136,7 @@ def _look(lab: Lab, bench: Bench, adjustable: bool) -> Survey:
         listing=bench.listing(),
         word=word,
         adjustable=adjustable,
+        anomalies=tuple(str(a) for a in bench.server.transcript.anomalies if a.kind not in _LAWFUL),
     )
 
 

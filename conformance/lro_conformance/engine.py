@@ -1,0 +1,214 @@
+"""The run: trials side by side, then the checks on what they found, then the report."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import time
+from collections.abc import Collection, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from datetime import UTC, datetime
+from functools import cache
+from typing import Any
+
+from lro_conformance.events import CheckJudged, Observer, RunFinished, RunStarted, TrialFinished, TrialStarted
+from lro_conformance.judge import Check, NotApplicable, NotObserved, checks, judge
+from lro_conformance.lab import Lab, ServerTrouble
+from lro_conformance.notes import notes
+from lro_conformance.profile import Profile
+from lro_conformance.report.model import CheckResult, Report, RequirementResult, ServerInfo
+from lro_conformance.trials import Trial, closure
+from lro_conformance.trials.survey import Survey
+from lro_conformance.verdicts import Verdict, achieved, level_verdict, requirement_verdict
+from lro_conformance.wire import Run
+from lro_spec.requirements import Requirement, catalogue
+
+LEVELS = (1, 2, 3)
+
+
+def certify(
+    profile: Profile,
+    *,
+    seed: int | None = None,
+    jobs: int | None = None,
+    observer: Observer | None = None,
+    only: Collection[str] | None = None,
+) -> Report:
+    """Run the suite against the server of *profile*.
+
+    *seed* replays the property checks of an earlier run; *jobs* is how many trials go on at a time (by default one for
+    each core); *only* restricts the run to the checks of these requirement ids, and to the trials they need.
+
+    Never raises for what a server does: a server that cannot be observed makes a report whose ``failure`` says why.
+    """
+    return Session(profile, seed=seed, observer=observer, only=only).run(jobs or os.cpu_count() or 1)
+
+
+class Session:
+    """One run, from profile to report."""
+
+    def __init__(
+        self,
+        profile: Profile,
+        *,
+        seed: int | None = None,
+        observer: Observer | None = None,
+        only: Collection[str] | None = None,
+    ) -> None:
+        self.profile = profile
+        self.seed = secrets.randbelow(2**31) if seed is None else seed
+        self.tell: Observer = observer or (lambda event: None)
+        self.checks = [c for c in checks() if only is None or c.requirement in only]
+        self.trials = closure(["survey", *(n for c in self.checks for n in c.needs)])
+        self.evidence: dict[str, Any] = {}
+        self.info = ServerInfo("", "", tuple(profile.server.command), "")
+
+    def run(self, jobs: int) -> Report:
+        """Make the trials, judge, and report."""
+        started, clock = datetime.now(UTC), time.monotonic()
+        self.tell(RunStarted(self.info.command, self.profile.edition, tuple(t.name for t in self.trials)))
+        with Run() as run:
+            lab = Lab(self.profile, run, self.tell, seed=self.seed)
+            try:
+                self._experiment(lab, jobs)
+                results = self._judge()
+            finally:
+                lab.close()
+            starts = run.starts
+        report = self._report(results, started.isoformat(timespec="seconds"), time.monotonic() - clock, starts)
+        self.tell(RunFinished(report))
+        return report
+
+    # trials
+
+    def _experiment(self, lab: Lab, jobs: int) -> None:
+        """Make every trial as soon as what it builds on is there, the survey first."""
+        self.evidence["survey"] = self._make(lab, self.trials[0])
+        survey = self.evidence["survey"]
+        if not isinstance(survey, Survey):
+            return
+        self.info = _server_info(survey, self.info.command)
+        if not survey.implemented:
+            return
+        waiting, under_way = list(self.trials[1:]), dict[Future[Any], Trial]()
+        pool = ThreadPoolExecutor(max_workers=jobs, thread_name_prefix="trial")
+        try:
+            while waiting or under_way:
+                for one in [t for t in waiting if all(n in self.evidence for n in t.needs)]:
+                    waiting.remove(one)
+                    under_way[pool.submit(self._make, lab, one)] = one
+                done, _ = wait(under_way, return_when=FIRST_COMPLETED)
+                for future in done:
+                    self.evidence[under_way.pop(future).name] = future.result()
+        except BaseException:
+            lab.run.abort()
+            raise
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+    def _make(self, lab: Lab, one: Trial) -> object:
+        """A trial's evidence, or the exception that stands for it."""
+        lacking = next((self.evidence[n] for n in one.needs if isinstance(self.evidence[n], BaseException)), None)
+        if lacking is not None:
+            return lacking
+        self.tell(TrialStarted(one.name, one.title))
+        clock = time.monotonic()
+        problem: BaseException | None = None
+        try:
+            return one.function(lab, *(self.evidence[n] for n in one.needs))
+        except Exception as raised:  # noqa: BLE001 - judged later: not observed, or the suite's own fault
+            problem = raised
+            return raised
+        finally:
+            text = None if problem is None else str(problem)
+            self.tell(TrialFinished(one.name, time.monotonic() - clock, text))
+
+    # judgement
+
+    def _judge(self) -> list[CheckResult]:
+        survey = self.evidence.get("survey")
+        gate: Exception | None = None
+        if isinstance(survey, Survey) and survey.implemented is False:
+            gate = NotApplicable("the server does not implement LRO")
+        elif isinstance(survey, Survey) and survey.implemented is None:
+            gate = NotObserved(_nothing_to_see(survey))
+        results: list[CheckResult] = []
+        for one in self.checks:
+            results.append(judge(one, self._evidence_for(one, gate), edition=self.profile.edition))
+            self.tell(CheckJudged(results[-1]))
+        return results
+
+    def _evidence_for(self, one: Check, gate: Exception | None) -> Mapping[str, Any]:
+        if gate is None or one.needs == ("survey",) and _group(one, self.profile.edition) == "implemented":
+            return self.evidence
+        return dict.fromkeys(one.needs, gate)
+
+    # report
+
+    def _report(self, results: Sequence[CheckResult], started_at: str, duration_s: float, starts: int) -> Report:
+        edition = self.profile.edition
+        judged = [self._requirement(r, [c for c in results if c.requirement == r.id]) for r in catalogue(edition)]
+        binding = [(r.requirement, r.verdict) for r in judged if r.requirement.excluded is None]
+        levels = {n: level_verdict(n, binding) for n in LEVELS}
+        survey = self.evidence.get("survey")
+        hardening = [r.verdict for r in judged if r.requirement.group == "hardening"]
+        return Report(
+            suite_version=suite_version(),
+            edition=edition,
+            server=self.info,
+            implemented=survey.implemented if isinstance(survey, Survey) else None,
+            claimed=self.profile.level,
+            levels=levels,
+            achieved=achieved(levels),
+            requirements=tuple(judged),
+            seed=self.seed,
+            started_at=started_at,
+            duration_s=duration_s,
+            notes=notes(self.evidence),
+            failure=None if isinstance(survey, Survey) else _failure(survey),
+            starts=starts,
+            hardening=requirement_verdict(hardening).label,
+        )
+
+    def _requirement(self, one: Requirement, results: list[CheckResult]) -> RequirementResult:
+        if one.excluded is not None:
+            return RequirementResult(one, Verdict.NOT_APPLICABLE, (), one.excluded)
+        vouched = self.profile.attest.get(one.id)
+        verdict = requirement_verdict([c.verdict for c in results], attested=vouched is not None)
+        reason = vouched if verdict is Verdict.ATTESTED and vouched is not None else ""
+        if verdict in (Verdict.NOT_OBSERVED, Verdict.NOT_APPLICABLE):
+            reason = "; ".join(dict.fromkeys(c.observed for c in results)) or "not part of this run"
+        return RequirementResult(one, verdict, tuple(results), reason)
+
+
+def _group(one: Check, edition: str) -> str:
+    return next((r.group for r in catalogue(edition) if r.id == one.requirement), "")
+
+
+def _server_info(survey: Survey, command: tuple[str, ...]) -> ServerInfo:
+    server = survey.bench.server
+    name, version = server.server_info.get("name"), server.server_info.get("version")
+    return ServerInfo(str(name or ""), str(version or ""), command, str(server.protocol_version or ""))
+
+
+def _nothing_to_see(survey: Survey) -> str:
+    failed = next((c for c in survey.calls if c.outcome in ("error", "no answer")), None)
+    said = f"; {failed.label}: {failed.evidence().splitlines()[-1][:200]}" if failed is not None else ""
+    return f"no operation returned a result that could have been offloaded{said}"
+
+
+def _failure(problem: object) -> str:
+    if isinstance(problem, (ServerTrouble, NotObserved)):
+        return str(problem)
+    return f"the suite failed: {type(problem).__name__}: {problem}"
+
+
+@cache
+def suite_version() -> str:
+    """The version of this package."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("lro-spec")
+    except PackageNotFoundError:
+        return "0+unknown"

@@ -1,0 +1,68 @@
+"""The memories that the suite gives to a server that holds too little: plain, varied, the same in every run."""
+
+from __future__ import annotations
+
+import random
+import uuid
+from functools import cache
+from typing import Any
+
+Memory = dict[str, Any]
+
+NAMESPACES = (
+    "_semantic/knowledge",
+    "_semantic/entities",
+    "_semantic/decisions",
+    "_episodic/sessions",
+    "_episodic/incidents",
+    "_procedural/runbooks",
+    "_procedural/patterns",
+)
+_WORDS = (
+    "memory server threshold result file record header window token budget query recall search inject namespace title "
+    "content keyword pattern schema recipe descriptor cleanup expiry folder client agent context summary level detail"
+).split()
+_EXTRAS = ("", "", "", " naïve café", " 記憶の断片", " 🧠✨", "\nsecond line\tand a tab", ' "quoted" \\ back', "\u2028next")
+
+
+@cache
+def corpus(size: int = 160) -> tuple[Memory, ...]:
+    """*size* memories over seven namespaces, of 200 to 900 characters; every field is the same in every run."""
+    chance = random.Random(6400)  # noqa: S311 - reproducible, not secret
+    return tuple(_memory(chance, n) for n in range(size))
+
+
+def _memory(chance: random.Random, number: int) -> Memory:
+    title = " ".join(chance.choices(_WORDS, k=4)).capitalize() + f" {number}"
+    content = " ".join(chance.choices(_WORDS, k=chance.randrange(25, 110))) + "." + chance.choice(_EXTRAS)
+    return {
+        "id": str(uuid.UUID(int=chance.getrandbits(128), version=4)),
+        "memory_type": ("semantic", "episodic", "procedural")[number % 3],
+        "namespace": chance.choice(NAMESPACES),
+        "title": title,
+        "content": content,
+        "created": f"2026-0{1 + number % 9}-1{number % 10}T08:{number % 60:02}:00Z",
+        "modified": f"2026-10-1{number % 10}T09:{number % 60:02}:00Z",
+        "status": "active",
+        "tags": chance.sample(_WORDS, k=number % 4),
+        "entities": [{"name": w, "type": "concept"} for w in chance.sample(_WORDS, k=number % 3)],
+        "provenance": {"confidence": chance.randrange(5, 100) / 100, "source_type": "observation", "agent": "suite"},
+    }
+
+
+@cache
+def wide(size: int = 60) -> tuple[Memory, ...]:
+    """*size* memories whose texts are almost entirely in CJK scripts."""
+    chance = random.Random(1600)  # noqa: S311 - reproducible, not secret
+    signs = "記憶想起検索結果閾値分割文書知識要約名前空間時間世界学習言語模型道具呼出説明過程計画実行評価失敗成功再試行"
+    found: list[Memory] = []
+    for number in range(size):
+        base = _memory(chance, number)
+        base |= {
+            "title": "漢字" + "".join(chance.choices(signs, k=20)),
+            "content": "".join(chance.choices(signs, k=600)),
+            "entities": [],
+            "tags": [],
+        }
+        found.append(base)
+    return tuple(found)

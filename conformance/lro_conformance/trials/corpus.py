@@ -1,0 +1,46 @@
+"""A server given known memories of a wide script, to see how it weighs them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lro_conformance.calls import Call
+from lro_conformance.judge import NotObserved
+from lro_conformance.lab import LIMIT, Lab, Settings
+from lro_conformance.seeds import wide
+from lro_conformance.trials import trial
+from lro_conformance.trials.survey import Survey
+
+
+@dataclass(frozen=True)
+class Seeded:
+    """Results of a server that was given memories in CJK scripts."""
+
+    wide: tuple[Call, ...]
+    """Offloaded calls, those whose files are made of the widest text first."""
+
+
+@trial("memories in a wide script")
+def seeded(lab: Lab, survey: Survey) -> Seeded:
+    """Store memories in CJK scripts and ask for them."""
+    if lab.profile.seed is None or lab.profile.seed.tool is None:
+        raise NotObserved("the suite cannot store memories (profile: seed)")
+    if not survey.adjustable:
+        raise NotObserved("the server's threshold cannot be set (profile: settings.threshold_tokens)")
+    with lab.bench(Settings(threshold_tokens=1)) as bench:
+        for memory in wide():
+            reply = bench.store(memory)
+            if reply is None or reply.result is None or reply.result.get("isError") is True:
+                raise NotObserved("the server did not take a memory of the suite's")
+        name = next(n for n in survey.operations if survey.offloads(n))
+        details = [d for d in survey.operations[name].details if d != "light"] or [None]
+        calls = [bench.call(name, detail=details[-1], limit=limit) for limit in (len(wide()), LIMIT)]
+        if survey.operations[name].query is not None:
+            calls.append(bench.call(name, detail=details[-1], query="漢字"))
+    found = [c for c in calls if c.outcome == "offloaded" and c.filed]
+    return Seeded(tuple(sorted(found, key=_narrow_share)))
+
+
+def _narrow_share(call: Call) -> float:
+    text = call.file.data.decode("utf-8", "replace") if call.file is not None else ""
+    return sum(ord(c) < 0x2E80 for c in text) / max(1, len(text))
