@@ -11,6 +11,7 @@ from lro_spec.requirements import GROUPS, Requirement, catalogue, chapters
 ROOT = Path(__file__).parent.parent
 CATALOGUE = catalogue()
 BY_ID = {r.id: r for r in CATALOGUE}
+DECIDING = [r for r in CATALOGUE if r.keyword == "MUST" and r.level and not r.excluded]
 
 # Every keyword of the source in the order of its appearance: keyword, section, what it is about, where it is covered.
 KEYWORDS: tuple[tuple[str, str, str, str], ...] = (
@@ -196,6 +197,15 @@ def test_every_section_is_a_heading_of_the_source_or_says_that_there_is_none() -
 def test_only_what_is_outside_the_levels_binds_at_none() -> None:
     assert {r.group for r in CATALOGUE if r.level is None and not r.excluded} == set(OUTSIDE)
     assert {r.level for r in CATALOGUE if r.group == "hardening"} == {None}
+
+
+def test_the_table_of_levels_in_the_docs_is_that_of_the_catalogue() -> None:
+    rows = re.findall(
+        r"^\| (\d) \|.*\| ([a-z ]+) \|$", (ROOT / "docs/levels.md").read_text(encoding="utf-8"), re.MULTILINE
+    )
+    assert {int(level): groups.split() for level, groups in rows[:3]} == {
+        level: [g for g in GROUPS if any((r.group, r.level) == (g, level) for r in DECIDING)] for level in (1, 2, 3)
+    }
 
 
 def test_statements_are_short_and_carry_their_keyword_and_no_other() -> None:

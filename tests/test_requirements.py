@@ -87,10 +87,32 @@ def test_an_id_is_refused_the_second_time_in_another_chapter_too(tmp_path: Path)
         loaded(tmp_path, ENTRY, file="02-b.yaml")
 
 
-@pytest.mark.parametrize("text", ["", "requirements: []", "chapter: A chapter", "- a list"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "requirements: [{}]",
+        "chapter: A chapter",
+        "- a list",
+        "chapter: A\nrequirements:",
+        "chapter: 1\nrequirements: [{}]",
+    ],
+)
 def test_a_file_that_is_no_chapter_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "01-a.yaml").write_text(text, encoding="utf-8")
     with pytest.raises(ValueError, match=r"01-a\.yaml: a chapter needs the keys"):
+        list(load(tmp_path))
+
+
+def test_a_file_that_is_no_yaml_is_refused_with_its_name_and_line(tmp_path: Path) -> None:
+    (tmp_path / "01-a.yaml").write_text("chapter: A\nrequirements: a: b", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"(?s)01-a\.yaml: not YAML: .*line 2"):
+        list(load(tmp_path))
+
+
+def test_an_entry_that_is_no_mapping_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "01-a.yaml").write_text("chapter: A\nrequirements: [LRO-ABC-01]", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"01-a\.yaml: an entry has to be a mapping, not 'LRO-ABC-01'"):
         list(load(tmp_path))
 
 
