@@ -217,14 +217,12 @@ def _profile(path: Path | None, command: tuple[str, ...], edition_name: str | No
     if path is None and not command:
         raise Misuse(f"nothing to certify: give a server's command after --, or a profile ({PROFILE_NAME})")
     try:
-        profile = load(path) if path is not None else Profile.for_command(command)
+        profile = load(path, command=command) if path is not None else Profile.for_command(command)
     except ProfileError as problem:
         raise Misuse(str(problem)) from None
-    if path is not None and command:
-        profile = replace(profile, server=replace(profile.server, command=command))
-    if level is not None:
-        profile = replace(profile, level=level)
-    return replace(profile, edition=_known_edition(edition_name)) if edition_name is not None else profile
+    if edition_name is not None:
+        profile = replace(profile, edition=_known_edition(edition_name))
+    return replace(profile, level=level) if level is not None else profile
 
 
 def _run(profile: Profile, seed: int | None, jobs: int | None, view: View) -> Report:
@@ -284,7 +282,8 @@ def _complain(problem: click.ClickException) -> int:
     context = getattr(problem, "ctx", None)
     where = context.command_path if isinstance(context, click.Context) else "lro"
     help = f" ({where} --help)" if isinstance(problem, click.UsageError) else ""
-    click.echo(f"{where}: {_one_line(problem.format_message())}{help}", err=True)
+    for line in problem.format_message().split("\n"):  # a profile may have several problems
+        click.echo(f"{where}: {_one_line(line)}{help}", err=True)
     return MISUSE
 
 
@@ -302,7 +301,7 @@ def _defect(problem: Exception, *, verbose: bool) -> int:
 def _one_line(text: str) -> str:
     from lro_conformance.report.text import one_line
 
-    return one_line(" ".join(text.split("\n")).strip(), 1_000)
+    return one_line(text.strip(), 1_000)
 
 
 def _asked_for_more(arguments: list[str]) -> bool:

@@ -122,5 +122,7 @@ def _profile(path: str, stream: BinaryIO) -> Iterator[Finding]:
                 load(Path(kept.name))
         else:
             load(Path(path))
-    except ProfileError as problem:
-        yield Finding("profile", "", str(problem), "", "")
+    except ProfileError as error:
+        for problem in error.problems:
+            message = f"{problem.key}: {problem.message}" if problem.key else problem.message
+            yield Finding("profile", "", message, "", "", line=problem.line)
