@@ -91,9 +91,8 @@ def _findings(path: str, stream: BinaryIO, kind: str, edition: str) -> Iterator[
         try:
             value = loads(stream.read())
         except StrictJsonError as problem:
-            yield Finding(
-                kind, "", str(problem), "strict JSON", problem.message, line=problem.line, column=problem.column
-            )
+            said = problem.problem
+            yield Finding(kind, "", said, "strict JSON", said, line=problem.line, column=problem.column)
             return
         if kind == "descriptor":
             yield from validate_descriptor(value, edition=edition)
