@@ -276,7 +276,7 @@ class TestProgress:
             shown.print(view.moving())
         text = shown.export_text()
         assert "the last" in text  # what is under way is shown however many there are
-        assert "1 of 60 experiments, 1 checks: ✗ 1" in text
+        assert "1 of 60 experiments, checks 1: ✗ 1" in text
         assert "\x1b[?25h" in stream.getvalue()  # the cursor is back
 
     def test_plain_view_reports_trials_beside_the_report_on_request(self, capsys: pytest.CaptureFixture[str]):

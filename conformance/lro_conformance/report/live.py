@@ -103,7 +103,7 @@ class LiveView:
     def _counted(self) -> Iterator[tuple[str, str] | str]:
         checks = self._progress.checks()
         if checks:
-            yield f", {sum(checks.values())} checks:"
+            yield f", checks {sum(checks.values())}:"
         for verdict in sorted(checks):
             yield (f" {MARKS[verdict]} {checks[verdict]}", STYLES[verdict])
 
@@ -130,7 +130,7 @@ class LiveView:
 
     def _labelled(self, pairs: Iterable[tuple[str, str]]) -> None:
         grid = Table.grid(padding=(0, 1))
-        grid.add_column(no_wrap=True, style="dim")
+        grid.add_column(no_wrap=True, min_width=11, style="dim")
         grid.add_column(overflow="fold")
         for label, text in pairs:
             if text:
