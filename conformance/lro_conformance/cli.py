@@ -1,0 +1,309 @@
+"""`lro`: certify, validate, requirements, explain, schema, serve.
+
+Only click is imported here; each command imports what it needs when it runs, so that help and the catalogue answer at
+once. Exit codes: 0 what was claimed holds, 1 it does not, 2 the call or the profile is wrong, 3 no verdict.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO, cast
+
+import click
+
+if TYPE_CHECKING:
+    from lro_conformance.profile import Profile
+    from lro_conformance.report.model import Report
+    from lro_conformance.report.terminal import View
+
+MISUSE, NO_VERDICT, INTERRUPTED, BROKEN_PIPE = 2, 3, 130, 141
+PROFILE_NAME = "lro.yaml"
+_PASS_ON = {"allow_interspersed_args": False}  # from the first word that is no option on, everything is the server's
+
+_edition = click.option("--edition", "edition_name", metavar="E", help="The text to judge by (default: lro-6400).")
+_level = click.IntRange(1, 3)
+
+
+class Misuse(click.ClickException):
+    """The call or the profile is wrong: one line that says how to put it right."""
+
+    exit_code = MISUSE
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs `lro` and returns its exit code; *argv* is without the program's name."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    if "_LRO_COMPLETE" in os.environ:
+        lro.main(arguments, prog_name="lro")  # answers the shell, and exits
+    try:
+        with lro.make_context("lro", arguments) as context:
+            code = cast("int | None", lro.invoke(context))
+        sys.stdout.flush()
+    except click.exceptions.Exit as done:
+        return done.exit_code
+    except click.ClickException as problem:
+        return _complain(problem)
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("lro: interrupted", err=True)
+        return INTERRUPTED
+    except BrokenPipeError:  # whoever read our output has enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BROKEN_PIPE
+    except Exception as problem:
+        return _defect(problem, verbose=_asked_for_more(arguments))
+    return code or 0
+
+
+@click.group(invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--version", is_flag=True, help="Print the version and exit.")
+@click.pass_context
+def lro(context: click.Context, version: bool) -> int | None:
+    """Conformance of MCP servers to Large Result Offloading (LRO)."""
+    if version:
+        click.echo(f"lro-spec {_version()}")
+        context.exit(0)
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
+        context.exit(MISUSE)
+    return None
+
+
+@lro.command(context_settings=_PASS_ON)
+@click.option(
+    "--profile",
+    "profile_path",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help=f"How to start and call the server (default: {PROFILE_NAME} of the working directory, if there is one).",
+)
+@_edition
+@click.option("--level", type=_level, metavar="N", help="The level that is claimed: exit 0 only when it is proved.")
+@click.option("--json", "json_path", type=click.Path(allow_dash=True), metavar="F", help="Write the report; -: stdout.")
+@click.option("-j", "--jobs", type=click.IntRange(min=1), metavar="N", help="Servers at a time (default: a core each).")
+@click.option("--seed", type=click.IntRange(min=0), metavar="N", help="Replay the choices of an earlier run.")
+@click.option("-v", "--verbose", is_flag=True, help="Every requirement on a line of its own; warnings in full.")
+@click.option("-q", "--quiet", is_flag=True, help="Failures and the summary only.")
+@click.option("--plain", is_flag=True, help="Plain lines, as where the output is no terminal or NO_COLOR is set.")
+@click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="[-- COMMAND ARG…]")
+def certify(
+    profile_path: Path | None,
+    edition_name: str | None,
+    level: int | None,
+    json_path: str | None,
+    jobs: int | None,
+    seed: int | None,
+    verbose: bool,
+    quiet: bool,
+    plain: bool,
+    command: tuple[str, ...],
+) -> int:
+    """Judge a server over stdio: which level it has proved, and what is wrong with the rest.
+
+    COMMAND starts the server. It stands instead of the profile's; without a profile the usual names are tried.
+
+    Exit code: 0 what was claimed holds (without a claim: no MUST failed), 1 it does not, 2 the call or the profile is
+    wrong, 3 no verdict.
+    """
+    if verbose and quiet:
+        raise Misuse("-v and -q exclude each other")
+    from lro_conformance.report.exits import exit_code
+    from lro_conformance.report.terminal import NORMAL, QUIET, VERBOSE, open_view
+
+    profile = _profile(profile_path, command, edition_name, level)
+    text = sys.stderr if json_path == "-" else sys.stdout
+    write = _json_writer(json_path)
+    view = open_view(text, plain=plain, verbosity=VERBOSE if verbose else QUIET if quiet else NORMAL)
+    report = _run(profile, seed, jobs, view)
+    try:
+        write(report)  # first: a terminal that went away must not cost the report
+    finally:
+        view.show(report)
+    return exit_code(report)
+
+
+@lro.command()
+@click.argument("paths", nargs=-1, required=True, metavar="PATH… [-]")
+@click.option("--kind", type=click.Choice(["descriptor", "header", "file", "profile", "report"]), help="If not found.")
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", help="How findings are printed.")
+@_edition
+def validate(paths: tuple[str, ...], kind: str | None, form: str, edition_name: str | None) -> int:
+    """Check descriptors, headers, JSONL files, profiles and reports; what each is, is found by itself.
+
+    Exit code: 0 nothing is wrong, 1 something is, 2 a path cannot be read or its kind not be told.
+    """
+    from lro_conformance.documents import UnreadableError, findings_of
+    from lro_conformance.report.findings import printed
+
+    edition = _known_edition(edition_name)
+    try:
+        return printed(((path, findings_of(path, kind, edition)) for path in paths), form, sys.stdout)
+    except UnreadableError as problem:
+        raise Misuse(str(problem)) from None
+
+
+@lro.command()
+@_edition
+@click.option("--level", type=_level, metavar="N", help="Only what binds a server that claims level N.")
+@click.option("--group", "groups", multiple=True, metavar="G", help="Only this group; may be given more than once.")
+@click.option("--json", "as_json", is_flag=True, help="As JSON, with everything the catalogue knows.")
+def requirements(edition_name: str | None, level: int | None, groups: tuple[str, ...], as_json: bool) -> None:
+    """List what is required: id, keyword, level (-: decides none), group, title."""
+    from lro_conformance.report import catalogue
+    from lro_spec.requirements import GROUPS
+    from lro_spec.requirements import catalogue as load
+
+    for group in groups:
+        if group not in GROUPS:
+            raise Misuse(f"no group {group!r}: expected one of {', '.join(GROUPS)}")
+    chosen = catalogue.select(load(_known_edition(edition_name)), level=level, groups=groups)
+    click.echo(catalogue.as_json(chosen) if as_json else "\n".join(catalogue.listing(chosen)))
+
+
+@lro.command()
+@click.argument("ids", nargs=-1, required=True, metavar="ID…")
+@_edition
+def explain(ids: tuple[str, ...], edition_name: str | None) -> None:
+    """Explain a requirement: what it says, why, how it is checked, how a failure is mended."""
+    from lro_conformance.judge import checks_of
+    from lro_conformance.report.catalogue import explanation, full_id, nearest
+    from lro_spec.requirements import catalogue
+
+    edition = _known_edition(edition_name)
+    known = {r.id: r for r in catalogue(edition)}
+    wanted = [full_id(given) for given in ids]
+    for given, id in zip(ids, wanted, strict=True):
+        if id not in known:
+            near = nearest(id, list(known))
+            hint = f"; did you mean {' or '.join(near)}?" if near else "; `lro requirements` lists them"
+            raise Misuse(f"no requirement {given!r} in {edition}{hint}")
+    click.echo("\n\n".join("\n".join(explanation(known[id], checks_of(id))) for id in wanted))
+
+
+@lro.command()
+@click.argument("name", required=False)
+def schema(name: str | None) -> None:
+    """Print a JSON Schema (2020-12); without NAME, list which there are."""
+    from lro_spec.schemas import SCHEMA_NAMES, schema_text
+
+    if name is None:
+        click.echo("\n".join(SCHEMA_NAMES))
+    elif name in SCHEMA_NAMES:
+        click.echo(schema_text(name), nl=False)
+    else:
+        raise Misuse(f"no schema {name!r}: expected one of {', '.join(SCHEMA_NAMES)}")
+
+
+@lro.command(context_settings={**_PASS_ON, "ignore_unknown_options": True}, add_help_option=False)
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[ARG…]")
+def serve(arguments: tuple[str, ...]) -> int:
+    """Run the reference server over stdio; its own --help names its arguments."""
+    import importlib
+
+    # by name, and only here: the judge shares no code with the reference implementation
+    run = cast("Callable[[Sequence[str]], int | None]", importlib.import_module("lro_reference.__main__").main)
+    return run(list(arguments)) or 0
+
+
+def _profile(path: Path | None, command: tuple[str, ...], edition_name: str | None, level: int | None) -> Profile:
+    from dataclasses import replace
+
+    from lro_conformance.profile import Profile, ProfileError, load
+
+    if path is None and Path(PROFILE_NAME).is_file():
+        path = Path(PROFILE_NAME)
+        click.echo(f"lro: using {PROFILE_NAME} of the working directory", err=True)
+    if path is None and not command:
+        raise Misuse(f"nothing to certify: give a server's command after --, or a profile ({PROFILE_NAME})")
+    try:
+        profile = load(path, command=command) if path is not None else Profile.for_command(command)
+    except ProfileError as problem:
+        raise Misuse(str(problem)) from None
+    if edition_name is not None:
+        profile = replace(profile, edition=_known_edition(edition_name))
+    return replace(profile, level=level) if level is not None else profile
+
+
+def _run(profile: Profile, seed: int | None, jobs: int | None, view: View) -> Report:
+    from lro_conformance.engine import certify as run
+
+    try:
+        with view:
+            return run(profile, seed=seed, jobs=jobs, observer=view)
+    except BrokenPipeError as problem:  # not our output's: main would take it for that and be quiet
+        raise RuntimeError("a pipe to a server broke unnoticed") from problem
+
+
+def _json_writer(target: str | None) -> Callable[[Report], None]:
+    """What writes the report where it was asked for; learns before the run whether it can."""
+    from lro_conformance.report.jsonfile import check_target, to_json, write_json
+
+    if target is None:
+        return lambda report: None
+    if target == "-":
+        return lambda report: _write_all(sys.stdout, to_json(report))
+    path = Path(target)
+
+    def checked(act: Callable[[], None]) -> None:
+        try:
+            act()
+        except OSError as problem:
+            raise Misuse(f"--json {target}: {problem}") from None
+
+    checked(lambda: check_target(path))
+    return lambda report: checked(lambda: write_json(report, path))
+
+
+def _write_all(stream: TextIO, text: str) -> None:
+    stream.write(text)
+    stream.flush()
+
+
+def _known_edition(name: str | None) -> str:
+    from lro_spec.editions import edition
+
+    try:
+        return edition(name or "lro-6400").name
+    except ValueError as problem:
+        raise Misuse(str(problem)) from None
+
+
+def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("lro-spec")
+    except PackageNotFoundError:
+        return "(not installed)"
+
+
+def _complain(problem: click.ClickException) -> int:
+    context = getattr(problem, "ctx", None)
+    where = context.command_path if isinstance(context, click.Context) else "lro"
+    help = f" ({where} --help)" if isinstance(problem, click.UsageError) else ""
+    for line in problem.format_message().split("\n"):  # a profile may have several problems
+        click.echo(f"{where}: {_one_line(line)}{help}", err=True)
+    return MISUSE
+
+
+def _defect(problem: Exception, *, verbose: bool) -> int:
+    if verbose:
+        import traceback
+
+        traceback.print_exception(problem)
+    more = "" if verbose else "; -v shows where"
+    kind = type(problem).__name__
+    click.echo(f"lro: {kind}: {_one_line(str(problem))} (this is a defect of lro-spec{more})", err=True)
+    return NO_VERDICT
+
+
+def _one_line(text: str) -> str:
+    from lro_conformance.report.text import one_line
+
+    return one_line(text.strip(), 1_000)
+
+
+def _asked_for_more(arguments: list[str]) -> bool:
+    own = arguments[: arguments.index("--")] if "--" in arguments else arguments
+    return "-v" in own or "--verbose" in own

@@ -1,0 +1,88 @@
+"""The catalogue for readers: a list to grep, and everything about one requirement."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
+from difflib import get_close_matches
+from typing import Protocol
+
+from lro_spec.requirements import Requirement
+
+
+class Checked(Protocol):
+    """What this module needs of a check."""
+
+    @property
+    def name(self) -> str:
+        """Where it is found: ``chapter.what_it_says``."""
+        ...
+
+    @property
+    def doc(self) -> str:
+        """What it looks at."""
+        ...
+
+
+def select(
+    requirements: Iterable[Requirement], *, level: int | None = None, groups: Sequence[str] = ()
+) -> list[Requirement]:
+    """Those that bind a server which claims *level* (its own and all below), in these groups; empty means any."""
+    return [
+        r
+        for r in requirements
+        if (level is None or (r.level is not None and r.level <= level)) and (not groups or r.group in groups)
+    ]
+
+
+def listing(requirements: Sequence[Requirement]) -> Iterator[str]:
+    """One line a requirement: id, keyword, level (``-``: decides none), group, title."""
+    width = max((len(r.id) for r in requirements), default=0)
+    for r in requirements:
+        judged = "" if r.excluded is None else " [not judged]"
+        yield f"{r.id:<{width}}  {r.keyword:<6}  {r.level or '-'}  {r.group:<11}  {r.title}{judged}"
+
+
+def as_json(requirements: Sequence[Requirement]) -> str:
+    """The requirements as a JSON array of objects with the catalogue's own keys."""
+    return json.dumps([asdict(r) for r in requirements], ensure_ascii=False, indent=2)
+
+
+def explanation(requirement: Requirement, checks: Sequence[Checked]) -> Iterator[str]:
+    """Everything the catalogue knows about one requirement, and what judges it."""
+    r = requirement
+    binds = f"level {r.level}" if r.level is not None else "decides no level"
+    yield f"{r.id}  {r.title}"
+    yield f"{r.keyword}, {binds}, group {r.group}, section “{r.section}”, edition {', '.join(r.editions)}"
+    yield from _paragraph("What it says", r.statement)
+    yield from _paragraph("Why", r.rationale)
+    yield from _paragraph("How it is seen", r.observed)
+    if r.excluded is not None:
+        yield from _paragraph("Why it is not judged", r.excluded)
+    for check in checks:
+        yield from _paragraph(f"Check {check.name}", check.doc)
+    yield from _paragraph("How a failure is mended", r.mend)
+
+
+def nearest(wanted: str, known: Sequence[str]) -> list[str]:
+    """Up to three of *known* that *wanted* may have meant."""
+    return get_close_matches(wanted, known, n=3, cutoff=0.6)
+
+
+def full_id(given: str) -> str:
+    """The id as the catalogue spells it: ``file-06`` is short for ``LRO-FILE-06``."""
+    upper = given.strip().upper()
+    return upper if upper.startswith("LRO-") else f"LRO-{upper}"
+
+
+def _paragraph(heading: str, text: str) -> Iterator[str]:
+    if not text.strip():
+        return
+    yield ""
+    yield heading
+    for paragraph in text.strip().split("\n\n"):
+        yield textwrap.fill(
+            " ".join(paragraph.split()), 100, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False
+        )
