@@ -45,9 +45,10 @@ class Reply:
     """The line that was sent, without its newline."""
     raw: bytes | None
     """The line that answered it, without its newline; None when none did."""
-    result: Any | None
-    error: Any | None
-    """The JSON-RPC error as it came, of whatever shape."""
+    result: Any
+    """The JSON value as it came; None also where there is none."""
+    error: Any
+    """The JSON-RPC error as it came, of whatever shape; None where there is none."""
     failure: Failure | None
     sent_at: float
     """Seconds since the epoch."""

@@ -20,38 +20,77 @@ _PATIENCE_S = 5.0
 
 def marked(value: bytes) -> list[int]:
     """The living processes whose marker begins with *value*; end it with NUL for the whole marker. Linux only."""
-    try:
-        names = os.listdir("/proc")
-    except OSError:
-        return []
-    needle = b"\0" + MARKER.encode() + b"=" + value
-    own = str(os.getpid())
-    return [int(n) for n in names if n.isdigit() and n != own and needle in b"\0" + _environment(n)]
-
-
-def _environment(pid: str) -> bytes:
-    parts: list[bytes] = []
-    with suppress(OSError):  # gone, or another user's
-        fd = os.open(f"/proc/{pid}/environ", os.O_RDONLY | os.O_CLOEXEC)
-        try:
-            while part := os.read(fd, 65536):
-                parts.append(part)
-        finally:
-            os.close(fd)
-    return b"".join(parts)
+    return _scan(value)[0]
 
 
 def kill_marked(value: bytes, patience_s: float = 2.0) -> int:
     """Kills what `marked` finds until it finds nothing more; how many processes that were."""
     killed: set[int] = set()
     deadline = time.monotonic() + patience_s
-    while (found := marked(value)) and time.monotonic() < deadline:
+    while time.monotonic() < deadline:
+        found, unsettled = _scan(value)
+        if not found and not unsettled:
+            break
         for pid in found:
             with suppress(OSError):
                 os.kill(pid, signal.SIGKILL)
                 killed.add(pid)
         time.sleep(0.002)
     return len(killed)
+
+
+def _scan(value: bytes) -> tuple[list[int], bool]:
+    """What carries the marker, and whether something is just being executed, so that nobody can tell yet."""
+    try:
+        names = os.listdir("/proc")
+    except OSError:
+        return [], False
+    needle = b"\0" + MARKER.encode() + b"=" + value
+    own = str(os.getpid())
+    found: list[int] = []
+    unsettled = False
+    for name in names:
+        if name.isdigit() and name != own:
+            environment = _environment(name)
+            if environment is None:
+                unsettled = True
+            elif needle in b"\0" + environment:
+                found.append(int(name))
+    return found, unsettled
+
+
+def _environment(pid: str) -> bytes | None:
+    """A process's environment; empty where it is not ours to read; None while the process is inside ``execve``.
+
+    There the old environment is gone and the new one not yet visible, for long if the machine is busy: a child that a
+    server started a moment before its end would be overlooked.
+    """
+    if found := _read_all(f"/proc/{pid}/environ"):
+        return found
+    try:
+        os.readlink(f"/proc/{pid}/exe")  # neither a zombie nor the kernel's own has one
+    except OSError:
+        return b""
+    fields = _read_all(f"/proc/{pid}/stat").rpartition(b")")[2].split()
+    if len(fields) > _ENV_END and fields[_ENV_END] == b"0":
+        return None
+    return _read_all(f"/proc/{pid}/environ")
+
+
+_ENV_END = 48
+"""The place of env_end in ``/proc/PID/stat``, counted from the field behind the name."""
+
+
+def _read_all(path: str) -> bytes:
+    parts: list[bytes] = []
+    with suppress(OSError):  # gone, or another user's
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            while part := os.read(fd, 65536):
+                parts.append(part)
+        finally:
+            os.close(fd)
+    return b"".join(parts)
 
 
 def kill_group(group: int, number: int) -> None:
@@ -104,7 +143,7 @@ def watch(parent: int) -> None:
         signal.signal(number, signal.SIG_IGN)
     orders: dict[str, None] = {}
     rest = b""
-    while chunk := _read(parent):
+    while chunk := _next_orders(parent):
         *lines, rest = (rest + chunk).split(b"\n")
         for line in lines:
             order = line.decode()
@@ -115,7 +154,7 @@ def watch(parent: int) -> None:
     _clean(list(orders))
 
 
-def _read(parent: int) -> bytes:
+def _next_orders(parent: int) -> bytes:
     """The next orders; empty when the suite is gone, also if something it forked still holds the pipe open."""
     import select
 

@@ -122,9 +122,7 @@ def response_problems(message: Mapping[str, Any]) -> list[Problem]:
         fields: dict[str, Any] = cast("dict[str, Any]", error) if isinstance(error, dict) else {}
         code: Any = fields.get("code")
         if not isinstance(code, int) or isinstance(code, bool) or not isinstance(fields.get("message"), str):
-            problems.append(
-                ("error-shape", f"not an integer code and a string message: {excerpt(message['error'])}")
-            )
+            problems.append(("error-shape", f"not an integer code and a string message: {excerpt(message['error'])}"))
     return problems
 
 
