@@ -87,7 +87,10 @@ def test_wrong_variable_is_named(environ: dict[str, str], message: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("[prompt.offload]\nthreshold = 1\n", "prompt.offload.threshold is not a setting; did you mean threshold_tokens?"),
+        (
+            "[prompt.offload]\nthreshold = 1\n",
+            "prompt.offload.threshold is not a setting; did you mean threshold_tokens?",
+        ),
         ("[prompt.offload]\nzzz = 1\n", "there are enabled, threshold_tokens"),
         ("[prompt.offload]\nenabled = 2\n", "prompt.offload.enabled must be true or false, not 2"),
         ("[prompt.offload]\nttl_seconds = true\n", "must be a whole number from 0 on, not True"),
@@ -111,9 +114,7 @@ def test_wrong_setting_stops_the_start_with_one_line(capsys: pytest.CaptureFixtu
     assert said.err == "lro serve: --ttl-seconds must be a whole number from 0 on, not 'soon\\nor later'\n"
 
 
-def test_unusable_data_folder_stops_the_start_with_one_line(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_unusable_data_folder_stops_the_start_with_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "file").touch()
     assert main(["--data", str(tmp_path / "file")]) == 2
     (tmp_path / "broken").mkdir()

@@ -21,8 +21,8 @@ from mcp.shared.exceptions import MCPDeprecationWarning
 
 from lro_reference.custodian import clean
 from lro_reference.events import Event, to_stderr
+from lro_reference.streams import Incoming, Outgoing
 from lro_reference.tools import EDITION, TOOLS, Service
-from lro_reference.unreadable import AnsweredStream
 
 _LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
 _LOGGER = "lro"
@@ -46,7 +46,8 @@ async def _serve(service: Service) -> None:
     try:
         async with stdio_server() as (incoming, outgoing):
             options = server.create_initialization_options(experimental_capabilities={"lro": lro_capability()})
-            await server.run(AnsweredStream(incoming, outgoing), outgoing, options)
+            answers = Outgoing(outgoing)
+            await server.run(Incoming(incoming, answers), answers, options)
     except* (BrokenPipeError, ConnectionResetError):
         pass  # the client has gone; there is nobody to tell
     finally:
