@@ -631,9 +631,13 @@ class Server:
         """Answer until standard input ends."""
         self.started()
         pending = b""
-        while self.running and (chunk := os.read(0, 1 << 20)):
+        while self.running and (chunk := self.read()):
             *lines, pending = (pending + chunk).split(b"\n")
             self.received([line for line in lines if line.strip()])
+
+    def read(self) -> bytes:
+        """Some bytes of standard input; none when it has ended."""
+        return os.read(0, 1 << 20)
 
     def received(self, lines: Sequence[bytes]) -> None:
         """Lines that came together, in their order."""

@@ -1,0 +1,223 @@
+"""Faults of expiry and clean-up."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from tests.faults.catalogue import fault
+from tests.servers.plain import Call, Server, Settings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class Remembering(Server):
+    """Knows which files this very process wrote, and when."""
+
+    own: dict[str, float]
+
+    def started(self) -> None:
+        self.own = {}
+
+    def offload(self, call: Call) -> str:
+        path = super().offload(call)
+        self.own[path] = time.time()
+        return path
+
+
+@fault("LRO-CLN-01", says="expired", proves=1)
+class never_deletes_its_own_files(Remembering):
+    """What this process wrote is taken to be in use."""
+
+    def is_ours(self, path: str) -> bool:
+        return super().is_ours(path) and path not in self.own
+
+
+@fault("LRO-CLN-01", says="expired", proves=1, also=("LRO-CLN-02", "LRO-CLN-04", "LRO-CFG-03", "LRO-CLN-05"))
+class only_reports_what_has_expired(Server):
+    """Says that files were deleted, and deletes none."""
+
+    def delete(self, path: str) -> None:
+        pass
+
+
+@fault("LRO-CLN-01", says="expired", proves=1)
+class keeps_its_own_files_a_minute_longer(Remembering):
+    """A minute of grace for what this process wrote."""
+
+    def is_expired(self, path: str, now: float) -> bool:
+        return super().is_expired(path, now - 60 if path in self.own else now)
+
+
+@fault("LRO-CLN-01", says="expired", proves=1)
+class never_deletes_its_newest_file(Remembering):
+    """The last one written is kept for ever, lest a client still reads it."""
+
+    def is_expired(self, path: str, now: float) -> bool:
+        return super().is_expired(path, now) and path != next(reversed(self.own), None)
+
+
+class AnotherTtl(Server):
+    """Has a default TTL of its own; one that is set is obeyed."""
+
+    default: float
+
+    def read_settings(self, env: Mapping[str, str]) -> Settings:
+        settings = super().read_settings(env)
+        if not env.get("ATLATL_PROMPT__OFFLOAD__TTL_SECONDS"):
+            settings.ttl = self.default
+        return settings
+
+
+@fault("LRO-CLN-02", says="3600", proves=1)
+class default_ttl_is_a_day(AnotherTtl):
+    """24 hours."""
+
+    default = 86400
+
+
+@fault("LRO-CLN-02", says="3600", proves=1, also=("LRO-CLN-03",))
+class default_ttl_is_a_minute(AnotherTtl):
+    """Files are gone after 60 seconds."""
+
+    default = 60
+
+
+@fault("LRO-CLN-02", says="3600", proves=1)
+class default_ttl_is_3600_minutes(AnotherTtl):
+    """The right number in another unit."""
+
+    default = 3600 * 60
+
+
+@fault("LRO-CLN-02", says="3600", proves=1)
+class default_ttl_is_half_an_hour(AnotherTtl):
+    """1800 seconds."""
+
+    default = 1800
+
+
+@fault("LRO-CLN-03", says="fresh", proves=1)
+class deletes_its_own_fresh_files(Remembering):
+    """What this process wrote is deleted at every clean-up, however new."""
+
+    def is_expired(self, path: str, now: float) -> bool:
+        return path in self.own or super().is_expired(path, now)
+
+
+@fault("LRO-CLN-03", says="fresh", proves=1, also=("LRO-CLN-02",))
+class one_expired_file_takes_all_with_it(Server):
+    """As soon as one file has expired, all of them are deleted."""
+
+    def is_expired(self, path: str, now: float) -> bool:
+        ours = [path for path in self.candidates() if self.is_ours(path)]
+        return super().is_expired(min(ours, key=self.created_at), now)
+
+
+@fault("LRO-CLN-03", says="fresh", proves=1)
+class files_age_from_the_start_of_the_process(Remembering):
+    """One creation time for all files of this process: that of its start."""
+
+    born = 0.0
+
+    def started(self) -> None:
+        super().started()
+        self.born = time.time()
+
+    def created_at(self, path: str) -> float:
+        return self.born if path in self.own else super().created_at(path)
+
+
+@fault("LRO-CLN-04", says="earlier", proves=3, also=("LRO-CLN-02",))
+class cleans_only_what_it_remembers(Remembering):
+    """The folder is not scanned: files of an earlier process stay for ever."""
+
+    def candidates(self) -> list[str]:
+        return [path for path in self.own if os.path.exists(path)]
+
+
+@fault("LRO-CLN-04", says="scan", proves=3)
+class scans_only_for_recall(Remembering):
+    """Of earlier processes, only files of recall are found."""
+
+    def is_ours(self, path: str) -> bool:
+        return super().is_ours(path) and (path in self.own or "-recall-" in os.path.basename(path))
+
+
+@fault("LRO-CLN-05", says="OffloadFileExpired", proves=3)
+class deletes_in_silence(Server):
+    """No event."""
+
+    def expired(self, path: str) -> None:
+        pass
+
+
+@fault("LRO-CLN-05", says="OffloadFileExpired", proves=3)
+class expiry_event_has_another_name(Server):
+    """`offload_file_expired`."""
+
+    def expired(self, path: str) -> None:
+        self.emit("offload_file_expired", "info", path=path)
+
+
+@fault("LRO-CLN-05", says="OffloadFileExpired", proves=3)
+class one_event_for_all_expired_files(Server):
+    """A single event that names the first of them."""
+
+    told = False
+
+    def cleanup(self, now: float) -> list[str]:
+        self.told = False
+        return super().cleanup(now)
+
+    def expired(self, path: str) -> None:
+        if not self.told:
+            super().expired(path)
+        self.told = True
+
+
+class Converting(Server):
+    """Reads the TTL in its own way."""
+
+    def converted(self, ttl: float) -> float:
+        raise NotImplementedError
+
+    def read_settings(self, env: Mapping[str, str]) -> Settings:
+        settings = super().read_settings(env)
+        if env.get("ATLATL_PROMPT__OFFLOAD__TTL_SECONDS"):
+            settings.ttl = self.converted(settings.ttl)
+        return settings
+
+
+@fault("LRO-CFG-03", says="ttl_seconds", proves=1, also=("LRO-CLN-01",))
+class ttl_setting_is_ignored(Converting):
+    """An hour whatever is set."""
+
+    def converted(self, ttl: float) -> float:
+        return 3600
+
+
+@fault("LRO-CFG-03", says="ttl_seconds", proves=1, also=("LRO-CLN-01",))
+class ttl_setting_is_read_as_minutes(Converting):
+    """Sixty times too long."""
+
+    def converted(self, ttl: float) -> float:
+        return ttl * 60
+
+
+@fault("LRO-CFG-03", says="ttl_seconds", proves=1, also=("LRO-CLN-03",))
+class ttl_setting_is_read_as_milliseconds(Converting):
+    """A thousand times too short."""
+
+    def converted(self, ttl: float) -> float:
+        return ttl / 1000
+
+
+@fault("LRO-CFG-03", says="ttl_seconds", proves=1, also=("LRO-CLN-01",))
+class ttl_setting_has_a_floor_of_five_minutes(Converting):
+    """Less than 300 seconds is not accepted, and nobody is told."""
+
+    def converted(self, ttl: float) -> float:
+        return max(300, ttl)

@@ -1,0 +1,139 @@
+"""Faults of the settings; those of the threshold and the TTL are with theirs."""
+
+from __future__ import annotations
+
+import os
+
+from tests.faults.catalogue import fault
+from tests.servers.plain import Call, Server, Settings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tests.servers.plain import Record
+
+
+@fault("LRO-CFG-01", says="enabled", proves=0)
+class enabled_is_ignored(Server):
+    """Offloads although it was turned off."""
+
+    def read_settings(self, env: Mapping[str, str]) -> Settings:
+        settings = super().read_settings(env)
+        settings.enabled = True
+        return settings
+
+
+@fault("LRO-CFG-01", says="enabled", proves=0)
+class any_text_means_enabled(Server):
+    """`bool("false")` is true."""
+
+    def read_settings(self, env: Mapping[str, str]) -> Settings:
+        settings = super().read_settings(env)
+        settings.enabled = bool(env.get("ATLATL_PROMPT__OFFLOAD__ENABLED", "true"))
+        return settings
+
+
+@fault("LRO-CFG-01", says="file", proves=0)
+class writes_the_file_though_disabled(Server):
+    """Returns the result inline, and writes a file that nobody is told of."""
+
+    def inline(self, call: Call) -> Record:
+        if not self.settings.enabled and self.exceeds(call.tokens, self.threshold(call)):
+            self.offload(call)
+        return super().inline(call)
+
+
+@fault("LRO-CFG-01", says="enabled", proves=0)
+class disabled_for_recall_only(Server):
+    """Search and inject do not look at the setting."""
+
+    def offer(self, operation: str, arguments: dict[str, object]) -> Record:
+        enabled = self.settings.enabled
+        self.settings.enabled = enabled or operation != "recall"
+        result = super().offer(operation, arguments)
+        self.settings.enabled = enabled
+        return result
+
+
+@fault("LRO-CFG-04", says="output_dir", proves=0, also=("LRO-NAME-01",))
+class output_dir_is_ignored(Server):
+    """The system's temporary folder whatever is set."""
+
+    def output_dir(self) -> str:
+        return os.path.abspath(os.environ.get("TMPDIR") or "/tmp")
+
+
+@fault("LRO-CFG-04", says="output_dir", proves=0, also=("LRO-NAME-01",))
+class output_dir_is_taken_for_a_file(Server):
+    """Only its parent is used."""
+
+    def output_dir(self) -> str:
+        folder = super().output_dir()
+        return os.path.dirname(folder) if self.settings.output_dir else folder
+
+
+@fault("LRO-CFG-05", says="temporary", proves=0)
+class empty_output_dir_is_the_working_folder(Server):
+    """The folder the server was started in."""
+
+    def output_dir(self) -> str:
+        return os.path.abspath(self.settings.output_dir)
+
+
+@fault("LRO-CFG-05", says="temporary", proves=0)
+class empty_output_dir_is_the_home_folder(Server):
+    """A hidden folder at home."""
+
+    def output_dir(self) -> str:
+        if self.settings.output_dir:
+            return super().output_dir()
+        folder = os.path.join(os.path.expanduser("~"), ".cache", "atlatl")
+        os.makedirs(folder, exist_ok=True)
+        return folder
+
+
+@fault("LRO-CFG-06", says="enabled", proves=0, also=("LRO-THR-01", "LRO-CFG-05"))
+class disabled_unless_asked_for(Server):
+    """`enabled` is false by default."""
+
+    def read_settings(self, env: Mapping[str, str]) -> Settings:
+        settings = super().read_settings(env)
+        settings.enabled = settings.enabled and bool(env.get("ATLATL_PROMPT__OFFLOAD__ENABLED"))
+        return settings
+
+
+@fault("LRO-CFG-06", says="enabled", proves=0, also=("LRO-THR-01", "LRO-CFG-05"))
+class enabled_only_once_something_is_set(Server):
+    """Without any setting of its own, offloading is off."""
+
+    def read_settings(self, env: Mapping[str, str]) -> Settings:
+        settings = super().read_settings(env)
+        given = [value for name, value in env.items() if name.startswith("ATLATL_PROMPT__OFFLOAD__") and value]
+        settings.enabled = settings.enabled and bool(given)
+        return settings
+
+
+class Clamping(Server):
+    """Accepts thresholds within bounds only, and says nothing."""
+
+    least, most = 0, 10**9
+
+    def read_settings(self, env: Mapping[str, str]) -> Settings:
+        settings = super().read_settings(env)
+        settings.threshold = min(self.most, max(self.least, settings.threshold))
+        return settings
+
+
+@fault("LRO-CFG-02", says="threshold", proves=0, also=("LRO-THR-06", "LRO-THR-08"))
+class threshold_has_a_floor_of_a_thousand(Clamping):
+    """Less is not accepted."""
+
+    least = 1000
+
+
+@fault("LRO-CFG-02", says="threshold", proves=0, also=("LRO-THR-07", "LRO-THR-08", "LRO-INJ-01", "LRO-THR-09"))
+class threshold_has_a_ceiling_of_8192(Clamping):
+    """More is not accepted."""
+
+    most = 8192

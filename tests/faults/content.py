@@ -1,0 +1,238 @@
+"""Faults of the records in the file: the set, the values, the shape."""
+
+from __future__ import annotations
+
+from tests.faults.catalogue import fault
+from tests.servers.plain import Call, Server
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    from tests.servers.plain import Record
+
+# The set
+
+
+class Keeping(Server):
+    """Writes another set than was found; counts agree with what is written."""
+
+    def kept(self, call: Call) -> Sequence[int]:
+        """The places of the records that are written."""
+        raise NotImplementedError
+
+    def offload(self, call: Call) -> str:
+        kept = list(self.kept(call))
+        call.found = [call.found[n] for n in kept]
+        call.records = [call.records[n] for n in kept]
+        call.lines = [call.lines[n] for n in kept]
+        return super().offload(call)
+
+
+@fault("LRO-FILE-09", says="missing", proves=0, also=("LRO-INJ-03",))
+class loses_the_last_record(Keeping):
+    """Off by one at the end."""
+
+    def kept(self, call: Call) -> Sequence[int]:
+        return range(max(1, len(call.lines) - 1))
+
+
+@fault("LRO-FILE-09", says="twice", proves=0, also=("LRO-INJ-03",))
+class writes_one_record_twice(Keeping):
+    """The first record of the second batch is also the last of the first."""
+
+    def kept(self, call: Call) -> Sequence[int]:
+        return sorted([*range(len(call.lines)), len(call.lines) // 2])
+
+
+@fault("LRO-FILE-09", says="missing", proves=0, also=("LRO-INJ-03",))
+class stops_at_150_records(Keeping):
+    """A cap that the inline result does not know."""
+
+    def kept(self, call: Call) -> Sequence[int]:
+        return range(min(150, len(call.lines)))
+
+
+@fault("LRO-FILE-09", says="missing", proves=0, also=("LRO-INJ-03",))
+class skips_archived_memories(Keeping):
+    """The file leaves out what inline shows: memories with the status `archived`."""
+
+    def kept(self, call: Call) -> Sequence[int]:
+        return [n for n, memory in enumerate(call.found) if memory["status"] != "archived"]
+
+
+@fault("LRO-FILE-09", says="missing", proves=0, also=("LRO-INJ-03",))
+class loses_one_record_in_a_hundred(Keeping):
+    """The hundredth, where a batch ends."""
+
+    def kept(self, call: Call) -> Sequence[int]:
+        return [n for n in range(len(call.lines)) if n % 100 != 99] or [0]
+
+
+# The values
+
+
+class Rewriting(Server):
+    """Changes records on their way into the file; inline they are right."""
+
+    def written(self, record: Record) -> Record:
+        raise NotImplementedError
+
+    def file_lines(self, call: Call) -> list[str]:
+        header, *_ = super().file_lines(call)
+        return [header, *(self.record_line(self.written(record)) for record in call.records)]
+
+    def everywhere(self, value: Any, change: Callable[[str], str]) -> Any:
+        """A value with *change* applied to each string in it."""
+        if isinstance(value, str):
+            return change(value)
+        if isinstance(value, list):
+            return [self.everywhere(v, change) for v in value]  # pyright: ignore[reportUnknownVariableType]
+        if isinstance(value, dict):
+            return {k: self.everywhere(v, change) for k, v in value.items()}  # pyright: ignore[reportUnknownVariableType]
+        return value
+
+
+@fault("LRO-FILE-10", says="title", proves=0)
+class replaces_other_scripts_by_question_marks(Rewriting):
+    """Text goes through ASCII."""
+
+    def written(self, record: Record) -> Record:
+        return self.everywhere(record, lambda text: text.encode("ascii", "replace").decode())
+
+
+@fault("LRO-FILE-10", says="content", proves=0)
+class joins_lines_of_content(Rewriting):
+    """Newlines become spaces, so that a record is surely one line."""
+
+    def written(self, record: Record) -> Record:
+        return self.everywhere(record, lambda text: text.replace("\n", " "))
+
+
+@fault("LRO-FILE-10", says="content", proves=0)
+class cuts_content_at_a_hundred_characters(Rewriting):
+    """A preview of the content in place of the content."""
+
+    def written(self, record: Record) -> Record:
+        return {**record, "content": record["content"][:100]} if "content" in record else record
+
+
+@fault("LRO-FILE-10", says="extensions", proves=0)
+class leaves_out_extensions(Rewriting):
+    """Only the fields that the data model names are written."""
+
+    def written(self, record: Record) -> Record:
+        return {k: v for k, v in record.items() if k != "extensions"}
+
+
+@fault("LRO-FILE-10", says="confidence", proves=0)
+class rounds_confidence_to_tenths(Rewriting):
+    """0.85 becomes 0.8."""
+
+    def written(self, record: Record) -> Record:
+        confidence = self.confidence(record)
+        if confidence is None:
+            return record
+        return {**record, "provenance": {**record["provenance"], "confidence": round(confidence, 1)}}
+
+
+@fault("LRO-FILE-10", says="title", proves=0)
+class alters_one_title_in_a_hundred(Rewriting):
+    """The record whose number ends in 37 has a letter doubled."""
+
+    def written(self, record: Record) -> Record:
+        if record["title"][9:11] != "37":
+            return record
+        return {**record, "title": record["title"] + record["title"][-1]}
+
+
+@fault("LRO-FILE-10", says="x-ratio", proves=0)
+class writes_fractions_as_strings(Rewriting):
+    """Numbers in extensions become strings."""
+
+    def written(self, record: Record) -> Record:
+        if "extensions" not in record:
+            return record
+        extensions: Record = record["extensions"] or {}
+        return {**record, "extensions": {k: str(v) for k, v in extensions.items()}}
+
+
+@fault("LRO-FILE-10", says="title", proves=0)
+class escapes_for_html(Rewriting):
+    """Quotation marks and ampersands become entities."""
+
+    def written(self, record: Record) -> Record:
+        return self.everywhere(record, lambda text: text.replace("&", "&amp;").replace('"', "&quot;"))
+
+
+@fault("LRO-FILE-10", says="content", proves=0)
+class drops_unicode_separators(Rewriting):
+    """U+2028 is removed lest a line be split at it."""
+
+    def written(self, record: Record) -> Record:
+        return self.everywhere(record, lambda text: text.replace("\u2028", ""))
+
+
+class Shaped(Server):
+    """Has records of another shape, inline as in the file, and a line schema that says so."""
+
+    def shaped(self, record: Record) -> Record:
+        raise NotImplementedError
+
+    def reshape(self, schema: Record) -> None:
+        raise NotImplementedError
+
+    def at_detail(self, memory: Record, detail: str) -> Record:
+        return self.shaped(super().at_detail(memory, detail))
+
+    def line_schema(self, detail: str) -> Record:
+        schema = super().line_schema(detail)
+        self.reshape(schema)
+        return schema
+
+
+@fault("LRO-FILE-11", says="tags", proves=0)
+class tags_are_one_string(Shaped):
+    """Tags joined by commas."""
+
+    def shaped(self, record: Record) -> Record:
+        return {**record, "tags": ",".join(record["tags"])}
+
+    def reshape(self, schema: Record) -> None:
+        schema["properties"]["tags"] = {"type": "string"}
+
+
+@fault("LRO-FILE-11", says="created", proves=0)
+class created_is_a_number(Shaped):
+    """Seconds since 1970."""
+
+    def shaped(self, record: Record) -> Record:
+        return {**record, "created": 1735689600 + len(record["title"])}
+
+    def reshape(self, schema: Record) -> None:
+        schema["properties"]["created"] = {"type": "integer"}
+
+
+@fault("LRO-FILE-11", says="memory_type", proves=0, also=("LRO-REC-06",))
+class memory_type_is_called_type(Shaped):
+    """Another name for a core field."""
+
+    def shaped(self, record: Record) -> Record:
+        return {**{k: v for k, v in record.items() if k != "memory_type"}, "type": record["memory_type"]}
+
+    def reshape(self, schema: Record) -> None:
+        schema["properties"]["type"] = schema["properties"].pop("memory_type")
+        schema["required"].remove("memory_type")
+
+
+@fault("LRO-FILE-11", says="id", proves=0, also=("LRO-FILE-09", "LRO-FILE-10", "LRO-REC-05"))
+class id_is_called_memory_id(Shaped):
+    """Another name for the id."""
+
+    def shaped(self, record: Record) -> Record:
+        return {"memory_id": record["id"], **{k: v for k, v in record.items() if k != "id"}}
+
+    def reshape(self, schema: Record) -> None:
+        schema["properties"]["memory_id"] = schema["properties"].pop("id")
+        schema["required"].remove("id")
