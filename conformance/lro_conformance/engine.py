@@ -128,7 +128,9 @@ class Session:
     def _judge(self) -> list[CheckResult]:
         survey = self.evidence.get("survey")
         gate: Exception | None = None
-        if isinstance(survey, Survey) and survey.implemented is False:
+        if isinstance(survey, Exception):
+            gate = survey
+        elif isinstance(survey, Survey) and survey.implemented is False:
             gate = NotApplicable("the server does not implement LRO")
         elif isinstance(survey, Survey) and survey.implemented is None:
             gate = NotObserved(_nothing_to_see(survey))
@@ -139,7 +141,7 @@ class Session:
         return results
 
     def _evidence_for(self, one: Check, gate: Exception | None) -> Mapping[str, Any]:
-        if gate is None or one.needs == ("survey",) and _group(one, self.profile.edition) == "implemented":
+        if gate is None or (_group(one, self.profile.edition) == "implemented" and gate is not self.evidence["survey"]):
             return self.evidence
         return dict.fromkeys(one.needs, gate)
 

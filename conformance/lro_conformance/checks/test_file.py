@@ -21,11 +21,12 @@ CLOCK_S = 2.0
 def test_every_line_is_json(survey: Survey, see: Subjects) -> None:
     """Every line is one JSON object in UTF-8: no BOM, no blank line, no NaN, no second value on a line."""
     for call in survey.files:
-        wrong = _wrong_line(call)
+        wrong = wrong_line(call)
         see.expect(wrong is None, expected="every line one JSON object (RFC 8259, UTF-8)", observed=wrong or "", at=call)
 
 
-def _wrong_line(call: Call) -> str | None:
+def wrong_line(call: Call) -> str | None:
+    """The first line of a file that is not one JSON object; None when all are."""
     if call.file is None or not call.file.data:
         return "the file is empty"
     if call.file.data.startswith(b"\xef\xbb\xbf"):

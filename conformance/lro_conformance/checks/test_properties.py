@@ -1,0 +1,329 @@
+"""Properties: what holds for any limit, query, memory and file name, tried by Hypothesis on live servers."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import string
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from hypothesis import strategies as st
+
+from lro_conformance.calls import Call
+from lro_conformance.checks.test_file import wrong_line
+from lro_conformance.judge import Miss, NotObserved, Subjects, check
+from lro_conformance.lab import LIMIT, Bench
+from lro_conformance.readings import comparable, rules, volatile
+from lro_conformance.records import Record, by_id, lost_or_changed, show, value_at
+from lro_conformance.trials.cleanup import DAY, TTL, Cleanup, plant
+from lro_conformance.trials.edges import Edges
+from lro_conformance.trials.live import Live
+from lro_conformance.trials.recipes import attempt, commands_of
+from lro_conformance.trials.survey import Inline, Survey
+from lro_spec.naming import parse_file_name
+from lro_spec.recipes import JqRunner
+
+# threshold
+
+
+@check("LRO-THR-06")
+def test_anything_above_is_offloaded(live: Live, survey: Survey, edges: Edges, see: Subjects) -> None:
+    """For any limit, detail level and query: what exceeds the threshold is offloaded."""
+    _iff(live, survey, edges, see, above=True)
+
+
+@check("LRO-THR-07")
+def test_anything_else_is_inline(live: Live, survey: Survey, edges: Edges, see: Subjects) -> None:
+    """For any limit, detail level and query: what does not exceed the threshold is inline."""
+    _iff(live, survey, edges, see, above=False)
+
+
+def _iff(live: Live, survey: Survey, edges: Edges, see: Subjects, *, above: bool) -> None:
+    exact = [n for n, r in rules(edges).items() if r == "exact"]
+    if edges.bench is None or not exact:
+        raise NotObserved(edges.reason or "no operation has an exact threshold")
+    bench, threshold = edges.bench, edges.threshold
+
+    def examine(asked: Mapping[str, Any]) -> Miss | None:
+        known = survey.bench.call(**asked).estimate
+        drift = 2 * edges.edges[asked["name"]].drift
+        if known is None or 0 < abs(known - threshold) <= drift or (known > threshold) != above:
+            return None
+        call = bench.call(**asked)
+        outcome = "offloaded" if above else "inline"
+        if call.outcome == outcome or call.outcome in ("error", "no answer"):
+            return None
+        return Miss(f"{call.label} of E = {known} at threshold {threshold}: {outcome}", call.outcome, call.evidence())
+
+    live.explore(see, _asking(survey, exact), examine, share=1.5)
+
+
+def _asking(survey: Survey, names: list[str]) -> st.SearchStrategy[dict[str, Any]]:
+    def of(name: str) -> st.SearchStrategy[dict[str, Any]]:
+        operation = survey.operations[name]
+        return st.fixed_dictionaries(
+            {
+                "name": st.just(name),
+                "limit": st.integers(1, 80),
+                "detail": st.sampled_from([None, *operation.details]),
+                "query": st.sampled_from([None, survey.word] if survey.word is not None else [None]),
+            }
+        )
+
+    return st.sampled_from(names).flatmap(of)
+
+
+# memories
+
+_TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=60)
+_NUMBER = st.integers(-(2**53) + 1, 2**53 - 1) | st.floats(-1e300, 1e300, allow_subnormal=False)
+_JSON = st.recursive(
+    st.none() | st.booleans() | _NUMBER | _TEXT,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_TEXT.filter(bool), inner, max_size=3),
+    max_leaves=12,
+)
+MEMORY: st.SearchStrategy[Record] = st.fixed_dictionaries(
+    {
+        "id": st.uuids(version=4).map(str),
+        "memory_type": st.sampled_from(["semantic", "episodic", "procedural"]),
+        "namespace": st.sampled_from(["_semantic/a", "_semantic/b", "_episodic/c", "other/d"]),
+        "title": _TEXT.map(lambda t: f"Title {t}"),
+        "content": _TEXT.map(lambda t: f"Content {t}"),
+        "created": st.just("2026-01-02T03:04:05Z"),
+        "status": st.just("active"),
+        "tags": st.lists(_TEXT.filter(bool), max_size=3, unique=True),
+        "entities": st.lists(st.fixed_dictionaries({"name": _TEXT}), max_size=2),
+        "provenance": st.fixed_dictionaries({"confidence": st.integers(0, 100).map(lambda n: n / 100)}),
+        "extensions": st.dictionaries(_TEXT.filter(bool), _JSON, max_size=3),
+    }
+)
+"""Any memory that JSON can carry between honest libraries: no lone surrogates, no NUL, no integers beyond 2^53."""
+
+
+def _stored(bench: Bench, memory: Record) -> bool:
+    reply = bench.store(memory)
+    return reply is not None and reply.result is not None and reply.result.get("isError") is not True
+
+
+def _whole(survey: Survey, bench: Bench) -> Call:
+    name = next(n for n in survey.operations if survey.offloads(n))
+    details = survey.operations[name].details
+    return bench.call(name, detail=details[-1] if details else None, limit=5 * LIMIT)
+
+
+def _needs_seed(survey: Survey) -> None:
+    seed = survey.bench.lab.profile.seed
+    if seed is None or seed.tool is None:
+        raise NotObserved("the suite cannot store memories (profile: seed)")
+
+
+@check("LRO-FILE-10")
+def test_any_memory_survives(live: Live, survey: Survey, inline: Inline, see: Subjects) -> None:
+    """Any memory that is stored comes out of the file as it does inline: every code point, every number, any depth."""
+    _needs_seed(survey)
+    skip = volatile(survey, inline)
+
+    def examine(memory: Record) -> Miss | None:
+        if not _stored(survey.bench, memory) or not _stored(inline.bench, memory):
+            return None
+        filed, shown = _whole(survey, survey.bench), _whole(survey, inline.bench)
+        here, there = by_id(shown.records or []).get(memory["id"]), by_id(filed.filed).get(memory["id"])
+        if here is None or there is None:
+            return None
+        wrong = lost_or_changed(here, there, skip)
+        if not wrong:
+            return None
+        path = "/" + "/".join(wrong[0])
+        return Miss(
+            f"{path} of a stored memory is {value_at(here, wrong[0])}, as inline",
+            value_at(there, wrong[0]),
+            f"memory: {show(memory, 2000)}\n{filed.evidence()}",
+        )
+
+    if not comparable(survey, inline):
+        raise NotObserved("memories have other ids in every server process")
+    live.explore(see, MEMORY, examine)
+
+
+@check("LRO-FILE-01")
+def test_any_memory_is_one_line(live: Live, survey: Survey, see: Subjects) -> None:
+    """Whatever a memory holds (line feeds, U+2028, quotes, emoji), it is one line of JSON."""
+    _needs_seed(survey)
+
+    def examine(memory: Record) -> Miss | None:
+        if not _stored(survey.bench, memory):
+            return None
+        call = _whole(survey, survey.bench)
+        wrong = wrong_line(call) if call.outcome == "offloaded" else None
+        if wrong is None:
+            return None
+        return Miss("every line one JSON object", wrong, f"memory: {show(memory, 2000)}\n{call.evidence()}")
+
+    live.explore(see, MEMORY, examine, share=0.5)
+
+
+# recipes
+
+
+@check("LRO-REC-01")
+def test_titles_of_any_memories(live: Live, survey: Survey, see: Subjects) -> None:
+    """Recipe 1 is right of arbitrary memories."""
+    _any_corpus(1, live, survey, see)
+
+
+@check("LRO-REC-02")
+def test_prefix_in_any_memories(live: Live, survey: Survey, see: Subjects) -> None:
+    """Recipe 2 is right of arbitrary memories."""
+    _any_corpus(2, live, survey, see)
+
+
+@check("LRO-REC-03")
+def test_keyword_in_any_memories(live: Live, survey: Survey, see: Subjects) -> None:
+    """Recipe 3 is right of arbitrary memories."""
+    _any_corpus(3, live, survey, see)
+
+
+@check("LRO-REC-04")
+def test_order_of_any_memories(live: Live, survey: Survey, see: Subjects) -> None:
+    """Recipe 4 is right of arbitrary memories."""
+    _any_corpus(4, live, survey, see)
+
+
+@check("LRO-REC-05")
+def test_projection_of_any_memories(live: Live, survey: Survey, see: Subjects) -> None:
+    """Recipe 5 is right of arbitrary memories."""
+    _any_corpus(5, live, survey, see)
+
+
+@check("LRO-REC-06")
+def test_type_in_any_memories(live: Live, survey: Survey, see: Subjects) -> None:
+    """Recipe 6 is right of arbitrary memories."""
+    _any_corpus(6, live, survey, see)
+
+
+@check("LRO-REC-07")
+def test_entities_of_any_memories(live: Live, survey: Survey, see: Subjects) -> None:
+    """Recipe 7 is right of arbitrary memories."""
+    _any_corpus(7, live, survey, see)
+
+
+@check("LRO-REC-08")
+def test_counts_of_any_memories(live: Live, survey: Survey, see: Subjects) -> None:
+    """Recipe 8 is right of arbitrary memories."""
+    _any_corpus(8, live, survey, see)
+
+
+@check("LRO-REC-09")
+def test_top_ten_of_any_memories(live: Live, survey: Survey, see: Subjects) -> None:
+    """Recipe 9 is right of arbitrary memories."""
+    _any_corpus(9, live, survey, see)
+
+
+@check("LRO-REC-10")
+def test_pattern_in_any_memories(live: Live, survey: Survey, see: Subjects) -> None:
+    """Recipe 10 is right of arbitrary memories."""
+    _any_corpus(10, live, survey, see)
+
+
+def _any_corpus(number: int, live: Live, survey: Survey, see: Subjects) -> None:
+    _needs_seed(survey)
+    with JqRunner(shutil.which("jq")) as runner:
+
+        def examine(memories: list[Record]) -> Miss | None:
+            if not all([_stored(survey.bench, m) for m in memories]):
+                return None
+            call = _whole(survey, survey.bench)
+            if not call.filed:
+                return None
+            for one in attempt(runner, number, call, commands_of(call)):
+                right = one.agreement.ok or one.agreement.erratum is not None or one.agreement.with_header
+                if not right and (one.command.pipeline is None or one.command.pipeline.skip == 1):
+                    return Miss(one.agreement.expected, one.agreement.observed, f"{one.evidence()}")
+            return None
+
+        live.explore(see, st.lists(MEMORY, min_size=1, max_size=3), examine, share=0.25)
+
+
+# cleanup
+
+_NAME = st.text(string.ascii_letters + string.digits + "-_.~ äß記", min_size=1, max_size=24)
+_NEAR = st.sampled_from(["atlatl-", "atlatl", "Atlatl-", "atlatl_recall-", " atlatl-", "latlatl-"])
+
+
+@check("LRO-HARD-04")
+def test_any_other_name_stays(live: Live, survey: Survey, cleanup: Cleanup, see: Subjects) -> None:
+    """Whatever a file is called, cleanup leaves it alone unless its name matches the pattern."""
+    name = _cleans(survey, cleanup)
+
+    def examine(names: list[str]) -> Miss | None:
+        bench = live.cleaning()
+        folder, template = _folder(bench, name)
+        made = [folder / n for n in names if not re.fullmatch(r"atlatl-.*\.jsonl", n) and n not in (".", "..")]
+        for path in made:
+            path.write_bytes(template)
+            os.utime(path, (time.time() - 40 * DAY,) * 2)
+        old = plant(folder, template, 40 * DAY, name)
+        bench.cleanup()
+        gone = [p.name for p in made if not p.exists()]
+        for path in made:
+            path.unlink(missing_ok=True)
+        if not gone or old.exists():
+            return None
+        return Miss(f"{show(gone[0])} is left alone", "it was deleted", f"ttl_seconds: {TTL}\nfiles: {show(names, 500)}")
+
+    near = st.builds(lambda a, b, c: a + b + c, _NEAR, _NAME, st.sampled_from([".jsonl", ".json", ".jsonl.1", "", ".JSONL"]))
+    live.explore(see, st.lists(near | _NAME, min_size=1, max_size=8, unique=True), examine, share=_share(survey))
+
+
+@check("LRO-CFG-03")
+def test_any_age_by_the_ttl(live: Live, survey: Survey, cleanup: Cleanup, see: Subjects) -> None:
+    """With ttl_seconds = 600 files of any age go or stay by that age."""
+    name = _cleans(survey, cleanup)
+    cleaning = cleanup.set_ttl
+    if cleaning is None or any(gone for _, gone in cleaning.own) or [p.gone for p in cleaning.planted] != [False, True, True]:
+        raise NotObserved("files are not deleted by their age under this TTL")
+
+    def examine(ages: list[int]) -> Miss | None:
+        bench = live.cleaning()
+        folder, template = _folder(bench, name)
+        made = [(age, plant(folder, template, age, name)) for age in ages]
+        bench.cleanup()
+        wrong = [(age, p.exists()) for age, p in made if p.exists() != (age < TTL)]
+        for _, path in made:
+            path.unlink(missing_ok=True)
+        if not wrong:
+            return None
+        age, there = wrong[0]
+        return Miss(
+            f"with a TTL of {TTL} s a file {age} s old {'goes' if there else 'stays'}",
+            "it is still there" if there else "it was deleted",
+            f"ages planted together: {ages}",
+        )
+
+    age = st.integers(0, TTL - 60) | st.integers(TTL + 5, 100 * DAY)
+    live.explore(see, st.lists(age, min_size=1, max_size=6, unique=True), examine, share=_share(survey))
+
+
+def _cleans(survey: Survey, cleanup: Cleanup) -> str:
+    if cleanup.set_ttl is None or not any(p.gone for p in cleanup.set_ttl.planted):
+        raise NotObserved(cleanup.reason or "files of earlier processes are not deleted")
+    return cleanup.set_ttl.call.operation if cleanup.set_ttl.call is not None else "recall"
+
+
+def _folder(bench: Bench, name: str) -> tuple[Path, bytes]:
+    """The output folder and a file of the server's own, to plant copies of."""
+    call = bench.call(name, limit=3)
+    if call.file is None or call.file.problem is not None or parse_file_name(os.path.basename(call.file.path)) is None:
+        raise NotObserved("no file of the server's own to go by")
+    return Path(os.path.dirname(call.file.path)), call.file.data
+
+
+def _share(survey: Survey) -> float:
+    """Fewer examples where every cleanup is a restart or a wait."""
+    how = survey.bench.lab.profile.cleanup
+    by_tool = any(t.get("name") == "run_custodial_task" for t in survey.tools) if how is None else how.tool is not None
+    return 1.0 if by_tool else 0.2

@@ -1,0 +1,155 @@
+"""The ten recipes: run on the file, compared with an independent evaluation of what they mean."""
+
+from __future__ import annotations
+
+import os
+
+from lro_conformance.judge import Subjects, check
+from lro_conformance.records import show
+from lro_conformance.trials.recipes import Command, Recipes, Try
+
+
+@check("LRO-REC-01")
+def test_titles_with_scores(recipes: Recipes, see: Subjects) -> None:
+    """Recipe 1 lists titles with scores, tab-separated."""
+    _recipe(1, recipes, see)
+
+
+@check("LRO-REC-02")
+def test_namespace_prefix(recipes: Recipes, see: Subjects) -> None:
+    """Recipe 2 keeps the memories whose namespace begins with a prefix."""
+    _recipe(2, recipes, see)
+
+
+@check("LRO-REC-03")
+def test_title_keyword(recipes: Recipes, see: Subjects) -> None:
+    """Recipe 3 keeps the memories whose title matches a keyword, in any case."""
+    _recipe(3, recipes, see)
+
+
+@check("LRO-REC-04")
+def test_sorted_by_confidence(recipes: Recipes, see: Subjects) -> None:
+    """Recipe 4 sorts all memories by falling confidence."""
+    _recipe(4, recipes, see)
+
+
+@check("LRO-REC-05")
+def test_ids_and_titles(recipes: Recipes, see: Subjects) -> None:
+    """Recipe 5 gives id, title and namespace of each memory."""
+    _recipe(5, recipes, see)
+
+
+@check("LRO-REC-06")
+def test_memory_type(recipes: Recipes, see: Subjects) -> None:
+    """Recipe 6 keeps the memories of one type."""
+    _recipe(6, recipes, see)
+
+
+@check("LRO-REC-07")
+def test_with_entities(recipes: Recipes, see: Subjects) -> None:
+    """Recipe 7 keeps the memories that have entities."""
+    _recipe(7, recipes, see)
+
+
+@check("LRO-REC-08")
+def test_counts_by_namespace(recipes: Recipes, see: Subjects) -> None:
+    """Recipe 8 counts the memories of each namespace, the most frequent first."""
+    _recipe(8, recipes, see)
+
+
+@check("LRO-REC-09")
+def test_top_ten(recipes: Recipes, see: Subjects) -> None:
+    """Recipe 9 gives the ten memories of the greatest confidence."""
+    _recipe(9, recipes, see)
+
+
+@check("LRO-REC-10")
+def test_content_search(recipes: Recipes, see: Subjects) -> None:
+    """Recipe 10 keeps the memories whose content matches a pattern, in any case."""
+    _recipe(10, recipes, see)
+
+
+def _recipe(number: int, recipes: Recipes, see: Subjects) -> None:
+    for wanted, call in recipes.unmet:
+        if wanted != number:
+            continue
+        broken = [c for c in recipes.commands if c.call is call and c.pipeline is None]
+        if any(c.index == number - 1 for c in broken):
+            see.unseen("its command could not be understood")
+        else:
+            see.expect(holds=False, expected=f"a recipe that does what #{number} does", observed="none", at=call)
+    for one in (t for t in recipes.tries if t.number == number):
+        looking = f" looking for {show(one.literal)}" if one.literal is not None else ""
+        if one.agreement.ok:
+            see.expect(holds=True, expected="", observed="")
+        elif one.agreement.erratum is not None:
+            see.erratum(expected=one.agreement.expected + looking, observed=one.agreement.erratum, at=one)
+        elif skips_wrongly(one):
+            see.unseen("it does not skip the header, or more than that")
+        else:
+            see.expect(
+                holds=False, expected=one.agreement.expected + looking, observed=one.agreement.observed, at=one
+            )
+
+
+def skips_wrongly(one: Try) -> bool:
+    """Whether a wrong output comes of the lines that were skipped."""
+    pipeline = one.command.pipeline
+    return not one.agreement.ok and (one.agreement.with_header or (pipeline is not None and pipeline.skip != 1))
+
+
+@check("LRO-REC-11")
+def test_path_is_filled_in(recipes: Recipes, see: Subjects) -> None:
+    """Every recipe names the file of its descriptor in place of `{file}`."""
+    for one in (c for c in recipes.commands if c.pipeline is not None):
+        named, meant = (one.pipeline.path if one.pipeline else ""), one.call.descriptor.get("file_path")
+        see.expect(
+            named == meant or (isinstance(meant, str) and os.path.realpath(named) == os.path.realpath(meant)),
+            expected=f"the file {show(meant)}",
+            observed=show(named),
+            at=one,
+        )
+    _none(recipes, see)
+
+
+@check("LRO-REC-12")
+def test_header_is_skipped(recipes: Recipes, see: Subjects) -> None:
+    """Every recipe skips the header line, and no record."""
+    for one in recipes.tries:
+        see.expect(
+            not skips_wrongly(one),
+            expected=f"recipe #{one.command.index + 1} reads from line 2 on",
+            observed=_skipped(one),
+            at=one,
+        )
+    _none(recipes, see)
+
+
+def _skipped(one: Try) -> str:
+    skip = one.command.pipeline.skip if one.command.pipeline is not None else 0
+    return f"it skips {skip} lines: {one.agreement.observed}"
+
+
+@check("LRO-REC-13")
+def test_recipes_are_well_formed(recipes: Recipes, see: Subjects) -> None:
+    """Every recipe has a description and a command, a plain pipeline that jq can run."""
+    for one in recipes.commands:
+        wrong = _malformed(one)
+        see.expect(
+            wrong is None,
+            expected=f"recipe #{one.index + 1} with a description and one pipeline of plain commands",
+            observed=f"{wrong}: {show(one.text, 200)}",
+            at=one,
+        )
+    _none(recipes, see)
+
+
+def _malformed(one: Command) -> str | None:
+    if not isinstance(one.description, str) or not one.description.strip():
+        return "no description"
+    return one.problem
+
+
+def _none(recipes: Recipes, see: Subjects) -> None:
+    if not recipes.commands:
+        see.unseen("no descriptor has a recipe")

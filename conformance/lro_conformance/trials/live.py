@@ -1,0 +1,94 @@
+"""Live servers for property checks: Hypothesis chooses the calls, the memories and the files, and shrinks what fails."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import seed as seeded_with
+from hypothesis.errors import FlakyFailure, Unsatisfiable
+from hypothesis.strategies import SearchStrategy
+
+from lro_conformance.judge import Miss, Subjects
+from lro_conformance.lab import Bench, Lab, Settings
+from lro_conformance.trials.cleanup import TTL
+
+Value = TypeVar("Value")
+
+EXAMPLES = 12
+"""How many examples a property is tried with."""
+
+PATIENCE_S = 8.0
+"""After this long no further examples are made: slow servers get fewer."""
+
+
+@dataclass
+class Live:
+    """The servers that are kept for property checks, and how to explore them."""
+
+    lab: Lab
+    examples: int = EXAMPLES
+    _stack: ExitStack = field(default_factory=ExitStack)
+    _cleaning: Bench | None = None
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def cleaning(self) -> Bench:
+        """A server with a threshold of 1 and a TTL of ten minutes, started when first asked for."""
+        with self._lock:
+            if self._cleaning is None:
+                made = self.lab.bench(Settings(threshold_tokens=1, ttl_seconds=TTL))
+                self._cleaning = self._stack.enter_context(made)
+            return self._cleaning
+
+    def close(self) -> None:
+        """Stop the servers started here."""
+        self._stack.close()
+
+    def explore(
+        self,
+        see: Subjects,
+        strategy: SearchStrategy[Value],
+        examine: Callable[[Value], Miss | None],
+        *,
+        share: float = 1.0,
+    ) -> None:
+        """Try *examine* on examples; the smallest one that misses is the finding.
+
+        *examine* returns what was missed, or None; one that only fails sometimes is noted and not held against a server.
+        *share* is how many of the usual number of examples are tried.
+        """
+        missed: list[Miss] = []
+        until = time.monotonic() + PATIENCE_S
+
+        def one(value: Value) -> None:
+            if time.monotonic() > (until if not missed else until + PATIENCE_S):
+                return
+            see.examined += 1
+            found = examine(value)
+            if found is not None:
+                missed[:] = [found]
+                raise AssertionError(found.observed)
+
+        explored = settings(
+            max_examples=max(2, int(self.examples * share)),
+            deadline=None,
+            database=None,
+            derandomize=False,
+            print_blob=False,
+            report_multiple_bugs=False,
+            phases=(Phase.generate, Phase.shrink),
+            suppress_health_check=list(HealthCheck),
+        )(seeded_with(self.lab.seed)(given(strategy)(one)))
+        try:
+            explored()
+        except FlakyFailure:
+            see.unseen("a miss did not come again when the same example was repeated")
+        except AssertionError:
+            see.misses.append(missed[0])
+        except Unsatisfiable:
+            see.unseen("no example could be made")

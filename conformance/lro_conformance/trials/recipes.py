@@ -1,0 +1,175 @@
+"""The recipes of descriptors, run on their files; commands are parsed and never handed to a shell."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from lro_conformance.calls import Call
+from lro_conformance.judge import NotObserved
+from lro_conformance.lab import Lab
+from lro_conformance.records import Record
+from lro_conformance.trials import trial
+from lro_conformance.trials.survey import Survey
+from lro_spec.recipes import Agreement, JqRunner, Pipeline, RecipeSyntaxError, agrees, parse_command, probe
+
+STANDARD = range(1, 11)
+"""The numbers of the standard recipes."""
+
+SEARCHING = {2: "namespace", 3: "title", 6: "memory_type", 10: "content"}
+"""Recipes that look for something, and the field in which they do."""
+
+
+@dataclass(frozen=True)
+class Command:
+    """One recipe of a descriptor."""
+
+    call: Call
+    index: int
+    """Its place in jq_recipes, from 0."""
+    description: Any
+    text: Any
+    """The command as it stands there."""
+    pipeline: Pipeline | None
+    problem: str | None
+    """Why it could not be understood."""
+
+    def evidence(self) -> str:
+        """What to paste."""
+        return f"recipe #{self.index + 1}: {self.text}\n{self.call.evidence()}"
+
+
+@dataclass(frozen=True)
+class Try:
+    """One run of a command, compared with what a standard recipe means."""
+
+    number: int
+    command: Command
+    literal: str | None
+    """What it was made to look for, in place of its own placeholder."""
+    agreement: Agreement
+
+    def evidence(self) -> str:
+        """What to paste."""
+        return self.command.evidence()
+
+
+@dataclass(frozen=True)
+class Recipes:
+    """All recipes that were looked at, and what the standard ones gave."""
+
+    commands: tuple[Command, ...]
+    """Those of every offloaded call."""
+    tries: tuple[Try, ...]
+    unmet: tuple[tuple[int, Call], ...]
+    """Standard recipes that a descriptor has nothing for."""
+    engine: str
+
+
+@trial("the ten recipes, run on real files")
+def recipes(lab: Lab, survey: Survey) -> Recipes:
+    """Run the recipes on files of every detail level."""
+    commands = {id(c): commands_of(c) for c in survey.files}
+    if not any(commands.values()):
+        return Recipes((), (), tuple((n, survey.files[0]) for n in STANDARD) if survey.files else (), "none")
+    binary = shutil.which("jq")
+    tries: list[Try] = []
+    unmet: list[tuple[int, Call]] = []
+    with JqRunner(binary) as runner:
+        for call in _to_run(survey, commands):
+            lab.step("recipes", f"{call.operation} {call.detail or ''}")
+            for number in STANDARD:
+                found = attempt(runner, number, call, commands[id(call)])
+                tries += found
+                if not found:
+                    unmet.append((number, call))
+    flat = tuple(c for found in commands.values() for c in found)
+    return Recipes(flat, tuple(tries), tuple(unmet), binary or "libjq")
+
+
+def commands_of(call: Call) -> list[Command]:
+    """The recipes of a descriptor, parsed."""
+    entries = call.descriptor.get("jq_recipes")
+    found: list[Command] = []
+    for index, entry in enumerate(cast("list[Any]", entries) if isinstance(entries, list) else []):
+        recipe = cast("dict[str, Any]", entry) if isinstance(entry, dict) else {}
+        text = recipe.get("command")
+        pipeline, problem = None, "it has no command"
+        if isinstance(text, str):
+            try:
+                pipeline, problem = parse_command(text), None
+            except RecipeSyntaxError as wrong:
+                problem = str(wrong)
+        found.append(Command(call, index, recipe.get("description"), text, pipeline, problem))
+    return found
+
+
+def _to_run(survey: Survey, commands: dict[int, list[Command]]) -> list[Call]:
+    """One call for each detail level, and one for each operation whose recipes are others."""
+    chosen: list[Call] = []
+    for call in (c for c in survey.whole.values() if id(c) in commands and c.filed):
+        key = (call.summary.get("detail"), _shape(commands[id(call)]))
+        if all((c.summary.get("detail"), _shape(commands[id(c)])) != key for c in chosen):
+            chosen.append(call)
+    if not chosen:
+        raise NotObserved("no file with records could be read")
+    return chosen
+
+
+def _shape(commands: Sequence[Command]) -> tuple[str, ...]:
+    """The commands without their paths."""
+    return tuple(re.sub(r"\S*\.jsonl\S*", "FILE", str(c.text)) for c in commands)
+
+
+def attempt(runner: JqRunner, number: int, call: Call, commands: Sequence[Command]) -> list[Try]:
+    """The runs of the command that does what standard recipe *number* does: the one at its place, or else any other.
+
+    Where none does, the runs of the one at its place; nothing when there is none either.
+    """
+    own = [c for c in commands if c.index == number - 1]
+    first: list[Try] = []
+    for command in (*own, *(c for c in commands if c not in own)):
+        if command.pipeline is None:
+            continue
+        found = list(_runs(runner, number, call, command, command.pipeline))
+        if all(t.agreement.ok or t.agreement.erratum for t in found):
+            return found
+        first = first or (found if command in own else [])
+    return first
+
+
+def _runs(runner: JqRunner, number: int, call: Call, command: Command, pipeline: Pipeline) -> Iterator[Try]:
+    for literal in literals(number, call.filed):
+        changed = probe(pipeline, number, literal) if literal is not None else pipeline
+        if changed is None:
+            changed, literal = pipeline, None
+        data = call.file.data if call.file is not None else b""
+        output = runner.run(changed, data)
+        yield Try(number, command, literal, agrees(number, output, call.filed, literal, header=call.header))
+
+
+def literals(number: int, records: Sequence[Record]) -> list[str | None]:
+    """What to look for, so that some records match and some do not; None where the recipe looks for nothing."""
+    field = SEARCHING.get(number)
+    if field is None:
+        return [None]
+    values = [v for r in records if isinstance(v := r.get(field), str) and v]
+    if number == 2:
+        return [*_partial(values, [v[:k] for v in values[:50] for k in (4, 8, len(v))], str.startswith), "_semantic"]
+    if number == 6:
+        return [*_partial(values, values[:50], str.__eq__), "semantic"]
+    words = [w for v in values[:50] for w in re.findall(r"[a-z]{4,}", v)]
+    return [*_partial(values, words, lambda v, w: w in v.lower()), "keyword" if number == 3 else "pattern"]
+
+
+def _partial(values: Sequence[str], candidates: Sequence[str], matches: Any) -> list[str]:
+    """The most frequent candidate that matches some, but not all values."""
+    for candidate, _ in Counter(candidates).most_common(20):
+        hits = sum(bool(matches(v, candidate)) for v in values)
+        if candidate.isascii() and 0 < hits < len(values):
+            return [candidate]
+    return []
