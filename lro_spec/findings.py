@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import orjson
+
+if TYPE_CHECKING:
+    from lro_spec.schema_errors import SchemaError
 
 Severity = Literal["error", "warning"]
 
@@ -38,11 +42,21 @@ def shown(value: object) -> str:
     """A value as JSON, cut to what fits a line of a report."""
     try:
         text = orjson.dumps(value).decode()
-    except (TypeError, ValueError, RecursionError):
-        text = repr(value)
+    except TypeError:  # nested too deep, a lone surrogate, an integer beyond 64 bits
+        try:
+            text = json.dumps(value)
+        except (TypeError, ValueError, RecursionError):
+            text = f"a {type(value).__name__}"
     return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
 
 
 def pointer(path: list[str | int]) -> str:
     """The JSON pointer of a path of keys and indexes."""
     return "".join(f"/{str(part).replace('~', '~0').replace('/', '~1')}" for part in path)
+
+
+def from_schema(error: SchemaError, rule: str, whole: str, hint: str = "") -> Finding:
+    """A violation of a schema as a finding; *whole* names the document where the violation is the document's own."""
+    name = ".".join(str(part) for part in error.path) or whole
+    message = f"{name} is missing" if error.keyword == "required" else f"{name} is not as required"
+    return Finding(rule, pointer(list(error.path)), message, error.expected, error.observed, hint)
