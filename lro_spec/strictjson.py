@@ -1,0 +1,191 @@
+"""JSON read strictly, and compared as the suite compares it.
+
+`loads` refuses what the standard library lets through and two readers may take differently: NaN, duplicate keys, a byte
+order mark, invalid UTF-8, numbers beyond a double, bottomless nesting. `equal` ignores what honest libraries change on
+the way: the spelling of numbers, the order of keys, lone surrogates.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator
+from typing import Any, NoReturn, cast
+
+DEEPEST = 500
+"""How deep arrays and objects may nest."""
+
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}:,]|-?(?:NaN|Infinity)|[^\s"\[\]{}:,]+', re.DOTALL)
+_SURROGATE = re.compile("[\ud800-\udfff]")
+# A double has at most this many digits before its point; longer numbers are looked at.
+_DIGITS_OF_DOUBLE = 308
+
+
+class StrictJsonError(ValueError):
+    """A text is not strict JSON."""
+
+    def __init__(self, problem: str, text: str, offset: int) -> None:
+        self.problem = problem
+        """What is wrong, without the place."""
+        self.offset = offset
+        """Characters before it."""
+        self.line = text.count("\n", 0, offset) + 1
+        """From 1."""
+        self.column = offset - (text.rfind("\n", 0, offset) + 1) + 1
+        """In characters, from 1."""
+        super().__init__(f"line {self.line}, column {self.column}: {problem}")
+
+
+class _Refused(Exception):
+    """Raised within hooks, which do not know where they are."""
+
+
+def loads(source: bytes | str) -> Any:
+    """The value of one JSON text. Integers keep every digit. Raises `StrictJsonError`."""
+    text = _decoded(source) if isinstance(source, bytes) else source
+    if text.startswith("\ufeff"):
+        raise StrictJsonError("starts with a byte order mark", text, 0)
+    if text.count("[") + text.count("{") > DEEPEST:
+        _check_depth(text)
+    try:
+        return _DECODER.decode(text)
+    except json.JSONDecodeError as problem:
+        raise StrictJsonError(problem.msg, text, problem.pos) from None
+    except RecursionError:
+        raise StrictJsonError(f"nests deeper than {DEEPEST} levels", text, 0) from None
+    except _Refused:
+        return _locate(text)
+
+
+def equal(a: Any, b: Any) -> bool:
+    """Whether two JSON values are equal as the suite reads it.
+
+    Numbers are compared as doubles (1 is 1.0, -0.0 is 0, integers beyond ±(2^53-1) may have been rounded), objects
+    whatever the order of their keys, lone surrogates as U+FFFD. true is not 1.
+    """
+    try:
+        # The C encoder settles most comparisons: the same spelling is the same value.
+        if json.dumps(a, sort_keys=True) == json.dumps(b, sort_keys=True):
+            return True
+    except (RecursionError, TypeError):
+        pass
+    return canonical(a) == canonical(b)
+
+
+def canonical(value: Any) -> str:
+    """A text that is the same for equal values and for no others: a key for sets and counters."""
+    parts: list[str] = []
+    _write(value, parts)
+    return "".join(parts)
+
+
+def _write(value: Any, parts: list[str]) -> None:
+    # Plain loops: a comprehension would double the depth of the Python stack.
+    if isinstance(value, str):
+        parts.append(json.dumps(_SURROGATE.sub("\ufffd", value)))
+    elif value is None or isinstance(value, bool):
+        parts.append(json.dumps(value))
+    elif isinstance(value, (int, float)):
+        parts.append(repr(_double(value)))
+    elif isinstance(value, dict):
+        members: list[str] = []
+        for key, member in cast("dict[str, Any]", value).items():
+            inner = [json.dumps(_SURROGATE.sub("\ufffd", key)), ":"]
+            _write(member, inner)
+            members.append("".join(inner))
+        parts.append("{" + ",".join(sorted(members)) + "}")
+    elif isinstance(value, (list, tuple)):
+        parts.append("[")
+        for item in cast("list[Any]", value):
+            _write(item, parts)
+            parts.append(",")
+        parts.append("]")
+    else:
+        raise TypeError(f"{type(value).__name__} is not a JSON value")
+
+
+def _double(value: float) -> float:
+    try:
+        return float(value) + 0.0  # -0.0 + 0.0 is 0.0
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
+def _decoded(source: bytes) -> str:
+    try:
+        return source.decode("utf-8")
+    except UnicodeDecodeError as problem:
+        before = source[: problem.start].decode("utf-8")
+        bad = source[problem.start : problem.end].hex(" ")
+        raise StrictJsonError(f"invalid UTF-8 (bytes {bad})", before, len(before)) from None
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        raise _Refused
+    return members
+
+
+def _refuse(_: str) -> NoReturn:
+    raise _Refused
+
+
+def _float(text: str) -> float:
+    value = float(text)
+    if math.isinf(value):
+        raise _Refused
+    return value
+
+
+def _int(text: str) -> int:
+    if len(text) > _DIGITS_OF_DOUBLE and math.isinf(float(text)):
+        raise _Refused
+    return int(text)
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_refuse, parse_float=_float, parse_int=_int)
+
+
+def _tokens(text: str) -> Iterator[tuple[str, int]]:
+    return ((match.group(), match.start()) for match in _TOKEN.finditer(text))
+
+
+def _check_depth(text: str) -> None:
+    depth = 0
+    for token, offset in _tokens(text):
+        if token in "[{":
+            depth += 1
+            if depth > DEEPEST:
+                raise StrictJsonError(f"nests deeper than {DEEPEST} levels", text, offset)
+        elif token in "]}":
+            depth -= 1
+
+
+def _locate(text: str) -> NoReturn:
+    """Raises for the first thing that a hook refused; the text is well-formed up to there."""
+    open_keys: list[set[str] | None] = []
+    expects_key = False
+    for token, offset in _tokens(text):
+        if token in "[{":
+            open_keys.append(set() if token == "{" else None)
+            expects_key = token == "{"
+        elif token in "]}":
+            open_keys.pop()
+            expects_key = False
+        elif token in ",:":
+            expects_key = token == "," and open_keys[-1] is not None
+        elif token.startswith('"'):
+            keys = open_keys[-1] if expects_key and open_keys else None
+            if keys is not None:
+                key = cast("str", json.loads(token))
+                if key in keys:
+                    raise StrictJsonError(f"key {key!r} occurs twice in one object", text, offset)
+                keys.add(key)
+        elif token.lstrip("-") in ("NaN", "Infinity"):
+            raise StrictJsonError(f"{token} is not JSON", text, offset)
+        elif token[0] in "-0123456789" and math.isinf(float(token)):
+            shown = token if len(token) <= 24 else token[:20] + "…"
+            raise StrictJsonError(f"number {shown} is beyond the range of a double", text, offset)
+    raise StrictJsonError("not strict JSON", text, 0)
