@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import unquote
 
 if TYPE_CHECKING:
+    from jsonschema.exceptions import ValidationError
     from jsonschema.protocols import Validator
 
 _MAX_EXPANDED = 2_000
@@ -23,6 +25,7 @@ _COSTLY = frozenset(
 _MAPS = frozenset({"properties", "$defs", "definitions", "dependentSchemas"})
 _DATA = frozenset({"const", "enum", "default", "examples"})
 _MESSAGE = 300
+_START_S = 10.0
 
 # The child finds the packages where the parent found them, and reads nothing else from its environment.
 _CHILD = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from lro_spec.schema_child import main; main()"
@@ -74,30 +77,34 @@ def judge_in_child(schema: object, records: Iterable[object], limit: int, timeou
             told.write(json.dumps(record).encode() + b"\n")
         told.seek(0)
         argv = [sys.executable, "-I", "-S", "-c", _CHILD, json.dumps(sys.path)]
-        timed_out = False
         try:
             # The child's own start is not the schema's fault, so it is not counted against it.
-            code = subprocess.run(
-                argv, stdin=told, stdout=out, stderr=subprocess.DEVNULL, timeout=2 * timeout_s + 10, check=False
-            ).returncode
+            child = subprocess.run(
+                argv, stdin=told, stdout=out, stderr=subprocess.PIPE, timeout=2 * timeout_s + _START_S, check=False
+            )
         except subprocess.TimeoutExpired:
-            timed_out, code = True, None
+            ended = False
+        else:
+            ended = child.returncode == 0
+            if child.returncode > 0:
+                raise RuntimeError(f"judging a line_schema failed: {child.stderr[-2000:].decode(errors='replace')}")
         out.seek(0)
-        return _read(out.read(), code, timed_out, timeout_s)
+        return _read(out.read(), ended, timeout_s)
 
 
 def messages(schema: object, records: Iterable[object]) -> Iterator[str | None]:
     """For each record the first reason why it violates the schema; None where it does not."""
-    import jsonschema_specifications
-    from jsonschema.exceptions import best_match
+    from jsonschema.exceptions import best_match  # pyright: ignore[reportUnknownVariableType]
+    from jsonschema_specifications import REGISTRY  # pyright: ignore[reportMissingTypeStubs]
     from referencing.exceptions import Unresolvable
 
     kind = draft(cast("Mapping[str, Any]", schema) if isinstance(schema, dict) else {})
+    schema = _without_foreign_patterns(cast("object", schema))
     # Holds the drafts' own schemas and cannot fetch: an unknown reference stays unknown.
-    validator = kind(cast("Any", schema), registry=jsonschema_specifications.REGISTRY)
+    validator = kind(cast("Any", schema), registry=REGISTRY)
     for record in records:
         try:
-            error = best_match(validator.iter_errors(cast("Any", record)))
+            error = cast("ValidationError | None", best_match(validator.iter_errors(cast("Any", record))))
         except Unresolvable as problem:
             yield f"line_schema refers to {problem.ref!r}, which it does not contain; nothing is fetched"
         except RecursionError:
@@ -108,6 +115,33 @@ def messages(schema: object, records: Iterable[object]) -> Iterator[str | None]:
             else:
                 where = "/".join(str(p) for p in error.absolute_path)
                 yield (f"/{where}: " if where else "") + error.message[:_MESSAGE]
+
+
+def _without_foreign_patterns(schema: object) -> object:
+    """The schema less the regular expressions that JSON Schema has and Python has not, like ``\\p{L}``.
+
+    What they demand goes unjudged; the alternative is to accuse a server of Python's dialect.
+    """
+    if isinstance(schema, list):
+        return [_without_foreign_patterns(item) for item in cast("list[object]", schema)]
+    if not isinstance(schema, dict):
+        return schema
+    kept: dict[str, object] = {}
+    for keyword, value in cast("dict[str, object]", schema).items():
+        if keyword == "pattern" and isinstance(value, str) and not _compiles(value):
+            continue
+        if keyword == "patternProperties" and isinstance(value, dict):
+            value = {k: v for k, v in cast("dict[str, object]", value).items() if _compiles(k)}
+        kept[keyword] = _without_foreign_patterns(value)
+    return kept
+
+
+def _compiles(pattern: str) -> bool:
+    try:
+        re.compile(pattern)
+    except (re.error, RecursionError, OverflowError):
+        return False
+    return True
 
 
 def children(value: object) -> Iterable[Any]:
@@ -124,11 +158,17 @@ def local_target(root: Mapping[str, Any], reference: object) -> Any:  # noqa: AN
     target: Any = root
     for part in unquote(reference[1:]).split("/")[1:]:
         key = part.replace("~1", "/").replace("~0", "~")
-        try:
-            target = target[int(key)] if isinstance(target, list) else target[key]
-        except (KeyError, IndexError, ValueError, TypeError):
+        members = cast("dict[str, Any]", target) if isinstance(target, dict) else dict(_indexed(target))
+        if key not in members:
             return None
+        target = members[key]
     return target
+
+
+def _indexed(value: object) -> Iterator[tuple[str, Any]]:
+    """The items of an array by index, as a pointer writes it; nothing for any other value."""
+    if isinstance(value, list):
+        yield from ((str(i), item) for i, item in enumerate(cast("list[Any]", value)))
 
 
 def _expanded(root: object, schema: object, open_refs: tuple[str, ...]) -> int:
@@ -146,10 +186,10 @@ def _expanded(root: object, schema: object, open_refs: tuple[str, ...]) -> int:
         if target is None or reference in open_refs:
             return over
         total += _expanded(root, target, (*open_refs, reference))
-    for keyword, value in node.items():
+    for keyword, value in cast("dict[str, object]", node).items():
         if keyword in _DATA or keyword in ("$defs", "definitions"):
             continue
-        parts = children(value) if keyword in _MAPS or isinstance(value, list) else (value,)
+        parts = children(cast("object", value)) if keyword in _MAPS or isinstance(value, list) else (value,)
         for part in parts:
             total += _expanded(root, part, open_refs)
             if total > _MAX_EXPANDED:
@@ -157,10 +197,10 @@ def _expanded(root: object, schema: object, open_refs: tuple[str, ...]) -> int:
     return total
 
 
-def _read(output: bytes, code: int | None, timed_out: bool, timeout_s: float) -> Judgement:
+def _read(output: bytes, ended: bool, timeout_s: float) -> Judgement:
     """The child's lines: violations, and how far it came. A line that it had no time to finish is left out."""
     judged = 0
-    stuck = timed_out or code != 0
+    stuck = not ended
     found: list[tuple[int, str]] = []
     for line in output.split(b"\n")[:-1]:
         said = json.loads(line)

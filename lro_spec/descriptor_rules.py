@@ -44,7 +44,8 @@ def _sound(descriptor: dict[str, Any], part: str, wrong: set[_Path]) -> bool:
 
 
 def _summary(descriptor: dict[str, Any], text: Edition) -> Iterator[Finding]:
-    summary = descriptor["summary"]
+    summary: dict[str, Any] = descriptor["summary"]
+    namespaces: list[str] = summary["top_namespaces"]
     for field, rule, known in (
         ("operation", "LRO-DESC-05", text.operations),
         ("detail", "LRO-DESC-08", text.details),
@@ -56,7 +57,7 @@ def _summary(descriptor: dict[str, Any], text: Edition) -> Iterator[Finding]:
     if low_high is not None and low_high[0] > low_high[1]:
         message = "score_range has the higher score first"
         yield Finding("LRO-DESC-07", "/summary/score_range", message, "the lower score first", shown(low_high))
-    twice = [name for name, times in Counter(summary["top_namespaces"]).items() if times > 1]
+    twice = [name for name, times in Counter(namespaces).items() if times > 1]
     if twice:
         message = "a namespace is named twice"
         yield Finding("LRO-DESC-06", "/summary/top_namespaces", message, "each namespace once", shown(twice[0]))

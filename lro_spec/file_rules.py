@@ -10,12 +10,13 @@ from typing import Any, BinaryIO, cast
 
 from lro_spec.editions import edition as edition_named
 from lro_spec.findings import Finding, shown
-from lro_spec.header_rules import is_header, resembles_header, validate_header
-from lro_spec.json_lines import BOM, RULE, Parsed, parsed
+from lro_spec.header_rules import MARKER, is_header, resembles_header, validate_header
+from lro_spec.json_lines import BOM, RULE, Parsed, parsed, plain_object
 from lro_spec.json_position import nearest_position
 from lro_spec.name_rules import name_against_header, name_problem
 from lro_spec.physical_lines import MAX_LINE_BYTES, PhysicalLine, physical_lines
-from lro_spec.record_rules import validate_line
+from lro_spec.quick_record import plainly_sound
+from lro_spec.record_rules import level, validate_line
 from lro_spec.seen_ids import SeenIds
 
 _BUFFER = 1024 * 1024
@@ -29,6 +30,8 @@ class _State:
     header: dict[str, Any] | None = None
     header_line: PhysicalLine | None = None
     detail: str | None = None
+    part: str = "any"
+    """The part of the line schema that holds at this detail level."""
     records: int = 0
     carriage_return_told: bool = False
     ids: SeenIds = field(default_factory=SeenIds)
@@ -59,7 +62,8 @@ def _validate(stream: BinaryIO, name: str | None, edition: str, max_line_bytes: 
     state = _State(edition)
     line = None
     for line in physical_lines(stream, max_line_bytes):
-        yield from _line(line, state)
+        if not _plain_record(line, state):
+            yield from _line(line, state)
     if line is None:
         yield Finding("LRO-FILE-02", "", "the file is empty", "a header line", "0 bytes", line=1)
     if name is not None:
@@ -74,11 +78,24 @@ def _validate(stream: BinaryIO, name: str | None, edition: str, max_line_bytes: 
         yield placed(finding, state.header_line)
 
 
+def _plain_record(line: PhysicalLine, state: _State) -> bool:
+    """Takes in the common case, a record without fault, in a fraction of the time that `_line` needs."""
+    if state.header is None or line.too_long or line.data[-1:] == b"\r":
+        return False
+    record = plain_object(line.data)
+    if record is None or record.get("type") == MARKER or not plainly_sound(record, state.part):
+        return False
+    if not state.ids.add(record["id"]):
+        return False
+    state.records += 1
+    return True
+
+
 def _line(line: PhysicalLine, state: _State) -> Iterator[Finding]:
     if line.number == 1 and line.data.startswith(BOM):
         observed, hint = "bytes ef bb bf at offset 0", "write plain UTF-8"
         yield Finding(RULE, "", "the file starts with a byte order mark", "no byte order mark", observed, hint, 1, 1)
-        line = replace(line, offset=3, data=line.data[3:], length=line.length - 3)
+        line = line._replace(offset=3, data=line.data[3:], length=line.length - 3)
     if line.too_long:
         state.records += line.number > 1
         message, expected = "the line is too long to be judged", f"at most {len(line.data)} bytes"
@@ -111,6 +128,7 @@ def _first(line: PhysicalLine, read: Parsed, state: _State) -> Iterator[Finding]
         state.header_line = line
         detail = header.get("detail")
         state.detail = detail if isinstance(detail, str) else None
+        state.part = level(state.detail)
         for finding in validate_header(header, edition=state.edition):
             yield placed(finding, line)
     elif read.readable:

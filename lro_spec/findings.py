@@ -15,6 +15,18 @@ Severity = Literal["error", "warning"]
 
 _SHOWN = 120
 
+_WRONG = {
+    "required": "is missing",
+    "type": "has the wrong type",
+    "const": "has the wrong value",
+    "enum": "has the wrong value",
+    "pattern": "has the wrong form",
+    "minLength": "is empty",
+    "minItems": "has too few items",
+    "maxItems": "has too many items",
+    "minimum": "is too low",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:
@@ -58,5 +70,5 @@ def pointer(path: list[str | int]) -> str:
 def from_schema(error: SchemaError, rule: str, whole: str, hint: str = "") -> Finding:
     """A violation of a schema as a finding; *whole* names the document where the violation is the document's own."""
     name = ".".join(str(part) for part in error.path) or whole
-    message = f"{name} is missing" if error.keyword == "required" else f"{name} is not as required"
+    message = f"{name} {_WRONG.get(error.keyword, 'is not as required')}"
     return Finding(rule, pointer(list(error.path)), message, error.expected, error.observed, hint)

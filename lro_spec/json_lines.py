@@ -19,6 +19,9 @@ from lro_spec.physical_lines import PhysicalLine
 RULE = "LRO-FILE-01"
 BOM = b"\xef\xbb\xbf"
 
+# orjson writes down to 254 levels; a line with fewer brackets is no deeper.
+_SHALLOW = 250
+_ESCAPED = re.compile(rb"\\u00(?:22|3[aA])")
 _SPACED_COLON = re.compile(rb'"[ \t\r]*:')
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _AROUND = 30
@@ -36,38 +39,33 @@ class Parsed:
 
 def parsed(line: PhysicalLine) -> Parsed:
     """Reads a line as strict JSON."""
-    data = line.data
-    if data.count(b"{") + data.count(b"[") <= strictjson.DEEPEST:
-        try:
-            value = orjson.loads(data)
-        except orjson.JSONDecodeError:
-            return _parsed_slowly(line)
-        if _keys(value) == _colons(data):
-            return Parsed(value)
-    return _parsed_slowly(line)
+    value = _quick(line.data)
+    return Parsed(value) if value is not None else _parsed_slowly(line)
 
 
-def _keys(value: object) -> int:
-    """How many keys a value has, at any depth."""
-    count = 0
-    left = [value]
-    while left:
-        item = left.pop()
-        if type(item) is dict:
-            members = cast("dict[str, object]", item)
-            count += len(members)
-            left += [v for v in members.values() if type(v) is dict or type(v) is list]
-        else:
-            left += (
-                [v for v in cast("list[object]", item) if type(v) is dict or type(v) is list]
-                if type(item) is list
-                else ()
-            )
-    return count
+def plain_object(data: bytes) -> dict[str, Any] | None:
+    """The object of a line without fault, fast; None when it is something else or needs a closer look."""
+    value = _quick(data)
+    return cast("dict[str, Any]", value) if type(value) is dict else None
+
+
+def _quick(data: bytes) -> Any:  # noqa: ANN401 - any JSON value
+    """The value of a line that is surely strict JSON; None for null and for what needs a closer look."""
+    if data.count(b"{") + data.count(b"[") > _SHALLOW:
+        return None
+    try:
+        value = orjson.loads(data)
+    except orjson.JSONDecodeError:
+        return None
+    # A key that is there twice is written back once. What looks like a key within a text comes back as it was, unless
+    # its quote or colon was escaped by number.
+    if _colons(data) != orjson.dumps(value).count(b'":') or (b"\\u00" in data and _ESCAPED.search(data)):
+        return None
+    return value
 
 
 def _colons(data: bytes) -> int:
-    """At least as many as there are keys in the text: equal to the keys that were read, no key is there twice."""
+    """How many keys there are in the text, and what looks like one within a text."""
     if b'" ' in data or b'"\t' in data or b'"\r' in data:
         return len(_SPACED_COLON.findall(data))
     return data.count(b'":')
@@ -111,7 +109,7 @@ def _refused(line: PhysicalLine, text: str, problem: strictjson.StrictJsonError)
         )
     value = _lenient(text)
     if value is None:
-        said = f"the line is not JSON: {problem.problem}"
+        said = f"the line cannot be read: {problem.problem}"
         return Parsed(readable=False, findings=(_finding(line, problem.column, said, "one JSON object", near),))
     # Well-formed, and yet two readers may take it differently.
     said = f"readers do not agree on this line: {problem.problem}"
@@ -119,7 +117,7 @@ def _refused(line: PhysicalLine, text: str, problem: strictjson.StrictJsonError)
     return Parsed(value, findings=(_finding(line, problem.column, said, "one meaning", near, severity=severity),))
 
 
-def _lenient(text: str) -> Any | None:
+def _lenient(text: str) -> object:
     """The value of a line that is well-formed with a key twice; None for everything else."""
     try:
         return json.loads(text, parse_constant=_refuse, parse_float=_finite)

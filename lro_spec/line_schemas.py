@@ -15,12 +15,12 @@ from lro_spec.bounded_schemas import Judgement
 from lro_spec.findings import pointer
 
 if TYPE_CHECKING:
-    from jsonschema.exceptions import ValidationError
+    from jsonschema.exceptions import SchemaError
 
 _MAX_DEPTH = 64
-_MAX_NODES = 20_000
+_MAX_NODES = 10_000
 _MUTANT_RECORDS = 3
-_ANNOTATIONS = {"type", "title", "description", "id", "default", "format", "const", "enum", "not"}
+_ANNOTATIONS = {"type", "title", "description", "default", "format", "const", "enum", "not"}
 _MAX_FIELDS = 100
 _APPLICATORS = ("allOf", "anyOf", "oneOf")
 
@@ -43,7 +43,8 @@ def schema_problem(schema: object) -> str | None:
 
     kind = bounded_schemas.draft(cast("Mapping[str, Any]", schema))
     try:
-        kind.check_schema(cast("Any", schema), format_checker=FormatChecker(formats=()))
+        # The parameter exists since jsonschema 4.18; the stubs do not know it.
+        kind.check_schema(cast("Any", schema), format_checker=FormatChecker(formats=()))  # pyright: ignore[reportCallIssue]
     except SchemaError as error:
         return _told(error)
     return None
@@ -112,7 +113,7 @@ def _size_problem(schema: object) -> str | None:
     return None
 
 
-def _told(error: ValidationError) -> str:
+def _told(error: SchemaError) -> str:
     where = pointer(list(error.absolute_path)) or "/"
     message = error.message if len(error.message) < 300 else f"{error.message[:300]}…"
     return f"at {where}: {message}"

@@ -14,15 +14,20 @@ _LEVELS = ("light", "medium", "full")
 
 def validate_line(value: object, detail: str | None = None) -> Iterator[Finding]:
     """What is wrong with a record at a detail level; at any level, where *detail* is none of the three."""
-    part = detail if detail in _LEVELS else "any"
+    part = level(detail)
     if isinstance(value, dict) and plainly_sound(cast("dict[str, Any]", value), part):
         return
     told: set[tuple[str | int, ...]] = set()
-    for error in violations(value, "line", part):
+    for error in violations(cast("object", value), "line", part):
         # A light record's content breaks two rules of the schema when it is no text; one finding is enough.
         if error.path not in told:
             told.add(error.path)
             yield from_schema(error, _rule(error), "the record", _hint(error))
+
+
+def level(detail: str | None) -> str:
+    """The part of the line schema that holds at a detail level: any, where the level is none of the three."""
+    return detail if detail in _LEVELS else "any"
 
 
 def _rule(error: SchemaError) -> str:
