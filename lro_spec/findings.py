@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import orjson
+
+if TYPE_CHECKING:
+    from lro_spec.schema_errors import SchemaError
 
 Severity = Literal["error", "warning"]
 
 _SHOWN = 120
+
+_WRONG = {
+    "required": "is missing",
+    "type": "has the wrong type",
+    "const": "has the wrong value",
+    "enum": "has the wrong value",
+    "pattern": "has the wrong form",
+    "minLength": "is empty",
+    "minItems": "has too few items",
+    "maxItems": "has too many items",
+    "minimum": "is too low",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +54,21 @@ def shown(value: object) -> str:
     """A value as JSON, cut to what fits a line of a report."""
     try:
         text = orjson.dumps(value).decode()
-    except (TypeError, ValueError, RecursionError):
-        text = repr(value)
+    except TypeError:  # nested too deep, a lone surrogate, an integer beyond 64 bits
+        try:
+            text = json.dumps(value)
+        except (TypeError, ValueError, RecursionError):
+            text = f"a {type(value).__name__}"
     return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
 
 
 def pointer(path: list[str | int]) -> str:
     """The JSON pointer of a path of keys and indexes."""
     return "".join(f"/{str(part).replace('~', '~0').replace('/', '~1')}" for part in path)
+
+
+def from_schema(error: SchemaError, rule: str, whole: str, hint: str = "") -> Finding:
+    """A violation of a schema as a finding; *whole* names the document where the violation is the document's own."""
+    name = ".".join(str(part) for part in error.path) or whole
+    message = f"{name} {_WRONG.get(error.keyword, 'is not as required')}"
+    return Finding(rule, pointer(list(error.path)), message, error.expected, error.observed, hint)

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 
 _DECODER = json.JSONDecoder()
 _SPACE = " \t\r\n"
 
 
-def position(text: str, path: Sequence[str | int]) -> int | None:
-    """The index of the first character of the value at *path*; None when there is no such value."""
+def position(text: str, pointer: str) -> int | None:
+    """The index of the first character of the value at a JSON pointer; None when there is no such value."""
     try:
         at = _skip(text, 0)
-        for part in path:
-            found = _member(text, at, part) if isinstance(part, str) else _item(text, at, part)
+        for escaped in pointer.split("/")[1:]:
+            part = escaped.replace("~1", "/").replace("~0", "~")
+            found = _member(text, at, part) if text[at] == "{" else _item(text, at, int(part))
             if found is None:
                 return None
             at = found
@@ -23,9 +23,16 @@ def position(text: str, path: Sequence[str | int]) -> int | None:
     return at
 
 
+def nearest_position(text: str, pointer: str) -> int:
+    """The same; where there is no such value, that of what should hold it."""
+    while True:
+        at = position(text, pointer)
+        if at is not None or not pointer:
+            return at or 0
+        pointer = pointer.rpartition("/")[0]
+
+
 def _member(text: str, at: int, key: str) -> int | None:
-    if text[at] != "{":
-        return None
     at = _skip(text, at + 1)
     while text[at] != "}":
         name, at = _DECODER.raw_decode(text, at)

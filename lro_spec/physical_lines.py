@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 MAX_LINE_BYTES = 64 * 1024 * 1024
 """The longest line that is read as JSON, unless the caller says otherwise."""
@@ -12,8 +11,7 @@ MAX_LINE_BYTES = 64 * 1024 * 1024
 _CHUNK = 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class PhysicalLine:
+class PhysicalLine(NamedTuple):
     """One line of a file, without its line feed."""
 
     number: int

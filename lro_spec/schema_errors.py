@@ -111,7 +111,7 @@ def _expectation(keyword: str, schema: Mapping[str, Any], value: Any) -> str:  #
             return " and ".join(f"{', '.join(wanted[name])} beside {name}" for name in wanted if name in value)
         case _:
             text = str(schema.get("description") or f"{keyword} {shown(wanted)}").rstrip(".")
-            return text if text[:2].isupper() else text[:1].lower() + text[1:]
+            return text if text[1:2].isupper() else text[:1].lower() + text[1:]
 
 
 def _observation(keyword: str, value: object) -> str:

@@ -1,0 +1,215 @@
+"""Evaluating somebody else's JSON Schema without being hung, bloated or sent to the network by it."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import unquote
+
+if TYPE_CHECKING:
+    from jsonschema.exceptions import ValidationError
+    from jsonschema.protocols import Validator
+
+_MAX_EXPANDED = 2_000
+# Harmless in one pass over a record; every other keyword may cost more than its size.
+_COSTLY = frozenset(
+    {"pattern", "patternProperties", "propertyNames", "uniqueItems", "$dynamicRef", "$recursiveRef", "contains"}
+)
+_MAPS = frozenset({"properties", "$defs", "definitions", "dependentSchemas"})
+_DATA = frozenset({"const", "enum", "default", "examples"})
+_MESSAGE = 300
+_START_S = 10.0
+
+# The child finds the packages where the parent found them, and reads nothing else from its environment.
+_CHILD = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from lro_spec.schema_child import main; main()"
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What came of holding records against a schema."""
+
+    judged: int
+    """How many records were judged before the time, the limit or the records ran out."""
+    violations: tuple[tuple[int, str], ...]
+    """Index and message of those that violate it."""
+
+
+def draft(schema: Mapping[str, Any]) -> type[Validator]:
+    """The validator class of the draft that a schema declares; that of 2020-12 where it declares none that is known."""
+    from jsonschema import Draft202012Validator
+    from jsonschema.validators import validator_for
+
+    if not isinstance(schema.get("$schema", ""), str):
+        return Draft202012Validator
+    return validator_for(cast("Any", schema), default=Draft202012Validator)
+
+
+def is_tame(schema: object) -> bool:
+    """Whether evaluating it costs about what its size says: no recursion, no regular expressions, nothing quadratic."""
+    return isinstance(schema, bool) or _expanded(schema, schema, ()) <= _MAX_EXPANDED
+
+
+def judge_here(schema: object, records: Iterable[object], limit: int, timeout_s: float) -> Judgement:
+    """Evaluates in this process. Only for what `is_tame`."""
+    until = time.monotonic() + timeout_s
+    judged = 0
+    found: list[tuple[int, str]] = []
+    for judged, message in enumerate(messages(schema, records), 1):
+        if message is not None:
+            found.append((judged - 1, message))
+        if len(found) >= limit or time.monotonic() > until:
+            break
+    return Judgement(judged, tuple(found))
+
+
+def judge_in_child(schema: object, records: Iterable[object], limit: int, timeout_s: float) -> Judgement:
+    """Evaluates in a child process, with a limit on time, memory and processor time."""
+    with tempfile.TemporaryFile() as told, tempfile.TemporaryFile() as out:
+        told.write(json.dumps({"schema": schema, "limit": limit, "timeout_s": timeout_s}).encode() + b"\n")
+        for record in records:
+            told.write(json.dumps(record).encode() + b"\n")
+        told.seek(0)
+        argv = [sys.executable, "-I", "-S", "-c", _CHILD, json.dumps(sys.path)]
+        try:
+            # The child's own start is not the schema's fault, so it is not counted against it.
+            child = subprocess.run(
+                argv, stdin=told, stdout=out, stderr=subprocess.PIPE, timeout=2 * timeout_s + _START_S, check=False
+            )
+        except subprocess.TimeoutExpired:
+            ended = False
+        else:
+            ended = child.returncode == 0
+            if child.returncode > 0:
+                raise RuntimeError(f"judging a line_schema failed: {child.stderr[-2000:].decode(errors='replace')}")
+        out.seek(0)
+        return _read(out.read(), ended, timeout_s)
+
+
+def messages(schema: object, records: Iterable[object]) -> Iterator[str | None]:
+    """For each record the first reason why it violates the schema; None where it does not."""
+    from jsonschema.exceptions import best_match  # pyright: ignore[reportUnknownVariableType]
+    from jsonschema_specifications import REGISTRY  # pyright: ignore[reportMissingTypeStubs]
+    from referencing.exceptions import Unresolvable
+
+    kind = draft(cast("Mapping[str, Any]", schema) if isinstance(schema, dict) else {})
+    schema = _without_foreign_patterns(cast("object", schema))
+    # Holds the drafts' own schemas and cannot fetch: an unknown reference stays unknown.
+    validator = kind(cast("Any", schema), registry=REGISTRY)
+    for record in records:
+        try:
+            error = cast("ValidationError | None", best_match(validator.iter_errors(cast("Any", record))))
+        except Unresolvable as problem:
+            yield f"line_schema refers to {problem.ref!r}, which it does not contain; nothing is fetched"
+        except RecursionError:
+            yield "line_schema recurses without end on this record"
+        else:
+            if error is None:
+                yield None
+            else:
+                where = "/".join(str(p) for p in error.absolute_path)
+                yield (f"/{where}: " if where else "") + error.message[:_MESSAGE]
+
+
+def _without_foreign_patterns(schema: object) -> object:
+    """The schema less the regular expressions that JSON Schema has and Python has not, like ``\\p{L}``.
+
+    What they demand goes unjudged; the alternative is to accuse a server of Python's dialect.
+    """
+    if isinstance(schema, list):
+        return [_without_foreign_patterns(item) for item in cast("list[object]", schema)]
+    if not isinstance(schema, dict):
+        return schema
+    kept: dict[str, object] = {}
+    for keyword, value in cast("dict[str, object]", schema).items():
+        if keyword == "pattern" and isinstance(value, str) and not _compiles(value):
+            continue
+        if keyword == "patternProperties" and isinstance(value, dict):
+            value = {k: v for k, v in cast("dict[str, object]", value).items() if _compiles(k)}
+        kept[keyword] = _without_foreign_patterns(value)
+    return kept
+
+
+def _compiles(pattern: str) -> bool:
+    try:
+        re.compile(pattern)
+    except (re.error, RecursionError, OverflowError):
+        return False
+    return True
+
+
+def children(value: object) -> Iterable[Any]:
+    """The values directly in a JSON value."""
+    if isinstance(value, dict):
+        return cast("dict[str, Any]", value).values()
+    return cast("list[Any]", value) if isinstance(value, list) else ()
+
+
+def local_target(root: Mapping[str, Any], reference: object) -> Any:  # noqa: ANN401 - any JSON value
+    """What a reference within the document points to; None for any other reference, or one to nothing."""
+    if not isinstance(reference, str) or not reference.startswith("#"):
+        return None
+    target: Any = root
+    for part in unquote(reference[1:]).split("/")[1:]:
+        key = part.replace("~1", "/").replace("~0", "~")
+        members = cast("dict[str, Any]", target) if isinstance(target, dict) else dict(_indexed(target))
+        if key not in members:
+            return None
+        target = members[key]
+    return target
+
+
+def _indexed(value: object) -> Iterator[tuple[str, Any]]:
+    """The items of an array by index, as a pointer writes it; nothing for any other value."""
+    if isinstance(value, list):
+        yield from ((str(i), item) for i, item in enumerate(cast("list[Any]", value)))
+
+
+def _expanded(root: object, schema: object, open_refs: tuple[str, ...]) -> int:
+    """How many sub-schemas there are once references are followed; over the limit as soon as something is costly."""
+    over = _MAX_EXPANDED + 1
+    if not isinstance(schema, dict):
+        return 1
+    node = cast("dict[str, Any]", schema)
+    if _COSTLY & node.keys():
+        return over
+    total = 1
+    reference = node.get("$ref")
+    if reference is not None:
+        target = local_target(cast("Mapping[str, Any]", root), reference)
+        if target is None or reference in open_refs:
+            return over
+        total += _expanded(root, target, (*open_refs, reference))
+    for keyword, value in cast("dict[str, object]", node).items():
+        if keyword in _DATA or keyword in ("$defs", "definitions"):
+            continue
+        parts = children(cast("object", value)) if keyword in _MAPS or isinstance(value, list) else (value,)
+        for part in parts:
+            total += _expanded(root, part, open_refs)
+            if total > _MAX_EXPANDED:
+                return over
+    return total
+
+
+def _read(output: bytes, ended: bool, timeout_s: float) -> Judgement:
+    """The child's lines: violations, and how far it came. A line that it had no time to finish is left out."""
+    judged = 0
+    stuck = not ended
+    found: list[tuple[int, str]] = []
+    for line in output.split(b"\n")[:-1]:
+        said = json.loads(line)
+        if "message" in said:
+            found.append((said["index"], said["message"]))
+        judged = said.get("judged", judged)
+        stuck = said.get("stuck", stuck)
+    if stuck:
+        found.append(
+            (judged, f"line_schema could not be evaluated on this record within {timeout_s:g} s and its memory")
+        )
+    return Judgement(judged, tuple(found))

@@ -1,0 +1,174 @@
+"""What a descriptor must hold by itself (sections "Inline Response Format" to "Guidance Prompt")."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any, cast
+
+from lro_spec.editions import Edition
+from lro_spec.editions import edition as edition_named
+from lro_spec.findings import Finding, from_schema, shown
+from lro_spec.name_rules import name_problem
+from lro_spec.naming import parse_file_name
+from lro_spec.schema_errors import SchemaError, violations
+
+MAX_GUIDANCE = 4000
+"""Characters; what is longer is no brief instruction block."""
+
+_PLACEHOLDER = re.compile(r"\{(?:count|tokens|path|file|file_path|detail)\}")
+
+_Path = tuple[str | int, ...]
+
+
+def validate_descriptor(value: object, *, edition: str = "lro-6400") -> Iterator[Finding]:
+    """What is wrong with a descriptor, the file not opened. Raises `ValueError` for an unknown edition."""
+    text = edition_named(edition)
+    wrong: set[_Path] = set()
+    for error in violations(value, "descriptor"):
+        wrong.add(error.path)
+        yield from_schema(error, _rule(error), "the descriptor", _hint(error))
+    if not isinstance(value, dict):
+        return
+    descriptor = cast("dict[str, Any]", value)
+    # A part is looked into only where its shape is right: one fault, one finding.
+    for parts, look in _LOOKS:
+        if all(_sound(descriptor, part, wrong) for part in parts):
+            yield from look(descriptor, text)
+
+
+def _sound(descriptor: dict[str, Any], part: str, wrong: set[_Path]) -> bool:
+    return part in descriptor and not any(path == () or path[0] == part for path in wrong)
+
+
+def _summary(descriptor: dict[str, Any], text: Edition) -> Iterator[Finding]:
+    summary: dict[str, Any] = descriptor["summary"]
+    namespaces: list[str] = summary["top_namespaces"]
+    for field, rule, known in (
+        ("operation", "LRO-DESC-05", text.operations),
+        ("detail", "LRO-DESC-08", text.details),
+    ):
+        if known and summary[field] not in known:
+            message, expected = f"{field} is a word that the specification does not know", f"one of {', '.join(known)}"
+            yield Finding(rule, f"/summary/{field}", message, expected, shown(summary[field]), severity="warning")
+    low_high = summary.get("score_range")
+    if low_high is not None and low_high[0] > low_high[1]:
+        message = "score_range has the higher score first"
+        yield Finding("LRO-DESC-07", "/summary/score_range", message, "the lower score first", shown(low_high))
+    twice = [name for name, times in Counter(namespaces).items() if times > 1]
+    if twice:
+        message = "a namespace is named twice"
+        yield Finding("LRO-DESC-06", "/summary/top_namespaces", message, "each namespace once", shown(twice[0]))
+
+
+def _name(descriptor: dict[str, Any], text: Edition) -> Iterator[Finding]:
+    name = _file_name(descriptor["file_path"])
+    problem = name_problem(name, edition=text.name, severity="error")
+    if problem is not None:
+        yield Finding(problem.rule, "/file_path", problem.message, problem.expected, problem.observed)
+
+
+def _name_and_summary(descriptor: dict[str, Any], text: Edition) -> Iterator[Finding]:
+    parts = parse_file_name(_file_name(descriptor["file_path"]), edition=text.name)
+    operation = descriptor["summary"]["operation"]
+    if parts is not None and parts.operation != operation:
+        message, observed = "name and summary do not agree on the operation", f"{parts.operation} in the name"
+        yield Finding("LRO-NAME-02", "/file_path", message, f"{operation}, as in the summary", observed)
+
+
+def _line_schema(descriptor: dict[str, Any], _: Edition) -> Iterator[Finding]:
+    from lro_spec.line_schemas import is_vacuous, schema_problem
+
+    schema = descriptor["line_schema"]
+    problem = schema_problem(schema)
+    if problem is not None:
+        expected = "a JSON Schema (draft 2020-12, or the one it declares)"
+        yield Finding("LRO-DESC-09", "/line_schema", "line_schema is not a valid schema", expected, problem)
+        return
+    empty = is_vacuous(schema, ())
+    if empty is not None:
+        expected = "a schema that names the fields of a record"
+        hint = 'for example {"type": "object", "properties": {"id": {"type": "string"}}, "required": ["id"]}'
+        yield Finding("LRO-DESC-10", "/line_schema", "line_schema describes nothing", expected, empty, hint)
+
+
+def _recipes(descriptor: dict[str, Any], text: Edition) -> Iterator[Finding]:
+    recipes = descriptor["jq_recipes"]
+    wanted = len(text.recipes_at(descriptor["summary"]["detail"]) or text.recipes)
+    if len(recipes) < wanted:
+        expected = f"at least {wanted} recipes"
+        hint = f"`lro explain LRO-REC-13` lists those of {text.name}"
+        yield Finding("LRO-REC-13", "/jq_recipes", "recipes are missing", expected, f"{len(recipes)}", hint)
+
+
+def _commands(descriptor: dict[str, Any], _: Edition) -> Iterator[Finding]:
+    path = descriptor["file_path"]
+    for i, recipe in enumerate(descriptor["jq_recipes"]):
+        command = recipe["command"]
+        where = f"/jq_recipes/{i}/command"
+        if "{file}" in command and "{file}" not in path:
+            message = "the placeholder {file} was not replaced"
+            yield Finding("LRO-REC-11", where, message, path, shown(command), "put the quoted file_path in its place")
+            continue
+        try:
+            words = shlex.split(command)
+        except ValueError as problem:
+            yield Finding(
+                "LRO-REC-13", where, f"no shell can read the command: {problem}", "balanced quotes", shown(command)
+            )
+            continue
+        if path not in words:
+            hint = "quote the path as a shell needs it: a space or a quote in it ends the word"
+            yield Finding("LRO-REC-11", where, "the command does not read the file", path, shown(command), hint)
+
+
+def _guidance(descriptor: dict[str, Any], _: Edition) -> Iterator[Finding]:
+    guidance = descriptor["guidance"]
+    if not guidance.strip():
+        yield Finding("LRO-GUI-01", "/guidance", "guidance is blank", "a brief instruction block", shown(guidance))
+    if len(guidance) > MAX_GUIDANCE:
+        expected, observed = f"at most {MAX_GUIDANCE} characters", f"{len(guidance)} characters"
+        yield Finding("LRO-GUI-01", "/guidance", "guidance is not brief", expected, observed)
+    left = _PLACEHOLDER.search(guidance)
+    if left is not None and left.group() not in descriptor["file_path"]:
+        message = f"the placeholder {left.group()} was not replaced"
+        yield Finding("LRO-GUI-05", "/guidance", message, "the value itself", shown(left.group()))
+
+
+_LOOKS = (
+    (("summary",), _summary),
+    (("file_path",), _name),
+    (("file_path", "summary"), _name_and_summary),
+    (("line_schema",), _line_schema),
+    (("jq_recipes", "summary"), _recipes),
+    (("jq_recipes", "file_path"), _commands),
+    (("guidance", "file_path"), _guidance),
+)
+
+
+def _file_name(path: str) -> str:
+    return re.split(r"[/\\]", path)[-1]
+
+
+def _rule(error: SchemaError) -> str:
+    match error.path:
+        case ("file_path",) if error.keyword == "pattern":
+            return "LRO-DESC-02"
+        case ("guidance",) if error.keyword == "minLength":
+            return "LRO-GUI-01"
+        case ("summary", "top_namespaces") if error.keyword == "maxItems":
+            return "LRO-DESC-06"
+        case ("summary", "score_range", *_):
+            return "LRO-DESC-07"
+        case ("jq_recipes", _, *_):
+            return "LRO-REC-13"
+        case _:
+            return "LRO-DESC-01"
+
+
+def _hint(error: SchemaError) -> str:
+    if error.path == ("file_path",) and error.keyword == "pattern":
+        return "resolve output_dir against the server's working directory before the path is told"
+    return ""

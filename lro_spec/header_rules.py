@@ -1,0 +1,90 @@
+"""What a header must hold (section "Header Line")."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any, cast
+
+from lro_spec.editions import edition as edition_named
+from lro_spec.findings import Finding, from_schema, shown
+from lro_spec.schema_errors import SchemaError, violations
+
+MARKER = "lro_header"
+
+_TELLING_FIELDS = ("operation", "count", "schema_version", "timestamp", "estimated_tokens")
+
+
+def is_header(value: object) -> bool:
+    """Whether a line says that it is a header."""
+    return isinstance(value, dict) and cast("dict[str, Any]", value).get("type") == MARKER
+
+
+def resembles_header(value: object) -> bool:
+    """Whether a line was meant as a header, whatever its type field says."""
+    if not isinstance(value, dict):
+        return False
+    fields = cast("dict[str, Any]", value)
+    return is_header(fields) or ("id" not in fields and sum(name in fields for name in _TELLING_FIELDS) >= 3)
+
+
+def validate_header(value: object, *, edition: str = "lro-6400") -> Iterator[Finding]:
+    """What is wrong with a header. Raises `ValueError` for an unknown edition."""
+    text = edition_named(edition)
+    errors = list(violations(value, "header"))
+    for error in errors:
+        yield from_schema(error, _rule(error), "the header")
+    if not isinstance(value, dict):
+        return
+    header = cast("dict[str, Any]", value)
+    timestamp = header.get("timestamp")
+    well_formed = all(error.path != ("timestamp",) for error in errors)
+    if isinstance(timestamp, str) and well_formed and moment(timestamp) is None:
+        message, expected = "timestamp is no real date and time", "a day that the calendar has"
+        yield Finding("LRO-FILE-07", "/timestamp", message, expected, shown(timestamp))
+    yield from _unknown(header, "operation", "LRO-FILE-04", text.operations)
+    yield from _unknown(header, "detail", "LRO-FILE-08", text.details)
+
+
+def moment(timestamp: str) -> datetime | None:
+    """An ISO 8601 date and time; None when it is none. Naive where the text names no time zone."""
+    try:
+        # A leap second is a time of day that datetime cannot hold; the second before it is near enough.
+        return datetime.fromisoformat(timestamp.replace(":60", ":59", 1).upper())
+    except ValueError:
+        return None
+
+
+def utc(when: datetime) -> datetime:
+    """The same moment in UTC; a naive one is taken as UTC."""
+    try:
+        return when.replace(tzinfo=UTC) if when.tzinfo is None else when.astimezone(UTC)
+    except OverflowError:  # within hours of year 1 or 9999
+        return when.replace(tzinfo=UTC)
+
+
+def _rule(error: SchemaError) -> str:
+    match error.path:
+        case ():
+            return "LRO-FILE-02"
+        case ("type", *_):
+            return "LRO-FILE-02"
+        case ("timestamp",) if error.keyword == "pattern":
+            return "LRO-FILE-07"
+        case ("schema_version",) if error.keyword == "minLength":
+            return "LRO-FILE-12"
+        case _:
+            return "LRO-FILE-03"
+
+
+def _unknown(header: Mapping[str, Any], field: str, rule: str, known: tuple[str, ...]) -> Iterator[Finding]:
+    word = header.get(field)
+    if known and isinstance(word, str) and word and word not in known:
+        yield Finding(
+            rule,
+            f"/{field}",
+            f"{field} is a word that the specification does not know",
+            f"one of {', '.join(known)}",
+            shown(word),
+            severity="warning",
+        )

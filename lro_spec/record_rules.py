@@ -1,0 +1,46 @@
+"""What a record line must hold (section "Memory Lines")."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, cast
+
+from lro_spec.findings import Finding, from_schema
+from lro_spec.quick_record import plainly_sound
+from lro_spec.schema_errors import SchemaError, violations
+
+_LEVELS = ("light", "medium", "full")
+
+
+def validate_line(value: object, detail: str | None = None) -> Iterator[Finding]:
+    """What is wrong with a record at a detail level; at any level, where *detail* is none of the three."""
+    part = level(detail)
+    if isinstance(value, dict) and plainly_sound(cast("dict[str, Any]", value), part):
+        return
+    told: set[tuple[str | int, ...]] = set()
+    for error in violations(cast("object", value), "line", part):
+        # A light record's content breaks two rules of the schema when it is no text; one finding is enough.
+        if error.path not in told:
+            told.add(error.path)
+            yield from_schema(error, _rule(error), "the record", _hint(error))
+
+
+def level(detail: str | None) -> str:
+    """The part of the line schema that holds at a detail level: any, where the level is none of the three."""
+    return detail if detail in _LEVELS else "any"
+
+
+def _rule(error: SchemaError) -> str:
+    match error:
+        case SchemaError(path=()):
+            return "LRO-FILE-01"
+        case SchemaError(path=("content",), keyword="enum" | "required"):
+            return "LRO-DET-01"
+        case _:
+            return "LRO-FILE-11"
+
+
+def _hint(error: SchemaError) -> str:
+    if error.path == ("content",) and error.keyword == "enum":
+        return "leave content out of light records, or call with detail medium or full"
+    return ""

@@ -1,0 +1,74 @@
+"""The child process that evaluates a schema nobody trusts. It reads stdin, writes stdout, and bounds itself.
+
+Stdin: a line with the schema and the limits, then a record a line. Stdout: ``{"index", "message"}`` for a violation,
+``{"judged", "stuck"}`` at the end: *stuck* when one record alone used up the time.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from types import FrameType
+from typing import Any
+
+_MEMORY = 1024 * 1024 * 1024
+
+
+class _TimeUp(Exception):
+    pass
+
+
+def main() -> None:
+    """Judges until the records, the violations that were asked for, or the time run out."""
+    from lro_spec.bounded_schemas import messages
+
+    order = json.loads(sys.stdin.buffer.readline())
+    judge = messages(order["schema"], _records())
+    next(messages(True, [0]))  # imports are not the schema's time
+    timeout_s = float(order["timeout_s"])
+    _bound(timeout_s)
+    began = record_began = time.monotonic()
+    judged = found = 0
+    stuck = False
+    try:
+        for message in judge:
+            if message is not None:
+                _say({"index": judged, "message": message})
+                found += 1
+            judged += 1
+            record_began = time.monotonic()
+            if found >= order["limit"]:
+                break
+    except _TimeUp:
+        now = time.monotonic()
+        stuck = now - record_began > (now - began) / 2
+    except MemoryError:
+        stuck = True
+    _say({"judged": judged, "stuck": stuck})
+
+
+def _records() -> Iterator[Any]:
+    for line in sys.stdin.buffer:
+        yield json.loads(line)
+
+
+def _bound(timeout_s: float) -> None:
+    signal.signal(signal.SIGALRM, _time_up)
+    signal.setitimer(signal.ITIMER_REAL, timeout_s)
+    # Should Python never get to the signal, the kernel ends the process.
+    resource.setrlimit(resource.RLIMIT_CPU, (int(2 * timeout_s) + 5, int(2 * timeout_s) + 6))
+    resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def _time_up(_signal: int, _frame: FrameType | None) -> None:
+    raise _TimeUp
+
+
+def _say(what: dict[str, Any]) -> None:
+    sys.stdout.write(json.dumps(what) + "\n")
+    sys.stdout.flush()

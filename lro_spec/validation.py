@@ -1,0 +1,26 @@
+"""Validation of descriptors, headers, records and whole files: what it finds, it says with the requirement it breaks.
+
+>>> from lro_spec.validation import validate_file
+>>> for finding in validate_file("atlatl-recall-01KJPH5RT0A1B2C3D4E5F6G7H8.jsonl"):  # doctest: +SKIP
+...     print(finding.line, finding.rule, finding.message)
+"""
+
+from lro_spec.descriptor_rules import validate_descriptor
+from lro_spec.file_rules import validate_file
+from lro_spec.findings import Finding, Severity
+from lro_spec.header_rules import validate_header
+from lro_spec.physical_lines import MAX_LINE_BYTES
+from lro_spec.record_rules import validate_line
+from lro_spec.schemas import SCHEMA_NAMES, json_schema
+
+__all__ = [
+    "MAX_LINE_BYTES",
+    "SCHEMA_NAMES",
+    "Finding",
+    "Severity",
+    "json_schema",
+    "validate_descriptor",
+    "validate_file",
+    "validate_header",
+    "validate_line",
+]
