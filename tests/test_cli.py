@@ -276,7 +276,7 @@ RECORD = {
 class TestValidate:
     @pytest.fixture
     def good(self, here: Path) -> Path:
-        path = here / "good.jsonl"
+        path = here / "atlatl-recall-01KAJNV3M0A1B2C3D4E5F6G7H8.jsonl"
         path.write_text(f"{json.dumps(HEADER)}\n{json.dumps(RECORD)}\n")
         return path
 
