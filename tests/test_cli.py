@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -21,6 +22,7 @@ from lro_conformance.cli import main
 from lro_conformance.events import RunFinished, RunStarted, TrialFinished, TrialStarted
 from lro_conformance.report.model import Report
 from lro_conformance.verdicts import Verdict
+from lro_spec.naming import file_name, ulid_at
 from lro_spec.requirements import catalogue
 
 ROOT = Path(__file__).parent.parent
@@ -251,7 +253,7 @@ class TestSchema:
         assert "report" in one_line(capsys)
 
 
-HEADER = {
+HEADER: dict[str, Any] = {
     "type": "lro_header",
     "operation": "recall",
     "query": "*",
@@ -276,7 +278,7 @@ RECORD = {
 class TestValidate:
     @pytest.fixture
     def good(self, here: Path) -> Path:
-        path = here / "good.jsonl"
+        path = here / file_name("recall", ulid=ulid_at(datetime.fromisoformat(HEADER["timestamp"])))
         path.write_text(f"{json.dumps(HEADER)}\n{json.dumps(RECORD)}\n")
         return path
 
@@ -297,9 +299,16 @@ class TestValidate:
     def test_json_is_one_array_over_all_paths(self, good: Path, bad: Path, capsys: pytest.CaptureFixture[str]):
         assert main(["validate", "--format", "json", str(good), str(bad)]) == 1
         found = json.loads(capsys.readouterr().out)
-        assert {(f["path"], f["rule"]) for f in found} == {(str(bad), "LRO-FILE-06")}
+        assert {(f["path"], f["rule"], f["severity"]) for f in found} == {
+            (str(bad), "LRO-FILE-06", "error"),
+            (str(bad), "LRO-NAME-02", "warning"),
+        }
         assert main(["validate", "--format", "json", str(good)]) == 0
         assert json.loads(capsys.readouterr().out) == []
+
+    def test_warnings_are_told_and_fail_nothing(self, good: Path, capsys: pytest.CaptureFixture[str]):
+        assert main(["validate", str(good.rename("renamed.jsonl"))]) == 0
+        assert re.search(r"renamed\.jsonl: warning: LRO-NAME-02: ", capsys.readouterr().out)
 
     def test_standard_input_is_a_dash(self, bad: Path):
         done = shell("validate", "-", input=bad.read_text())

@@ -279,6 +279,18 @@ class TestProgress:
         assert "1 of 60 experiments, checks 1: ✗ 1" in text
         assert "\x1b[?25h" in stream.getvalue()  # the cursor is back
 
+    def test_live_view_keeps_marks_and_times_on_a_narrow_terminal(self, monkeypatch: pytest.MonkeyPatch):
+        monkeypatch.setenv("TERM", "xterm")
+        view = LiveView(Terminal(), width=40)
+        view(TrialStarted("edges", "a title much longer than there is room for on forty columns"))
+        view(TrialFinished("edges", 1234.56, "a problem that is also longer than there is room for"))
+        shown = Console(file=Terminal(), width=40, record=True)
+        shown.print(view.moving())
+        row = shown.export_text().splitlines()[0]
+        assert row.startswith("! a title")
+        assert "1234.6 s" in row
+        assert len(row) <= 40
+
     def test_plain_view_reports_trials_beside_the_report_on_request(self, capsys: pytest.CaptureFixture[str]):
         view = PlainView(sys.stdout, VERBOSE)
         view(TrialFinished("edges", 1.25, "timed out\x1b"))

@@ -86,7 +86,8 @@ def _findings(path: str, stream: BinaryIO, kind: str, edition: str) -> Iterator[
     if kind == "profile":
         yield from _profile(path, stream)
     elif kind == "file":
-        yield from validate_file(stream, edition=edition)
+        name = Path(path).name if Path(path).is_file() else None  # a pipe's name says nothing
+        yield from validate_file(stream, name=name, edition=edition)
     else:
         try:
             value = loads(stream.read())

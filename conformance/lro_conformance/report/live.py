@@ -87,16 +87,16 @@ class LiveView:
         """The table of experiments as it stands, cut to the height of the terminal."""
         height = max(3, self._console.height - 3)
         table = Table.grid(padding=(0, 1))
-        for _ in range(2):
-            table.add_column(no_wrap=True)
-        table.add_column(justify="right", no_wrap=True)
-        table.add_column(no_wrap=True, overflow="ellipsis", style="dim")
+        table.add_column(no_wrap=True)
+        table.add_column()  # rich narrows only columns that may wrap; their cells then refuse to
+        table.add_column(no_wrap=True, justify="right")
+        table.add_column(style="dim")
         trials = self._progress.trials()
         for trial in _visible(trials, height):
             mark, style = _STATES[trial.state]
             shown = self._spinner if trial.state == "running" else Text(mark, style)
             seconds = Text("" if trial.state == "waiting" else f"{trial.seconds:.1f} s")
-            table.add_row(shown, Text(trial.title or trial.name, overflow="ellipsis"), seconds, Text(trial.detail))
+            table.add_row(shown, _cut(trial.title or trial.name), seconds, _cut(trial.detail))
         ended = sum(t.state in ("done", "broken") for t in trials)
         return Group(table, Text.assemble(f"{ended} of {len(trials)} experiments", *self._counted()))
 
@@ -136,6 +136,10 @@ class LiveView:
             if text:
                 grid.add_row(Text(label), Text(text))
         self._console.print(Padding(grid, (0, 0, 0, 2), expand=False))
+
+
+def _cut(text: str) -> Text:
+    return Text(text, no_wrap=True, overflow="ellipsis")
 
 
 _STATES = {"waiting": ("·", "dim"), "running": ("", ""), "done": ("✓", "green"), "broken": ("!", "yellow")}
