@@ -75,6 +75,11 @@ class FileSeen:
         ]
 
     @cached_property
+    def characters(self) -> int:
+        """The characters of the record lines."""
+        return sum(len(line.raw.decode("utf-8", "replace")) for line in self.record_lines)
+
+    @cached_property
     def records(self) -> list[Record]:
         """The record lines that are objects."""
         return [cast("Record", line.value) for line in self.record_lines if isinstance(line.value, dict)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from datetime import UTC, datetime
 from functools import cache
@@ -18,12 +18,16 @@ from lro_conformance.notes import notes
 from lro_conformance.profile import Profile
 from lro_conformance.report.model import CheckResult, Report, RequirementResult, ServerInfo
 from lro_conformance.trials import Trial, closure
+from lro_conformance.trials.live import Live
 from lro_conformance.trials.survey import Survey
 from lro_conformance.verdicts import Verdict, achieved, level_verdict, requirement_verdict
 from lro_conformance.wire import Run
 from lro_spec.requirements import Requirement, catalogue
 
 LEVELS = (1, 2, 3)
+
+LIVE = "live"
+"""The evidence of property checks: servers that still run. It is there once every trial is done."""
 
 
 def certify(
@@ -59,8 +63,9 @@ class Session:
         self.seed = secrets.randbelow(2**31) if seed is None else seed
         self.tell: Observer = observer or (lambda event: None)
         self.checks = [c for c in checks() if only is None or c.requirement in only]
-        self.trials = closure(["survey", *(n for c in self.checks for n in c.needs)])
+        self.trials = closure(["survey", *(n for c in self.checks for n in c.needs if n != LIVE)])
         self.evidence: dict[str, Any] = {}
+        self.results: dict[str, CheckResult] = {}
         self.info = ServerInfo("", "", tuple(profile.server.command), "")
 
     def run(self, jobs: int) -> Report:
@@ -71,11 +76,12 @@ class Session:
             lab = Lab(self.profile, run, self.tell, seed=self.seed)
             try:
                 self._experiment(lab, jobs)
-                results = self._judge()
+                self._properties(lab)
             finally:
                 lab.close()
             starts = run.starts
-        report = self._report(results, started.isoformat(timespec="seconds"), time.monotonic() - clock, starts)
+        self._judge(final=True)
+        report = self._report(started.isoformat(timespec="seconds"), time.monotonic() - clock, starts)
         self.tell(RunFinished(report))
         return report
 
@@ -97,6 +103,7 @@ class Session:
                 for one in [t for t in waiting if all(n in self.evidence for n in t.needs)]:
                     waiting.remove(one)
                     under_way[pool.submit(self._make, lab, one)] = one
+                self._judge()
                 done, _ = wait(under_way, return_when=FIRST_COMPLETED)
                 for future in done:
                     self.evidence[under_way.pop(future).name] = future.result()
@@ -125,30 +132,44 @@ class Session:
 
     # judgement
 
-    def _judge(self) -> list[CheckResult]:
-        survey = self.evidence.get("survey")
-        gate: Exception | None = None
-        if isinstance(survey, Exception):
-            gate = survey
-        elif isinstance(survey, Survey) and survey.implemented is False:
-            gate = NotApplicable("the server does not implement LRO")
-        elif isinstance(survey, Survey) and survey.implemented is None:
-            gate = NotObserved(_nothing_to_see(survey))
-        results: list[CheckResult] = []
-        for one in self.checks:
-            results.append(judge(one, self._evidence_for(one, gate), edition=self.profile.edition))
-            self.tell(CheckJudged(results[-1]))
-        return results
+    def _properties(self, lab: Lab) -> None:
+        """Judge the checks that hold live servers, one after the other, while those still run."""
+        live = Live(lab)
+        self.evidence[LIVE] = live
+        try:
+            self._judge()
+        finally:
+            live.close()
 
-    def _evidence_for(self, one: Check, gate: Exception | None) -> Mapping[str, Any]:
-        if gate is None or (_group(one, self.profile.edition) == "implemented" and gate is not self.evidence["survey"]):
+    def _judge(self, *, final: bool = False) -> None:
+        """Judge every check whose evidence is there; in the end also those whose evidence will never be."""
+        for one in self.checks:
+            if one.name in self.results or (not final and any(n not in self.evidence for n in one.needs)):
+                continue
+            result = judge(one, self._evidence_for(one), edition=self.profile.edition)
+            self.results[one.name] = result
+            self.tell(CheckJudged(result))
+
+    def _evidence_for(self, one: Check) -> Mapping[str, Any]:
+        gate = self._gate()
+        if gate is None or (_group(one, self.profile.edition) == "implemented" and isinstance(self.evidence["survey"], Survey)):
             return self.evidence
         return dict.fromkeys(one.needs, gate)
 
+    def _gate(self) -> Exception | None:
+        """What keeps all checks from a verdict; None when nothing does."""
+        survey = self.evidence["survey"]
+        if not isinstance(survey, Survey):
+            return survey if isinstance(survey, Exception) else NotObserved("the server was not observed")
+        if survey.implemented is None:
+            return NotObserved(_nothing_to_see(survey))
+        return None if survey.implemented else NotApplicable("the server does not implement LRO")
+
     # report
 
-    def _report(self, results: Sequence[CheckResult], started_at: str, duration_s: float, starts: int) -> Report:
+    def _report(self, started_at: str, duration_s: float, starts: int) -> Report:
         edition = self.profile.edition
+        results = [self.results[c.name] for c in self.checks]
         judged = [self._requirement(r, [c for c in results if c.requirement == r.id]) for r in catalogue(edition)]
         binding = [(r.requirement, r.verdict) for r in judged if r.requirement.excluded is None]
         levels = {n: level_verdict(n, binding) for n in LEVELS}

@@ -76,6 +76,8 @@ class Bench:
     operations: Mapping[str, Operation] = field(default_factory=dict[str, Operation])
     handshake: Reply | None = None
     lock: threading.RLock = field(default_factory=threading.RLock)
+    named: set[str] = field(default_factory=set[str])
+    """The names of the files that descriptors of this server named."""
 
     @property
     def roots(self) -> tuple[Path, ...]:
@@ -139,6 +141,7 @@ class Bench:
         if found is not None:
             file = see_file(found.value.get("file_path"), self.roots)
             self.lab.remember(file)
+            self.named.add(os.path.basename(file.path))
         return Call(
             operation=asked["name"],
             tool=self.operations[asked["name"]].tool,

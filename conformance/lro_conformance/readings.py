@@ -49,9 +49,7 @@ def _by_less_than_the_set(edge: Edge) -> bool:
 
 def characters(call: Call) -> int:
     """The characters of a file's record lines."""
-    if call.file is None:
-        return 0
-    return sum(len(line.raw.decode("utf-8", "replace")) for line in call.file.record_lines)
+    return call.file.characters if call.file is not None else 0
 
 
 def follows_detail(survey: Survey, operation: str) -> str | None:
@@ -61,9 +59,10 @@ def follows_detail(survey: Survey, operation: str) -> str | None:
     the same size have an E that differs so much.
     """
     calls = [c for (n, _), c in survey.whole.items() if n == operation and c.estimate and characters(c)]
+    ids = {id(c): by_id(c.filed).keys() for c in calls}
     for one in calls:
         for other in calls:
-            if by_id(one.filed).keys() != by_id(other.filed).keys() or not one.filed:
+            if one is other or ids[id(one)] != ids[id(other)] or not ids[id(one)]:
                 continue
             sizes, estimates = characters(other) / characters(one), (other.estimate or 0) / (one.estimate or 1)
             same_size, same_estimate = abs(sizes - 1) < ALIKE, abs(estimates - 1) < ALIKE

@@ -12,9 +12,9 @@ from lro_conformance.trials.defaults import Bracket, Defaults
 from lro_conformance.trials.edges import Edge, Edges, Probe
 from lro_conformance.trials.survey import Survey
 
-LOW, HIGH, SLACK = 0.6, 1.6, 64
-"""The tolerance of an honest estimate: from 0.6 to 1.6 of characters ÷ 4, give or take 64 tokens. A real tokenizer gives
-1.1 to 1.3 on English JSON, other spacing or indentation up to 1.4; characters ÷ 3 still fits, ÷ 2 does not."""
+LOW, HIGH, SLACK = 0.6, 1.8, 64
+"""The tolerance of an honest estimate: from 0.6 to 1.8 of characters ÷ 4, give or take 64 tokens. A real tokenizer gives
+1.1 to 1.3 on English JSON, indentation up to 1.5 and escaping 1.2; characters ÷ 3 still fits, ÷ 2 does not."""
 
 WIDE_TOKENS = 2.0
 """The most tokens that an honest tokenizer gives one character of a wide script."""
@@ -117,9 +117,10 @@ def _never(survey: Survey, defaults: Defaults, default: int, see: Subjects) -> N
 
 @check("LRO-THR-02")
 def test_estimate_is_honest(survey: Survey, see: Subjects) -> None:
-    """The header's E lies within 0.6 to 1.6 of the characters of the file's record lines ÷ 4 (± 64 tokens)."""
+    """The header's E lies within 0.6 to 1.8 of the characters of the file's record lines ÷ 4 (± 64 tokens)."""
+    astray = {n for n in survey.operations if follows_detail(survey, n) is not None}
     for call in survey.files:
-        if follows_detail(survey, call.operation) is not None:
+        if call.operation in astray:
             see.unseen("the estimate does not follow the detail level")
             continue
         estimate = call.header.get("estimated_tokens")
@@ -140,7 +141,7 @@ def honest_range(call: Call) -> tuple[int, int]:
     lines = [line.raw.decode("utf-8", "replace") for line in call.file.record_lines] if call.file else []
     text = "".join(lines)
     escaped = text.count("\\u")
-    wide = sum(ord(c) >= 0x2E80 for c in text) + escaped
+    wide = escaped + (0 if text.isascii() else sum(ord(c) >= 0x2E80 for c in text))
     narrow = len(text) - wide
     low = LOW * (len(text) - 5 * escaped) / 4 - SLACK
     high = HIGH * narrow / 4 + WIDE_TOKENS * wide + SLACK

@@ -42,8 +42,8 @@ class Survey:
     """Inject calls with a small and with a large token budget, where the tool takes one."""
     later: Mapping[str, FileSeen]
     """The files once more, at the end."""
-    listing: Mapping[str, int]
-    """The output folder at the end."""
+    unnamed: tuple[str, ...]
+    """What stands in the output folder at the end that no descriptor named."""
     word: str | None
     """A query that finds something."""
     adjustable: bool
@@ -133,7 +133,7 @@ def _look(lab: Lab, bench: Bench, adjustable: bool) -> Survey:
         together=tuple(together),
         budgets=tuple(budgets),
         later=later,
-        listing=bench.listing(),
+        unnamed=tuple(sorted(set(bench.listing()) - bench.named)),
         word=word,
         adjustable=adjustable,
         anomalies=tuple(str(a) for a in bench.server.transcript.anomalies if a.kind not in _LAWFUL),
