@@ -161,7 +161,10 @@ def _is_open(number: str) -> bool:
 
 
 def test_an_old_system_without_pidfd_and_waitid_does_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(child, "_pidfd", lambda _: None)
+    def no_pidfd(_: int) -> None:
+        return None
+
+    monkeypatch.setattr(child, "_pidfd", no_pidfd)
     monkeypatch.delattr(os, "waitid")
     with Run(limits=QUICK) as run:
         for name, code in (("sound", 0), ("exits-when-called", 7), ("ignores-the-end", None)):
