@@ -296,7 +296,9 @@ def test_an_odd_answer_is_understood_and_what_is_odd_is_named(
     [
         (b'{"jsonrpc":"2.0","id":ID,"result":' + b"[" * 60_000 + b"]" * 60_000 + b"}\n", "too-deep"),
         (b'{"jsonrpc":"2.0","id":ID,"result":' + b"9" * 60_000 + b"}\n", "not-json"),
+        (b'{"jsonrpc":"2.0","id":ID,"result":nothing}\n', "not-json"),
         (b'{"result":{},"id":ID,}\n', "not-json"),
+        (b'{"jsonrpc":"2.0","id":ID}\n', "not-a-message"),
     ],
 )
 def test_an_answer_that_cannot_be_read_fails_its_request_and_nothing_else(
@@ -308,6 +310,14 @@ def test_an_answer_that_cannot_be_read_fails_its_request_and_nothing_else(
     assert reply.failure.kind == "garbage"
     assert kinds(server) == {problem: 1}
     assert server.alive
+
+
+def test_a_time_limit_tells_what_came_instead(start: Start) -> None:
+    server = start("writes", b'{"jsonrpc":"2.0","id":"another","result":1}\n')
+    failure = server.request("anything", timeout_s=0.3).failure
+    assert failure is not None
+    assert failure.kind == "timeout"
+    assert "never made: id 'another'" in failure.detail
 
 
 def test_requests_of_the_server_are_answered_or_refused(start: Start) -> None:

@@ -160,6 +160,35 @@ def _is_open(number: str) -> bool:
     return os.path.lexists(f"/proc/self/fd/{number}") and not os.readlink(f"/proc/self/fd/{number}").startswith("/proc")
 
 
+def test_an_old_system_without_pidfd_and_waitid_does_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_pidfd(_: int) -> None:
+        return None
+
+    monkeypatch.setattr(child, "_pidfd", no_pidfd)
+    monkeypatch.delattr(os, "waitid")
+    with Run(limits=QUICK) as run:
+        for name, code in (("sound", 0), ("exits-when-called", 7), ("ignores-the-end", None)):
+            server = run.server(command(name))
+            server.start()
+            assert server.initialize().ok
+            if code == 7:
+                failure = server.request("anything", timeout_s=10).failure
+                assert failure is not None
+                assert failure.exit is not None
+                assert failure.exit.code == 7
+            exit = server.close()
+            assert exit is not None
+            assert (exit.code, exit.killed) == (code, code is None)
+
+
+@ON_LINUX
+def test_the_guard_is_not_taken_for_part_of_a_run_that_this_one_is_inside_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(MARKER, "outer:1")
+    with Run() as run, run.server(["cat"]) as server:
+        assert marked(b"outer:") == []
+        assert marked(f"{run.id}:".encode()) == [server.pid]
+
+
 def test_a_run_ends_its_servers_and_removes_its_folders() -> None:
     with Run(limits=QUICK) as run:
         servers = [run.server(command("ignores-the-end")) for _ in range(4)]

@@ -219,11 +219,11 @@ class Connection:
         if channel is not None and channel.lines.overflowing is not None:
             return self._too_large(pending, "its time ran out while a line came that is over")
         text = f"{pending.method}: no response within {timeout_s:g} s"
-        if (garbage := self._dialogue.garbage - pending.garbage_before) == 0:
-            return self._failure("timeout", text)
-        text += f"; {garbage} lines on stdout were not JSON-RPC, the last: {self._dialogue.last_garbage}"
+        if odd := self.transcript.counts.total() - pending.anomalies_before:
+            text += f"; what came was wrong ({odd} times), at last: {self.transcript.last_anomaly}"
+        garbage = self._dialogue.garbage > pending.garbage_before
         understood = self._dialogue.messages > pending.messages_before
-        return self._failure("timeout" if understood else "garbage", text)
+        return self._failure("garbage" if garbage and not understood else "timeout", text)
 
     def _failure(self, kind: FailureKind, detail: str) -> Failure:
         return Failure(kind, detail, self.exit, self._stderr_end())

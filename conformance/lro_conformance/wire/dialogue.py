@@ -73,6 +73,7 @@ class Pending:
     clock: float
     messages_before: int
     garbage_before: int
+    anomalies_before: int
 
     def reply(
         self,
@@ -117,7 +118,8 @@ class Dialogue:
     def ask(self, method: str, params: Mapping[str, Any] | None) -> Pending:
         """A new request. Raises `ValueError` when *params* hold NaN or an infinity."""
         line = jsonrpc.request(self._next_id, method, params)
-        pending = Pending(self._next_id, method, line, time.time(), time.monotonic(), self.messages, self.garbage)
+        before = (self.messages, self.garbage, self.transcript.counts.total())
+        pending = Pending(self._next_id, method, line, time.time(), time.monotonic(), *before)
         self.pending[pending.id] = pending
         self._next_id += 1
         return pending
@@ -180,6 +182,9 @@ class Dialogue:
         if kind == "none":
             reading.problems.append(("not-a-message", jsonrpc.excerpt(reading.raw)))
             self._count_garbage(reading.raw, reading.problems)
+            id = message.get("id")
+            if isinstance(id, int) and not isinstance(id, bool) and (pending := self.pending.get(id)):
+                self.give_up(id, Failure("garbage", f"{pending.method}: its response has neither result nor error"))
             return
         self.messages += 1
         if message.get("jsonrpc") != "2.0":

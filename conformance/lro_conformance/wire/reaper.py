@@ -61,7 +61,7 @@ class Reaper:
 
     def _order(self, line: str) -> None:
         with self._lock:
-            if self._closed:
+            if self._closed or os.name != "posix":  # elsewhere no server is started either
                 return
             if self._process is None:
                 self._process = _start()

@@ -73,6 +73,7 @@ class Transcript:
         """How many lines of chatter are gone."""
         self.anomalies: list[Anomaly] = []
         """The first thousand; `counts` has them all."""
+        self.last_anomaly: Anomaly | None = None
         self.counts: Counter[str] = Counter()
         """How many anomalies of each kind there were."""
 
@@ -117,8 +118,9 @@ class Transcript:
     def note(self, kind: str, detail: str, line: bytes = b"", *, at: float | None = None) -> None:
         """Records an anomaly."""
         self.counts[kind] += 1
+        self.last_anomaly = Anomaly(kind, detail, time.time() if at is None else at, line[:CUT_BYTES])
         if len(self.anomalies) < _MAX_ANOMALIES:
-            self.anomalies.append(Anomaly(kind, detail, time.time() if at is None else at, line[:CUT_BYTES]))
+            self.anomalies.append(self.last_anomaly)
 
     def _make_room(self, newest: int) -> bool:
         """Cuts one body, or drops one line of chatter; False when neither is left."""
