@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import string
 import time
 from collections.abc import Mapping
@@ -25,7 +24,6 @@ from lro_conformance.trials.live import Live
 from lro_conformance.trials.recipes import attempt, commands_of
 from lro_conformance.trials.survey import Inline, Survey
 from lro_spec.naming import parse_file_name
-from lro_spec.recipes import JqRunner
 from lro_spec.strictjson import equal
 
 # threshold
@@ -87,12 +85,13 @@ _JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_TEXT.filter(bool), inner, max_size=3),
     max_leaves=12,
 )
+_WORD = st.integers(26**7, 26**8 - 1).map(lambda n: "".join(chr(97 + n // 26**i % 26) for i in range(8)))
 MEMORY: st.SearchStrategy[Record] = st.fixed_dictionaries(
     {
         "id": st.uuids(version=4).map(str),
         "memory_type": st.sampled_from(["semantic", "episodic", "procedural"]),
         "namespace": st.sampled_from(["_semantic/a", "_semantic/b", "_episodic/c", "other/d"]),
-        "title": _TEXT.map(lambda t: f"Title {t}"),
+        "title": st.tuples(_WORD, _TEXT).map(" ".join),
         "content": _TEXT.map(lambda t: f"Content {t}"),
         "created": st.just("2026-01-02T03:04:05Z"),
         "status": st.just("active"),
@@ -110,10 +109,17 @@ def _stored(bench: Bench, memory: Record) -> bool:
     return reply is not None and reply.result is not None and reply.result.get("isError") is not True
 
 
-def _whole(survey: Survey, bench: Bench) -> Call:
+def _fetch(survey: Survey, bench: Bench, memories: list[Record]) -> Call:
+    """A call whose result has these memories: found by the word that they share, or else among all there are."""
     name = next(n for n in survey.operations if survey.offloads(n))
-    details = survey.operations[name].details
-    return bench.call(name, detail=details[-1] if details else None, limit=5 * LIMIT)
+    operation = survey.operations[name]
+    detail = operation.details[-1] if operation.details else None
+    ids = {m["id"] for m in memories}
+    if operation.query is not None:
+        call = bench.call(name, detail=detail, query=memories[0]["title"].split()[0])
+        if ids <= by_id(call.filed or call.records or []).keys():
+            return call
+    return bench.call(name, detail=detail, limit=5 * LIMIT)
 
 
 def _needs_seed(survey: Survey) -> None:
@@ -134,7 +140,7 @@ def test_any_memory_survives(live: Live, survey: Survey, inline: Inline, see: Su
     def examine(memory: Record) -> Miss | None:
         if not _stored(survey.bench, memory) or not _stored(inline.bench, memory):
             return None
-        filed, shown = _whole(survey, survey.bench), _whole(survey, inline.bench)
+        filed, shown = _fetch(survey, survey.bench, [memory]), _fetch(survey, inline.bench, [memory])
         here, there = by_id(shown.records or []).get(memory["id"]), by_id(filed.filed).get(memory["id"])
         if here is None or there is None:
             return None
@@ -162,7 +168,7 @@ def test_any_memory_is_one_line(live: Live, survey: Survey, see: Subjects) -> No
     def examine(memory: Record) -> Miss | None:
         if not _stored(survey.bench, memory):
             return None
-        call = _whole(survey, survey.bench)
+        call = _fetch(survey, survey.bench, [memory])
         wrong = wrong_line(call) if call.outcome == "offloaded" else None
         if wrong is None:
             return None
@@ -236,21 +242,23 @@ def test_pattern_in_any_memories(live: Live, survey: Survey, see: Subjects) -> N
 
 def _any_corpus(number: int, live: Live, survey: Survey, see: Subjects) -> None:
     _needs_seed(survey)
-    with JqRunner(shutil.which("jq")) as runner:
 
-        def examine(memories: list[Record]) -> Miss | None:
-            if not all([_stored(survey.bench, m) for m in memories]):
-                return None
-            call = _whole(survey, survey.bench)
-            if not call.filed:
-                return None
-            for one in attempt(runner, number, call, commands_of(call)):
-                right = one.agreement.ok or one.agreement.erratum is not None or one.agreement.with_header
-                if not right and (one.command.pipeline is None or one.command.pipeline.skip == 1):
-                    return Miss(one.agreement.expected, one.agreement.observed, f"{one.evidence()}")
+    def examine(memories: list[Record]) -> Miss | None:
+        word = memories[0]["title"].split()[0]
+        memories = [{**m, "title": f"{word} {m['title']}"} for m in memories]
+        if not all([_stored(survey.bench, m) for m in memories]):
             return None
+        call = _fetch(survey, survey.bench, memories)
+        if not call.filed:
+            return None
+        for one in attempt(live.runner, number, call, commands_of(call)):
+            right = one.agreement.ok or one.agreement.erratum is not None or one.agreement.with_header
+            if not right and (one.command.pipeline is None or one.command.pipeline.skip == 1):
+                return Miss(one.agreement.expected, one.agreement.observed, f"{one.evidence()}")
+        return None
 
-        live.explore(see, st.lists(MEMORY, min_size=1, max_size=3), examine, share=0.25)
+    live.explore(see, st.lists(MEMORY, min_size=1, max_size=6, unique_by=lambda m: m["id"]), examine, share=0.35)
+
 
 
 # cleanup

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TypeVar
 
 from hypothesis import HealthCheck, Phase, given, settings
@@ -17,6 +19,7 @@ from hypothesis.strategies import SearchStrategy
 from lro_conformance.judge import Miss, Subjects
 from lro_conformance.lab import Bench, Lab, Settings
 from lro_conformance.trials.cleanup import TTL
+from lro_spec.recipes import JqRunner
 
 Value = TypeVar("Value")
 
@@ -45,8 +48,13 @@ class Live:
                 self._cleaning = self._stack.enter_context(made)
             return self._cleaning
 
+    @cached_property
+    def runner(self) -> JqRunner:
+        """One jq for all properties."""
+        return self._stack.enter_context(JqRunner(shutil.which("jq")))
+
     def close(self) -> None:
-        """Stop the servers started here."""
+        """Stop what was started here."""
         self._stack.close()
 
     def explore(
