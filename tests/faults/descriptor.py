@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 
 from tests.faults.catalogue import fault
-from tests.servers.fastjson import dumps
 from tests.servers.plain import Call, Server
 
 TYPE_CHECKING = False
@@ -229,7 +228,7 @@ class returns_the_records_as_well(Answering):
     """A second block of text has the whole result set."""
 
     def answered(self, call: Call, result: Record) -> Record:
-        block = {"type": "text", "text": dumps(call.records)}
+        block = {"type": "text", "text": self.dumps(call.records)}
         return {**result, "content": [*result["content"], block]}
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from tests.faults.catalogue import fault
-from tests.servers.fastjson import dumps
 from tests.servers.plain import Call, Server
 
 TYPE_CHECKING = False
@@ -30,7 +29,7 @@ class inject_returns_raw_records(Server):
     """Below the threshold: the records as JSON, not the formatted text."""
 
     def inject_text(self, call: Call, budget: int) -> str:
-        return dumps(call.records)
+        return self.dumps(call.records)
 
 
 @fault("LRO-INJ-01", says="text", proves=0)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 
 from tests.faults.catalogue import fault
-from tests.servers.fastjson import dumps
 from tests.servers.plain import Call, Server
 
 TYPE_CHECKING = False
@@ -83,7 +82,7 @@ class content_is_a_string(Server):
     """The text itself in place of a list of blocks."""
 
     def structured(self, value: Any) -> Record:
-        return {**super().structured(value), "content": dumps(value)}
+        return {**super().structured(value), "content": self.dumps(value)}
 
 
 @fault("LRO-PROT-03", says="type", proves=3)
@@ -91,7 +90,7 @@ class content_blocks_have_no_type(Server):
     """`{"text": …}`."""
 
     def structured(self, value: Any) -> Record:
-        return {**super().structured(value), "content": [{"text": dumps(value)}]}
+        return {**super().structured(value), "content": [{"text": self.dumps(value)}]}
 
 
 @fault("LRO-PROT-03", says="isError", proves=3, also=("LRO-DESC-12",))

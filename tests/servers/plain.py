@@ -90,6 +90,10 @@ class Server:
         self.log_level = "debug"
         self.running = True
 
+    def dumps(self, value: Any) -> str:
+        """JSON as this server spells it, on one line."""
+        return dumps(value)
+
     # Settings
 
     def read_settings(self, env: Mapping[str, str]) -> Settings:
@@ -245,7 +249,7 @@ class Server:
         return {"content": [{"type": "text", "text": text}], "isError": False}
 
     def structured(self, value: Any) -> Record:
-        return {**self.text(dumps(value)), "structuredContent": value}
+        return {**self.text(self.dumps(value)), "structuredContent": value}
 
     def error(self, message: str) -> Record:
         return {**self.text(message), "isError": True}
@@ -275,10 +279,10 @@ class Server:
         }
 
     def record_line(self, record: Record) -> str:
-        return dumps(record)
+        return self.dumps(record)
 
     def file_lines(self, call: Call) -> list[str]:
-        return [dumps(self.header(call)), *call.lines]
+        return [self.dumps(self.header(call)), *call.lines]
 
     def file_bytes(self, call: Call) -> bytes:
         return ("\n".join(self.file_lines(call)) + "\n").encode()
@@ -305,7 +309,7 @@ class Server:
 
     def offloaded(self, call: Call, path: str) -> Record:
         value = self.descriptor(call, path)
-        return self.text(dumps(value)) if call.operation == "inject" else self.structured(value)
+        return self.text(self.dumps(value)) if call.operation == "inject" else self.structured(value)
 
     def descriptor(self, call: Call, path: str) -> Record:
         summary = self.summary(call)
@@ -491,7 +495,7 @@ class Server:
 
     def emit(self, event: str, level: str, **data: Any) -> None:
         body = {"event": event, **data}
-        print(dumps(body), file=sys.stderr, flush=True)
+        print(self.dumps(body), file=sys.stderr, flush=True)
         levels = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
         if levels.index(level) >= levels.index(self.log_level):
             self.notify("notifications/message", {"level": level, "logger": "prompt.offload", "data": body})
@@ -535,10 +539,10 @@ class Server:
         if name == "inject_context":
             return self.offer("inject", arguments)
         if name == "store_memory":
-            return self.text(dumps({"id": self.store(self.argument(arguments, "memory", {}, dict))}))
+            return self.text(self.dumps({"id": self.store(self.argument(arguments, "memory", {}, dict))}))
         if arguments.get("task") != "offload_cleanup":
             raise BadArguments("the only task is offload_cleanup")
-        return self.text(dumps({"task": "offload_cleanup", "deleted": len(self.cleanup(time.time()))}))
+        return self.text(self.dumps({"task": "offload_cleanup", "deleted": len(self.cleanup(time.time()))}))
 
     def store(self, memory: Record) -> Any:
         now = self.timestamp(time.time())
@@ -618,7 +622,7 @@ class Server:
         self.send({"jsonrpc": "2.0", "method": method, "params": params})
 
     def send(self, message: Record) -> None:
-        self.send_line(dumps(message).encode())
+        self.send_line(self.dumps(message).encode())
 
     def send_line(self, line: bytes) -> None:
         sys.stdout.buffer.write(line + b"\n")

@@ -1,0 +1,44 @@
+"""How to start each server of the three families, and the profile that introduces it to the suite."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+RUN = Path(__file__).resolve().parent / "run.py"
+
+PROFILE = """\
+server:
+  command: {command}
+operations:
+  recall: {{tool: recall_memories, arguments: {{query: "*"}}, query: query, limit: limit, detail: detail}}
+  search: {{tool: search_memories, arguments: {{query: memory}}, query: query, limit: limit, detail: detail}}
+  inject: {{tool: inject_context, arguments: {{query: "*"}}, query: query, limit: limit, detail: detail}}
+seed: {{tool: store_memory, arguments: {{memory: "$memory"}}}}
+cleanup: {{tool: run_custodial_task, arguments: {{task: offload_cleanup}}}}
+events: notifications
+"""
+"""The profile of the plain server; that of a variant differs by whole top-level sections."""
+
+
+def command(name: str = "") -> list[str]:
+    """The command line that starts a server; without a name, the plain one."""
+    return [sys.executable, "-I", "-S", str(RUN), *([name] if name else [])]
+
+
+def profile_text(name: str = "", sections: str = "") -> str:
+    """The text of lro.yaml for a server.
+
+    *sections* replaces top-level sections of `PROFILE`, adds others, and leaves out those that it gives as ``null``;
+    ``{command}`` in it stands for the command line as a YAML list without its brackets.
+    """
+    words = ", ".join(f'"{word}"' for word in command(name))
+    chosen = _sections(PROFILE.format(command=f"[{words}]"))
+    chosen |= _sections(sections.replace("{command}", words))
+    return "".join(text for text in chosen.values() if not text.rstrip().endswith(": null"))
+
+
+def _sections(text: str) -> dict[str, str]:
+    parts = re.split(r"(?m)^(?=\w+:)", text)
+    return {part.partition(":")[0]: part.rstrip() + "\n" for part in parts if part.strip()}

@@ -1,0 +1,1 @@
+"""Servers that are conformant in unusual ways: what the suite must not blame."""

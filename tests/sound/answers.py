@@ -1,0 +1,177 @@
+"""The same answer in another place or another wrapping."""
+
+from __future__ import annotations
+
+from tests.servers.plain import Call, Server
+from tests.sound.catalogue import sound
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from tests.servers.plain import Record
+
+
+class Schemaless(Server):
+    """Declares no output schema and gives text only."""
+
+    def tool(
+        self, name: str, about: str, properties: Record, *, required: Sequence[str] = (), output: bool = False
+    ) -> Record:
+        return super().tool(name, about, properties, required=required)
+
+    def structured(self, value: Any) -> Record:
+        return self.text(self.dumps(value))
+
+
+@sound("it looks in structuredContent only")
+class text_only(Schemaless):
+    pass
+
+
+@sound("it looks in the text only")
+class structured_content_only(Server):
+    def structured(self, value: Any) -> Record:
+        return {**self.text("See the structured content."), "structuredContent": value}
+
+    def offloaded(self, call: Call, path: str) -> Record:
+        return self.structured(self.descriptor(call, path))
+
+
+@sound("it takes an empty list of content for a missing one")
+class content_is_empty(Server):
+    def structured(self, value: Any) -> Record:
+        return {"content": [], "structuredContent": value}
+
+    def offloaded(self, call: Call, path: str) -> Record:
+        return self.structured(self.descriptor(call, path))
+
+
+@sound("it parses the whole text as JSON")
+class descriptor_follows_a_sentence(Schemaless):
+    def offloaded(self, call: Call, path: str) -> Record:
+        return self.text(f"The result {{is}} large, so it went to a file:\n{self.dumps(self.descriptor(call, path))}")
+
+
+@sound("it parses the whole text as JSON")
+class descriptor_stands_before_a_sentence(Schemaless):
+    def offloaded(self, call: Call, path: str) -> Record:
+        return self.text(f"{self.dumps(self.descriptor(call, path))}\n\nAsk again with a limit for less.")
+
+
+@sound("it parses the whole text as JSON")
+class descriptor_is_fenced(Schemaless):
+    def offloaded(self, call: Call, path: str) -> Record:
+        return self.text(f"```json\n{self.dumps(self.descriptor(call, path))}\n```")
+
+
+@sound("it looks at the first block only")
+class descriptor_is_the_second_block(Schemaless):
+    def offloaded(self, call: Call, path: str) -> Record:
+        result = super().offloaded(call, path)
+        return {**result, "content": [{"type": "text", "text": "Offloaded."}, *result["content"]]}
+
+
+@sound("it expects the fields at the top of the object")
+class descriptor_is_wrapped_in_result(Schemaless):
+    def offloaded(self, call: Call, path: str) -> Record:
+        return self.text(self.dumps({"result": self.descriptor(call, path)}))
+
+
+@sound("it takes a link to the file for a payload")
+class descriptor_comes_with_a_resource_link(Server):
+    def offloaded(self, call: Call, path: str) -> Record:
+        result = super().offloaded(call, path)
+        link = {"type": "resource_link", "uri": f"file://{path}", "name": path.rpartition("/")[2]}
+        return {**result, "content": [*result["content"], link]}
+
+
+@sound("it looks for the records under `results`")
+class inline_is_a_bare_array(Schemaless):
+    def inline_value(self, call: Call) -> Any:
+        return call.records
+
+    def truncated(self, call: Call, warning: str) -> Record:
+        if call.operation == "inject":
+            return super().truncated(call, warning)
+        result = self.inline(call)
+        return {**result, "content": [{"type": "text", "text": f"Warning: {warning}"}, *result["content"]]}
+
+
+@sound("it looks for the records under `results`")
+class inline_records_lie_deep(Schemaless):
+    def inline_value(self, call: Call) -> Any:
+        return {"status": "ok", "data": {"page": 1, "memories": call.records}}
+
+
+@sound("it compares the inline hit with the line of the file as a whole")
+class inline_hits_wrap_their_memory(Schemaless):
+    def inline_value(self, call: Call) -> Any:
+        return {"hits": [{"score": record.get("score", 1.0), "memory": record} for record in call.records]}
+
+
+@sound("it expects all records in one block")
+class inline_has_a_block_for_each_record(Schemaless):
+    def structured(self, value: Any) -> Record:
+        if "results" not in value:
+            return super().structured(value)
+        blocks = [{"type": "text", "text": self.dumps(record)} for record in value["results"]]
+        if "warning" in value:
+            blocks.insert(0, {"type": "text", "text": value["warning"]})
+        return {"content": blocks, "isError": False}
+
+
+@sound("it parses the whole text as one JSON value")
+class inline_is_jsonl(Schemaless):
+    def structured(self, value: Any) -> Record:
+        if "results" not in value:
+            return super().structured(value)
+        lines = [self.dumps(record) for record in value["results"]]
+        warning = {"type": "text", "text": f"Warning: {value.get('warning')}"}
+        result = self.text("\n".join(lines))
+        return {**result, "content": [warning, *result["content"]]} if "warning" in value else result
+
+
+@sound("it misses `isError`, which is optional")
+class is_error_is_left_out(Server):
+    def text(self, text: str) -> Record:
+        return {"content": [{"type": "text", "text": text}]}
+
+
+@sound("it refuses annotations and metadata on blocks")
+class blocks_are_annotated(Server):
+    def text(self, text: str) -> Record:
+        block = {"type": "text", "text": text, "annotations": {"audience": ["assistant"], "priority": 0.5}, "_meta": {}}
+        return {"content": [block], "isError": False}
+
+
+@sound("it expects the fallback's warning in a field of that name")
+class fallback_warns_in_a_block_of_its_own(Schemaless):
+    def truncated(self, call: Call, warning: str) -> Record:
+        result = self.inline(call)
+        notice = {"type": "text", "text": f"Note: the results could not be offloaded and were truncated. {warning}"}
+        return {**result, "content": [*result["content"], notice]}
+
+
+@sound("it takes zero records for a failure, though not even one fits")
+class fallback_leaves_room_for_its_envelope(Server):
+    def fitting(self, call: Call) -> int:
+        kept = super().fitting(call)
+        room = self.settings.threshold - 60
+        while kept and self.estimate(call.lines[:kept]) > room:
+            kept -= 1
+        return kept
+
+
+@sound("it expects the text of an injection to be longer than its frame")
+class inject_returns_xml(Server):
+    def inject_text(self, call: Call, budget: int) -> str:
+        text = "<context>"
+        for record in call.records:
+            body = record.get("content") or ""
+            more = f'\n<memory namespace="{record["namespace"]}"><title>{record["title"]}</title>{body}</memory>'
+            if self.estimate([text + more]) > budget:
+                break
+            text += more
+        return text + "\n</context>"
