@@ -12,7 +12,6 @@ from pathlib import Path
 
 from lro_spec.requirements import Requirement
 
-
 CHECKS = Path(__file__).parent.parent / "checks"
 
 
