@@ -20,6 +20,8 @@ from report_samples import judged, mixed, report
 
 from lro_conformance.cli import main
 from lro_conformance.events import RunFinished, RunStarted, TrialFinished, TrialStarted
+from lro_conformance.judge import checks
+from lro_conformance.report.catalogue import written_checks
 from lro_conformance.report.model import Report
 from lro_conformance.verdicts import Verdict
 from lro_spec.naming import file_name, ulid_at
@@ -209,12 +211,10 @@ class TestRequirements:
 
 
 class TestExplain:
-    @pytest.fixture(autouse=True)
-    def judge(self, monkeypatch: pytest.MonkeyPatch):
-        def checks_of(id: str) -> tuple[SimpleNamespace, ...]:
-            return (SimpleNamespace(name="file.counts", doc="Count the lines."),) if id == "LRO-FILE-06" else ()
-
-        monkeypatch.setitem(sys.modules, "lro_conformance.judge", SimpleNamespace(checks_of=checks_of))  # type: ignore[arg-type]
+    def test_checks_are_those_that_the_judge_has_registered(self):
+        registered = {(c.requirement, c.name, c.doc) for c in checks()}
+        assert registered
+        assert {(r.id, c.name, c.doc) for r in catalogue() for c in written_checks(r.id)} == registered
 
     def test_says_everything(self, capsys: pytest.CaptureFixture[str]):
         assert main(["explain", "LRO-FILE-06"]) == 0
@@ -223,7 +223,8 @@ class TestExplain:
         for text in (requirement.statement, requirement.rationale, requirement.observed, requirement.mend):
             assert " ".join(text.split()) in shown
         assert requirement.section in shown
-        assert "Check file.counts Count the lines." in shown
+        (check,) = written_checks("LRO-FILE-06")
+        assert f"Check {check.name} {' '.join(check.doc.split())}" in shown
 
     def test_takes_several_ids_and_short_ones(self, capsys: pytest.CaptureFixture[str]):
         assert main(["explain", "file-06", "LRO-IMPL-03"]) == 0

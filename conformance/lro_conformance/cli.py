@@ -166,8 +166,7 @@ def requirements(edition_name: str | None, level: int | None, groups: tuple[str,
 @_edition
 def explain(ids: tuple[str, ...], edition_name: str | None) -> None:
     """Explain a requirement: what it says, why, how it is checked, how a failure is mended."""
-    from lro_conformance.judge import checks_of
-    from lro_conformance.report.catalogue import explanation, full_id, nearest
+    from lro_conformance.report.catalogue import explanation, full_id, nearest, written_checks
     from lro_spec.requirements import catalogue
 
     edition = _known_edition(edition_name)
@@ -178,7 +177,7 @@ def explain(ids: tuple[str, ...], edition_name: str | None) -> None:
             near = nearest(id, list(known))
             hint = f"; did you mean {' or '.join(near)}?" if near else "; `lro requirements` lists them"
             raise Misuse(f"no requirement {given!r} in {edition}{hint}")
-    click.echo("\n\n".join("\n".join(explanation(known[id], checks_of(id))) for id in wanted))
+    click.echo("\n\n".join("\n".join(explanation(known[id], written_checks(id))) for id in wanted))
 
 
 @lro.command()

@@ -2,28 +2,49 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from difflib import get_close_matches
-from typing import Protocol
+from pathlib import Path
 
 from lro_spec.requirements import Requirement
 
+CHECKS = Path(__file__).parent.parent / "checks"
 
-class Checked(Protocol):
-    """What this module needs of a check."""
 
-    @property
-    def name(self) -> str:
-        """Where it is found: ``chapter.what_it_says``."""
-        ...
+@dataclass(frozen=True, slots=True)
+class WrittenCheck:
+    """A check as its source has it."""
 
-    @property
-    def doc(self) -> str:
-        """What it looks at."""
-        ...
+    name: str
+    """``chapter.what_it_says``, as `lro_conformance.judge` names it."""
+    doc: str
+    """Its docstring: what it looks at."""
+
+
+def written_checks(id: str) -> tuple[WrittenCheck, ...]:
+    """The checks bound to a requirement, by module and place.
+
+    Read from their source: to import them is to import every experiment, which takes longer than all else that
+    explaining a requirement needs.
+    """
+    return tuple(
+        WrittenCheck(
+            f"{path.stem.removeprefix('test_')}.{node.name.removeprefix('test_')}", ast.get_docstring(node) or ""
+        )
+        for path in sorted(CHECKS.glob("*.py"))
+        if f'"{id}"' in (source := path.read_text(encoding="utf-8"))
+        for node in ast.parse(source).body
+        if isinstance(node, ast.FunctionDef) and any(_binds(decorator, id) for decorator in node.decorator_list)
+    )
+
+
+def _binds(decorator: ast.expr, id: str) -> bool:
+    """Whether it is ``@check("<id>")``."""
+    return ast.unparse(decorator) == f"check({id!r})"
 
 
 def select(
@@ -50,7 +71,7 @@ def as_json(requirements: Sequence[Requirement]) -> str:
     return json.dumps([asdict(r) for r in requirements], ensure_ascii=False, indent=2)
 
 
-def explanation(requirement: Requirement, checks: Sequence[Checked]) -> Iterator[str]:
+def explanation(requirement: Requirement, checks: Sequence[WrittenCheck]) -> Iterator[str]:
     """Everything the catalogue knows about one requirement, and what judges it."""
     r = requirement
     binds = f"level {r.level}" if r.level is not None else "decides no level"
