@@ -18,7 +18,7 @@ from lro_conformance.notes import notes
 from lro_conformance.profile import Profile
 from lro_conformance.report.model import CheckResult, Report, RequirementResult, ServerInfo
 from lro_conformance.trials import Trial, closure
-from lro_conformance.trials.live import Live
+from lro_conformance.trials.live import EXAMPLES, Live
 from lro_conformance.trials.survey import Survey
 from lro_conformance.verdicts import Verdict, achieved, level_verdict, requirement_verdict
 from lro_conformance.wire import Run
@@ -37,15 +37,17 @@ def certify(
     jobs: int | None = None,
     observer: Observer | None = None,
     only: Collection[str] | None = None,
+    examples: int = EXAMPLES,
 ) -> Report:
     """Run the suite against the server of *profile*.
 
     *seed* replays the property checks of an earlier run; *jobs* is how many trials go on at a time (by default one for
-    each core); *only* restricts the run to the checks of these requirement ids, and to the trials they need.
+    each core); *only* restricts the run to the checks of these requirement ids, and to the trials they need; *examples*
+    is how many a property is tried with, 0 leaves property checks out.
 
     Never raises for what a server does: a server that cannot be observed makes a report whose ``failure`` says why.
     """
-    return Session(profile, seed=seed, observer=observer, only=only).run(jobs or os.cpu_count() or 1)
+    return Session(profile, seed=seed, observer=observer, only=only, examples=examples).run(jobs or os.cpu_count() or 1)
 
 
 class Session:
@@ -58,11 +60,14 @@ class Session:
         seed: int | None = None,
         observer: Observer | None = None,
         only: Collection[str] | None = None,
+        examples: int = EXAMPLES,
     ) -> None:
         self.profile = profile
         self.seed = secrets.randbelow(2**31) if seed is None else seed
         self.tell: Observer = observer or (lambda event: None)
-        self.checks = [c for c in checks() if only is None or c.requirement in only]
+        self.examples = examples
+        wanted = [c for c in checks() if only is None or c.requirement in only]
+        self.checks = [c for c in wanted if examples or LIVE not in c.needs]
         self.trials = closure(["survey", *(n for c in self.checks for n in c.needs if n != LIVE)])
         self.evidence: dict[str, Any] = {}
         self.results: dict[str, CheckResult] = {}
@@ -134,7 +139,7 @@ class Session:
 
     def _properties(self, lab: Lab) -> None:
         """Judge the checks that hold live servers, one after the other, while those still run."""
-        live = Live(lab)
+        live = Live(lab, self.examples)
         self.evidence[LIVE] = live
         try:
             self._judge()
