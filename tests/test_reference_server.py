@@ -74,6 +74,11 @@ def receive(process: subprocess.Popen[bytes]) -> dict[str, Any]:
     return json.loads(process.stdout.readline())
 
 
+def text_of(result: Any) -> str:
+    (block,) = result.content
+    return block.text
+
+
 def test_official_client_sees_offloading_from_end_to_end(tmp_path: Path) -> None:
     logged: list[Any] = []
 
@@ -111,9 +116,9 @@ def test_official_client_sees_offloading_from_end_to_end(tmp_path: Path) -> None
 
             memory = {"id": "mine", "content": 'wörds\u2028字🚀 "\\', "extensions": {"x": [0.1, {"y": None}]}}
             stored = await session.call_tool("store_memory", {"memory": memory})
-            assert json.loads(stored.content[0].text)["id"] == "mine"  # type: ignore[union-attr]
+            assert json.loads(text_of(stored))["id"] == "mine"
             back = await session.call_tool("recall_memories", {"query": "wörds", "detail": "full"})
-            (record,) = json.loads(back.content[0].text)["results"]  # type: ignore[union-attr]
+            (record,) = json.loads(text_of(back))["results"]
             assert {key: record[key] for key in memory} == memory
 
             wrong = await session.call_tool("recall_memories", {"limit": -1})

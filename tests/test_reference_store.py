@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
+import subprocess
+import sys
+import time
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -127,6 +131,32 @@ def test_memories_stay_in_the_folder(tmp_path: Path) -> None:
     assert sorted(found(Store.open(str(tmp_path / "new")))) == ["demo", "mine"]
 
 
+def test_servers_that_start_together_share_one_folder(tmp_path: Path) -> None:
+    program = (
+        "import sys, time; from lro_reference.store import Store; from lro_reference.corpus import demo_memories\n"
+        "sys.stdin.read(); print(len(Store.open(sys.argv[1], demo_memories())))"
+    )
+    together = [
+        subprocess.Popen(
+            [sys.executable, "-c", program, str(tmp_path)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        )
+        for _ in range(4)
+    ]
+    time.sleep(0.5)
+    for process in together:
+        assert process.stdin
+        process.stdin.close()
+    for process in together:
+        with process:
+            assert process.stdout
+            assert process.stderr
+            assert (process.stdout.read(), process.stderr.read()) == (b"500\n", b"")
+
+
 def test_store_of_a_later_version_is_refused(tmp_path: Path) -> None:
     Store.open(str(tmp_path)).close()
     with sqlite3.connect(tmp_path / "memories.sqlite3") as connection:
@@ -206,7 +236,10 @@ MEMORY = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=100, deadline=None)
+VALIDATORS = {detail: jsonschema.Draft202012Validator(line_schema(detail)) for detail in DETAILS}
+
+
+@settings(max_examples=60, deadline=None)
 @given(MEMORY)
 def test_stored_memory_comes_back_and_satisfies_the_schema_of_every_level(memory: dict[str, Any]) -> None:
     store = Store.open(IN_MEMORY)
@@ -220,7 +253,7 @@ def test_stored_memory_comes_back_and_satisfies_the_schema_of_every_level(memory
             assert {**value, "confidence": 0} == {**hit.memory[field], "confidence": 0}
     for detail in DETAILS:
         record = project(hit.memory, detail)
-        jsonschema.validate(record, line_schema(detail), jsonschema.Draft202012Validator)
+        VALIDATORS[detail].validate(record)
         assert isinstance(record["content"], str)
         assert isinstance(record["provenance"]["confidence"], (int, float))
 

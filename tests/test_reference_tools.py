@@ -17,6 +17,7 @@ from lro_reference.events import Event
 from lro_reference.settings import Settings
 from lro_reference.store import IN_MEMORY, Store
 from lro_reference.tools import TOOLS, Answer, Service, format_context
+from lro_spec.recipes import agrees, parse_command, run
 from lro_spec.tokens import script_aware_estimate
 
 RETRIEVAL = ("recall_memories", "search_memories", "inject_context")
@@ -221,3 +222,17 @@ def test_recipes_run_as_they_stand(tmp_path: Path, detail: str) -> None:
         assert (ran.returncode, ran.stderr) == (0, ""), recipe
     titles = subprocess.run(descriptor["jq_recipes"][0]["command"], shell=True, capture_output=True, check=True)
     assert len(titles.stdout.splitlines()) == 64
+
+
+@pytest.mark.parametrize("detail", ["light", "medium", "full"])
+def test_recipes_mean_what_the_library_means(tmp_path: Path, detail: str) -> None:
+    store = Store.open(IN_MEMORY, list(demo_memories())[:80])
+    store.add({"id": "bare"})
+    descriptor = Bench(tmp_path, store, threshold_tokens=1).json("recall_memories", detail=detail)
+    data = Path(descriptor["file_path"]).read_bytes()
+    for number, recipe in enumerate(descriptor["jq_recipes"], 1):
+        pipeline = parse_command(recipe["command"])
+        assert pipeline.path == descriptor["file_path"]
+        judged = agrees(number, run(pipeline, data, binary=None), in_file(descriptor), detail=detail)
+        assert judged.ok, (number, judged)
+        assert judged.erratum is None, (number, judged)

@@ -16,7 +16,6 @@ from typing import Any
 from lro_reference.events import FILE_WRITTEN, WRITE_FAILED, Emit, Event, timestamp
 from lro_reference.settings import Settings
 from lro_reference.writer import encode, write
-from lro_spec import recipes
 from lro_spec.messages import JqRecipe, OffloadHeader, OffloadResponse, OffloadSummary
 from lro_spec.naming import file_name, ulid_at
 from lro_spec.tokens import script_aware_estimate
@@ -118,6 +117,8 @@ def _offload(
             {"path": path, "created_at": header.timestamp, "ttl_seconds": settings.ttl_seconds, "count": len(lines)},
         )
     )
+    from lro_spec import recipes  # late: a whole judge of recipes comes with it, and small results never need it
+
     library = recipes.render(edition, path, results.detail)
     return OffloadResponse(
         summary=_summary(results, tokens),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -63,7 +64,8 @@ class Store:
         store = cls(connection)
         try:
             # A log, so that storing does not wait for the disk and several servers can share a folder.
-            connection.execute("PRAGMA journal_mode = WAL")
+            with contextlib.suppress(sqlite3.OperationalError):  # another server is just setting it, for good
+                connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = NORMAL")
             if store._layout() == 0:
                 store._create(first)
