@@ -7,9 +7,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from typing import TextIO
 
-from lro_spec.findings import Finding
-
 from lro_conformance.report.text import one_line
+from lro_spec.findings import Finding
 
 Sources = Iterable[tuple[str, Iterable[Finding]]]
 
