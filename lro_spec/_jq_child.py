@@ -21,7 +21,8 @@ from typing import Any, BinaryIO
 
 _CHUNK = 1 << 16
 _MOST_STDERR = 8192
-# jq 1.8 refuses what 1.6 reads as U+FFFD: half a surrogate pair.
+# Half a surrogate pair: every version of jq does something else with it, and no server is to be blamed for one.
+_HALF = re.compile(rb"\\u[dD][89a-fA-F]")
 _SURROGATES = re.compile(
     rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|[^u]|u)"
 )
@@ -70,6 +71,8 @@ def _run(job: dict[str, Any], data: bytes) -> tuple[Answer, bytes]:
     """Each call on the output of the one before; the first that fails to say anything useful ends the row."""
     answer: Answer = {"status": 0, "stderr": "", "problem": ""}
     data = _lines(data, job["skip"], job["take"])
+    if _HALF.search(data):
+        data = _SURROGATES.sub(lambda match: b"\\ufffd" if match[1] else match[0], data)
     deadline = time.monotonic() + job["timeout_s"]
     for call in job["calls"]:
         engine = _binary if job["binary"] else _libjq
@@ -184,11 +187,12 @@ def _talk(process: subprocess.Popen[bytes], data: bytes, most: int, deadline: fl
 
 def _libjq(job: dict[str, Any], call: dict[str, Any], data: bytes, deadline: float) -> tuple[Answer, bytes]:
     jq: Any = importlib.import_module("jq")
-    text = _SURROGATES.sub(_replaced, data).decode("utf-8", "replace")
+    text = data.decode("utf-8", "replace")
     args: dict[str, Any] = {**call["args"], **call["argjson"]}
     try:
-        jq.compile(call["program"], args=args)
-        program = jq.compile(call["wrapped"] or call["program"], args=args)
+        program = jq.compile(call["program"], args=args)
+        if call["wrapped"]:  # only now: a program that is broken must not be mended by what is put around it
+            program = jq.compile(call["wrapped"], args=args)
     except ValueError as problem:
         return _failed("", 3, f"{problem}\n"), b""
     output = bytearray()
@@ -217,10 +221,6 @@ def _libjq(job: dict[str, Any], call: dict[str, Any], data: bytes, deadline: flo
         if time.monotonic() > deadline:
             return {"status": status, "stderr": errors, "problem": "timed out"}, bytes(output)
     return {"status": status, "stderr": errors, "problem": ""}, bytes(output)
-
-
-def _replaced(match: re.Match[bytes]) -> bytes:
-    return b"\\ufffd" if match[1] else match[0]
 
 
 def _texts(text: str) -> Iterator[str]:

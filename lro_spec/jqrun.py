@@ -14,7 +14,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass
 from functools import cache
@@ -93,6 +92,8 @@ def run_many(
         ]
         if len(runners) == 1:
             return [runners[0].run(*job) for job in todo]
+        from concurrent.futures import ThreadPoolExecutor
+
         pool = stack.enter_context(ThreadPoolExecutor(len(runners)))
         shares = [todo[i :: len(runners)] for i in range(len(runners))]
         done = list(pool.map(_run_share, runners, shares))

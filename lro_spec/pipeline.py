@@ -110,6 +110,9 @@ class _Lines:
 
 
 def _cat(words: list[str], lines: _Lines) -> str | None:
+    options = [w for w in words if w.startswith("-") and w not in ("-", "--", "-u")]
+    if options:
+        raise RecipeSyntaxError(f"cat {options[0]}: not understood")
     return _one_file("cat", [w for w in words if w not in ("--", "-u")])
 
 
@@ -163,7 +166,7 @@ def _sed(words: list[str], lines: _Lines) -> str | None:
             script = next(rest, "")
         elif word == "--":
             files.extend(rest)
-        elif word.startswith("-"):
+        elif word.startswith("-") and word != "-":
             raise RecipeSyntaxError(f"sed {word}: not understood")
         elif script is None:
             script = word

@@ -53,7 +53,7 @@ def split_pipeline(command: str) -> tuple[tuple[str, ...], ...]:
         raise RecipeSyntaxError(f"the command has {len(command)} characters, more than {LONGEST}")
     if "\0" in command:
         raise RecipeSyntaxError("a command cannot hold a NUL")
-    text = command.strip("\n \t")
+    text = command.lstrip("\n \t")
     stages: list[list[str]] = [[]]
     word = _Word()
     at = 0
@@ -93,8 +93,9 @@ def split_pipeline(command: str) -> tuple[tuple[str, ...], ...]:
         elif char == "#" and not word.started:
             end = text.find("\n", at)
             at = len(text) if end < 0 else end
-        elif char == "\n" and not word.started and not stages[-1] and len(stages) > 1:
-            at += 1  # a newline after a pipe continues the pipeline
+        elif char == "\n" and (not text[at:].strip("\n \t") or (len(stages) > 1 and not word.started and not stages[-1])):
+            finish()  # the last newline ends the command, one after a pipe continues it
+            at += 1
         elif char in _OPERATORS:
             raise RecipeSyntaxError(f"an unquoted {char!r} starts {_OPERATORS[char]}")
         else:
