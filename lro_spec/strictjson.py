@@ -11,7 +11,10 @@ import json
 import math
 import re
 from collections.abc import Iterator
-from typing import Any, NoReturn, cast
+from typing import Any, NoReturn, TypeAlias, cast
+
+Json: TypeAlias = Any
+"""A value that JSON can hold; Python has no type for it that helps a reader."""
 
 DEEPEST = 500
 """How deep arrays and objects may nest."""
@@ -41,7 +44,7 @@ class _Refused(Exception):
     """Raised within hooks, which do not know where they are."""
 
 
-def loads(source: bytes | str) -> Any:
+def loads(source: bytes | str) -> Json:
     """The value of one JSON text. Integers keep every digit. Raises `StrictJsonError`."""
     text = _decoded(source) if isinstance(source, bytes) else source
     if text.startswith("\ufeff"):
@@ -58,7 +61,7 @@ def loads(source: bytes | str) -> Any:
         return _locate(text)
 
 
-def equal(a: Any, b: Any) -> bool:
+def equal(a: Json, b: Json) -> bool:
     """Whether two JSON values are equal as the suite reads it.
 
     Numbers are compared as doubles (1 is 1.0, -0.0 is 0, integers beyond ±(2^53-1) may have been rounded), objects
@@ -73,14 +76,14 @@ def equal(a: Any, b: Any) -> bool:
     return canonical(a) == canonical(b)
 
 
-def canonical(value: Any) -> str:
+def canonical(value: Json) -> str:
     """A text that is the same for equal values and for no others: a key for sets and counters."""
     parts: list[str] = []
     _write(value, parts)
     return "".join(parts)
 
 
-def _write(value: Any, parts: list[str]) -> None:
+def _write(value: Json, parts: list[str]) -> None:
     # Plain loops: a comprehension would double the depth of the Python stack.
     if isinstance(value, str):
         parts.append(json.dumps(_SURROGATE.sub("\ufffd", value)))
@@ -154,12 +157,12 @@ def _tokens(text: str) -> Iterator[tuple[str, int]]:
 
 def _check_depth(text: str) -> None:
     depth = 0
-    for token, offset in _tokens(text):
-        if token in "[{":
+    for piece, offset in _tokens(text):
+        if piece in "[{":
             depth += 1
             if depth > DEEPEST:
                 raise StrictJsonError(f"nests deeper than {DEEPEST} levels", text, offset)
-        elif token in "]}":
+        elif piece in "]}":
             depth -= 1
 
 
@@ -167,25 +170,25 @@ def _locate(text: str) -> NoReturn:
     """Raises for the first thing that a hook refused; the text is well-formed up to there."""
     open_keys: list[set[str] | None] = []
     expects_key = False
-    for token, offset in _tokens(text):
-        if token in "[{":
-            open_keys.append(set() if token == "{" else None)
-            expects_key = token == "{"
-        elif token in "]}":
+    for piece, offset in _tokens(text):
+        if piece in "[{":
+            open_keys.append(set() if piece == "{" else None)
+            expects_key = piece == "{"
+        elif piece in "]}":
             open_keys.pop()
             expects_key = False
-        elif token in ",:":
-            expects_key = token == "," and open_keys[-1] is not None
-        elif token.startswith('"'):
+        elif piece in ",:":
+            expects_key = piece == "," and open_keys[-1] is not None
+        elif piece.startswith('"'):
             keys = open_keys[-1] if expects_key and open_keys else None
             if keys is not None:
-                key = cast("str", json.loads(token))
+                key = cast("str", json.loads(piece))
                 if key in keys:
                     raise StrictJsonError(f"key {key!r} occurs twice in one object", text, offset)
                 keys.add(key)
-        elif token.lstrip("-") in ("NaN", "Infinity"):
-            raise StrictJsonError(f"{token} is not JSON", text, offset)
-        elif token[0] in "-0123456789" and math.isinf(float(token)):
-            shown = token if len(token) <= 24 else token[:20] + "…"
+        elif piece.lstrip("-") in ("NaN", "Infinity"):
+            raise StrictJsonError(f"{piece} is not JSON", text, offset)
+        elif piece[0] in "-0123456789" and math.isinf(float(piece)):
+            shown = piece if len(piece) <= 24 else piece[:20] + "…"
             raise StrictJsonError(f"number {shown} is beyond the range of a double", text, offset)
     raise StrictJsonError("not strict JSON", text, 0)

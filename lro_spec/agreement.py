@@ -1,0 +1,156 @@
+"""Whether what a recipe gave is what the recipe means."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+from lro_spec.evaluation import erratum, evaluate, standard
+from lro_spec.jqrun import JqRun
+from lro_spec.jqtext import literals, with_literal
+from lro_spec.outcomes import Expected, Record, Table
+from lro_spec.pipeline import JqCall, Pipeline
+
+_SHOWN = 300
+PARAMETRISED = frozenset({"namespace-prefix", "title-search", "memory-type", "content-search", "with-tag"})
+"""The effects that look for something."""
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """How an output compares with the independent evaluation."""
+
+    ok: bool
+    expected: str
+    """Short texts for a report, without control characters."""
+    observed: str
+    with_header: bool = False
+    """The output is right of the header and the records together: the header was not skipped."""
+    erratum: str | None = None
+    """Why the text's own command fails on these records, where it does: then a disagreement is not the server's."""
+
+    def __bool__(self) -> bool:
+        return self.ok
+
+
+def agrees(
+    number: int,
+    output: JqRun,
+    records: Sequence[Record],
+    literal: str | None = None,
+    *,
+    header: Record | None = None,
+    edition: str = "lro-6400",
+    detail: str = "full",
+) -> Agreement:
+    """Compares the output of a recipe with what standard recipe *number* means for these records.
+
+    An error of jq counts against the recipe, unless the text's own command fails on the same records and what did come
+    out is right. With *header* it is told whether that was taken for a record.
+    """
+    options: dict[str, Any] = {"edition": edition, "detail": detail}
+    expected = evaluate(number, records, literal=literal, **options)
+    known = erratum(number, records, **options)
+    readings = list(_readings(output, expected))
+    met = any(expected.met_by(values) for values in readings)
+    ok = met and (output.ok or (known is not None and not output.problem))
+    with_header = False
+    if not met and header is not None:
+        widened = evaluate(number, [header, *records], literal=literal, **options)
+        with_header = any(widened.met_by(values) for values in readings)
+    return Agreement(ok, shown(expected.text()), _observed(output), with_header, known)
+
+
+def probe(
+    pipeline: Pipeline, number: int, literal: str, *, edition: str = "lro-6400", detail: str = "full"
+) -> Pipeline | None:
+    """The same command looking for *literal* instead of what its author put there; None when that cannot be found.
+
+    What is replaced is the value of the first ``--arg`` that the program uses, or else its first string literal.
+    Some spellings (`ascii_downcase | contains`) only find lower case: choose a literal in lower case.
+    Raises `ValueError` for a recipe that looks for nothing.
+    """
+    effect = standard(number, edition, detail).effect
+    if effect not in PARAMETRISED:
+        raise ValueError(f"recipe {number} of {edition} looks for nothing that could be replaced")
+    calls = [pipeline.jq, *pipeline.more]
+    for i, call in enumerate(calls):
+        changed = _probed(call, literal)
+        if changed is not None:
+            calls[i] = changed
+            return replace(pipeline, jq=calls[0], more=tuple(calls[1:]))
+    return None
+
+
+def _probed(call: JqCall, literal: str) -> JqCall | None:
+    for name in call.args:
+        if f"${name}" in call.program:
+            return replace(call, args={**call.args, name: literal})
+    for name, value in call.argjson.items():
+        if isinstance(value, str) and f"${name}" in call.program:
+            return replace(call, argjson={**call.argjson, name: literal})
+    for found in literals(call.program):
+        return replace(call, program=with_literal(call.program, found, literal))
+    return None
+
+
+def shown(text: str) -> str:
+    """A short text for a report: control characters escaped, cut to 300 characters."""
+    cut = text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
+    return "".join(c if c.isprintable() else c.encode("unicode_escape", "replace").decode() for c in cut)[:_SHOWN]
+
+
+def _readings(output: JqRun, expected: Expected) -> Iterator[list[Any]]:
+    """The ways to read an output: as a stream of values, as an array of them, and a table as raw lines too."""
+    text = output.stdout.decode("utf-8", "replace")
+    if isinstance(expected, Table):
+        lines = text.split("\n")
+        yield cast("list[Any]", lines[:-1] if lines[-1] == "" else lines)
+    values = _stream(text)
+    if values is None:
+        return
+    yield values
+    if len(values) == 1 and isinstance(values[0], list):
+        yield cast("list[Any]", values[0])
+
+
+def _stream(text: str) -> list[Any] | None:
+    """The JSON values of an output; None when it is something else."""
+    values: list[Any] = []
+    decoder = json.JSONDecoder()
+    at = _skip_space(text, 0)
+    try:
+        while at < len(text):
+            value, at = decoder.raw_decode(text, at)
+            values.append(value)
+            at = _skip_space(text, at)
+    except (ValueError, RecursionError):
+        return None
+    return values
+
+
+def _skip_space(text: str, at: int) -> int:
+    while at < len(text) and text[at] in " \t\r\n":
+        at += 1
+    return at
+
+
+def _observed(output: JqRun) -> str:
+    parts: list[str] = []
+    if output.problem:
+        parts.append(f"{output.engine} {output.problem}")
+    elif output.status:
+        parts.append(f"{output.engine} exited {output.status}")
+    if output.stderr.strip():
+        parts.append(output.stderr.strip())
+    text = output.stdout[: 4 * _SHOWN].decode("utf-8", "replace")
+    values = _stream(output.stdout.decode("utf-8", "replace"))
+    if values is not None and len(values) == 1 and isinstance(values[0], list):
+        parts.append(f"an array of {len(cast('list[Any]', values[0]))}: {text}")
+    elif values is not None:
+        parts.append(f"{len(values)} values: {text}" if values else "no output")
+    else:
+        parts.append(text)
+    return shown("; ".join(parts))

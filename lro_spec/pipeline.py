@@ -1,0 +1,250 @@
+"""Understanding a recipe's command: which file, from which line, through which jq program.
+
+Understood are ``tail -n +2 FILE | jq …`` and its honest variants: ``sed 1d FILE | jq …``, ``cat FILE | jq …``,
+``head -n 1 FILE | jq …``, ``jq … FILE`` (with ``-n`` and ``inputs`` too), several jq in a row.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from lro_spec.jqtext import refuse_reaching_out
+from lro_spec.shellwords import RecipeSyntaxError, split_pipeline
+
+_FLAGS = {
+    "r": "raw-output", "j": "join-output", "s": "slurp", "n": "null-input", "c": "compact-output", "S": "sort-keys",
+    "M": "monochrome-output", "C": "color-output", "a": "ascii-output", "e": "exit-status",
+}  # fmt: skip
+_PLAIN = {*_FLAGS.values(), "tab", "unbuffered"}
+_REFUSED = {
+    "f": "reads its program from a file", "from-file": "reads its program from a file",
+    "L": "loads modules from a folder", "library-path": "loads modules from a folder",
+    "slurpfile": "reads another file", "rawfile": "reads another file", "argfile": "reads another file",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class JqCall:
+    """One call of jq, as far as it changes what comes out; how the output is laid out does not."""
+
+    program: str
+    slurp: bool = False
+    """-s: all inputs as one array."""
+    raw: bool = False
+    """-r: strings without quotes."""
+    null_input: bool = False
+    """-n: the program fetches its input by itself."""
+    join: bool = False
+    """-j: raw, and no newline between the outputs."""
+    args: Mapping[str, str] = field(default_factory=dict[str, str])
+    """--arg: variables that are strings."""
+    argjson: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """--argjson: variables that are any JSON value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pipeline:
+    """A recipe's command, understood."""
+
+    path: str
+    """The file it reads, as the command names it."""
+    skip: int
+    """How many lines of the file are left out before jq."""
+    jq: JqCall
+    stages: tuple[tuple[str, ...], ...]
+    """The words of each stage, as a shell would pass them."""
+    take: int | None = None
+    """How many lines are read after those; None is all."""
+    more: tuple[JqCall, ...] = ()
+    """Further jq calls, each reading the output of the one before."""
+
+
+def parse_command(command: str) -> Pipeline:
+    """Understands a recipe's command. Raises `RecipeSyntaxError` with the reason why it is not a plain pipeline.
+
+    Nothing is run, and nothing is expanded: what a shell would expand, redirect or start besides is refused, and so are
+    jq programs that reach outside their input (the environment, modules, other files).
+    """
+    stages = split_pipeline(command)
+    lines = _Lines()
+    calls: list[JqCall] = []
+    for number, words in enumerate(stages):
+        program, *rest = words
+        if program == "jq":
+            call, file = _jq(rest)
+            calls.append(call)
+        elif program in _SOURCES:
+            if calls:
+                raise RecipeSyntaxError(f"{program} after jq works on its layout, not on its values")
+            file = _SOURCES[program](rest, lines)
+        else:
+            raise RecipeSyntaxError(f"{program!r} is not a program that recipes use (jq, tail, sed, cat, head)")
+        if number and file is not None:
+            raise RecipeSyntaxError(f"{program} reads {file!r} and not the pipe")
+        if file is not None:
+            lines.path = file
+    if not calls:
+        raise RecipeSyntaxError("the pipeline has no jq")
+    if lines.path is None:
+        raise RecipeSyntaxError("the pipeline names no file")
+    return Pipeline(lines.path, lines.skip, calls[0], stages, lines.take, tuple(calls[1:]))
+
+
+@dataclass(slots=True)
+class _Lines:
+    path: str | None = None
+    skip: int = 0
+    take: int | None = None
+
+    def drop(self, count: int) -> None:
+        self.skip += count
+        if self.take is not None:
+            self.take = max(0, self.take - count)
+
+    def keep(self, count: int) -> None:
+        self.take = count if self.take is None else min(self.take, count)
+
+
+def _cat(words: list[str], lines: _Lines) -> str | None:
+    options = [w for w in words if w.startswith("-") and w not in ("-", "--", "-u")]
+    if options:
+        raise RecipeSyntaxError(f"cat {options[0]}: not understood")
+    return _one_file("cat", [w for w in words if w not in ("--", "-u")])
+
+
+def _tail(words: list[str], lines: _Lines) -> str | None:
+    count, files = _line_count("tail", words, r"\+[0-9]{1,15}")
+    if count is None:
+        raise RecipeSyntaxError("tail without a first line (-n +2) counts from the end of the file")
+    lines.drop(max(0, int(count) - 1))
+    return _one_file("tail", files)
+
+
+def _head(words: list[str], lines: _Lines) -> str | None:
+    count, files = _line_count("head", words, r"[0-9]{1,15}")
+    lines.keep(10 if count is None else int(count))
+    return _one_file("head", files)
+
+
+def _line_count(program: str, words: list[str], number: str) -> tuple[str | None, list[str]]:
+    """The value of -n in any of its spellings, and the words that are no options."""
+    count: str | None = None
+    files: list[str] = []
+    rest = iter(words)
+    for word in rest:
+        short = re.fullmatch(rf"(?:-n|--lines=|{'-' if program == 'head' else ''})({number})", word)
+        if word in ("-n", "--lines"):
+            count = next(rest, "")
+            if not re.fullmatch(number, count):
+                break
+        elif short and (word.startswith("-") or not files):
+            count = short[1]
+        elif word == "--":
+            files.extend(rest)
+        elif word.startswith("-") and word not in ("-q", "-", "--quiet", "--silent"):
+            raise RecipeSyntaxError(f"{program} {word}: not understood")
+        elif not word.startswith("-"):
+            files.append(word)
+    if count is not None and not re.fullmatch(number, count):
+        raise RecipeSyntaxError(f"{program} -n {count}: not understood")
+    return count, files
+
+
+def _sed(words: list[str], lines: _Lines) -> str | None:
+    quiet = False
+    script: str | None = None
+    files: list[str] = []
+    rest = iter(words)
+    for word in rest:
+        if word in ("-n", "--quiet", "--silent"):
+            quiet = True
+        elif word in ("-e", "--expression"):
+            script = next(rest, "")
+        elif word == "--":
+            files.extend(rest)
+        elif word.startswith("-") and word != "-":
+            raise RecipeSyntaxError(f"sed {word}: not understood")
+        elif script is None:
+            script = word
+        else:
+            files.append(word)
+    script = (script or "").replace(" ", "")
+    if not quiet and (dropped := re.fullmatch(r"1(?:,([0-9]{1,15}))?d", script)):
+        lines.drop(int(dropped[1] or 1))
+    elif quiet and (kept := re.fullmatch(r"([0-9]{1,15}),\$p", script)):
+        lines.drop(max(0, int(kept[1]) - 1))
+    elif quiet and (kept := re.fullmatch(r"1(?:,([0-9]{1,15}))?p", script)):
+        lines.keep(int(kept[1] or 1))
+    else:
+        raise RecipeSyntaxError(f"sed {script!r}: expected a script that leaves out the first lines (1d)")
+    return _one_file("sed", files)
+
+
+_SOURCES = {"cat": _cat, "tail": _tail, "head": _head, "sed": _sed}
+
+
+def _one_file(program: str, files: list[str]) -> str | None:
+    if len(files) > 1:
+        raise RecipeSyntaxError(f"{program} reads {len(files)} files: {', '.join(map(repr, files[:3]))}")
+    return files[0] if files and files[0] != "-" else None
+
+
+def _jq(words: list[str]) -> tuple[JqCall, str | None]:
+    options: set[str] = set()
+    args: dict[str, str] = {}
+    argjson: dict[str, Any] = {}
+    operands: list[str] = []
+    rest = iter(words)
+    for word in rest:
+        if word == "--":
+            operands.extend(rest)
+        elif word in ("--arg", "--argjson"):
+            name, value = next(rest, None), next(rest, None)
+            if name is None or value is None:
+                raise RecipeSyntaxError(f"jq {word} needs a name and a value")
+            if word == "--arg":
+                args[name] = value
+            else:
+                argjson[name] = _json(name, value)
+        elif word == "--indent":
+            if not (next(rest, "")).isdecimal():
+                raise RecipeSyntaxError("jq --indent needs a number")
+        elif word.startswith("--"):
+            options.add(_option(word[2:]))
+        elif word.startswith("-") and word != "-":
+            options.update(_option(_FLAGS.get(letter, letter)) for letter in word[1:])
+        else:
+            operands.append(word)
+    if not operands:
+        raise RecipeSyntaxError("jq has no program")
+    program, *files = operands
+    refuse_reaching_out(program)
+    join = "join-output" in options
+    call = JqCall(
+        program,
+        slurp="slurp" in options,
+        raw=join or "raw-output" in options,
+        null_input="null-input" in options,
+        join=join,
+        args=args,
+        argjson=argjson,
+    )
+    return call, _one_file("jq", files)
+
+
+def _option(name: str) -> str:
+    if name in _PLAIN:
+        return name
+    dashes = "-" if len(name) == 1 else "--"
+    raise RecipeSyntaxError(f"jq {dashes}{name} {_REFUSED.get(name, 'is not an option that recipes use')}")
+
+
+def _json(name: str, text: str) -> object:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        raise RecipeSyntaxError(f"jq --argjson {name}: {text!r} is not JSON") from None
