@@ -209,7 +209,5 @@ def _read(output: bytes, ended: bool, timeout_s: float) -> Judgement:
         judged = said.get("judged", judged)
         stuck = said.get("stuck", stuck)
     if stuck:
-        found.append(
-            (judged, f"line_schema could not be evaluated on this record within {timeout_s:g} s and its memory")
-        )
+        found.append((judged, f"line_schema could not be evaluated on this record within {timeout_s:g} s"))
     return Judgement(judged, tuple(found))

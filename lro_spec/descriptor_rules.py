@@ -96,7 +96,7 @@ def _line_schema(descriptor: dict[str, Any], _: Edition) -> Iterator[Finding]:
 
 def _recipes(descriptor: dict[str, Any], text: Edition) -> Iterator[Finding]:
     recipes = descriptor["jq_recipes"]
-    wanted = len(text.recipes_at(descriptor["summary"]["detail"]) or text.recipes)
+    wanted = len({recipe.number for recipe in text.recipes})
     if len(recipes) < wanted:
         expected = f"at least {wanted} recipes"
         hint = f"`lro explain LRO-REC-13` lists those of {text.name}"
@@ -142,7 +142,7 @@ _LOOKS = (
     (("file_path",), _name),
     (("file_path", "summary"), _name_and_summary),
     (("line_schema",), _line_schema),
-    (("jq_recipes", "summary"), _recipes),
+    (("jq_recipes",), _recipes),
     (("jq_recipes", "file_path"), _commands),
     (("guidance", "file_path"), _guidance),
 )

@@ -1,7 +1,7 @@
 """Validation of descriptors, headers, records and whole files: what it finds, it says with the requirement it breaks.
 
 >>> from lro_spec.validation import validate_file
->>> for finding in validate_file("atlatl-recall-01KJPH5RT0A1B2C3D4E5F6G7H8.jsonl"):  # doctest: +SKIP
+>>> for finding in validate_file("atlatl-recall-01KJPY44E0A1B2C3D4E5F6G7H8.jsonl"):  # doctest: +SKIP
 ...     print(finding.line, finding.rule, finding.message)
 """
 

@@ -1,0 +1,181 @@
+"""Judging a ``line_schema``: valid, satisfied, telling; and never at the mercy of whoever wrote it."""
+
+from __future__ import annotations
+
+import socket
+import time
+from typing import Any
+
+import pytest
+
+from lro_spec.bounded_schemas import is_tame
+from lro_spec.line_schemas import is_vacuous, judge_lines, lines_violating, schema_problem
+
+RECORDS = [{"id": "a", "title": "A", "tags": ["x"], "n": 1}, {"id": "b", "title": None, "tags": []}]
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {},
+        True,
+        {"type": "object", "properties": {"id": {"type": "string"}}},
+        {"$schema": "http://json-schema.org/draft-07/schema#", "definitions": {}, "type": "object"},
+        {"$schema": "https://json-schema.org/draft/2020-12/schema#"},
+        {"$schema": "https://example.com/own-dialect", "type": "object"},
+        {"properties": {"id": {"pattern": "^\\p{L}+$"}}},
+        {"x-vendor": 1},
+    ],
+)
+def test_valid_schema_has_no_problem(schema: Any):
+    assert schema_problem(schema) is None
+
+
+@pytest.mark.parametrize(
+    ("schema", "expected"),
+    [
+        (None, "a JSON Schema is an object"),
+        ("{}", "a JSON Schema is an object"),
+        ({"type": "objekt"}, "at /type: 'objekt'"),
+        ({"properties": {"id": {"type": 3}}}, "at /properties/id/type"),
+        ({"required": "id"}, "at /required"),
+        ({"$schema": "http://json-schema.org/draft-04/schema#", "exclusiveMinimum": 3}, "exclusiveMinimum"),
+        ({"anyOf": []}, "at /anyOf"),
+        ({"enum": list(range(20_000))}, "more than 10000 values"),
+    ],
+)
+def test_problem_of_an_invalid_schema_names_the_place(schema: Any, expected: str):
+    assert expected in (schema_problem(schema) or "")
+
+
+def test_bottomless_schema_is_a_problem_and_no_crash():
+    schema: dict[str, Any] = {}
+    for _ in range(100_000):
+        schema = {"not": schema}
+    assert "nested deeper" in (schema_problem(schema) or "")
+
+
+def test_violating_records_are_named_by_index():
+    schema = {"required": ["n"]}
+    assert [index for index, _ in lines_violating(schema, RECORDS)] == [1]
+    assert lines_violating({"required": ["id"]}, RECORDS) == []
+
+
+def test_no_more_violations_than_asked_for():
+    judged = judge_lines({"required": ["x"]}, [{}] * 50, limit=3)
+    assert (judged.judged, len(judged.violations)) == (3, 3)
+
+
+def test_invalid_schema_violates_by_itself():
+    assert "not a schema" in lines_violating({"type": "objekt"}, RECORDS)[0][1]
+
+
+def test_local_references_are_followed_in_this_process():
+    schema = {"$ref": "#/$defs/memory", "$defs": {"memory": {"properties": {"title": {"type": "string"}}}}}
+    assert is_tame(schema)
+    assert [index for index, _ in lines_violating(schema, RECORDS)] == [1]
+
+
+def test_recursive_schema_of_a_tree_is_evaluated():
+    tree = {"properties": {"children": {"items": {"$ref": "#"}}, "id": {"type": "string"}}}
+    assert not is_tame(tree)
+    judged = judge_lines(tree, [{"id": "a", "children": [{"id": "b"}]}, {"id": "a", "children": [{"id": 3}]}])
+    assert judged.judged == 2
+    assert [index for index, _ in judged.violations] == [1]
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"$ref": "http://127.0.0.1:9/schema.json"},
+        {"properties": {"id": {"$ref": "https://example.com/id.json"}}},
+        {"$ref": "#/$defs/nowhere"},
+        {"$ref": "other.json"},
+    ],
+)
+def test_nothing_is_fetched(schema: Any, monkeypatch: pytest.MonkeyPatch):
+    def refuse(*_: Any, **__: Any) -> None:
+        raise AssertionError("the network was asked")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    assert "nothing is fetched" in lines_violating(schema, RECORDS)[0][1]
+
+
+def test_schema_that_recurses_for_ever_ends():
+    assert "recurses without end" in lines_violating({"$ref": "#"}, RECORDS)[0][1]
+
+
+def test_catastrophic_regular_expression_ends_in_time():
+    schema = {"properties": {"t": {"pattern": "^(a+)+$"}}}
+    began = time.monotonic()
+    found = lines_violating(schema, [{"t": "aa"}, {"t": "a" * 40 + "b"}], timeout_s=0.5)
+    assert time.monotonic() - began < 8
+    assert [(index, "could not be evaluated" in message) for index, message in found] == [(1, True)]
+
+
+def test_references_that_multiply_end_in_time():
+    doubled = {f"a{i}": {"allOf": [{"$ref": f"#/$defs/a{i + 1}"}] * 2} for i in range(30)}
+    schema = {"$ref": "#/$defs/a0", "$defs": {**doubled, "a30": {"type": "object"}}}
+    assert not is_tame(schema)
+    assert "could not be evaluated" in lines_violating(schema, RECORDS, timeout_s=0.5)[0][1]
+
+
+def test_running_out_of_time_over_many_records_accuses_none():
+    schema = {"properties": {"t": {"pattern": "^x*y*z*$"}}}
+    records = ({"t": "x" * 20_000, "n": i} for i in range(5_000))
+    judged = judge_lines(schema, records, timeout_s=0.2)
+    assert judged.violations == ()
+    assert 0 < judged.judged < 5_000
+
+
+def test_regular_expression_that_python_has_not_is_left_unjudged():
+    schema = {"properties": {"id": {"pattern": "^\\p{L}+$", "type": "integer"}}, "patternProperties": {"\\p{L}": False}}
+    assert [message for _, message in lines_violating(schema, RECORDS, limit=1)] == [
+        "/id: 'a' is not of type 'integer'"
+    ]
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        True,
+        {},
+        {"type": "object"},
+        {"title": "Memory", "description": "A memory", "type": "object"},
+        {"type": ["object"], "additionalProperties": True},
+        {"properties": {"foo": {"type": "string"}}},
+        {"anyOf": [{"type": "object"}, {}]},
+        {"id": "string", "title": "string"},
+        {"$ref": "#/$defs/m", "$defs": {"m": {"type": "object"}}},
+        {"$ref": "#"},
+    ],
+)
+def test_schema_that_says_nothing_is_vacuous(schema: Any):
+    # A schema that recurses for ever rejects everything and so says something, if nothing good.
+    assert (is_vacuous(schema, RECORDS) is None) is (schema == {"$ref": "#"})
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"properties": {"id": {}}},
+        {"required": ["title"]},
+        {"$ref": "#/$defs/m", "$defs": {"m": {"properties": {"id": {"type": "string"}}}}},
+        {"allOf": [{}, {"anyOf": [{"oneOf": [{"properties": {"tags": {}}}]}]}]},
+        {"minProperties": 4},
+        {"additionalProperties": {"type": ["string", "array", "number"]}},
+        {"patternProperties": {"^id$": {"type": "string"}}},
+        {"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/b", "required": ["id"]}, "b": {"$ref": "#/$defs/a"}}},
+    ],
+)
+def test_schema_that_says_something_is_not_vacuous(schema: Any):
+    assert is_vacuous(schema, RECORDS) is None
+
+
+def test_fields_as_keywords_are_recognised():
+    assert "belong under properties" in (is_vacuous({"id": "string", "title": "string"}, RECORDS) or "")
+
+
+def test_without_records_any_named_property_counts():
+    assert is_vacuous({"properties": {"foo": {}}}, []) is None
+    assert is_vacuous({"type": "object"}, []) is not None
