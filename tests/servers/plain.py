@@ -340,7 +340,7 @@ class Server:
 
     def scores(self, call: Call) -> list[float]:
         if call.operation == "search":
-            return [record["score"] for record in call.records]
+            return [memory["score"] for memory in call.found]
         given = [self.confidence(record) for record in call.records]
         return [score for score in given if score is not None]
 
@@ -545,16 +545,14 @@ class Server:
         return self.text(self.dumps({"task": "offload_cleanup", "deleted": len(self.cleanup(time.time()))}))
 
     def store(self, memory: Record) -> Any:
-        now = self.timestamp(time.time())
-        given: Record = {
-            "id": self.ulid(),
-            "title": "",
-            "namespace": "_semantic/inbox",
-            "memory_type": "semantic",
-            "tags": [],
-        }
-        self.memories.append({**given, "status": "active", "created": now, "modified": now, "content": "", **memory})
+        self.memories.append(self.completed(memory))
         return self.memories[-1]["id"]
+
+    def completed(self, memory: Record) -> Record:
+        """A memory with what its giver left out."""
+        now = self.timestamp(time.time())
+        given: Record = {"id": self.ulid(), "title": "", "namespace": "_semantic/inbox", "memory_type": "semantic"}
+        return {**given, "tags": [], "status": "active", "created": now, "modified": now, "content": "", **memory}
 
     # The protocol
 

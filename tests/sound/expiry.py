@@ -1,0 +1,145 @@
+"""Clean-up with another trigger, another clock or another voice."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+
+from tests.servers.fastjson import loads
+from tests.servers.plain import CROCKFORD, Server
+from tests.sound.catalogue import sound
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from tests.servers.plain import Record
+
+
+class Taskless(Server):
+    """Offers no tool for clean-up."""
+
+    def tools(self) -> list[Record]:
+        return [tool for tool in super().tools() if tool["name"] != "run_custodial_task"]
+
+
+@sound("it needs a tool that cleans up", profile="cleanup: {restart: true}\n")
+class cleans_up_at_start(Taskless):
+    def started(self) -> None:
+        if os.path.isdir(self.output_dir()):
+            self.cleanup(time.time())
+
+
+@sound("it needs a tool that cleans up", profile="cleanup: {wait_s: 2}\n")
+class cleans_up_in_the_background(Taskless):
+    def started(self) -> None:
+        import threading
+
+        threading.Thread(target=self.watch, daemon=True).start()
+
+    def watch(self) -> None:
+        while True:
+            time.sleep(0.5)
+            try:
+                self.cleanup(time.time())
+            except OSError:
+                continue
+
+
+@sound("it needs a tool that cleans up", profile='cleanup: {command: [{command}, "--cleanup"]}\nevents: stderr\n')
+class cleans_up_by_a_command(Taskless):
+    def started(self) -> None:
+        if "--cleanup" in sys.argv:
+            self.cleanup(time.time())
+            sys.exit(0)
+
+    def notify(self, method: str, params: Record) -> None:
+        pass
+
+
+@sound("it expects files to stay until the task is called")
+class cleans_up_before_every_call(Server):
+    def offer(self, operation: str, arguments: dict[str, Any]) -> Record:
+        try:
+            self.cleanup(time.time())
+        except OSError as problem:
+            print(f"clean-up: {problem}", file=sys.stderr)
+        return super().offer(operation, arguments)
+
+
+@sound("it dates files back by their names alone")
+class expires_by_the_header(Server):
+    def created_at(self, path: str) -> float:
+        import calendar
+
+        try:
+            with open(path, encoding="utf-8") as file:
+                stamp = loads(file.readline())["timestamp"]
+            return calendar.timegm(time.strptime(stamp[:19], "%Y-%m-%dT%H:%M:%S"))
+        except (ValueError, KeyError, TypeError):
+            return self.changed_at(path)
+
+
+@sound("it dates files back by their names alone")
+class expires_by_the_time_of_change(Server):
+    def created_at(self, path: str) -> float:
+        return self.changed_at(path)
+
+
+@sound("it expects whatever begins with atlatl- to be deleted")
+class knows_only_names_of_its_own_form(Server):
+    def matches(self, name: str) -> bool:
+        prefix, _, rest = name.partition("-")
+        operation, _, ulid = rest.removesuffix(".jsonl").partition("-")
+        return (
+            (prefix, name[-6:]) == ("atlatl", ".jsonl")
+            and operation in ("recall", "search", "inject")
+            and len(ulid) == 26
+            and all(c in CROCKFORD for c in ulid)
+        )
+
+
+@sound("it expects a file to be gone in the very second its time is over")
+class waits_until_the_time_is_over_for_good(Server):
+    def is_expired(self, path: str, now: float) -> bool:
+        return self.created_at(path) + self.settings.ttl < now - 0.05
+
+
+@sound("it expects events as notifications", profile="events: stderr\n")
+class events_go_to_stderr(Server):
+    def notify(self, method: str, params: Record) -> None:
+        pass
+
+    def initialize(self, params: dict[str, Any]) -> Record:
+        return {**super().initialize(params), "capabilities": {"tools": {}}}
+
+
+@sound("it expects events as notifications", profile="events: {file_env: EVENTS_FILE}\n")
+class events_go_to_a_file(Server):
+    def emit(self, event: str, level: str, **data: Any) -> None:
+        path = os.environ.get("EVENTS_FILE")
+        if path:
+            with open(path, "a", encoding="utf-8") as file:
+                file.write(self.dumps({"name": event, "at": self.timestamp(time.time()), "details": data}) + "\n")
+
+
+@sound("it fails what it cannot see", profile="events: none\n", proves=2)
+class events_go_nowhere_visible(Server):
+    def emit(self, event: str, level: str, **data: Any) -> None:
+        pass
+
+
+@sound("it expects the event under the key `event`")
+class events_are_sentences(Server):
+    def emit(self, event: str, level: str, **data: Any) -> None:
+        words = " ".join(f"{key}={value}" for key, value in data.items())
+        self.notify("notifications/message", {"level": level, "data": f"{event}: {words}"})
+
+
+@sound("it expects no event but those of the text")
+class emits_other_events_too(Server):
+    def emit(self, event: str, level: str, **data: Any) -> None:
+        super().emit("CustodialTaskStep", "debug", step=1)
+        super().emit(event, level, **data)
+        super().emit("OffloadFileSeen", "debug", files=3)

@@ -1,0 +1,158 @@
+"""Other collections of memories, and memories that do not keep still."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from tests.servers.plain import Server
+from tests.sound.catalogue import sound
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from tests.servers.plain import Record
+
+
+@sound("it expects a tool that stores memories, or more than a dozen of them", profile="seed: null\n")
+class has_twelve_large_memories(Server):
+    def corpus(self) -> list[Record]:
+        return [{**memory, "title": f"{memory['title']} {'and more ' * 300}"} for memory in super().corpus()[:12]]
+
+
+@sound("it gives up on answers of a megabyte")
+class has_three_thousand_memories(Server):
+    def corpus(self) -> list[Record]:
+        few = super().corpus()
+        return [
+            {**memory, "id": f"{memory['id']}-{batch}", "title": f"{memory['title']} ({batch})"}
+            for batch in range(15)
+            for memory in few
+        ]
+
+
+@sound("it expects several namespaces, one of them `_semantic`")
+class has_one_namespace(Server):
+    def corpus(self) -> list[Record]:
+        return [{**memory, "namespace": "notes", "memory_type": "note"} for memory in super().corpus()]
+
+
+@sound("it compares counts of namespaces in the order it would have chosen for ties")
+class has_ten_equally_frequent_namespaces(Server):
+    def corpus(self) -> list[Record]:
+        return [{**memory, "namespace": f"_semantic/n{n % 10}"} for n, memory in enumerate(super().corpus())]
+
+
+@sound("it expects ids to be strings")
+class ids_are_integers(Server):
+    def corpus(self) -> list[Record]:
+        return [{**memory, "id": 1000 + n} for n, memory in enumerate(super().corpus())]
+
+
+@sound("it expects UUIDs or ULIDs")
+class ids_are_short_words(Server):
+    def corpus(self) -> list[Record]:
+        return [{**memory, "id": f"mem:{n}"} for n, memory in enumerate(super().corpus())]
+
+
+@sound("it expects every memory to have provenance", warns=("LRO-REC-01", "LRO-REC-04", "LRO-REC-09"))
+class every_second_memory_has_no_provenance(Server):
+    def corpus(self) -> list[Record]:
+        memories = super().corpus()
+        for memory in memories[::2]:
+            del memory["provenance"]
+        return memories
+
+
+@sound("it breaks ties of a sort by place")
+class all_are_equally_certain(Server):
+    def corpus(self) -> list[Record]:
+        return [{**memory, "provenance": {"confidence": 0.8}} for memory in super().corpus()]
+
+
+@sound("it splits lines wherever Unicode would")
+class contents_are_full_of_separators(Server):
+    def corpus(self) -> list[Record]:
+        odd = "\u2028\u2029\x85\x0b\x0c\x1c\x1d\x1e\x7f\ufeff\u200b"
+        return [{**memory, "title": f"{memory['title']}{odd}|", "tags": [odd]} for memory in super().corpus()]
+
+
+@sound("it loses digits, or objects to depth")
+class extensions_are_deep_and_exact(Server):
+    def corpus(self) -> list[Record]:
+        deep: Any = {"e": 2.718281828459045, "tiny": 5e-324, "huge": 1.7976931348623157e308, "int": 9007199254740991}
+        for _ in range(60):
+            deep = {"a": [deep]}
+        return [{**memory, "extensions": deep} for memory in super().corpus()]
+
+
+# Memories that change while they are looked at
+
+
+@sound("it compares the records of two identical calls field by field")
+class counts_accesses(Server):
+    def find(self, operation: str, query: str) -> list[Record]:
+        found = super().find(operation, query)
+        return [{**memory, "access_count": self.calls} for memory in found]
+
+    def at_detail(self, memory: Record, detail: str) -> Record:
+        return {**super().at_detail(memory, detail), "access_count": memory["access_count"]}
+
+
+@sound("it compares the records of two identical calls field by field")
+class notes_the_time_of_access(Server):
+    def at_detail(self, memory: Record, detail: str) -> Record:
+        return {**super().at_detail(memory, detail), "last_accessed": self.timestamp(time.time())}
+
+
+@sound("it expects the estimate of two identical calls to be the same to the token")
+class estimate_drifts_with_access_logs(Server):
+    def at_detail(self, memory: Record, detail: str) -> Record:
+        return {**super().at_detail(memory, detail), "x_seen": "." * (self.calls % 4)}
+
+
+@sound("it compares records by their place")
+class ties_come_in_any_order(Server):
+    def find(self, operation: str, query: str) -> list[Record]:
+        found = super().find(operation, query)
+        keys = {id(memory): os.urandom(4) for memory in found}
+        if operation == "search":
+            return sorted(found, key=lambda memory: (-memory["score"], keys[id(memory)]))
+        return sorted(found, key=lambda memory: (-(self.confidence(memory) or 0), keys[id(memory)]))
+
+
+@sound("it expects a limit to be obeyed beyond fifty")
+class limits_are_capped_at_fifty(Server):
+    def corpus(self) -> list[Record]:
+        # fifty light records of usual size stay below the default threshold; with these they do not
+        return [{**memory, "title": f"{memory['title']}: {'very ' * 80}"} for memory in super().corpus()]
+
+    def limited(self, found: list[Record], limit: int | None) -> list[Record]:
+        return found[: min(50, 50 if limit is None else limit)]
+
+
+@sound("it expects everything where no limit is given")
+class limit_defaults_to_a_hundred(Server):
+    def limited(self, found: list[Record], limit: int | None) -> list[Record]:
+        return found[: 100 if limit is None else limit]
+
+
+NO_LIMIT = """\
+operations:
+  recall: {tool: recall_memories, arguments: {query: "*"}, query: query, detail: detail}
+  search: {tool: search_memories, arguments: {query: memory}, query: query, detail: detail}
+  inject: {tool: inject_context, arguments: {query: "*"}, query: query, detail: detail}
+"""
+
+
+@sound("it needs a limit to make results of different size", profile=NO_LIMIT)
+class has_no_limit_argument(Server):
+    def tools(self) -> list[Record]:
+        tools = super().tools()
+        for tool in tools:
+            tool["inputSchema"]["properties"].pop("limit", None)
+        return tools
+
+    def limited(self, found: list[Record], limit: int | None) -> list[Record]:
+        return found

@@ -1,0 +1,135 @@
+"""Recipes of another spelling and the same effect."""
+
+from __future__ import annotations
+
+from tests.servers.plain import RECIPES, Server
+from tests.sound.catalogue import sound
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tests.servers.plain import Record
+
+
+class Respelled(Server):
+    """Replaces text in every program."""
+
+    changes: tuple[tuple[str, str], ...]
+
+    def programs(self) -> Sequence[tuple[str, str]]:
+        made: list[tuple[str, str]] = []
+        for about, program in RECIPES:
+            for old, new in self.changes:
+                program = program.replace(old, new)
+            made.append((about, program))
+        return made
+
+
+@sound("it expects exactly ten")
+class has_thirteen_recipes(Server):
+    def programs(self) -> Sequence[tuple[str, str]]:
+        more = (
+            ("The header", "jq -c '{id, created}'"),
+            ("Tags by frequency", "jq -s '[.[].tags[]] | group_by(.) | map({tag: .[0], count: length})'"),
+            ("The newest", "jq -s 'sort_by(.created) | last'"),
+        )
+        return (*RECIPES, *more)
+
+
+@sound("it compares descriptions with those of the text")
+class describes_recipes_in_its_own_words(Server):
+    def recipes(self, path: str) -> list[Record]:
+        return [{**recipe, "description": f"Rezept {n}"} for n, recipe in enumerate(super().recipes(path), 1)]
+
+
+@sound("it searches the command for the bare path")
+class paths_are_always_quoted(Server):
+    def quote(self, path: str) -> str:
+        return "'" + path.replace("'", "'\"'\"'") + "'"
+
+
+@sound("it reads a shell's words with a regular expression")
+class paths_are_escaped_by_backslashes(Server):
+    def quote(self, path: str) -> str:
+        return "".join(c if c.isalnum() or c in "/._-" else f"\\{c}" for c in path)
+
+
+@sound("it searches for `tail -n +2`")
+class headers_are_skipped_by_sed(Server):
+    def recipe(self, path: str, program: str) -> str:
+        return f"sed 1d {self.quote(path)} | {program}"
+
+
+@sound("it searches for `tail -n +2`")
+class tail_is_spelled_without_a_space(Server):
+    def recipe(self, path: str, program: str) -> str:
+        return f"tail -n+2 {self.quote(path)} | {program}"
+
+
+@sound("it expects tail to read the file itself")
+class files_come_through_cat(Server):
+    def recipe(self, path: str, program: str) -> str:
+        return f"cat {self.quote(path)} | tail -n +2 | {program}"
+
+
+@sound("it expects no option before the program")
+class output_is_compact(Respelled):
+    changes = (("jq '", "jq -c '"), ("jq -s '", "jq -c -s '"))
+
+
+@sound("it knows short options only")
+class options_are_long(Respelled):
+    changes = (("jq -r ", "jq --raw-output "), ("jq -s ", "jq --slurp "))
+
+
+@sound("it compares programs with those of the text")
+class confidence_is_guarded(Respelled):
+    changes = (
+        ("-.provenance.confidence", "-(.provenance.confidence // 0)"),
+        (".title | test", '(.title // "") | test'),
+        (".content | test", '(.content // "") | test'),
+        (".entities | length", "(.entities // []) | length"),
+    )
+
+
+@sound("it looks for `test` and its flag")
+class keywords_are_looked_for_in_lower_case(Respelled):
+    changes = (
+        ('.title | test("keyword"; "i")', '.title | ascii_downcase | contains("keyword" | ascii_downcase)'),
+        ('.content | test("pattern"; "i")', '(.content // "") | test("pattern"; "i")'),
+    )
+
+
+@sound("it expects ties in the order of a negated sort")
+class sorts_and_turns_round(Respelled):
+    changes = (
+        ("sort_by(-.provenance.confidence)", "sort_by(.provenance.confidence) | reverse"),
+        ("sort_by(-.count)", "sort_by(.count) | reverse"),
+    )
+
+
+@sound("it expects the literal in the program")
+class keywords_are_arguments(Respelled):
+    changes = (
+        ('jq \'select(.title | test("keyword"; "i"))\'', "jq --arg k keyword 'select(.title | test($k; \"i\"))'"),
+        ('jq \'select(.content | test("pattern"; "i"))\'', "jq --arg p pattern 'select(.content | test($p; \"i\"))'"),
+    )
+
+
+@sound("it counts the spaces of a program")
+class programs_have_no_spaces(Respelled):
+    changes = ((" | ", "|"), (": ", ":"), (", ", ","), ("; ", ";"))
+
+    def recipe(self, path: str, program: str) -> str:
+        return f"tail -n +2 {self.quote(path)}|{program}"
+
+
+@sound("it expects jq to see whole files only behind tail")
+class reads_the_file_by_inputs(Server):
+    def recipe(self, path: str, program: str) -> str:
+        words, _, rest = program.partition("'")
+        rest = rest.removesuffix("'")
+        raw = "-r " if "-r" in words else ""
+        slurped = f"[inputs] | {rest}" if "-s" in words else f"inputs | {rest}"
+        return f"jq {raw}-n 'input as $header | {slurped}' {self.quote(path)}"
