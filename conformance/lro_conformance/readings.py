@@ -29,7 +29,7 @@ def rules(edges: Edges) -> dict[str, Rule]:
         elif _by_less_than_the_set(edge):
             found[name] = "per record" if name != "inject" else "budgeted"
         else:
-            found[name] = "own threshold" if exact else "comparison"
+            found[name] = "own threshold" if exact and not _close(edge) else "comparison"
     if "per record" in found.values():
         found = {n: "per record" if r == "budgeted" else r for n, r in found.items()}
     return found
@@ -38,6 +38,13 @@ def rules(edges: Edges) -> dict[str, Rule]:
 def is_exact(edge: Edge) -> bool:
     """Inline at E and offloaded at E−1, each time."""
     return all(p.call.outcome == "inline" for p in edge.at) and all(p.call.outcome == "offloaded" for p in edge.above)
+
+
+def _close(edge: Edge) -> bool:
+    """Right again a fiftieth of E further off: the threshold is the same, the comparison is wrong."""
+    if edge.near is None:
+        return False
+    return edge.near.call.outcome == ("offloaded" if edge.near.threshold < edge.estimate else "inline")
 
 
 def _by_less_than_the_set(edge: Edge) -> bool:

@@ -22,7 +22,17 @@ _WORDS = (
     "memory server threshold result file record header window token budget query recall search inject namespace title "
     "content keyword pattern schema recipe descriptor cleanup expiry folder client agent context summary level detail"
 ).split()
-_EXTRAS = ("", "", "", " naïve café", " 記憶の断片", " 🧠✨", "\nsecond line\tand a tab", ' "quoted" \\ back', "\u2028next")
+_EXTRAS = (
+    "",
+    "",
+    "",
+    " naïve café",
+    " 記憶の断片",
+    " 🧠✨",
+    "\nsecond line\tand a tab",
+    ' "quoted" \\ back',
+    "\u2028next",
+)
 
 
 @cache

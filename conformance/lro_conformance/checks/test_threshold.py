@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from lro_conformance.calls import Call
-from lro_conformance.judge import Subjects, check
+from lro_conformance.judge import NotObserved, Subjects, check
 from lro_conformance.readings import Rule, characters, follows_detail, rules, wide_share
 from lro_conformance.trials.corpus import Seeded
 from lro_conformance.trials.defaults import Bracket, Defaults
@@ -136,9 +136,15 @@ def test_estimate_is_honest(survey: Survey, see: Subjects) -> None:
         )
 
 
+def _honest(call: Call) -> bool:
+    low, high = honest_range(call)
+    return low <= (call.estimate or 0) <= high
+
+
 def honest_range(call: Call) -> tuple[int, int]:
     """The bounds of an honest E for a file."""
-    lines = [line.raw.decode("utf-8", "replace") for line in call.file.record_lines] if call.file else []
+    found = call.file.record_lines if call.file is not None else []
+    lines = [line.raw.decode("utf-8", "replace") for line in found if line.record is not None]
     text = "".join(lines)
     escaped = text.count("\\u")
     wide = escaped + (0 if text.isascii() else sum(ord(c) >= 0x2E80 for c in text))
@@ -149,8 +155,10 @@ def honest_range(call: Call) -> tuple[int, int]:
 
 
 @check("LRO-THR-03")
-def test_wide_scripts_weigh_more(seeded: Seeded, see: Subjects) -> None:
+def test_wide_scripts_weigh_more(survey: Survey, seeded: Seeded, see: Subjects) -> None:
     """Records in CJK scripts are given at least 1.2 times characters ÷ 4, as a tokenizer would."""
+    if any(not _honest(c) for c in survey.files if isinstance(c.estimate, int) and c.filed):
+        raise NotObserved("the estimate is not honest of other texts either")
     for call in (c for c in seeded.wide if c.estimate):
         text = "".join(line.raw.decode("utf-8", "replace") for line in call.file.record_lines) if call.file else ""
         if wide_share(text) < 0.4:
@@ -239,7 +247,9 @@ def test_one_threshold_for_all(edges: Edges, see: Subjects) -> None:
     for name, rule in found.items():
         if rule == "own threshold":
             edge = edges.edges[name]
-            wrong = next(p for p in (*edge.above, *edge.at) if p.call.outcome != ("offloaded" if p in edge.above else "inline"))
+            wrong = next(
+                p for p in (*edge.above, *edge.at) if p.call.outcome != ("offloaded" if p in edge.above else "inline")
+            )
             see.expect(
                 holds=False,
                 expected=f"{name} of E = {_e(edge)} at threshold {wrong.threshold} is decided as other operations are",

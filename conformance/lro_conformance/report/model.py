@@ -99,7 +99,11 @@ class Report:
                 "protocol": self.server.protocol,
             },
             "implemented": self.implemented,
-            "level": {"claimed": self.claimed, "achieved": self.achieved, **{str(n): v for n, v in self.levels.items()}},
+            "level": {
+                "claimed": self.claimed,
+                "achieved": self.achieved,
+                **{str(n): v for n, v in self.levels.items()},
+            },
             "hardening": self.hardening,
             "requirements": [_requirement(r) for r in self.requirements],
             "counts": self.counts(),
