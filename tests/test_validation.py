@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+import tracemalloc
 from copy import deepcopy
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -513,3 +515,33 @@ class TestSeenIds:
         seen = SeenIds()
         assert all(seen.add(f"id-{i}") for i in range(100_000))
         assert not any(seen.add(f"id-{i}") for i in range(0, 100_000, 997))
+
+
+class Endless(io.RawIOBase):
+    """A file that is made while it is read, so that only the reader's own memory is seen."""
+
+    def __init__(self, records: int) -> None:
+        self._rest = b""
+        first = lines(header(count=records))
+        made = (lines({"id": f"memory-{i}", "title": "x" * 500}) for i in range(records))
+        self._lines = chain([first], made)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        if not self._rest:
+            self._rest = next(self._lines, b"")
+        part, self._rest = self._rest[: len(buffer)], self._rest[len(buffer) :]
+        buffer[: len(part)] = part
+        return len(part)
+
+
+def test_memory_does_not_grow_with_the_file():
+    tracemalloc.start()
+    try:
+        assert list(validate_file(io.BufferedReader(Endless(20_000)))) == []
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 4_000_000  # of a file of ten megabytes
