@@ -414,7 +414,7 @@ def _in_words(failure: Failure) -> str:
 def _run(command: Sequence[str], key: str) -> None:
     """Run a command of the profile to its end. Raises `ServerTrouble` when it fails."""
     try:
-        done = subprocess.run(command, check=False, timeout=60, stdin=subprocess.DEVNULL, capture_output=True)  # noqa: S603
+        done = subprocess.run(command, check=False, timeout=60, stdin=subprocess.DEVNULL, capture_output=True)
     except (OSError, subprocess.TimeoutExpired) as problem:
         raise ServerTrouble(f"{key} of the profile could not be run: {problem}") from None
     if done.returncode:

@@ -30,7 +30,7 @@ def test_guidance_is_brief(survey: Survey, see: Subjects) -> None:
     for call in (c for c in survey.offloaded if isinstance(c.descriptor.get("guidance", ""), str)):
         text = call.descriptor.get("guidance", "")
         see.expect(
-            0 < len(text.strip()) and len(text) <= BRIEF,
+            len(text.strip()) > 0 and len(text) <= BRIEF,
             expected=f"text of 1 to {BRIEF} characters",
             observed=f"{len(text)} characters" if text.strip() else "nothing",
             at=call,

@@ -13,7 +13,6 @@ from lro_conformance.trials.recipes import commands_of
 from lro_conformance.trials.survey import Survey
 from lro_spec.naming import parse_file_name
 
-
 NEAR = 2**40
 """Two draws of 80 random bits lie nearer to each other than this once in a trillion times."""
 
