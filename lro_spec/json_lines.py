@@ -47,7 +47,7 @@ def plain_object(data: bytes) -> dict[str, Any] | None:
     return cast("dict[str, Any]", value) if type(value) is dict else None
 
 
-def _quick(data: bytes) -> Any:  # noqa: ANN401 - any JSON value
+def _quick(data: bytes) -> Any:
     """The value of a line that is surely strict JSON; None for null and for what needs a closer look."""
     try:
         value = orjson.loads(data)

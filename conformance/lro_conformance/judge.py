@@ -1,8 +1,8 @@
 """What a check is, how it counts its subjects, and how a verdict comes of it.
 
-A check is a plain function in ``checks/``, bound to exactly one requirement by `check`. Its parameters name the evidence
-it reads (see ``trials/``); the parameter ``see`` is the `Subjects` through which it examines and expects. It passes only
-when it examined something that could have failed it.
+A check is a plain function in ``checks/``, bound to exactly one requirement by `check`. Its parameters name the
+evidence it reads (see ``trials/``); the parameter ``see`` is the `Subjects` through which it examines and expects. It
+passes only when it examined something that could have failed it.
 """
 
 from __future__ import annotations

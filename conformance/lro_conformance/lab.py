@@ -337,7 +337,7 @@ class Lab:
         return path
 
     def wants_corpus(self, bench: Bench) -> bool:
-        """Whether the server holds too little to exceed the default threshold, and the profile says how to give it more."""
+        """Whether the server holds too little for the default threshold and the profile says how to give it more."""
         if self.profile.seed is None or self.profile.seed.tool is None or not bench.operations:
             return False
         name, operation = next(iter(bench.operations.items()))

@@ -31,7 +31,7 @@ def notes(evidence: Mapping[str, Any]) -> tuple[str, ...]:
             )
     if isinstance(edges, Edges):
         found += [
-            f"E of {e.operation} differs by {e.drift} between identical calls: the exact threshold was tested that much wider"
+            f"E of {e.operation} differs by {e.drift} between identical calls: its threshold was tested that much wider"
             for e in edges.edges.values()
             if e.drift
         ]

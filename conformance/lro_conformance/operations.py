@@ -1,4 +1,4 @@
-"""Which tool performs which operation, and how its arguments are named: from the profile, or matched to the tools listed."""
+"""Which tool performs which operation and how its arguments are named: from the profile, or from the tools listed."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ def _close(edge: Edge) -> bool:
 
 
 def _by_less_than_the_set(edge: Edge) -> bool:
-    """Inline even at half of E, but offloaded at half of the greatest record: something smaller than the set is weighed."""
+    """Inline even at half of E, but offloaded at half of the greatest record: less than the set is weighed."""
     if edge.half is None or edge.low is None or edge.largest >= edge.estimate // 2:
         return False
     return edge.half.call.outcome == "inline" and edge.low.call.outcome == "offloaded"

@@ -18,7 +18,11 @@ NAMESPACES = (
     "_procedural/runbooks",
     "_procedural/patterns",
 )
-_WORDS = ["memory", "server", "threshold", "result", "file", "record", "header", "window", "token", "budget", "query", "recall", "search", "inject", "namespace", "title", "content", "keyword", "pattern", "schema", "recipe", "descriptor", "cleanup", "expiry", "folder", "client", "agent", "context", "summary", "level", "detail"]
+_WORDS = (
+    *("memory", "server", "threshold", "result", "file", "record", "header", "window", "token", "budget", "query"),
+    *("recall", "search", "inject", "namespace", "title", "content", "keyword", "pattern", "schema", "recipe"),
+    *("descriptor", "cleanup", "expiry", "folder", "client", "agent", "context", "summary", "level", "detail"),
+)
 _EXTRAS = (
     "",
     "",

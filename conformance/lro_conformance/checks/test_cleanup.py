@@ -85,7 +85,7 @@ def test_files_of_earlier_processes_go(cleanup: Cleanup, defaults: Defaults, see
 
 @check("LRO-CFG-03")
 def test_ttl_setting(cleanup: Cleanup, defaults: Defaults, see: Subjects) -> None:
-    """ttl_seconds takes effect: with 600, a file of 300 seconds stays and one of 1200 goes; with 1, an own file goes."""
+    """ttl_seconds takes effect: with 600 a file of 300 seconds stays and one of 1200 goes; with 1 an own file goes."""
     if cleanup.reason is not None:
         raise NotObserved(cleanup.reason)
     others_clean = any(p.gone for c in (cleanup.set_ttl, defaults.cleaning) if c is not None for p in c.planted)

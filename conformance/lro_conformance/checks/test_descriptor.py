@@ -20,7 +20,7 @@ TOP = 5
 
 @check("LRO-DESC-01")
 def test_descriptor_fields(survey: Survey, see: Subjects) -> None:
-    """An offloaded call returns a descriptor: `offloaded` true, summary, file_path, line_schema, jq_recipes, guidance."""
+    """An offloaded call returns a descriptor: offloaded true, summary, file_path, line_schema, jq_recipes, guidance."""
     for call in survey.offloaded:
         wrong = [*_wrong(call.descriptor, _DESCRIPTOR), *(f"summary.{w}" for w in _wrong(call.summary, _SUMMARY))]
         see.expect(

@@ -16,11 +16,13 @@ TEXT_ROOM = 1.6
 """The same for a formatted text, whose characters weigh otherwise than those of JSON."""
 
 _FAILED = re.compile(
-    r"\b(fail\w*|error\w*|could ?n[o']t|unable|cannot|can't|not (be )?(written|saved|offloaded)|impossible|unavailable)",
+    r"\b(fail\w*|error\w*|could ?n[o']t|unable|cannot|can't|not (be )?(written|saved|offloaded)|impossible"
+    r"|unavailable)",
     re.IGNORECASE,
 )
 _SHORT = re.compile(
-    r"truncat|\bpartial|\bincomplete|\bonly\b|\bfirst \d+|\bomitted|\bcut\b|\bshortened|\blimited to|\b\d+ (of|out of) \d+",
+    r"truncat|\bpartial|\bincomplete|\bonly\b|\bfirst \d+|\bomitted|\bcut\b|\bshortened|\blimited to"
+    r"|\b\d+ (of|out of) \d+",
     re.IGNORECASE,
 )
 

@@ -14,7 +14,7 @@ from lro_conformance.trials.survey import Inline, Survey
 from lro_spec.timestamps import moments
 
 CLOCK_S = 2.0
-"""How far a time may lie outside of the call: clocks have seconds, and a server may take the time before it is asked."""
+"""How far a time may lie outside of the call, in seconds: some write whole seconds only, some take the time early."""
 
 
 @check("LRO-FILE-01")
@@ -76,8 +76,8 @@ def test_header_fields(survey: Survey, see: Subjects) -> None:
         ]
         see.expect(
             not wrong,
-            expected="operation, schema_version, timestamp and detail strings; count and estimated_tokens whole numbers; "
-            "query a string, null or absent",
+            expected="operation, schema_version, timestamp and detail strings; count and estimated_tokens whole "
+            "numbers; query a string, null or absent",
             observed="; ".join(wrong),
             at=call,
         )
@@ -273,9 +273,9 @@ def _wrong_field(record: dict[str, Any]) -> str | None:
     for key in ("memory_type", "namespace", "title", "content", "summary"):
         if not isinstance(record.get(key), (str, type(None))):
             return f"{key} is {show(record[key], 60)}, not a string"
-    tags = record.get("tags")
+    tags: object = record.get("tags")
     if tags is not None and not (isinstance(tags, list) and all(isinstance(t, str) for t in cast("list[Any]", tags))):
-        return f"tags is {show(tags, 60)}, not a list of strings"
+        return f"tags is {show(record['tags'], 60)}, not a list of strings"
     for key in ("provenance", "temporal", "extensions"):
         if not isinstance(record.get(key), (dict, type(None))):
             return f"{key} is {show(record[key], 60)}, not an object"

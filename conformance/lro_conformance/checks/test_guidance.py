@@ -120,9 +120,9 @@ def _untrue(call: Call) -> str | None:
     if named and path not in text:
         return f"path: it says {show(named[0])}, the descriptor {show(path)}"
     level = re.search(r"detail(?: level)?\s*[:=]\s*[`'\"]?(light|medium|full)\b", text, re.IGNORECASE)
-    if level is not None and call.summary.get("detail") in ("light", "medium", "full"):
-        if level.group(1).lower() != call.summary["detail"]:
-            return f"detail level: it says {level.group(1)}, the descriptor {call.summary['detail']}"
+    meant = call.summary.get("detail")
+    if level is not None and meant in ("light", "medium", "full") and level.group(1).lower() != meant:
+        return f"detail level: it says {level.group(1)}, the descriptor {meant}"
     recipes = call.descriptor.get("jq_recipes")
     most = len(cast("list[Any]", recipes)) if isinstance(recipes, list) else 0
     beyond = [int(n) for n in re.findall(r"recipes?\s+#(\d+)", text) if most and not 1 <= int(n) <= most]

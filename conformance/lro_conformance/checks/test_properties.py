@@ -132,7 +132,8 @@ def _needs_seed(survey: Survey) -> None:
 def test_any_memory_survives(live: Live, survey: Survey, inline: Inline, see: Subjects) -> None:
     """Any memory comes out of the file as it does inline: every code point, every number, any depth.
 
-    Only what the server keeps as it was given is compared: what it makes of a memory when it stores it is its own affair.
+    Only what the server keeps as it was given is compared: what it makes of a memory when it stores it is its own
+    affair.
     """
     _needs_seed(survey)
     skip = volatile(survey, inline)
@@ -246,7 +247,7 @@ def _any_corpus(number: int, live: Live, survey: Survey, see: Subjects) -> None:
     def examine(memories: list[Record]) -> Miss | None:
         word = memories[0]["title"].split()[0]
         memories = [{**m, "title": f"{word} {m['title']}"} for m in memories]
-        if not all([_stored(survey.bench, m) for m in memories]):
+        if [m for m in memories if not _stored(survey.bench, m)]:
             return None
         call = _fetch(survey, survey.bench, memories)
         if not call.filed:

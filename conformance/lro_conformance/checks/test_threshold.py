@@ -13,7 +13,7 @@ from lro_conformance.trials.edges import Edge, Edges, Probe
 from lro_conformance.trials.survey import Survey
 
 LOW, HIGH, SLACK = 0.6, 1.8, 64
-"""The tolerance of an honest estimate: from 0.6 to 1.8 of characters ÷ 4, give or take 64 tokens. A real tokenizer gives
+"""The tolerance of an honest estimate: 0.6 to 1.8 of characters ÷ 4, give or take 64 tokens. A real tokenizer gives
 1.1 to 1.3 on English JSON, indentation up to 1.5 and escaping 1.2; characters ÷ 3 still fits, ÷ 2 does not."""
 
 WIDE_TOKENS = 2.0
@@ -166,7 +166,8 @@ def test_wide_scripts_weigh_more(survey: Survey, seeded: Seeded, see: Subjects) 
             continue
         see.expect(
             (call.estimate or 0) >= 1.2 * len(text) / 4,
-            expected=f"E of at least {int(0.3 * len(text))} for {len(text)} characters, {wide_share(text):.0%} of them CJK",
+            expected=f"E of at least {int(0.3 * len(text))} for {len(text)} characters, "
+            f"{wide_share(text):.0%} of them CJK",
             observed=f"E = {call.estimate}",
             at=call,
         )
@@ -229,8 +230,8 @@ def test_the_total_counts(edges: Edges, see: Subjects) -> None:
             continue
         see.expect(
             found[name] != "per record",
-            expected=f"{name}: {len(edge.above[0].call.records or []) or 'many'} records of at most {edge.largest} tokens, "
-            f"{edge.estimate} together, are offloaded at threshold {edge.above[0].threshold}",
+            expected=f"{name}: records of at most {edge.largest} tokens each, {edge.estimate} together, "
+            f"are offloaded at threshold {edge.above[0].threshold}",
             observed="inline there, but offloaded at a threshold below the largest single record",
             at=edge.above[0].call,
         )

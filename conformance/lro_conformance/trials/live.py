@@ -1,4 +1,4 @@
-"""Live servers for property checks: Hypothesis chooses the calls, the memories and the files, and shrinks what fails."""
+"""Live servers for property checks: Hypothesis chooses calls, memories and files, and shrinks what fails."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Live:
     ) -> None:
         """Try *examine* on examples; the smallest one that misses is the finding.
 
-        *examine* returns what was missed, or None; one that only fails sometimes is noted and not held against a server.
+        *examine* returns what was missed, or None; one that only fails sometimes is noted, not held against a server.
         *share* is how many of the usual number of examples are tried.
         """
         missed: list[Miss] = []

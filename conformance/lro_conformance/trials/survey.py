@@ -23,7 +23,7 @@ EDGE_LIMIT = 40
 
 @dataclass(frozen=True)
 class Survey:
-    """What a server with a threshold of 1 does; the calls of a server that cannot be set so are at its own threshold."""
+    """What a server with a threshold of 1 does; one that cannot be set so is seen at its own threshold."""
 
     bench: Bench
     operations: Mapping[str, Operation]
@@ -41,7 +41,7 @@ class Survey:
     budgets: tuple[Call, ...]
     """Inject calls with a small and with a large token budget, where the tool takes one."""
     unsettled: tuple[Call, ...]
-    """Calls whose file grew after it was named, with the file as it was then; everywhere else it is as it was at the end."""
+    """Calls whose file grew after it was named, with the file as it was then; elsewhere it is as in the end."""
     later: Mapping[str, FileSeen]
     """The files once more, at the end."""
     unnamed: tuple[str, ...]
@@ -208,7 +208,7 @@ def disabled(lab: Lab, survey: Survey) -> Disabled:
 
 
 def usual_detail(operation: Operation) -> str | None:
-    """The level to ask for where any will do: the operation's default, said, so that a wrong default is not in the way."""
+    """The level to ask for where any will do: the default, said, so that a wrong default is not in the way."""
     wanted = {"inject": "medium"}.get(operation.name, "light")
     return wanted if wanted in operation.details else next(iter(operation.details), None)
 
