@@ -67,7 +67,7 @@ def edges(lab: Lab, survey: Survey) -> Edges:
     far: list[Probe] = []
     kept: Bench | None = None
     threshold = 0
-    for name in [n for n in survey.operations if survey.offloads(n)]:
+    for name in survey.effective:
         first, second = survey.repeats[name]
         if first.estimate is None or second.estimate is None or min(first.estimate, second.estimate) < 3:
             continue
@@ -93,7 +93,7 @@ def _unadjustable(survey: Survey) -> str | None:
         return "the server's threshold cannot be set (profile: settings.threshold_tokens)"
     if not survey.offloaded:
         return "nothing was offloaded with a threshold of 1"
-    if any(c.outcome == "inline" and survey.offloads(n) and c.records for n, c in survey.tiny.items()):
+    if not survey.effective:
         return "a threshold of 1 has no effect: small results stay inline"
     return None
 

@@ -24,6 +24,10 @@ KINDS: Mapping[str, str] = {
 }
 
 
+UNLIMITED = 1 << 50
+"""So many bytes are no limit, but let the server start as one that can be limited: it ignores SIGXFSZ."""
+
+
 @dataclass(frozen=True)
 class Failing:
     """One call whose result cannot be written."""
@@ -31,8 +35,8 @@ class Failing:
     kind: str
     call: Call
     threshold: int
-    ratio: float
-    """The server's own tokens for one character of its file, from the survey."""
+    original: Call
+    """The same call with a threshold of 1, whose file and E are known."""
     known: Mapping[str, Record]
     """The records as they are inline, by id."""
     alive: bool
@@ -146,7 +150,10 @@ class _Scene:
             self.skipped[kind] = "the results are too small"
             return
         try:
-            with self.lab.bench(self._settings(), file_size_limit=limit) as bench:
+            with self.lab.bench(self._settings(), file_size_limit=UNLIMITED) as bench:
+                if not bench.server.limit_files(limit):
+                    self.skipped[kind] = "this system cannot limit a running process"
+                    return
                 control = [bench.call(n, limit=1) for n in self.plans]
                 if any(c.outcome not in ("inline", "offloaded") for c in control):
                     self.skipped[kind] = "the server cannot answer small calls under such a limit either"
@@ -176,7 +183,7 @@ class _Scene:
                     kind=kind,
                     call=call,
                     threshold=self.threshold,
-                    ratio=_ratio(first),
+                    original=first,
                     known=by_id(self.inline.edges[name].records or first.filed),
                     alive=bench.server.alive,
                     events=tuple(bench.events("OffloadWriteFailed")[heard:]),
@@ -191,8 +198,3 @@ def _put_a_file(path: Path) -> None:
 
 def _named(call: Call) -> set[str]:
     return {os.path.basename(call.file.path)} if call.file is not None else set()
-
-
-def _ratio(call: Call) -> float:
-    characters = sum(len(line.raw.decode("utf-8", "replace")) for line in call.file.record_lines) if call.file else 0
-    return (call.estimate or 0) / characters if characters else 0.25

@@ -25,7 +25,13 @@ Value = TypeVar("Value")
 EXAMPLES = 12
 """How many examples a property is tried with."""
 
-_ALL_HEALTH_CHECKS: list[HealthCheck] = [HealthCheck[name] for name in HealthCheck.__members__]
+_BESIDE_THE_POINT = (
+    HealthCheck.too_slow,
+    HealthCheck.data_too_large,
+    HealthCheck.filter_too_much,
+    HealthCheck.large_base_example,
+    HealthCheck.nested_given,
+)
 
 PATIENCE_S = 8.0
 """After this long no further examples are made: slow servers get fewer."""
@@ -91,7 +97,7 @@ class Live:
             print_blob=False,
             report_multiple_bugs=False,
             phases=(Phase.generate, Phase.shrink),
-            suppress_health_check=_ALL_HEALTH_CHECKS,
+            suppress_health_check=_BESIDE_THE_POINT,
         )(seeded_with(self.lab.seed)(given(strategy)(one)))
         try:
             explored()

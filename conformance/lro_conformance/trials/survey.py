@@ -36,6 +36,8 @@ class Survey:
     """For each operation, two identical calls with `EDGE_LIMIT` records, at a detail level that is said."""
     tiny: Mapping[str, Call]
     """For each operation, a call for two records."""
+    single: Mapping[str, Call]
+    """For each operation, a call for one record."""
     together: tuple[tuple[Call, Call], ...]
     """Calls in flight at the same time, each beside the same call made alone."""
     budgets: tuple[Call, ...]
@@ -76,6 +78,11 @@ class Survey:
         filled = any(c.records or (c.records is None and c.text) for c in self.answered)
         return False if filled or not self.operations else None
 
+    @property
+    def effective(self) -> list[str]:
+        """The operations for which a threshold of 1 takes effect: two records are offloaded."""
+        return [n for n, c in self.tiny.items() if c.outcome == "offloaded"]
+
     def offloads(self, operation: str) -> bool:
         """Whether an operation offloaded anything."""
         return any(c.operation == operation for c in self.offloaded)
@@ -96,6 +103,7 @@ def _look(lab: Lab, bench: Bench, adjustable: bool) -> Survey:
     whole: dict[tuple[str, str | None], Call] = {}
     repeats: dict[str, tuple[Call, Call]] = {}
     tiny: dict[str, Call] = {}
+    single: dict[str, Call] = {}
     budgets: list[Call] = []
     others: list[Call] = []
     for name, operation in bench.operations.items():
@@ -109,6 +117,7 @@ def _look(lab: Lab, bench: Bench, adjustable: bool) -> Survey:
             bench.call(name, detail=usual, limit=EDGE_LIMIT),
         )
         tiny[name] = bench.call(name, limit=2)
+        single[name] = bench.call(name, limit=1)
         for detail in operation.details:
             whole[name, detail] = bench.call(name, detail=detail)
         if operation.budget is not None:
@@ -122,6 +131,7 @@ def _look(lab: Lab, bench: Bench, adjustable: bool) -> Survey:
         *whole.values(),
         *(c for pair in repeats.values() for c in pair),
         *tiny.values(),
+        *single.values(),
         *budgets,
         *others,
         *together,
@@ -145,6 +155,7 @@ def _look(lab: Lab, bench: Bench, adjustable: bool) -> Survey:
         whole={k: now(c) for k, c in whole.items()},
         repeats={n: (now(a), now(b)) for n, (a, b) in repeats.items()},
         tiny={n: now(c) for n, c in tiny.items()},
+        single={n: now(c) for n, c in single.items()},
         together=tuple((now(a), b) for a, b in zip(together, alone, strict=True)),
         budgets=tuple(now(c) for c in budgets),
         unsettled=unsettled,
