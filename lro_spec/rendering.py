@@ -1,4 +1,4 @@
-"""Writing the recipes for a file: all that a server needs, without the judge of recipes beside it in `lro_spec.recipes`."""
+"""Writing the recipes for a file: what a server needs, without the judge of recipes that is in `lro_spec.recipes`."""
 
 from __future__ import annotations
 

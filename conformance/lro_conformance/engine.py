@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import time
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Generator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -217,7 +217,7 @@ class Session:
 
 
 @contextmanager
-def storage_in(folder: Path) -> Iterator[None]:
+def storage_in(folder: Path) -> Generator[None]:
     """Hypothesis keeps its tables in *folder* for a while, not in the working directory, which is the user's."""
     usual = storage_directory(intent_to_write=False).home_directory
     set_hypothesis_home_dir(folder)
