@@ -10,7 +10,7 @@ from typing import Any, cast
 from lro_spec.evaluation import erratum, evaluate, standard
 from lro_spec.jqrun import JqRun
 from lro_spec.jqtext import literals, with_literal
-from lro_spec.outcomes import Expected, Record, Table
+from lro_spec.outcomes import Expected, Table
 from lro_spec.pipeline import JqCall, Pipeline
 
 _SHOWN = 300
@@ -38,10 +38,10 @@ class Agreement:
 def agrees(
     number: int,
     output: JqRun,
-    records: Sequence[Record],
+    records: Sequence[object],
     literal: str | None = None,
     *,
-    header: Record | None = None,
+    header: object | None = None,
     edition: str = "lro-6400",
     detail: str = "full",
 ) -> Agreement:
@@ -53,14 +53,15 @@ def agrees(
     options: dict[str, Any] = {"edition": edition, "detail": detail}
     expected = evaluate(number, records, literal=literal, **options)
     known = erratum(number, records, **options)
-    readings = list(_readings(output, expected))
+    values = _stream(output.stdout.decode("utf-8", "replace"))
+    readings = list(_readings(output, values, expected))
     met = any(expected.met_by(values) for values in readings)
     ok = met and (output.ok or (known is not None and not output.problem))
     with_header = False
     if not met and header is not None:
         widened = evaluate(number, [header, *records], literal=literal, **options)
         with_header = any(widened.met_by(values) for values in readings)
-    return Agreement(ok, shown(expected.text()), _observed(output), with_header, known)
+    return Agreement(ok, shown(expected.text()), _observed(output, values), with_header, known)
 
 
 def probe(
@@ -102,18 +103,15 @@ def shown(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape", "replace").decode() for c in cut)[:_SHOWN]
 
 
-def _readings(output: JqRun, expected: Expected) -> Iterator[list[Any]]:
+def _readings(output: JqRun, values: list[Any] | None, expected: Expected) -> Iterator[list[Any]]:
     """The ways to read an output: as a stream of values, as an array of them, and a table as raw lines too."""
-    text = output.stdout.decode("utf-8", "replace")
     if isinstance(expected, Table):
-        lines = text.split("\n")
+        lines = output.stdout.decode("utf-8", "replace").split("\n")
         yield cast("list[Any]", lines[:-1] if lines[-1] == "" else lines)
-    values = _stream(text)
-    if values is None:
-        return
-    yield values
-    if len(values) == 1 and isinstance(values[0], list):
-        yield cast("list[Any]", values[0])
+    if values is not None:
+        yield values
+        if len(values) == 1 and isinstance(values[0], list):
+            yield cast("list[Any]", values[0])
 
 
 def _stream(text: str) -> list[Any] | None:
@@ -137,7 +135,7 @@ def _skip_space(text: str, at: int) -> int:
     return at
 
 
-def _observed(output: JqRun) -> str:
+def _observed(output: JqRun, values: list[Any] | None) -> str:
     parts: list[str] = []
     if output.problem:
         parts.append(f"{output.engine} {output.problem}")
@@ -146,7 +144,6 @@ def _observed(output: JqRun) -> str:
     if output.stderr.strip():
         parts.append(output.stderr.strip())
     text = output.stdout[: 4 * _SHOWN].decode("utf-8", "replace")
-    values = _stream(output.stdout.decode("utf-8", "replace"))
     if values is not None and len(values) == 1 and isinstance(values[0], list):
         parts.append(f"an array of {len(cast('list[Any]', values[0]))}: {text}")
     elif values is not None:

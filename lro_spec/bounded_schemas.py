@@ -151,7 +151,7 @@ def children(value: object) -> Iterable[Any]:
     return cast("list[Any]", value) if isinstance(value, list) else ()
 
 
-def local_target(root: Mapping[str, Any], reference: object) -> Any:  # noqa: ANN401 - any JSON value
+def local_target(root: Mapping[str, Any], reference: object) -> Any:
     """What a reference within the document points to; None for any other reference, or one to nothing."""
     if not isinstance(reference, str) or not reference.startswith("#"):
         return None

@@ -34,7 +34,7 @@ _TOP = 10
 
 def evaluate(
     number: int,
-    records: Sequence[Record],
+    records: Sequence[object],
     *,
     literal: str | None = None,
     edition: str = "lro-6400",
@@ -43,28 +43,27 @@ def evaluate(
     """What standard recipe *number* of an edition means for these records.
 
     *literal* is the prefix, keyword, type, tag or pattern it looks for; without one, the text's own. It is plain text:
-    `ValueError` for a pattern with regular-expression syntax, and for a recipe that the edition does not have.
+    `ValueError` for a pattern with regular-expression syntax, and for a recipe that the edition does not have. A record
+    that is no object counts as an empty one.
     """
-    recipe = standard(number, edition, detail)
-    return _EFFECTS[recipe.effect](
-        list(records), _DEFAULT_LITERAL.get(recipe.effect, "") if literal is None else literal
-    )
+    effect = standard(number, edition, detail).effect
+    nothing: Record = {}
+    objects = [cast("Record", r) if isinstance(r, Mapping) else nothing for r in records]
+    return _EFFECTS[effect](objects, _DEFAULT_LITERAL.get(effect, "") if literal is None else literal)
 
 
-def erratum(number: int, records: Sequence[Record], *, edition: str = "lro-6400", detail: str = "full") -> str | None:
+def erratum(number: int, records: Sequence[object], *, edition: str = "lro-6400", detail: str = "full") -> str | None:
     """Why the text's own command for a recipe fails on these records; None where it does not.
 
     jq then exits 5, except that 1.6 to 1.8 exit 0 when a later record went well; the record itself is dropped.
     """
-    problem = _ERRATA.get(standard(number, edition, detail).effect)
-    if problem is None:
-        return None
-    path, is_fine, saying = problem
-    for place, record in enumerate(records):
-        value = _at(record, path)
+    path, is_fine, saying = _ERRATA.get(standard(number, edition, detail).effect, _NEVER)
+    for place, record in enumerate(records, 1):
+        if not isinstance(record, Mapping):
+            return f"record {place} of {len(records)} is {_kind(record)}: fields are of objects"
+        value = _at(cast("Record", record), path)
         if not is_fine(value):
-            observed = "nothing" if value is None else _kind(value)
-            return f"record {place + 1} of {len(records)} has {observed} at .{'.'.join(path)}: {saying}"
+            return f"record {place} of {len(records)} has {_kind(value)} at .{'.'.join(path)}: {saying}"
     return None
 
 
@@ -194,6 +193,7 @@ def _is_scalar(value: Json) -> bool:
 
 
 _STARTSWITH = (("namespace",), _is_string, "startswith() needs a string")
+_NEVER: tuple[tuple[str, ...], Callable[[Json], bool], str] = ((), lambda _: True, "")
 _ERRATA: Mapping[str, tuple[tuple[str, ...], Callable[[Json], bool], str]] = {
     "title-confidence-table": (("title",), _is_scalar, "@tsv takes no arrays and objects"),
     "title-namespace-table": (("title",), _is_scalar, "@tsv takes no arrays and objects"),
@@ -216,5 +216,7 @@ def _at(record: Record, path: Iterable[str]) -> Json:
 
 
 def _kind(value: Json) -> str:
+    if value is None:
+        return "nothing"
     kinds = {"bool": "a boolean", "int": "a number", "float": "a number", "str": "a string", "list": "an array"}
     return kinds.get(type(value).__name__, "an object")

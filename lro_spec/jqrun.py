@@ -156,7 +156,11 @@ class JqRunner:
             "bytes": None if data is self._sent else len(data),
         }
         message = [json.dumps(header).encode() + b"\n", *([] if data is self._sent else [data])]
-        answer, stdout = _exchange(child, message, time.monotonic() + self.timeout_s + _GRACE_S)
+        try:
+            answer, stdout = _exchange(child, message, time.monotonic() + self.timeout_s + _GRACE_S)
+        except BaseException:
+            self.close()  # half an answer must not be taken for the next one's
+            raise
         if answer is None:
             self.close()
             timed_out = child.returncode == -signal.SIGXCPU or stdout == b"timeout"

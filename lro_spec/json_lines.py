@@ -21,6 +21,8 @@ BOM = b"\xef\xbb\xbf"
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _AROUND = 30
+_LONGEST_INT = 4000
+_RENAME = "write to a temporary file and rename it once it is complete"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +47,7 @@ def plain_object(data: bytes) -> dict[str, Any] | None:
     return cast("dict[str, Any]", value) if type(value) is dict else None
 
 
-def _quick(data: bytes) -> Any:  # noqa: ANN401 - any JSON value
+def _quick(data: bytes) -> Any:
     """The value of a line that is surely strict JSON; None for null and for what needs a closer look."""
     try:
         value = orjson.loads(data)
@@ -64,10 +66,19 @@ def _parsed_slowly(line: PhysicalLine) -> Parsed:
         text = line.data.decode("utf-8")
     except UnicodeDecodeError as problem:
         return Parsed(readable=False, findings=(_bad_utf8(line, problem),))
+    # The grammar first; strictjson knows the place of what else is wrong with a well-formed text.
     try:
-        value = strictjson.loads(text)
+        value = json.loads(text, parse_int=_int)
+    except json.JSONDecodeError as problem:
+        return _malformed(line, text, problem)
+    except RecursionError:
+        limit = f"at most {strictjson.DEEPEST} levels"
+        finding = _finding(line, 1, "the line nests too deep to be read", limit, "more")
+        return Parsed(readable=False, findings=(finding,))
+    try:
+        strictjson.loads(text)
     except strictjson.StrictJsonError as problem:
-        return _refused(line, text, problem)
+        return _disputed(line, text, value, problem)
     lone = _LONE_SURROGATE.search(json.dumps(value, ensure_ascii=False))
     if lone is None:
         return Parsed(value)
@@ -84,51 +95,42 @@ def _parsed_slowly(line: PhysicalLine) -> Parsed:
     return Parsed(value, findings=(note,))
 
 
-def _refused(line: PhysicalLine, text: str, problem: strictjson.StrictJsonError) -> Parsed:
-    near = shown(text[max(0, problem.offset - _AROUND) : problem.offset + _AROUND])
-    cut_off = not line.terminated and (problem.offset >= len(text.rstrip()) or problem.problem.startswith("Untermin"))
-    if cut_off:
-        hint = "write to a temporary file and rename it once it is complete"
-        return Parsed(
-            readable=False,
-            findings=(
-                _finding(line, problem.column, "the last line is cut off", "a complete JSON object", near, hint),
-            ),
-        )
-    value = _lenient(text)
-    if value is None:
-        said = f"the line cannot be read: {problem.problem}"
-        return Parsed(readable=False, findings=(_finding(line, problem.column, said, "one JSON object", near),))
-    # Well-formed, and yet two readers may take it differently.
-    said = f"readers do not agree on this line: {problem.problem}"
-    severity: Severity = "warning"
-    return Parsed(value, findings=(_finding(line, problem.column, said, "one meaning", near, severity=severity),))
+def _malformed(line: PhysicalLine, text: str, problem: json.JSONDecodeError) -> Parsed:
+    at_end = problem.pos >= len(text.rstrip()) or problem.msg.startswith("Unterminated")
+    if at_end and not line.terminated:
+        message, expected, hint = "the last line is cut off", "a complete JSON object", _RENAME
+    else:
+        message, expected, hint = f"the line is not JSON: {problem.msg}", "one JSON object", ""
+    finding = _finding(line, problem.pos + 1, message, expected, _near(text, problem.pos), hint)
+    return Parsed(readable=False, findings=(finding,))
 
 
-def _lenient(text: str) -> object:
-    """The value of a line that is well-formed with a key twice; None for everything else."""
-    try:
-        return json.loads(text, parse_constant=_refuse, parse_float=_finite)
-    except (ValueError, RecursionError):
-        return None
+def _disputed(line: PhysicalLine, text: str, value: object, problem: strictjson.StrictJsonError) -> Parsed:
+    """Well-formed, or nearly, and yet two readers may take it differently."""
+    near = _near(text, problem.offset)
+    # A key that is there twice, or a bracket too many: there is a value, if not the same for everybody.
+    if text[problem.offset] in '"[{':
+        message = f"readers do not agree on this line: {problem.problem}"
+        return Parsed(value, findings=(_finding(line, problem.column, message, "one meaning", near, "", "warning"),))
+    message = f"the line holds what JSON has no word for: {problem.problem}"
+    finding = _finding(line, problem.column, message, "numbers that a double can hold", near)
+    return Parsed(readable=False, findings=(finding,))
 
 
-def _refuse(word: str) -> float:
-    raise ValueError(word)
+def _near(text: str, at: int) -> str:
+    return shown(text[max(0, at - _AROUND) : at + _AROUND])
 
 
-def _finite(digits: str) -> float:
-    value = float(digits)
-    if value in (float("inf"), float("-inf")):
-        raise ValueError(digits)
-    return value
+def _int(digits: str) -> float:
+    """Any integer: int() refuses very long ones."""
+    return int(digits) if len(digits) <= _LONGEST_INT else float(digits)
 
 
 def _bad_utf8(line: PhysicalLine, problem: UnicodeDecodeError) -> Finding:
     at = problem.start
     column = len(line.data[:at].decode("utf-8")) + 1
     if not line.terminated and problem.reason == "unexpected end of data":
-        message, hint = "the last line is cut off within a character", "write to a temporary file and rename it"
+        message, hint = "the last line is cut off within a character", _RENAME
     else:
         message, hint = "the line is not UTF-8", "encode the file as UTF-8, without a byte order mark"
     observed = f"byte 0x{line.data[at]:02x} at offset {line.offset + at} of the file ({problem.reason})"

@@ -235,7 +235,8 @@ def _is_cell(cell: str, value: Json) -> bool:
 
 
 def _unescaped(cell: str) -> str:
-    return re.sub(r"\\([tnr\\])", lambda m: {"t": "\t", "n": "\n", "r": "\r"}.get(m[1], m[1]), cell)
+    # \0 is an escape of jq 1.8; before, a NUL stood for itself.
+    return re.sub(r"\\([tnr0\\])", lambda m: {"t": "\t", "n": "\n", "r": "\r", "0": "\0"}.get(m[1], m[1]), cell)
 
 
 def _pair(value: Json, field: str) -> tuple[Any, float] | None:

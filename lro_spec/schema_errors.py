@@ -80,7 +80,7 @@ def type_words(types: str | Sequence[str]) -> str:
     return " or ".join(_TYPES[name] for name in names)
 
 
-def _expectation(keyword: str, schema: Mapping[str, Any], value: Any) -> str:  # noqa: ANN401 - the instance, any JSON
+def _expectation(keyword: str, schema: Mapping[str, Any], value: Any) -> str:
     wanted = schema[keyword]
     match keyword:
         case "type":

@@ -93,7 +93,9 @@ def split_pipeline(command: str) -> tuple[tuple[str, ...], ...]:
         elif char == "#" and not word.started:
             end = text.find("\n", at)
             at = len(text) if end < 0 else end
-        elif char == "\n" and (not text[at:].strip("\n \t") or (len(stages) > 1 and not word.started and not stages[-1])):
+        elif char == "\n" and (
+            not text[at:].strip("\n \t") or (len(stages) > 1 and not word.started and not stages[-1])
+        ):
             finish()  # the last newline ends the command, one after a pipe continues it
             at += 1
         elif char in _OPERATORS:

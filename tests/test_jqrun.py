@@ -121,7 +121,7 @@ def test_half_a_surrogate_pair_and_bad_utf_8_are_read_as_replacements(runner: Jq
 
 
 def test_strings_of_any_kind_come_through(runner: JqRunner):
-    value = "nul \0, sep \u2028\u2029, emoji 🧭, quote \", slash \\, del \x7f"
+    value = 'nul \0, sep \u2028\u2029, emoji 🧭, quote ", slash \\, del \x7f'
     data = b"{}\n" + json.dumps({"a": value}).encode() + b"\n"
     assert json.loads(runner.run(piped(".a"), data).stdout) == value
 

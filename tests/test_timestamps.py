@@ -25,7 +25,9 @@ def test_every_form_means_the_same_moment(text: str) -> None:
     assert parse(text) == datetime(2026, 11, 21, 20, 59, tzinfo=UTC)
 
 
-@pytest.mark.parametrize("text", ["", "now", "1795294740", "2026-13-01T00:00:00Z", "2026-11-21", "21.11.2026 20:59", "2026-11-21T25:00:00Z"])
+@pytest.mark.parametrize(
+    "text", ["", "now", "1795294740", "2026-13-01T00:00:00Z", "2026-11-21", "21.11.2026 20:59", "2026-11-21T25:00:00Z"]
+)
 def test_other_text_means_nothing(text: str) -> None:
     assert parse(text) is None
     assert moments(text) == []

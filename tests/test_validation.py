@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import io
 import json
+import tracemalloc
 from copy import deepcopy
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
@@ -54,6 +56,36 @@ def only(findings: list[Finding]) -> Finding:
     assert len(findings) == 1, findings
     return findings[0]
 
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["id", "tags", "x"]), inner, max_size=3)
+    ),
+    max_leaves=5,
+)
+PIECES = [
+    '{"',
+    '"',
+    "{",
+    "}",
+    "[",
+    "]",
+    ":",
+    ",",
+    "\n",
+    "\r",
+    "\\u",
+    "d800",
+    "1e999",
+    "id",
+    "null",
+    "NaN",
+    '"type":"lro_header"',
+    '"count":1',
+    '{"id":"a"}\n',
+    "\ufeff",
+]
 
 A, B = {"id": "a", "title": "A"}, {"id": "b", "title": "B"}
 
@@ -198,41 +230,14 @@ class TestFile:
     def test_arbitrary_bytes_never_raise(self, data: bytes):
         found(data, name=NAME, max_line_bytes=100)
 
-    @given(
-        st.lists(
-            st.sampled_from(
-                [
-                    b'{"',
-                    b'"',
-                    b"{",
-                    b"}",
-                    b"[",
-                    b"]",
-                    b":",
-                    b",",
-                    b"\n",
-                    b"\r",
-                    b"\\u",
-                    b"d800",
-                    b"1e999",
-                    b"\xff",
-                    b"id",
-                ]
-                + [b"null", b"NaN", b'"type":"lro_header"', b'"count":1', b'{"id":"a"}\n', b"\xef\xbb\xbf", b" "]
-            ),
-            max_size=30,
-        )
-    )
+    @given(st.lists(st.sampled_from([*(piece.encode() for piece in PIECES), b"\xff", b" "]), max_size=30))
     def test_mangled_json_never_raises(self, parts: list[bytes]):
         for finding in found(b"".join(parts), name=NAME):
             assert finding.rule.startswith("LRO-")
             assert finding.message
 
-    @given(
-        st.recursive(
-            st.none() | st.booleans() | st.integers() | st.text(), lambda x: st.lists(x) | st.dictionaries(st.text(), x)
-        )
-    )
+    @settings(max_examples=50)
+    @given(value=ANYTHING)
     def test_any_record_is_judged_as_its_schema_judges_it(self, value: Any):
         findings = [f for f in found(lines(header(count=1, detail="medium"), value)) if f.severity == "error"]
         if isinstance(value, dict) and value.get("type") == "lro_header":
@@ -361,14 +366,11 @@ class TestRecord:
     def test_what_the_specification_leaves_open_is_not_held_against_it(self, record: Any, detail: str | None):
         assert list(validate_line(record, detail)) == []
 
-    anything = (
-        st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=2) | st.lists(st.text(max_size=1))
-    )
     fields = st.fixed_dictionaries(
         {},
         optional={
-            **dict.fromkeys(("id", "title", "content", "tags", "status", "created", "entities"), anything),
-            "provenance": anything | st.dictionaries(st.sampled_from(["confidence", "agent"]), anything),
+            **dict.fromkeys(("id", "title", "content", "tags", "status", "created", "entities"), ANYTHING),
+            "provenance": ANYTHING | st.dictionaries(st.sampled_from(["confidence", "agent"]), ANYTHING),
         },
     )
 
@@ -462,14 +464,11 @@ class TestDescriptor:
     def test_descriptor_that_is_no_object_is_found(self, value: Any):
         assert only(list(validate_descriptor(value))).rule == "LRO-DESC-01"
 
-    anything = st.recursive(
-        st.none() | st.booleans() | st.floats() | st.text(), lambda x: st.lists(x) | st.dictionaries(st.text(), x)
-    )
-
+    @settings(max_examples=30)
     @given(
         st.dictionaries(
             st.sampled_from(list(descriptor())),
-            anything | st.dictionaries(st.sampled_from(list(descriptor()["summary"])), anything),
+            ANYTHING | st.dictionaries(st.sampled_from(list(descriptor()["summary"])), ANYTHING),
         )
     )
     def test_arbitrary_fields_never_raise(self, changed: dict[str, Any]):
@@ -516,3 +515,33 @@ class TestSeenIds:
         seen = SeenIds()
         assert all(seen.add(f"id-{i}") for i in range(100_000))
         assert not any(seen.add(f"id-{i}") for i in range(0, 100_000, 997))
+
+
+class Endless(io.RawIOBase):
+    """A file that is made while it is read, so that only the reader's own memory is seen."""
+
+    def __init__(self, records: int) -> None:
+        self._rest = b""
+        first = lines(header(count=records))
+        made = (lines({"id": f"memory-{i}", "title": "x" * 500}) for i in range(records))
+        self._lines = chain([first], made)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        if not self._rest:
+            self._rest = next(self._lines, b"")
+        part, self._rest = self._rest[: len(buffer)], self._rest[len(buffer) :]
+        buffer[: len(part)] = part
+        return len(part)
+
+
+def test_memory_does_not_grow_with_the_file():
+    tracemalloc.start()
+    try:
+        assert list(validate_file(io.BufferedReader(Endless(20_000)))) == []
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 4_000_000  # of a file of ten megabytes

@@ -35,6 +35,12 @@ class Line:
     value: Any
     problem: str | None
 
+    @property
+    def record(self) -> Record | None:
+        """The object on this line; None where there is none."""
+        value: object = self.value
+        return cast("Record", value) if isinstance(value, dict) else None
+
 
 @dataclass(frozen=True)
 class FileSeen:
@@ -58,11 +64,10 @@ class FileSeen:
     @cached_property
     def header(self) -> Record | None:
         """The header object: that of the first line, or else the first line marked as one."""
-        objects = [cast("Record", line.value) for line in self.lines if isinstance(line.value, dict)]
-        first = self.lines[0].value if self.lines else None
-        if isinstance(first, dict) and ("type" in first or "operation" in first):
-            return cast("Record", first)
-        return next((o for o in objects if o.get("type") == "lro_header"), None)
+        first = self.lines[0].record if self.lines else None
+        if first is not None and ("type" in first or "operation" in first):
+            return first
+        return next((o for line in self.lines if (o := line.record) is not None and is_header(o)), None)
 
     @cached_property
     def record_lines(self) -> list[Line]:
@@ -71,18 +76,19 @@ class FileSeen:
         return [
             line
             for line in self.lines
-            if line.raw.strip() and line.value is not header and not is_header(line.value)
+            if line.raw.strip() and (line.record is None or line.record is not header) and not is_header(line.value)
         ]
 
     @cached_property
     def characters(self) -> int:
         """The characters of the record lines."""
-        return sum(len(line.raw.decode("utf-8", "replace")) for line in self.record_lines)
+        lines = (line.raw for line in self.record_lines if line.record is not None)
+        return sum(len(raw.decode("utf-8", "replace")) for raw in lines)
 
     @cached_property
     def records(self) -> list[Record]:
         """The record lines that are objects."""
-        return [cast("Record", line.value) for line in self.record_lines if isinstance(line.value, dict)]
+        return [r for line in self.record_lines if (r := line.record) is not None]
 
     def evidence(self) -> str:
         """Where to look."""
@@ -111,10 +117,16 @@ class Call:
     output_dir: Path | None
     inline_path: str | None = None
 
+    @property
+    def result(self) -> Record | None:
+        """The result as MCP has it; None where the call was not answered, or not by an object."""
+        value: object = self.reply.result
+        return cast("Record", value) if isinstance(value, dict) else None
+
     @cached_property
     def found(self) -> FoundDescriptor | None:
         """The descriptor in the result, if there is one."""
-        return find_descriptor(self.reply.result) if isinstance(self.reply.result, dict) else None
+        return find_descriptor(self.result) if self.result is not None else None
 
     @property
     def descriptor(self) -> Record:
@@ -124,21 +136,21 @@ class Call:
     @cached_property
     def outcome(self) -> Outcome:
         """What came of the call."""
-        if self.reply.result is None:
+        if self.result is None:
             return "error" if self.reply.error is not None else "no answer"
         if self.found is not None:
             return "offloaded"
-        return "error" if self.reply.result.get("isError") is True else "inline"
+        return "error" if self.result.get("isError") is True else "inline"
 
     @cached_property
     def records(self) -> list[Record] | None:
         """The records of an inline result; None where none could be found in it."""
-        return find_records(self.reply.result, self.inline_path) if self.outcome == "inline" else None
+        return find_records(self.result, self.inline_path) if self.outcome == "inline" else None
 
     @cached_property
     def text(self) -> str:
         """All text of the result."""
-        return text_of(self.reply.result)
+        return text_of(self.result)
 
     @property
     def summary(self) -> Record:

@@ -20,7 +20,7 @@ from lro_conformance.report.model import CheckResult, Report, RequirementResult,
 from lro_conformance.trials import Trial, closure
 from lro_conformance.trials.live import EXAMPLES, Live
 from lro_conformance.trials.survey import Survey
-from lro_conformance.verdicts import Verdict, achieved, level_verdict, requirement_verdict
+from lro_conformance.verdicts import LevelVerdict, Verdict, achieved, level_verdict, requirement_verdict
 from lro_conformance.wire import Run
 from lro_spec.requirements import Requirement, catalogue
 
@@ -128,7 +128,7 @@ class Session:
         problem: BaseException | None = None
         try:
             return one.function(lab, *(self.evidence[n] for n in one.needs))
-        except Exception as raised:  # noqa: BLE001 - judged later: not observed, or the suite's own fault
+        except Exception as raised:
             problem = raised
             return raised
         finally:
@@ -157,7 +157,9 @@ class Session:
 
     def _evidence_for(self, one: Check) -> Mapping[str, Any]:
         gate = self._gate()
-        if gate is None or (_group(one, self.profile.edition) == "implemented" and isinstance(self.evidence["survey"], Survey)):
+        if gate is None or (
+            _group(one, self.profile.edition) == "implemented" and isinstance(self.evidence["survey"], Survey)
+        ):
             return self.evidence
         return dict.fromkeys(one.needs, gate)
 
@@ -177,7 +179,7 @@ class Session:
         results = [self.results[c.name] for c in self.checks]
         judged = [self._requirement(r, [c for c in results if c.requirement == r.id]) for r in catalogue(edition)]
         binding = [(r.requirement, r.verdict) for r in judged if r.requirement.excluded is None]
-        levels = {n: level_verdict(n, binding) for n in LEVELS}
+        levels: dict[int, LevelVerdict] = {n: level_verdict(n, binding) for n in LEVELS}
         survey = self.evidence.get("survey")
         hardening = [r.verdict for r in judged if r.requirement.group == "hardening"]
         return Report(

@@ -1,8 +1,8 @@
 """What a check is, how it counts its subjects, and how a verdict comes of it.
 
-A check is a plain function in ``checks/``, bound to exactly one requirement by `check`. Its parameters name the evidence
-it reads (see ``trials/``); the parameter ``see`` is the `Subjects` through which it examines and expects. It passes only
-when it examined something that could have failed it.
+A check is a plain function in ``checks/``, bound to exactly one requirement by `check`. Its parameters name the
+evidence it reads (see ``trials/``); the parameter ``see`` is the `Subjects` through which it examines and expects. It
+passes only when it examined something that could have failed it.
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ class Miss:
     evidence: str
 
 
-class NotObserved(Exception):  # noqa: N818 - a finding, not an error
+class NotObserved(Exception):
     """Raised by evidence that could not be had; its text says why."""
 
 
-class NotApplicable(Exception):  # noqa: N818 - a finding, not an error
+class NotApplicable(Exception):
     """Raised where a requirement does not bind this server; its text says why."""
 
 
@@ -161,7 +161,7 @@ def judge(one: Check, have: Mapping[str, Any], *, edition: str = "lro-6400") -> 
         see.not_applicable(str(other))
     except NotObserved as nothing:
         see.unseen(str(nothing))
-    except Exception as problem:  # noqa: BLE001 - whatever it is, it is the suite's fault and must be said
+    except Exception as problem:
         return _result(one, Verdict.ERROR, see.examined, f"{type(problem).__name__}: {problem}")
     return _verdict(one, see, edition)
 

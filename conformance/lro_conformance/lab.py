@@ -12,7 +12,7 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,6 +24,7 @@ from lro_conformance.events import Observer, TrialStep
 from lro_conformance.judge import NotObserved
 from lro_conformance.operations import OPERATIONS, Operation, resolve
 from lro_conformance.profile import Profile
+from lro_conformance.profile.launching import Value
 from lro_conformance.seeds import corpus
 from lro_conformance.wire import Failure, Limits, Reply, Run, ServerProcess
 from lro_spec.editions import Edition, edition
@@ -50,7 +51,7 @@ class Settings:
     output_dir: str | None = "{own}"
     """``{own}`` is a fresh folder of the bench; None leaves the setting out."""
 
-    def given(self) -> dict[str, object]:
+    def given(self) -> dict[str, Value]:
         """The settings that are set."""
         values = {
             "enabled": self.enabled,
@@ -67,7 +68,7 @@ class Bench:
 
     lab: Lab
     server: ServerProcess
-    settings: Mapping[str, object]
+    settings: Mapping[str, Value]
     command: tuple[str, ...]
     workdir: Path
     output_dir: Path | None
@@ -136,7 +137,8 @@ class Bench:
 
     def _seen(self, reply: Reply, started: float, asked: Mapping[str, Any], arguments: dict[str, Any]) -> Call:
         ended = time.time()
-        found = find_descriptor(reply.result) if isinstance(reply.result, dict) else None
+        result: object = reply.result
+        found = find_descriptor(cast("dict[str, Any]", result)) if isinstance(result, dict) else None
         file: FileSeen | None = None
         if found is not None:
             file = see_file(found.value.get("file_path"), self.roots)
@@ -169,6 +171,12 @@ class Bench:
                 found[entry.name] = entry.stat(follow_symlinks=False).st_size
         return found
 
+    def files(self) -> list[str]:
+        """The names in the output folder that are not folders."""
+        if self.output_dir is None or not self.output_dir.is_dir():
+            return []
+        return [e.name for e in os.scandir(self.output_dir) if not e.is_dir(follow_symlinks=False)]
+
     def store(self, memory: Mapping[str, Any]) -> Reply | None:
         """Give the server one memory by the seed tool; None when the profile names none."""
         seed = self.lab.profile.seed
@@ -180,7 +188,8 @@ class Bench:
     def cleanup(self) -> None:
         """Set off the server's cleanup, the way the profile says, or by the conventional tool, or by a restart."""
         how = self.lab.profile.cleanup
-        tool, arguments = (how.tool, how.arguments) if how is not None else (None, {})
+        tool: str | None = how.tool if how is not None else None
+        arguments: Mapping[str, Any] = how.arguments if how is not None else {}
         if how is None and any(t.get("name") == "run_custodial_task" for t in self.tools):
             tool, arguments = "run_custodial_task", {"task": "offload_cleanup"}
         if tool is not None:
@@ -247,9 +256,9 @@ class Lab:
         *,
         keep: bool = False,
         folder: str = "out",
-        prepare: Callable[[Path], None] | None = None,
+        prepare: Callable[[Path], object] = Path.mkdir,
         file_size_limit: int | None = None,
-    ) -> Iterator[Bench]:
+    ) -> Generator[Bench, None, None]:
         """A server under *settings*, stopped at the end unless *keep*.
 
         *folder* is the name of its own output folder; *prepare* is called with that path before the server starts (by
@@ -266,7 +275,7 @@ class Lab:
             if self.can_set("output_dir"):
                 output_dir = workdir / folder
                 values["output_dir"] = str(output_dir)
-                (prepare or Path.mkdir)(output_dir)
+                prepare(output_dir)
             else:
                 del values["output_dir"]
         made = self._open(values, workdir, temp, output_dir, file_size_limit)
@@ -280,7 +289,7 @@ class Lab:
                 made.close()
 
     def _open(
-        self, values: dict[str, object], workdir: Path, temp: Path, output_dir: Path | None, file_size_limit: int | None
+        self, values: dict[str, Value], workdir: Path, temp: Path, output_dir: Path | None, file_size_limit: int | None
     ) -> Bench:
         server, command = self.spawn(values, workdir, temp, file_size_limit)
         made = Bench(self, server, values, command, workdir, output_dir, temp)
@@ -295,7 +304,7 @@ class Lab:
         return made
 
     def spawn(
-        self, values: Mapping[str, object], workdir: Path, temp: Path, file_size_limit: int | None
+        self, values: Mapping[str, Value], workdir: Path, temp: Path, file_size_limit: int | None
     ) -> tuple[ServerProcess, tuple[str, ...]]:
         """Start a process under these settings; nothing is said to it yet."""
         for name in values:
@@ -328,7 +337,7 @@ class Lab:
         return path
 
     def wants_corpus(self, bench: Bench) -> bool:
-        """Whether the server holds too little to exceed the default threshold, and the profile says how to give it more."""
+        """Whether the server holds too little for the default threshold and the profile says how to give it more."""
         if self.profile.seed is None or self.profile.seed.tool is None or not bench.operations:
             return False
         name, operation = next(iter(bench.operations.items()))
@@ -368,7 +377,9 @@ class Lab:
 
     def remember(self, file: FileSeen) -> None:
         """Note a file outside of the run's own folders, to remove it when the run ends."""
-        if file.problem is None and not Path(os.path.realpath(file.path)).is_relative_to(os.path.realpath(self.run.root)):
+        if file.problem is None and not Path(os.path.realpath(file.path)).is_relative_to(
+            os.path.realpath(self.run.root)
+        ):
             with self._lock:
                 self._stray.add(file.path)
 
@@ -403,7 +414,7 @@ def _in_words(failure: Failure) -> str:
 def _run(command: Sequence[str], key: str) -> None:
     """Run a command of the profile to its end. Raises `ServerTrouble` when it fails."""
     try:
-        done = subprocess.run(command, check=False, timeout=60, stdin=subprocess.DEVNULL, capture_output=True)  # noqa: S603
+        done = subprocess.run(command, check=False, timeout=60, stdin=subprocess.DEVNULL, capture_output=True)
     except (OSError, subprocess.TimeoutExpired) as problem:
         raise ServerTrouble(f"{key} of the profile could not be run: {problem}") from None
     if done.returncode:

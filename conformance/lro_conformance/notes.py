@@ -26,10 +26,12 @@ def notes(evidence: Mapping[str, Any]) -> tuple[str, ...]:
         if paths:
             found.append(f"differs between identical calls, left out of comparisons: {', '.join(paths)}")
         if survey.files and not comparable(survey, inline):
-            found.append("memories have other ids in every server process, so files and inline results are not compared")
+            found.append(
+                "memories have other ids in every server process, so files and inline results are not compared"
+            )
     if isinstance(edges, Edges):
         found += [
-            f"E of {e.operation} differs by {e.drift} between identical calls: the exact threshold was tested that much wider"
+            f"E of {e.operation} differs by {e.drift} between identical calls: its threshold was tested that much wider"
             for e in edges.edges.values()
             if e.drift
         ]

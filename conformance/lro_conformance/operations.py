@@ -1,4 +1,4 @@
-"""Which tool performs which operation, and how its arguments are named: from the profile, or matched to the tools listed."""
+"""Which tool performs which operation and how its arguments are named: from the profile, or from the tools listed."""
 
 from __future__ import annotations
 
@@ -141,7 +141,9 @@ def _enumeration(schema: Any) -> list[Any] | None:
         return cast("list[Any]", node["enum"])
     for union in ("anyOf", "oneOf"):
         if isinstance(node.get(union), list):
-            found = [_enumeration(n) or ([n["const"]] if isinstance(n, dict) and "const" in n else []) for n in node[union]]
+            found = [
+                _enumeration(n) or ([n["const"]] if isinstance(n, dict) and "const" in n else []) for n in node[union]
+            ]
             return [v for part in found for v in part] or None
     return None
 

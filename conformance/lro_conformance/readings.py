@@ -15,6 +15,13 @@ Rule = Literal["exact", "comparison", "per record", "budgeted", "own threshold"]
 """How an operation decides, seen from its edge: exactly as required; by a wrong comparison; by single records; by the
 budgeted text; or by a threshold that is not the one of the other operations."""
 
+LOW, HIGH, SLACK = 0.6, 1.8, 64
+"""The tolerance of an honest estimate: 0.6 to 1.8 of characters ÷ 4, give or take 64 tokens. A real tokenizer gives
+1.1 to 1.3 on English JSON, indentation up to 1.5 and escaping 1.2; characters ÷ 3 still fits, ÷ 2 does not."""
+
+WIDE_TOKENS = 2.0
+"""The most tokens that an honest tokenizer gives one character of a wide script."""
+
 ALIKE = 0.03
 """Two estimates or sizes that differ by less than this share are taken as the same."""
 
@@ -29,7 +36,7 @@ def rules(edges: Edges) -> dict[str, Rule]:
         elif _by_less_than_the_set(edge):
             found[name] = "per record" if name != "inject" else "budgeted"
         else:
-            found[name] = "own threshold" if exact else "comparison"
+            found[name] = "own threshold" if exact and not _close(edge) else "comparison"
     if "per record" in found.values():
         found = {n: "per record" if r == "budgeted" else r for n, r in found.items()}
     return found
@@ -40,8 +47,15 @@ def is_exact(edge: Edge) -> bool:
     return all(p.call.outcome == "inline" for p in edge.at) and all(p.call.outcome == "offloaded" for p in edge.above)
 
 
+def _close(edge: Edge) -> bool:
+    """Right again a fiftieth of E further off: the threshold is the same, the comparison is wrong."""
+    if edge.near is None:
+        return False
+    return edge.near.call.outcome == ("offloaded" if edge.near.threshold < edge.estimate else "inline")
+
+
 def _by_less_than_the_set(edge: Edge) -> bool:
-    """Inline even at half of E, but offloaded at half of the greatest record: something smaller than the set is weighed."""
+    """Inline even at half of E, but offloaded at half of the greatest record: less than the set is weighed."""
     if edge.half is None or edge.low is None or edge.largest >= edge.estimate // 2:
         return False
     return edge.half.call.outcome == "inline" and edge.low.call.outcome == "offloaded"
@@ -50,6 +64,30 @@ def _by_less_than_the_set(edge: Edge) -> bool:
 def characters(call: Call) -> int:
     """The characters of a file's record lines."""
     return call.file.characters if call.file is not None else 0
+
+
+def is_honest(call: Call) -> bool:
+    """Whether a file's E lies within the tolerance."""
+    low, high = honest_range(call)
+    return low <= (call.estimate or 0) <= high
+
+
+def honest_range(call: Call) -> tuple[int, int]:
+    """The bounds of an honest E for a file."""
+    found = call.file.record_lines if call.file is not None else []
+    lines = [line.raw.decode("utf-8", "replace") for line in found if line.record is not None]
+    text = "".join(lines)
+    escaped = text.count("\\u")
+    wide = escaped + (0 if text.isascii() else sum(ord(c) >= 0x2E80 for c in text))
+    narrow = len(text) - wide
+    low = LOW * (len(text) - 5 * escaped) / 4 - SLACK
+    high = HIGH * narrow / 4 + WIDE_TOKENS * wide + SLACK
+    return max(0, int(low)), int(high) + 1
+
+
+def tokens_per_character(call: Call) -> float:
+    """The server's own measure: E for each character of the file's record lines; a quarter where there is none."""
+    return (call.estimate or 0) / characters(call) if characters(call) else 0.25
 
 
 def follows_detail(survey: Survey, operation: str) -> str | None:

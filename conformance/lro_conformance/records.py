@@ -28,6 +28,11 @@ MEMORY_FIELDS = (
 _DEPTH = 4
 
 
+def as_record(value: object) -> Record:
+    """The value where it is an object, else an empty one."""
+    return cast("Record", value) if isinstance(value, dict) else {}
+
+
 def id_of(record: Mapping[str, Any]) -> str | None:
     """The id of a record as text, or None when it has none."""
     value = record.get("id")
@@ -141,7 +146,12 @@ def value_at(record: Mapping[str, Any], path: Path) -> str:
 
 
 def _empty(value: object) -> bool:
-    return value is _MISSING or value is None or value == "" or value == [] or value == {}
+    return value is _MISSING or is_blank(value)
+
+
+def is_blank(value: object) -> bool:
+    """Whether a field says nothing: null, or an empty text, list or object."""
+    return value is None or value == "" or value == [] or value == {}
 
 
 def _texts(result: Mapping[str, Any] | None) -> list[str]:

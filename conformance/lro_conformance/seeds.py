@@ -19,16 +19,27 @@ NAMESPACES = (
     "_procedural/patterns",
 )
 _WORDS = (
-    "memory server threshold result file record header window token budget query recall search inject namespace title "
-    "content keyword pattern schema recipe descriptor cleanup expiry folder client agent context summary level detail"
-).split()
-_EXTRAS = ("", "", "", " naïve café", " 記憶の断片", " 🧠✨", "\nsecond line\tand a tab", ' "quoted" \\ back', "\u2028next")
+    *("memory", "server", "threshold", "result", "file", "record", "header", "window", "token", "budget", "query"),
+    *("recall", "search", "inject", "namespace", "title", "content", "keyword", "pattern", "schema", "recipe"),
+    *("descriptor", "cleanup", "expiry", "folder", "client", "agent", "context", "summary", "level", "detail"),
+)
+_EXTRAS = (
+    "",
+    "",
+    "",
+    " naïve café",
+    " 記憶の断片",
+    " 🧠✨",
+    "\nsecond line\tand a tab",
+    ' "quoted" \\ back',
+    "\u2028next",
+)
 
 
 @cache
 def corpus(size: int = 160) -> tuple[Memory, ...]:
     """*size* memories over seven namespaces, of 200 to 900 characters; every field is the same in every run."""
-    chance = random.Random(6400)  # noqa: S311 - reproducible, not secret
+    chance = random.Random(6400)
     return tuple(_memory(chance, n) for n in range(size))
 
 
@@ -53,7 +64,7 @@ def _memory(chance: random.Random, number: int) -> Memory:
 @cache
 def wide(size: int = 60) -> tuple[Memory, ...]:
     """*size* memories whose texts are almost entirely in CJK scripts."""
-    chance = random.Random(1600)  # noqa: S311 - reproducible, not secret
+    chance = random.Random(1600)
     signs = "記憶想起検索結果閾値分割文書知識要約名前空間時間世界学習言語模型道具呼出説明過程計画実行評価失敗成功再試行"
     found: list[Memory] = []
     for number in range(size):

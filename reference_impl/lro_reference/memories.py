@@ -111,7 +111,7 @@ def line_schema(detail: str) -> dict[str, Any]:
     return schema
 
 
-def _default(field: str, memory: Memory, now: datetime) -> Any:  # noqa: ANN401 - as the field is
+def _default(field: str, memory: Memory, now: datetime) -> Any:
     match field:
         case "id":
             return ulid_at(now)

@@ -83,7 +83,7 @@ class _Relay:
         self._session: Any = None
         self._waiting: list[Event] = []
 
-    def attach(self, session: Any) -> None:  # noqa: ANN401 - a session of the SDK
+    def attach(self, session: Any) -> None:
         """Send what comes next to this session; background events go to the latest one."""
         self._session = session
         self.heard.set()
@@ -111,7 +111,7 @@ async def _custodian(service: Service, relay: _Relay) -> None:
 
 
 def _build(service: Service, relay: _Relay) -> Server[Any]:
-    async def list_tools(ctx: Any, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:  # noqa: ANN401
+    async def list_tools(ctx: Any, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         relay.attach(ctx.session)
         return types.ListToolsResult(
             tools=[
@@ -125,7 +125,7 @@ def _build(service: Service, relay: _Relay) -> Server[Any]:
             ]
         )
 
-    async def call_tool(ctx: Any, params: types.CallToolRequestParams) -> types.CallToolResult:  # noqa: ANN401
+    async def call_tool(ctx: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
         relay.attach(ctx.session)
         try:
             answer = service.call(params.name, params.arguments or {}, relay.emit)
@@ -137,11 +137,11 @@ def _build(service: Service, relay: _Relay) -> Server[Any]:
             content=[types.TextContent(type="text", text=text) for text in texts], is_error=is_error
         )
 
-    async def set_level(ctx: Any, params: types.SetLevelRequestParams) -> types.EmptyResult:  # noqa: ANN401
+    async def set_level(ctx: Any, params: types.SetLevelRequestParams) -> types.EmptyResult:
         relay.level = params.level
         return types.EmptyResult()
 
-    async def initialized(ctx: Any, params: types.NotificationParams) -> None:  # noqa: ANN401
+    async def initialized(ctx: Any, params: types.NotificationParams) -> None:
         relay.attach(ctx.session)
 
     server: Server[Any] = Server("lro-reference", version=_version(), on_list_tools=list_tools, on_call_tool=call_tool)

@@ -83,7 +83,7 @@ def default_data_folder(environ: Mapping[str, str]) -> str:
     return os.path.join(base, "lro-reference")
 
 
-def _parser() -> Any:  # noqa: ANN401 - argparse is imported late
+def _parser() -> Any:
     import argparse
 
     parser = argparse.ArgumentParser(

@@ -45,7 +45,7 @@ class BadCall(ValueError):
     """A call that cannot be made; the message is for the caller."""
 
 
-def _retrieval(default_detail: str, query: str, **more: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON Schema
+def _retrieval(default_detail: str, query: str, **more: Any) -> dict[str, Any]:
     return {
         "type": "object",
         "properties": {

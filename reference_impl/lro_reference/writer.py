@@ -22,7 +22,7 @@ _NO_FOLDER_SYNC = frozenset({errno.EINVAL, errno.EOPNOTSUPP, errno.EBADF, errno.
 TEMPORARY_SUFFIX = ".tmp"
 
 
-def encode(record: Any) -> bytes:  # noqa: ANN401 - any JSON value
+def encode(record: Any) -> bytes:
     """A JSON value as one line, without its line end."""
     try:
         return orjson.dumps(record)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from lro_conformance.calls import Call
 from lro_conformance.judge import Subjects, check
 from lro_conformance.readings import comparable, pairs, volatile
-from lro_conformance.records import MEMORY_FIELDS, Record, by_id, differences, show
+from lro_conformance.records import MEMORY_FIELDS, Record, by_id, differences, is_blank, show
 from lro_conformance.trials.survey import Inline, Survey
 
 
@@ -51,12 +51,8 @@ def _fields_that_differ(inline: Record, filed: Record) -> set[str]:
     return {
         p[0]
         for p in differences(inline, filed)
-        if len(p) == 1 and p[0] in MEMORY_FIELDS and (_blank(inline.get(p[0])) != _blank(filed.get(p[0])))
+        if len(p) == 1 and p[0] in MEMORY_FIELDS and is_blank(inline.get(p[0])) != is_blank(filed.get(p[0]))
     }
-
-
-def _blank(value: object) -> bool:
-    return value is None or value in ("", [], {})
 
 
 @check("LRO-DET-02")

@@ -6,8 +6,10 @@ import re
 
 from lro_conformance.calls import Call
 from lro_conformance.judge import Subjects, check
+from lro_conformance.readings import follows_detail, is_honest, tokens_per_character
 from lro_conformance.records import by_id, lost_or_changed, show, value_at
 from lro_conformance.trials.fallback import KINDS, Failing, Fallback
+from lro_conformance.trials.survey import Survey
 
 ROOM = 1.15
 """How far a truncated result may exceed the threshold: the suite knows the server's measure from its files only."""
@@ -16,11 +18,13 @@ TEXT_ROOM = 1.6
 """The same for a formatted text, whose characters weigh otherwise than those of JSON."""
 
 _FAILED = re.compile(
-    r"\b(fail\w*|error\w*|could ?n[o']t|unable|cannot|can't|not (be )?(written|saved|offloaded)|impossible|unavailable)",
+    r"\b(fail\w*|error\w*|could ?n[o']t|unable|cannot|can't|not (be )?(written|saved|offloaded)|impossible"
+    r"|unavailable)",
     re.IGNORECASE,
 )
 _SHORT = re.compile(
-    r"truncat|\bpartial|\bincomplete|\bonly\b|\bfirst \d+|\bomitted|\bcut\b|\bshortened|\blimited to|\b\d+ (of|out of) \d+",
+    r"truncat|\bpartial|\bincomplete|\bonly\b|\bfirst \d+|\bomitted|\bcut\b|\bshortened|\blimited to"
+    r"|\b\d+ (of|out of) \d+",
     re.IGNORECASE,
 )
 
@@ -46,9 +50,12 @@ def _outcome(failing: Failing) -> str:
 
 
 @check("LRO-ERR-02")
-def test_whole_records_within_the_threshold(fallback: Fallback, see: Subjects) -> None:
+def test_whole_records_within_the_threshold(survey: Survey, fallback: Fallback, see: Subjects) -> None:
     """The inline result holds fewer, but whole records, within threshold_tokens."""
     for failing in _inline(fallback, see):
+        if not is_honest(failing.original) or follows_detail(survey, failing.call.operation) is not None:
+            see.unseen("the estimate is not honest, so the threshold says nothing of sizes")
+            continue
         wrong = _not_truncated(failing)
         see.expect(
             wrong is None,
@@ -67,12 +74,16 @@ def _not_truncated(failing: Failing) -> str | None:
         return None
     if len(records) >= len(failing.known) and failing.known:
         return f"all {len(records)} records"
-    tokens = sum(len(show(r, 10_000_000)) for r in records) * failing.ratio
+    tokens = sum(len(show(r, 10_000_000)) for r in records) * tokens_per_character(failing.original)
     if tokens > ROOM * failing.threshold + 16:
         return f"{len(records)} records of about {tokens:.0f} tokens"
     for key, record in by_id(records).items():
         known = failing.known.get(key)
-        cut = [p for p in lost_or_changed(known, record, ()) if _is_cut(value_at(known, p), value_at(record, p))] if known else []
+        cut = (
+            [p for p in lost_or_changed(known, record, ()) if _is_cut(value_at(known, p), value_at(record, p))]
+            if known
+            else []
+        )
         if cut and known is not None:
             return f"record {key} is cut: /{'/'.join(cut[0])} is {value_at(record, cut[0])}"
     return None
@@ -80,7 +91,9 @@ def _not_truncated(failing: Failing) -> str | None:
 
 def _is_cut(whole: str, part: str) -> bool:
     """A value that lost its end, or went missing."""
-    return part == "nothing" or (part != whole and len(part) < len(whole) and whole.startswith(part.rstrip('"…').rstrip(".")[:12]))
+    return part == "nothing" or (
+        part != whole and len(part) < len(whole) and whole.startswith(part.rstrip('"…').rstrip(".")[:12])
+    )
 
 
 @check("LRO-ERR-03")
@@ -106,7 +119,7 @@ def _said(text: str, failed: bool, short: bool) -> str:
 
 def _beside_the_records(call: Call) -> str:
     """All that a result says outside of its records."""
-    result = call.reply.result or {}
+    result = call.result or {}
     text = show({k: v for k, v in result.items() if k != "content"}, 10_000_000) + "\n" + call.text
     for record in call.records or []:
         for value in record.values():
@@ -134,9 +147,9 @@ def test_offloads_again(fallback: Fallback, see: Subjects) -> None:
     """Once writing works again, results are offloaded again."""
     for call in fallback.recovered:
         see.expect(
-            call.outcome == "offloaded" and call.file is not None and call.file.problem is None,
+            call.outcome == "offloaded",
             expected=f"{call.operation} is offloaded again once the folder is there",
-            observed=call.outcome if call.file is None else str(call.file.problem),
+            observed=call.outcome,
             at=call,
         )
 
@@ -158,7 +171,9 @@ def test_failure_is_told(fallback: Fallback, see: Subjects) -> None:
 
 def _details(event: str) -> str:
     """What an event says beside its own name, its envelope and its time."""
-    text = re.sub(r"OffloadWriteFailed|notifications/message|jsonrpc|method|params|level|logger|data|event|type|name", "", event)
+    text = re.sub(
+        r"OffloadWriteFailed|notifications/message|jsonrpc|method|params|level|logger|data|event|type|name", "", event
+    )
     text = re.sub(r"\b(warning|warn|error|info|notice|timestamp|ts|time)\b", "", text)
     text = re.sub(r"\d{4}-\d\d-\d\dT[\d:.+Z-]+", "", text)
     return re.sub(r"[^A-Za-z]", "", text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any, cast
 
 from lro_conformance.calls import Call
 from lro_conformance.judge import Subjects, check
@@ -29,7 +30,7 @@ def test_guidance_is_brief(survey: Survey, see: Subjects) -> None:
     for call in (c for c in survey.offloaded if isinstance(c.descriptor.get("guidance", ""), str)):
         text = call.descriptor.get("guidance", "")
         see.expect(
-            0 < len(text.strip()) and len(text) <= BRIEF,
+            len(text.strip()) > 0 and len(text) <= BRIEF,
             expected=f"text of 1 to {BRIEF} characters",
             observed=f"{len(text)} characters" if text.strip() else "nothing",
             at=call,
@@ -45,14 +46,17 @@ def test_guidance_follows_the_template(survey: Survey, see: Subjects) -> None:
             what
             for what, there in {
                 "the count": str(call.summary.get("count")) in _plain_numbers(text),
-                "the file": str(call.descriptor.get("file_path")) in text,
+                "the path of the file": str(call.descriptor.get("file_path")) in text or bool(_paths(text)),
                 "the recipes": "recipe" in text.lower(),
                 "the header line": re.search(r"header|line 1|first line", text, re.IGNORECASE) is not None,
             }.items()
             if not there
         ]
         see.expect(
-            not missing, expected="count, file, recipes and header line", observed=f"missing: {', '.join(missing)}", at=call
+            not missing,
+            expected="count, file, recipes and header line",
+            observed=f"missing: {', '.join(missing)}",
+            at=call,
         )
 
 
@@ -95,7 +99,10 @@ def test_guidance_is_true(survey: Survey, see: Subjects) -> None:
 def _untrue(call: Call) -> str | None:
     text = _text(call)
     numbers = {
-        "count": (r"([\d,._]*\d)\s+(?:memor(?:y|ies)|records?|results)\b", {call.summary.get("count"), len(call.filed)}),
+        "count": (
+            r"([\d,._]*\d)\s+(?:memor(?:y|ies)|records?|results)\b",
+            {call.summary.get("count"), len(call.filed)},
+        ),
         "tokens": (
             r"~?\s*([\d,._]*\d)\s+tokens\b",
             {call.summary.get("estimated_tokens"), call.header.get("estimated_tokens")},
@@ -109,17 +116,21 @@ def _untrue(call: Call) -> str | None:
         if not any(isinstance(m, int) and _about(number, m) for m in meant):
             return f"{what}: it says {number}, the descriptor {sorted(m for m in meant if isinstance(m, int))}"
     path = str(call.descriptor.get("file_path"))
-    others = [p for p in re.findall(r"(?<![\w.])/[^\s'\"`]+\.jsonl", text) if p not in path and path not in p]
-    if others and path not in text:
-        return f"path: it says {show(others[0])}, the descriptor {show(path)}"
+    named = _paths(text)
+    if named and path not in text:
+        return f"path: it says {show(named[0])}, the descriptor {show(path)}"
     level = re.search(r"detail(?: level)?\s*[:=]\s*[`'\"]?(light|medium|full)\b", text, re.IGNORECASE)
-    if level is not None and call.summary.get("detail") in ("light", "medium", "full"):
-        if level.group(1).lower() != call.summary["detail"]:
-            return f"detail level: it says {level.group(1)}, the descriptor {call.summary['detail']}"
+    meant = call.summary.get("detail")
+    if level is not None and meant in ("light", "medium", "full") and level.group(1).lower() != meant:
+        return f"detail level: it says {level.group(1)}, the descriptor {meant}"
     recipes = call.descriptor.get("jq_recipes")
-    most = len(recipes) if isinstance(recipes, list) else 0
+    most = len(cast("list[Any]", recipes)) if isinstance(recipes, list) else 0
     beyond = [int(n) for n in re.findall(r"recipes?\s+#(\d+)", text) if most and not 1 <= int(n) <= most]
     return f"recipe #{beyond[0]}: the descriptor has {most}" if beyond else None
+
+
+def _paths(text: str) -> list[str]:
+    return re.findall(r"(?<![\w.])/[^\s'\"`]*?\.json\w*", text)
 
 
 def _about(said: int, meant: int) -> bool:
@@ -132,7 +143,9 @@ def _plain_numbers(text: str) -> str:
 
 
 def _guided(survey: Survey) -> list[Call]:
-    return [c for c in survey.files if isinstance(c.descriptor.get("guidance"), str) and c.descriptor["guidance"].strip()]
+    return [
+        c for c in survey.files if isinstance(c.descriptor.get("guidance"), str) and c.descriptor["guidance"].strip()
+    ]
 
 
 def _text(call: Call) -> str:

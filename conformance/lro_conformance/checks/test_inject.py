@@ -96,4 +96,3 @@ def test_text_is_discarded(survey: Survey, see: Subjects) -> None:
 def _needs_inject(survey: Survey) -> None:
     if "inject" not in survey.operations:
         raise NotApplicable("the server lists no tool for inject")
-

@@ -34,7 +34,7 @@ def test_name_follows_the_pattern(survey: Survey, see: Subjects) -> None:
     """The file is named `atlatl-{operation}-{ulid}.jsonl` with the operation that was performed."""
     for call in survey.files:
         name = _name(call)
-        match = re.fullmatch(r"atlatl-([a-z_]+)-([^-]+)\.jsonl", name)
+        match = re.fullmatch(r"atlatl-([a-z_]+)-(.+)\.jsonl", name)
         see.expect(
             match is not None and match.group(1) == call.operation,
             expected=f"atlatl-{call.operation}-{{ulid}}.jsonl",
@@ -47,10 +47,12 @@ def test_name_follows_the_pattern(survey: Survey, see: Subjects) -> None:
 def test_ulid_tells_the_time(survey: Survey, see: Subjects) -> None:
     """The ULID is well formed and its time is that of writing."""
     for call in survey.files:
-        ulid = _name(call).removesuffix(".jsonl").rpartition("-")[2]
+        ulid = re.sub(r"^.*?(recall|search|inject)-|\.[^.]*$", "", _name(call))
         parsed = parse_file_name(f"atlatl-recall-{ulid}.jsonl")
         if parsed is None:
-            see.expect(holds=False, expected="a ULID: 26 characters of Crockford's base 32", observed=show(ulid), at=call)
+            see.expect(
+                holds=False, expected="a ULID: 26 characters of Crockford's base 32", observed=show(ulid), at=call
+            )
             continue
         moment = parsed.created.timestamp()
         see.expect(
@@ -67,15 +69,16 @@ def test_every_call_has_its_own_file(survey: Survey, see: Subjects) -> None:
     seen: dict[str, Call] = {}
     for call in (c for c in survey.offloaded if c.file is not None):
         path = call.file.path if call.file is not None else ""
-        see.expect(path not in seen, expected="a file of its own", observed=f"the file of another call: {path}", at=call)
+        see.expect(
+            path not in seen, expected="a file of its own", observed=f"the file of another call: {path}", at=call
+        )
         seen.setdefault(path, call)
-    for call in survey.together:
-        alone = survey.repeats[call.operation][0]
-        if call.limit is None or not call.filed or len(alone.filed) < call.limit:
+    for call, alone in survey.together:
+        if not call.filed or not alone.filed:
             continue
         see.expect(
-            len(call.filed) == call.limit,
-            expected=f"in flight with others, {call.label} has its own {call.limit} records",
+            len(call.filed) == len(alone.filed),
+            expected=f"in flight with others, {call.label} has the {len(alone.filed)} records that it has alone",
             observed=f"{len(call.filed)} records",
             at=call,
         )

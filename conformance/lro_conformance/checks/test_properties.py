@@ -132,7 +132,8 @@ def _needs_seed(survey: Survey) -> None:
 def test_any_memory_survives(live: Live, survey: Survey, inline: Inline, see: Subjects) -> None:
     """Any memory comes out of the file as it does inline: every code point, every number, any depth.
 
-    Only what the server keeps as it was given is compared: what it makes of a memory when it stores it is its own affair.
+    Only what the server keeps as it was given is compared: what it makes of a memory when it stores it is its own
+    affair.
     """
     _needs_seed(survey)
     skip = volatile(survey, inline)
@@ -246,7 +247,7 @@ def _any_corpus(number: int, live: Live, survey: Survey, see: Subjects) -> None:
     def examine(memories: list[Record]) -> Miss | None:
         word = memories[0]["title"].split()[0]
         memories = [{**m, "title": f"{word} {m['title']}"} for m in memories]
-        if not all([_stored(survey.bench, m) for m in memories]):
+        if [m for m in memories if not _stored(survey.bench, m)]:
             return None
         call = _fetch(survey, survey.bench, memories)
         if not call.filed:
@@ -258,7 +259,6 @@ def _any_corpus(number: int, live: Live, survey: Survey, see: Subjects) -> None:
         return None
 
     live.explore(see, st.lists(MEMORY, min_size=1, max_size=6, unique_by=lambda m: m["id"]), examine, share=0.35)
-
 
 
 # cleanup
@@ -276,9 +276,10 @@ def test_any_other_name_stays(live: Live, survey: Survey, cleanup: Cleanup, see:
         bench = live.cleaning()
         folder, template = _folder(bench, name)
         made = [folder / n for n in names if not re.fullmatch(r"atlatl-.*\.jsonl", n) and n not in (".", "..")]
+        past = time.time() - 40 * DAY
         for path in made:
             path.write_bytes(template)
-            os.utime(path, (time.time() - 40 * DAY,) * 2)
+            os.utime(path, (past, past))
         old = plant(folder, template, 40 * DAY, name)
         bench.cleanup()
         gone = [p.name for p in made if not p.exists()]
@@ -286,9 +287,12 @@ def test_any_other_name_stays(live: Live, survey: Survey, cleanup: Cleanup, see:
             path.unlink(missing_ok=True)
         if not gone or old.exists():
             return None
-        return Miss(f"{show(gone[0])} is left alone", "it was deleted", f"ttl_seconds: {TTL}\nfiles: {show(names, 500)}")
+        return Miss(
+            f"{show(gone[0])} is left alone", "it was deleted", f"ttl_seconds: {TTL}\nfiles: {show(names, 500)}"
+        )
 
-    near = st.builds(lambda a, b, c: a + b + c, _NEAR, _NAME, st.sampled_from([".jsonl", ".json", ".jsonl.1", "", ".JSONL"]))
+    endings = st.sampled_from([".jsonl", ".json", ".jsonl.1", "", ".JSONL"])
+    near = st.tuples(_NEAR, _NAME, endings).map("".join)
     live.explore(see, st.lists(near | _NAME, min_size=1, max_size=8, unique=True), examine, share=_share(survey))
 
 
@@ -297,7 +301,11 @@ def test_any_age_by_the_ttl(live: Live, survey: Survey, cleanup: Cleanup, see: S
     """With ttl_seconds = 600 files of any age go or stay by that age."""
     name = _cleans(survey, cleanup)
     cleaning = cleanup.set_ttl
-    if cleaning is None or any(gone for _, gone in cleaning.own) or [p.gone for p in cleaning.planted] != [False, True, True]:
+    if (
+        cleaning is None
+        or any(gone for _, gone in cleaning.own)
+        or [p.gone for p in cleaning.planted] != [False, True, True]
+    ):
         raise NotObserved("files are not deleted by their age under this TTL")
 
     def examine(ages: list[int]) -> Miss | None:

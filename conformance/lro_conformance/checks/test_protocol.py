@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 from lro_conformance.judge import NotApplicable, Subjects, check
-from lro_conformance.records import show
+from lro_conformance.records import as_record, show
 from lro_conformance.trials.survey import Survey
 from lro_spec.line_schemas import lines_violating, schema_problem
 
@@ -21,7 +21,7 @@ def test_output_schema(survey: Survey, see: Subjects) -> None:
         if schema_problem(schema) is not None:
             see.unseen(f"the outputSchema of {call.tool} is no valid JSON Schema")
             continue
-        structured = (call.reply.result or {}).get("structuredContent")
+        structured = (call.result or {}).get("structuredContent")
         if structured is None:
             see.expect(holds=False, expected="structuredContent, as outputSchema asks", observed="none", at=call)
             continue
@@ -48,7 +48,7 @@ def test_only_messages_on_stdout(survey: Survey, see: Subjects) -> None:
 def test_shape_of_results(survey: Survey, see: Subjects) -> None:
     """A tool's result has a list of content blocks, each an object with a type; isError is true, false or absent."""
     for call in survey.calls:
-        result = call.reply.result
+        result = call.result
         if result is None:
             continue
         wrong = _wrong_shape(result)
@@ -59,10 +59,11 @@ def _wrong_shape(result: dict[str, Any]) -> str | None:
     content = result.get("content")
     if not isinstance(content, list):
         return f"content is {show(content, 60)}, not a list"
-    for block in cast("list[Any]", content):
-        if not isinstance(block, dict) or not isinstance(cast("dict[str, Any]", block).get("type"), str):
+    for entry in cast("list[Any]", content):
+        block = as_record(entry)
+        if not isinstance(block.get("type"), str):
             return f"a content block is {show(block, 60)}"
-        if block["type"] == "text" and not isinstance(cast("dict[str, Any]", block).get("text"), str):
+        if block["type"] == "text" and not isinstance(block.get("text"), str):
             return f"a text block's text is {show(block.get('text'), 60)}"
     if not isinstance(result.get("isError", False), bool):
         return f"isError is {show(result['isError'])}"

@@ -87,9 +87,7 @@ def _recipe(number: int, recipes: Recipes, see: Subjects) -> None:
         elif skips_wrongly(one):
             see.unseen("it does not skip the header, or more than that")
         else:
-            see.expect(
-                holds=False, expected=one.agreement.expected + looking, observed=one.agreement.observed, at=one
-            )
+            see.expect(holds=False, expected=one.agreement.expected + looking, observed=one.agreement.observed, at=one)
 
 
 def skips_wrongly(one: Try) -> bool:

@@ -106,7 +106,7 @@ def _plain(text: str) -> str:
     return text.replace("an array", "a list").replace("an object", "keys with values")
 
 
-def value_at(value: Any, path: Iterable[str | int]) -> Any:  # noqa: ANN401 - of JSON, whatever it is
+def value_at(value: Any, path: Iterable[str | int]) -> Any:
     """The value at a path; None when there is none."""
     for part in path:
         try:

@@ -71,7 +71,7 @@ class Report:
     """ISO 8601, UTC."""
     duration_s: float
     notes: tuple[str, ...] = ()
-    """What a reader should know and no verdict says: volatile fields, tolerances that were widened, missing keys of a profile."""
+    """What a reader should know and no verdict says: volatile fields, widened tolerances, missing keys of a profile."""
     failure: str | None = None
     """Set when there is no verdict: why the server could not be observed (exit code 3)."""
     starts: int = 0
@@ -99,7 +99,11 @@ class Report:
                 "protocol": self.server.protocol,
             },
             "implemented": self.implemented,
-            "level": {"claimed": self.claimed, "achieved": self.achieved, **{str(n): v for n, v in self.levels.items()}},
+            "level": {
+                "claimed": self.claimed,
+                "achieved": self.achieved,
+                **{str(n): v for n, v in self.levels.items()},
+            },
             "hardening": self.hardening,
             "requirements": [_requirement(r) for r in self.requirements],
             "counts": self.counts(),

@@ -1,7 +1,7 @@
 """The experiments: each drives servers under chosen settings and returns what happened. None of them judges.
 
-A trial is a function decorated with `trial`; its name is the name of its evidence, its parameters (but for ``lab``) name
-the evidence that it builds on.
+A trial is a function decorated with `trial`; its name is the name of its evidence, its parameters (but for ``lab``)
+name the evidence that it builds on.
 """
 
 from __future__ import annotations

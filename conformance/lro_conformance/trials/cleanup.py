@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any, cast
 
 from lro_conformance.calls import Call
 from lro_conformance.judge import NotObserved
@@ -65,7 +66,9 @@ class Cleaning:
         """What to look at."""
         lines = [f"ttl_seconds: {'default' if self.ttl_s is None else self.ttl_s}"]
         lines += [f"{p.path.name}: {p.age_s} s old, {'deleted' if p.gone else 'still there'}" for p in self.planted]
-        lines += [f"{Path(p).name}: the server's own, fresh, {'deleted' if gone else 'still there'}" for p, gone in self.own]
+        lines += [
+            f"{Path(p).name}: the server's own, fresh, {'deleted' if gone else 'still there'}" for p, gone in self.own
+        ]
         lines += [f"{d.path.name} ({d.kind}): deleted" for d in self.decoys if d.gone]
         return "\n".join(lines)
 
@@ -151,8 +154,9 @@ def backdated(template: bytes, when: datetime) -> bytes:
     """The file with the header's timestamp moved to *when*, written in the precision and offset form it had."""
     first, _, rest = template.partition(b"\n")
     with suppress(ValueError):
-        header = json.loads(first)
-        if isinstance(header, dict) and isinstance(header.get("timestamp"), str):
+        value = json.loads(first)
+        header = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+        if isinstance(header.get("timestamp"), str):
             header["timestamp"] = _like(header["timestamp"], when)
             first = json.dumps(header, ensure_ascii=False).encode()
     return first + b"\n" + rest
@@ -173,8 +177,23 @@ def plant_decoys(folder: Path, workdir: Path, template: bytes, operation: str) -
     past = datetime.now(UTC) - timedelta(days=40)
     name = file_name(operation, ulid=ulid_at(past))
     names = [
-        *(f"{name}.bak", f"x{name}", f".{name}", f"{name}~", name.replace(".jsonl", ".json"), name.replace(".jsonl", "")),
-        *("notes.txt", "data.jsonl", "README", "atlatl.db", "atlatl.jsonl", "other-recall.jsonl", "atlatl_recall.jsonl"),
+        *(
+            f"{name}.bak",
+            f"x{name}",
+            f".{name}",
+            f"{name}~",
+            name.replace(".jsonl", ".json"),
+            name.replace(".jsonl", ""),
+        ),
+        *(
+            "notes.txt",
+            "data.jsonl",
+            "README",
+            "atlatl.db",
+            "atlatl.jsonl",
+            "other-recall.jsonl",
+            "atlatl_recall.jsonl",
+        ),
         name.replace("atlatl-", "atlat-"),
         name.replace("atlatl-", "my-atlatl-"),
     ]
@@ -213,7 +232,7 @@ def _own(bench: Bench, name: str) -> Expiry | None:
     while True:
         if second is None:
             later = bench.call(name, limit=5)
-            second = later.file.path if later.file is not None else None
+            second = later.file.path if later.file is not None and later.file.path != call.file.path else None
         made = time.monotonic()
         bench.cleanup()
         cleanups += 1

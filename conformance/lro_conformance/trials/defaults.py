@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from lro_conformance.calls import Call
@@ -54,15 +55,17 @@ def defaults(lab: Lab, survey: Survey) -> Defaults:
         crossing = next((b.offloaded for b in brackets if b.offloaded is not None), None)
         cleaning = None
         if crossing is not None:
-            arguments = {"detail": crossing.detail, "limit": crossing.limit}
-            made = crossing.operation
             ages = (HOUR - MARGIN_S, HOUR + MARGIN_S)
-            cleaning = clean(bench, None, ages, lambda: bench.call(made, **arguments))
+            cleaning = clean(bench, None, ages, partial(_again, bench, crossing))
     enabled: tuple[Call, ...] = ()
     if crossing is None and lab.can_set("enabled"):
         with lab.bench(Settings(enabled=True)) as bench:
             enabled = tuple(bench.call(n, detail=_fullest(survey, n), limit=MOST) for n in survey.operations)
     return Defaults(brackets, cleaning, enabled)
+
+
+def _again(bench: Bench, call: Call) -> Call:
+    return bench.call(call.operation, detail=call.detail, limit=call.limit)
 
 
 def _brackets(lab: Lab, bench: Bench, survey: Survey) -> list[Bracket]:
@@ -127,7 +130,7 @@ class Folders:
     awkward_dir: Path | None
 
 
-AWKWARD = "it's; a $(touch owned) `folder` & \"more\""
+AWKWARD = 'it\'s; a $(touch owned) `folder` & "more"'
 """A folder name that breaks out of any command in which it is not quoted."""
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lro_conformance.calls import Call
 from lro_conformance.lab import Bench, Lab, Settings
 from lro_conformance.trials import trial
-from lro_conformance.trials.survey import EDGE_LIMIT, Survey
+from lro_conformance.trials.survey import EDGE_LIMIT, Survey, usual_detail
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,8 @@ class Edge:
     """Threshold E: expected inline."""
     above: tuple[Probe, ...]
     """Threshold E−1: expected offloaded."""
+    near: Probe | None = None
+    """A threshold a fiftieth of E further off; made only where one side was not as expected."""
     half: Probe | None = None
     """Threshold at half of E; made only where `above` stayed inline."""
     low: Probe | None = None
@@ -65,7 +67,7 @@ def edges(lab: Lab, survey: Survey) -> Edges:
     far: list[Probe] = []
     kept: Bench | None = None
     threshold = 0
-    for name in [n for n in survey.operations if survey.offloads(n)]:
+    for name in survey.effective:
         first, second = survey.repeats[name]
         if first.estimate is None or second.estimate is None or min(first.estimate, second.estimate) < 3:
             continue
@@ -82,7 +84,7 @@ def edges(lab: Lab, survey: Survey) -> Edges:
             if keep:
                 kept, threshold = bench, below
         edge = Edge(name, estimate, drift, _largest(first), at, above)
-        found[name] = _diagnose(lab, edge) if any(p.call.outcome == "inline" for p in above) else edge
+        found[name] = _diagnose(lab, edge)
     return Edges(found, tuple(far), None if found else "no call told its E", kept, threshold)
 
 
@@ -91,19 +93,24 @@ def _unadjustable(survey: Survey) -> str | None:
         return "the server's threshold cannot be set (profile: settings.threshold_tokens)"
     if not survey.offloaded:
         return "nothing was offloaded with a threshold of 1"
-    if any(c.outcome == "inline" and survey.offloads(n) and c.records for n, c in survey.tiny.items()):
+    if not survey.effective:
         return "a threshold of 1 has no effect: small results stay inline"
     return None
 
 
 def _twice(bench: Bench, name: str, estimate: int, threshold: int) -> tuple[Probe, ...]:
-    return tuple(Probe(bench.call(name, limit=EDGE_LIMIT), estimate, threshold) for _ in range(2))
+    return tuple(Probe(_call(bench, name), estimate, threshold) for _ in range(2))
+
+
+def _call(bench: Bench, name: str, budget: int | None = None) -> Call:
+    return bench.call(name, detail=usual_detail(bench.operations[name]), limit=EDGE_LIMIT, budget=budget)
 
 
 def _far(bench: Bench, survey: Survey, own: str, threshold: int) -> list[Probe]:
     """Other operations, and this one at other detail levels, whose E is well away from the threshold."""
     probes: list[Probe] = []
-    wanted = [(name, None, EDGE_LIMIT, survey.repeats[name][0]) for name in bench.operations if name != own]
+    usual = {n: usual_detail(o) for n, o in bench.operations.items()}
+    wanted = [(name, usual[name], EDGE_LIMIT, survey.repeats[name][0]) for name in bench.operations if name != own]
     wanted += [(own, d, None, c) for (name, d), c in survey.whole.items() if name == own and d is not None]
     for name, detail, limit, known in wanted:
         estimate = known.estimate
@@ -122,10 +129,19 @@ def _largest(call: Call) -> int:
 
 
 def _diagnose(lab: Lab, edge: Edge) -> Edge:
-    """The call at E−1 stayed inline: two more starts tell a wrong comparison from a wrong quantity."""
+    """Where a side is not as expected, up to three more starts tell a wrong comparison from a wrong quantity."""
+    late = any(p.call.outcome == "inline" for p in edge.above)
+    if not late and all(p.call.outcome == "inline" for p in edge.at):
+        return edge
+    far = max(2, edge.estimate // 50)
+    beside = max(1, edge.above[0].threshold - far) if late else edge.at[0].threshold + far
+    with lab.bench(Settings(threshold_tokens=beside)) as bench:
+        near = Probe(_call(bench, edge.operation), edge.estimate, beside)
+    if not late:
+        return replace(edge, near=near)
     half, low = max(1, edge.estimate // 2 - 1), max(1, edge.largest // 2)
     with lab.bench(Settings(threshold_tokens=half)) as bench:
-        at_half = Probe(bench.call(edge.operation, limit=EDGE_LIMIT, budget=50), edge.estimate, half)
+        at_half = Probe(_call(bench, edge.operation, budget=50), edge.estimate, half)
     with lab.bench(Settings(threshold_tokens=low)) as bench:
-        at_low = Probe(bench.call(edge.operation, limit=EDGE_LIMIT), edge.estimate, low)
-    return Edge(edge.operation, edge.estimate, edge.drift, edge.largest, edge.at, edge.above, at_half, at_low)
+        at_low = Probe(_call(bench, edge.operation), edge.estimate, low)
+    return replace(edge, near=near, half=at_half, low=at_low)

@@ -13,7 +13,7 @@ from lro_conformance.judge import NotObserved
 from lro_conformance.lab import Bench, Lab, ServerTrouble, Settings
 from lro_conformance.records import Record, by_id
 from lro_conformance.trials import trial
-from lro_conformance.trials.survey import EDGE_LIMIT, Inline, Survey
+from lro_conformance.trials.survey import EDGE_LIMIT, Inline, Survey, usual_detail
 
 KINDS: Mapping[str, str] = {
     "a file from the start": "output_dir is a regular file when the server starts",
@@ -24,6 +24,10 @@ KINDS: Mapping[str, str] = {
 }
 
 
+UNLIMITED = 1 << 50
+"""So many bytes are no limit, but let the server start as one that can be limited: it ignores SIGXFSZ."""
+
+
 @dataclass(frozen=True)
 class Failing:
     """One call whose result cannot be written."""
@@ -31,8 +35,8 @@ class Failing:
     kind: str
     call: Call
     threshold: int
-    ratio: float
-    """The server's own tokens for one character of its file, from the survey."""
+    original: Call
+    """The same call with a threshold of 1, whose file and E are known."""
     known: Mapping[str, Record]
     """The records as they are inline, by id."""
     alive: bool
@@ -66,7 +70,9 @@ class Fallback:
 def fallback(lab: Lab, survey: Survey, inline: Inline) -> Fallback:
     """Make writing fail in each way that is possible here and call every operation."""
     if not lab.can_set("output_dir"):
-        raise NotObserved("the output folder cannot be set (profile: settings.output_dir), so no write can be made to fail")
+        raise NotObserved(
+            "the output folder cannot be set (profile: settings.output_dir), so no write can be made to fail"
+        )
     plans = _plans(survey)
     if not plans:
         raise NotObserved("no operation offloads a result whose E is known")
@@ -103,7 +109,7 @@ class _Scene:
     def file_from_start(self) -> None:
         kind = "a file from the start"
         try:
-            with self.lab.bench(self._settings(), prepare=lambda p: p.write_bytes(b"in the way\n")) as bench:
+            with self.lab.bench(self._settings(), prepare=_put_a_file) as bench:
                 self.fail(bench, kind)
         except ServerTrouble:
             self.skipped[kind] = "the server refuses to start, which is lawful"
@@ -117,7 +123,7 @@ class _Scene:
                 self.skipped["replaced by a file"] = "nothing was offloaded before the folder was replaced"
                 return
             shutil.rmtree(folder)
-            folder.write_bytes(b"in the way\n")
+            _put_a_file(folder)
             self.fail(bench, "replaced by a file")
             folder.unlink()
             self.fail(bench, "removed")
@@ -144,7 +150,10 @@ class _Scene:
             self.skipped[kind] = "the results are too small"
             return
         try:
-            with self.lab.bench(self._settings(), file_size_limit=limit) as bench:
+            with self.lab.bench(self._settings(), file_size_limit=UNLIMITED) as bench:
+                if not bench.server.limit_files(limit):
+                    self.skipped[kind] = "this system cannot limit a running process"
+                    return
                 control = [bench.call(n, limit=1) for n in self.plans]
                 if any(c.outcome not in ("inline", "offloaded") for c in control):
                     self.skipped[kind] = "the server cannot answer small calls under such a limit either"
@@ -157,14 +166,15 @@ class _Scene:
         return Settings(threshold_tokens=self.threshold if self.survey.adjustable else None)
 
     def _call(self, bench: Bench, name: str) -> Call:
-        return bench.call(name, limit=EDGE_LIMIT if self.survey.adjustable else None)
+        detail = usual_detail(bench.operations[name])
+        return bench.call(name, detail=detail, limit=EDGE_LIMIT if self.survey.adjustable else None)
 
     def fail(self, bench: Bench, kind: str) -> None:
         self.lab.step("fallback", kind)
         for name in self.plans:
             if not bench.server.alive:
                 return
-            before = set(bench.listing())
+            before = set(bench.files())
             heard = len(bench.events("OffloadWriteFailed"))
             call = self._call(bench, name)
             first = self.survey.repeats[name][0]
@@ -173,19 +183,18 @@ class _Scene:
                     kind=kind,
                     call=call,
                     threshold=self.threshold,
-                    ratio=_ratio(first),
+                    original=first,
                     known=by_id(self.inline.edges[name].records or first.filed),
                     alive=bench.server.alive,
                     events=tuple(bench.events("OffloadWriteFailed")[heard:]),
-                    litter=tuple(sorted(set(bench.listing()) - before - _named(call))),
+                    litter=tuple(sorted(set(bench.files()) - before - _named(call))),
                 )
             )
 
 
+def _put_a_file(path: Path) -> None:
+    path.write_bytes(b"in the way\n")
+
+
 def _named(call: Call) -> set[str]:
     return {os.path.basename(call.file.path)} if call.file is not None else set()
-
-
-def _ratio(call: Call) -> float:
-    characters = sum(len(line.raw.decode("utf-8", "replace")) for line in call.file.record_lines) if call.file else 0
-    return (call.estimate or 0) / characters if characters else 0.25

@@ -1,8 +1,7 @@
-"""Live servers for property checks: Hypothesis chooses the calls, the memories and the files, and shrinks what fails."""
+"""Live servers for property checks: Hypothesis chooses calls, memories and files, and shrinks what fails."""
 
 from __future__ import annotations
 
-import shutil
 import threading
 import time
 from collections.abc import Callable
@@ -25,6 +24,14 @@ Value = TypeVar("Value")
 
 EXAMPLES = 12
 """How many examples a property is tried with."""
+
+_BESIDE_THE_POINT = (
+    HealthCheck.too_slow,
+    HealthCheck.data_too_large,
+    HealthCheck.filter_too_much,
+    HealthCheck.large_base_example,
+    HealthCheck.nested_given,
+)
 
 PATIENCE_S = 8.0
 """After this long no further examples are made: slow servers get fewer."""
@@ -50,8 +57,8 @@ class Live:
 
     @cached_property
     def runner(self) -> JqRunner:
-        """One jq for all properties."""
-        return self._stack.enter_context(JqRunner(shutil.which("jq")))
+        """One libjq for all properties; the machine's own jq has run on the survey's files."""
+        return self._stack.enter_context(JqRunner())
 
     def close(self) -> None:
         """Stop what was started here."""
@@ -67,7 +74,7 @@ class Live:
     ) -> None:
         """Try *examine* on examples; the smallest one that misses is the finding.
 
-        *examine* returns what was missed, or None; one that only fails sometimes is noted and not held against a server.
+        *examine* returns what was missed, or None; one that only fails sometimes is noted, not held against a server.
         *share* is how many of the usual number of examples are tried.
         """
         missed: list[Miss] = []
@@ -90,7 +97,7 @@ class Live:
             print_blob=False,
             report_multiple_bugs=False,
             phases=(Phase.generate, Phase.shrink),
-            suppress_health_check=list(HealthCheck),
+            suppress_health_check=_BESIDE_THE_POINT,
         )(seeded_with(self.lab.seed)(given(strategy)(one)))
         try:
             explored()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -68,6 +68,7 @@ class Recipes:
     unmet: tuple[tuple[int, Call], ...]
     """Standard recipes that a descriptor has nothing for."""
     engine: str
+    """The jq of the machine, where there is one, or else libjq."""
 
 
 @trial("the ten recipes, run on real files")
@@ -77,11 +78,14 @@ def recipes(lab: Lab, survey: Survey) -> Recipes:
     if not any(commands.values()):
         return Recipes((), (), tuple((n, survey.files[0]) for n in STANDARD) if survey.files else (), "none")
     binary = shutil.which("jq")
+    chosen = _to_run(survey, commands)
     tries: list[Try] = []
     unmet: list[tuple[int, Call]] = []
-    with JqRunner(binary) as runner:
-        for call in _to_run(survey, commands):
+    # A jq process costs three times a run of libjq: the binary runs on the file of the most detail.
+    with JqRunner(binary) as installed, JqRunner() as bundled:
+        for call in chosen:
             lab.step("recipes", f"{call.operation} {call.detail or ''}")
+            runner = installed if call is chosen[-1] else bundled
             for number in STANDARD:
                 found = attempt(runner, number, call, commands[id(call)])
                 tries += found
@@ -159,17 +163,21 @@ def literals(number: int, records: Sequence[Record]) -> list[str | None]:
         return [None]
     values = [v for r in records if isinstance(v := r.get(field), str) and v]
     if number == 2:
-        return [*_partial(values, [v[:k] for v in values[:50] for k in (4, 8, len(v))], str.startswith), "_semantic"]
+        prefixes = [v[:k] for v in values[:50] for k in (4, 8, len(v))]
+        return [*_partial(values, prefixes, lambda value, prefix: value.startswith(prefix)), "_semantic"]
     if number == 6:
-        return [*_partial(values, values[:50], str.__eq__), "semantic"]
+        return [*_partial(values, values[:50], lambda value, kind: value == kind), "semantic"]
     words = [w for v in values[:50] for w in re.findall(r"[a-z]{4,}", v)]
-    return [*_partial(values, words, lambda v, w: w in v.lower()), "keyword" if number == 3 else "pattern"]
+    return [
+        *_partial(values, words, lambda value, word: word in value.lower()),
+        "keyword" if number == 3 else "pattern",
+    ]
 
 
-def _partial(values: Sequence[str], candidates: Sequence[str], matches: Any) -> list[str]:
+def _partial(values: Sequence[str], candidates: Sequence[str], matches: Callable[[str, str], bool]) -> list[str]:
     """The most frequent candidate that matches some, but not all values."""
     for candidate, _ in Counter(candidates).most_common(20):
-        hits = sum(bool(matches(v, candidate)) for v in values)
+        hits = sum(matches(v, candidate) for v in values)
         if candidate.isascii() and 0 < hits < len(values):
             return [candidate]
     return []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from lro_conformance.calls import Call, FileSeen, see_file
@@ -23,7 +23,7 @@ EDGE_LIMIT = 40
 
 @dataclass(frozen=True)
 class Survey:
-    """What a server with a threshold of 1 does; the calls of a server that cannot be set so are at its own threshold."""
+    """What a server with a threshold of 1 does; one that cannot be set so is seen at its own threshold."""
 
     bench: Bench
     operations: Mapping[str, Operation]
@@ -33,13 +33,17 @@ class Survey:
     whole: Mapping[tuple[str, str | None], Call]
     """For each operation and detail level asked for (None: the default), the call with the usual limit."""
     repeats: Mapping[str, tuple[Call, Call]]
-    """For each operation, two identical calls with `EDGE_LIMIT` records."""
+    """For each operation, two identical calls with `EDGE_LIMIT` records, at a detail level that is said."""
     tiny: Mapping[str, Call]
     """For each operation, a call for two records."""
-    together: tuple[Call, ...]
-    """Calls in flight at the same time."""
+    single: Mapping[str, Call]
+    """For each operation, a call for one record."""
+    together: tuple[tuple[Call, Call], ...]
+    """Calls in flight at the same time, each beside the same call made alone."""
     budgets: tuple[Call, ...]
     """Inject calls with a small and with a large token budget, where the tool takes one."""
+    unsettled: tuple[Call, ...]
+    """Calls whose file grew after it was named, with the file as it was then; elsewhere it is as in the end."""
     later: Mapping[str, FileSeen]
     """The files once more, at the end."""
     unnamed: tuple[str, ...]
@@ -74,6 +78,11 @@ class Survey:
         filled = any(c.records or (c.records is None and c.text) for c in self.answered)
         return False if filled or not self.operations else None
 
+    @property
+    def effective(self) -> list[str]:
+        """The operations for which a threshold of 1 takes effect: two records are offloaded."""
+        return [n for n, c in self.tiny.items() if c.outcome == "offloaded"]
+
     def offloads(self, operation: str) -> bool:
         """Whether an operation offloaded anything."""
         return any(c.operation == operation for c in self.offloaded)
@@ -94,6 +103,7 @@ def _look(lab: Lab, bench: Bench, adjustable: bool) -> Survey:
     whole: dict[tuple[str, str | None], Call] = {}
     repeats: dict[str, tuple[Call, Call]] = {}
     tiny: dict[str, Call] = {}
+    single: dict[str, Call] = {}
     budgets: list[Call] = []
     others: list[Call] = []
     for name, operation in bench.operations.items():
@@ -101,8 +111,13 @@ def _look(lab: Lab, bench: Bench, adjustable: bool) -> Survey:
         whole[name, None] = bench.call(name)
         if whole[name, None].outcome == "no answer" and not bench.server.alive:
             raise NotObserved(f"the server died of the first call: {whole[name, None].label}")
-        repeats[name] = (bench.call(name, limit=EDGE_LIMIT), bench.call(name, limit=EDGE_LIMIT))
+        usual = usual_detail(operation)
+        repeats[name] = (
+            bench.call(name, detail=usual, limit=EDGE_LIMIT),
+            bench.call(name, detail=usual, limit=EDGE_LIMIT),
+        )
         tiny[name] = bench.call(name, limit=2)
+        single[name] = bench.call(name, limit=1)
         for detail in operation.details:
             whole[name, detail] = bench.call(name, detail=detail)
         if operation.budget is not None:
@@ -111,10 +126,12 @@ def _look(lab: Lab, bench: Bench, adjustable: bool) -> Survey:
     if word is not None:
         others = [bench.call(name, query=word) for name, o in bench.operations.items() if o.query is not None]
     together = bench.calls([{"name": n, "limit": m} for m in (3, 5) for n in bench.operations] * 2)
+    alone = [bench.call(c.operation, limit=c.limit) for c in together[: len(together) // 2]] * 2
     calls = (
         *whole.values(),
         *(c for pair in repeats.values() for c in pair),
         *tiny.values(),
+        *single.values(),
         *budgets,
         *others,
         *together,
@@ -122,18 +139,28 @@ def _look(lab: Lab, bench: Bench, adjustable: bool) -> Survey:
     calls = tuple(sorted(calls, key=lambda c: c.started))
     named = {c.file.path for c in calls if c.file is not None and c.file.problem is None}
     later = {path: see_file(path, bench.roots) for path in named}
+    unsettled = tuple(
+        c for c in calls if c.file is not None and c.file.path in later and _grew(c.file, later[c.file.path])
+    )
+    by_identity = {id(c): _settled(c, later) if c in unsettled else c for c in calls}
+
+    def now(call: Call) -> Call:
+        return by_identity.get(id(call), call)
+
     return Survey(
         bench=bench,
         operations=bench.operations,
         tools=bench.tools,
-        calls=calls,
-        whole=whole,
-        repeats=repeats,
-        tiny=tiny,
-        together=tuple(together),
-        budgets=tuple(budgets),
+        calls=tuple(now(c) for c in calls),
+        whole={k: now(c) for k, c in whole.items()},
+        repeats={n: (now(a), now(b)) for n, (a, b) in repeats.items()},
+        tiny={n: now(c) for n, c in tiny.items()},
+        single={n: now(c) for n, c in single.items()},
+        together=tuple((now(a), b) for a, b in zip(together, alone, strict=True)),
+        budgets=tuple(now(c) for c in budgets),
+        unsettled=unsettled,
         later=later,
-        unnamed=tuple(sorted(set(bench.listing()) - bench.named)),
+        unnamed=tuple(sorted(set(bench.files()) - bench.named)),
         word=word,
         adjustable=adjustable,
         anomalies=tuple(str(a) for a in bench.server.transcript.anomalies if a.kind not in _LAWFUL),
@@ -167,7 +194,7 @@ def inline(lab: Lab, survey: Survey) -> Inline:
     with lab.bench(Settings(threshold_tokens=NEVER), keep=True) as bench:
         whole = {key: bench.call(key[0], detail=key[1]) for key in survey.whole}
         again = {name: bench.call(name) for name in bench.operations}
-        edges = {name: bench.call(name, limit=EDGE_LIMIT) for name in bench.operations}
+        edges = {n: bench.call(n, detail=usual_detail(o), limit=EDGE_LIMIT) for n, o in bench.operations.items()}
         queried = [n for n, o in bench.operations.items() if o.query is not None and survey.word is not None]
         others = [bench.call(name, query=survey.word) for name in queried]
         return Inline(bench, whole, again, edges, tuple(others), bench.listing())
@@ -189,6 +216,22 @@ def disabled(lab: Lab, survey: Survey) -> Disabled:
         offloading = [n for n in bench.operations if survey.offloads(n)]
         calls = [bench.call(name, limit=LIMIT) for name in offloading]
         return Disabled(tuple(calls), bench.listing())
+
+
+def usual_detail(operation: Operation) -> str | None:
+    """The level to ask for where any will do: the default, said, so that a wrong default is not in the way."""
+    wanted = {"inject": "medium"}.get(operation.name, "light")
+    return wanted if wanted in operation.details else next(iter(operation.details), None)
+
+
+def _grew(before: FileSeen, after: FileSeen) -> bool:
+    return after.problem is None and len(after.data) > len(before.data) and after.data.startswith(before.data)
+
+
+def _settled(call: Call, later: Mapping[str, FileSeen]) -> Call:
+    """The call with its file as it was in the end: a file that still grew when it was named is one fault, not ten."""
+    file = later.get(call.file.path) if call.file is not None else None
+    return call if file is None or file.problem is not None else replace(call, file=file)
 
 
 def _common_word(records: Iterable[Mapping[str, Any]]) -> str | None:

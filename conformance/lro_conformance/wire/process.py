@@ -7,6 +7,7 @@ A server can misbehave in any way; what a caller sees is a `Reply` with a `Failu
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import time
 from collections.abc import Mapping, Sequence
@@ -117,6 +118,19 @@ class ServerProcess(Connection):
     def pid(self) -> int | None:
         """Its process id, which is also that of its group and session; None before the start."""
         return self._child.pid if self._child else None
+
+    def limit_files(self, size: int) -> bool:
+        """From now on, let every write beyond *size* bytes of a file fail with EFBIG; False where that cannot be done.
+
+        The process must have been started with a `file_size_limit`, however large, so that it ignores SIGXFSZ.
+        """
+        if self.pid is None or not hasattr(resource, "prlimit"):
+            return False
+        try:
+            resource.prlimit(self.pid, resource.RLIMIT_FSIZE, (size, size))
+        except (OSError, ValueError):
+            return False
+        return True
 
     def close(self) -> Exit | None:
         """Ends it: stdin closed, then SIGTERM, then SIGKILL; and whatever it started. Returns how it ended."""

@@ -33,7 +33,7 @@ class Message:
     """How many bytes of the line are not here: it was over the size cap, or its body made room for later ones."""
 
     @property
-    def parsed(self) -> Any:  # noqa: ANN401 - any JSON value
+    def parsed(self) -> Any:
         """The JSON value, read anew each time; None where there is none or the line is cut."""
         return None if self.cut else jsonrpc.parse(self.line).value
 
