@@ -77,6 +77,8 @@ class Bench:
     operations: Mapping[str, Operation] = field(default_factory=dict[str, Operation])
     handshake: Reply | None = None
     lock: threading.RLock = field(default_factory=threading.RLock)
+    overheard: list[str] = field(default_factory=list[str])
+    """What commands that work beside the server said on stderr."""
     named: set[str] = field(default_factory=set[str])
     """The names of the files that descriptors of this server named."""
 
@@ -199,7 +201,8 @@ class Bench:
         elif how is not None and how.command:
             words = [profiles.fill(w, workdir=self.workdir) for w in how.command]
             command = [w.replace("{output_dir}", str(self.output_dir)) for w in words]
-            _run(list(profiles.own_lro(command)), "cleanup.command", self.lab.launch(self.settings, self.workdir))
+            launch = self.lab.launch(self.settings, self.workdir)
+            self.overheard += _run(list(profiles.own_lro(command)), "cleanup.command", launch)
         elif how is not None and how.wait_s is not None:
             with self.lock:
                 self.server.drain(how.wait_s)
@@ -218,7 +221,7 @@ class Bench:
         with self.lock:
             self.server.drain(0.05)
             said = [json.dumps(n, ensure_ascii=False) for n in self.server.notifications()]
-            said += self.server.stderr_lines()
+            said += [*self.server.stderr_lines(), *self.overheard]
         if self.lab.profile.events.file_env is not None:
             path = self.workdir / "lro-events.jsonl"
             said += path.read_text(encoding="utf-8", errors="replace").splitlines() if path.is_file() else []
@@ -421,8 +424,11 @@ def _in_words(failure: Failure) -> str:
     return f"{failure.detail}{said}"
 
 
-def _run(command: Sequence[str], key: str, launch: profiles.Launch) -> None:
-    """Run a command of the profile to its end, in the server's environment. Raises `ServerTrouble` when it fails."""
+def _run(command: Sequence[str], key: str, launch: profiles.Launch) -> list[str]:
+    """Run a command of the profile to its end, in the server's environment, and return the lines of its stderr.
+
+    Raises `ServerTrouble` when it fails.
+    """
     environment = {k: v for k, v in os.environ.items() if k not in launch.unset} | dict(launch.env)
     try:
         done = subprocess.run(
@@ -439,6 +445,7 @@ def _run(command: Sequence[str], key: str, launch: profiles.Launch) -> None:
     if done.returncode:
         said = done.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
         raise ServerTrouble(f"{key} of the profile failed with exit code {done.returncode}: {' '.join(said)}")
+    return done.stderr.decode("utf-8", "replace").splitlines()
 
 
 def _substitute(template: Any, memory: Mapping[str, Any]) -> Any:
