@@ -1,1 +1,1 @@
-"""The specification of Large Result Offloading as a library: pure, no process, no socket."""
+"""The specification of Large Result Offloading as a library; only jq and hostile schemas run in child processes."""

@@ -92,7 +92,7 @@ def _probed(call: JqCall, literal: str) -> JqCall | None:
     for name, value in call.argjson.items():
         if isinstance(value, str) and f"${name}" in call.program:
             return replace(call, argjson={**call.argjson, name: literal})
-    for found in literals(call.program):
+    for found in (text for text in literals(call.program) if text):  # "" stands in for what is absent
         return replace(call, program=with_literal(call.program, found, literal))
     return None
 

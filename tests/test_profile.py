@@ -263,6 +263,7 @@ def test_setting_that_is_not_offered_is_refused(tmp_path: Path):
 def test_bare_lro_means_this_installation(tmp_path: Path):
     assert launch(Profile.for_command(["lro", "serve"]), {}, tmp_path).argv == (
         sys.executable,
+        "-P",
         "-m",
         "lro_conformance",
         "serve",

@@ -5,11 +5,15 @@ from __future__ import annotations
 import os
 import secrets
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Generator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import cache
+from pathlib import Path
 from typing import Any
+
+from hypothesis.configuration import set_hypothesis_home_dir, storage_directory
 
 from lro_conformance.events import CheckJudged, Observer, RunFinished, RunStarted, TrialFinished, TrialStarted
 from lro_conformance.judge import Check, NotApplicable, NotObserved, checks, judge
@@ -42,8 +46,8 @@ def certify(
     """Run the suite against the server of *profile*.
 
     *seed* replays the property checks of an earlier run; *jobs* is how many trials go on at a time (by default one for
-    each core); *only* restricts the run to the checks of these requirement ids, and to the trials they need; *examples*
-    is how many a property is tried with, 0 leaves property checks out.
+    each core); *only* restricts the run to the checks with these names or of these requirement ids, and to the trials
+    they need; *examples* is how many a property is tried with, 0 leaves property checks out.
 
     Never raises for what a server does: a server that cannot be observed makes a report whose ``failure`` says why.
     """
@@ -66,7 +70,7 @@ class Session:
         self.seed = secrets.randbelow(2**31) if seed is None else seed
         self.tell: Observer = observer or (lambda event: None)
         self.examples = examples
-        wanted = [c for c in checks() if only is None or c.requirement in only]
+        wanted = [c for c in checks() if only is None or c.name in only or c.requirement in only]
         self.checks = [c for c in wanted if examples or LIVE not in c.needs]
         self.trials = closure(["survey", *(n for c in self.checks for n in c.needs if n != LIVE)])
         self.evidence: dict[str, Any] = {}
@@ -146,10 +150,11 @@ class Session:
         """Judge the checks that hold live servers, one after the other, while those still run."""
         live = Live(lab, self.examples)
         self.evidence[LIVE] = live
-        try:
-            self._judge()
-        finally:
-            live.close()
+        with storage_in(lab.run.root / "hypothesis"):
+            try:
+                self._judge()
+            finally:
+                live.close()
 
     def _judge(self, *, final: bool = False) -> None:
         """Judge every check whose evidence is there; in the end also those whose evidence will never be."""
@@ -229,6 +234,17 @@ class Session:
         if verdict in (Verdict.NOT_OBSERVED, Verdict.NOT_APPLICABLE):
             reason = "; ".join(dict.fromkeys(c.observed for c in results)) or "not part of this run"
         return RequirementResult(one, verdict, tuple(results), reason)
+
+
+@contextmanager
+def storage_in(folder: Path) -> Generator[None]:
+    """Hypothesis keeps its tables in *folder* for a while, not in the working directory, which is the user's."""
+    usual = storage_directory(intent_to_write=False).home_directory
+    set_hypothesis_home_dir(folder)
+    try:
+        yield
+    finally:
+        set_hypothesis_home_dir(usual)
 
 
 def _group(one: Check, edition: str) -> str:

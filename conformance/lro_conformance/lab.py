@@ -89,6 +89,8 @@ class Bench:
     operations: Mapping[str, Operation] = field(default_factory=dict[str, Operation])
     handshake: Reply | None = None
     lock: threading.RLock = field(default_factory=threading.RLock)
+    overheard: list[str] = field(default_factory=list[str])
+    """What commands that work beside the server said on stderr."""
     named: set[str] = field(default_factory=set[str])
     """The names of the files that descriptors of this server named."""
 
@@ -216,7 +218,9 @@ class Bench:
                 self.server.drain(0.02)
         elif how is not None and how.command:
             words = [profiles.fill(w, workdir=self.workdir) for w in how.command]
-            _run([w.replace("{output_dir}", str(self.output_dir)) for w in words], "cleanup.command")
+            command = [w.replace("{output_dir}", str(self.output_dir)) for w in words]
+            launch = self.lab.launch(self.settings, self.workdir)
+            self.overheard += _run(list(profiles.own_lro(command)), "cleanup.command", launch)
         elif how is not None and how.wait_s is not None:
             with self.lock:
                 self.server.drain(how.wait_s)
@@ -235,7 +239,7 @@ class Bench:
         with self.lock:
             self.server.drain(0.05)
             said = [json.dumps(n, ensure_ascii=False) for n in self.server.notifications()]
-            said += self.server.stderr_lines()
+            said += [*self.server.stderr_lines(), *self.overheard]
         if self.lab.profile.events.file_env is not None:
             path = self.workdir / "lro-events.jsonl"
             said += path.read_text(encoding="utf-8", errors="replace").splitlines() if path.is_file() else []
@@ -363,7 +367,7 @@ class Lab:
                 raise NotObserved(f"the server offers no setting {name} (profile: settings.{name})")
         if self._waits >= MAX_WAITS:
             raise ServerTrouble(f"not tried: {self._waits} requests of this run had no response in time")
-        launch = profiles.launch(self.profile, values, workdir, seed_file=self._seed_file(workdir))
+        launch = self.launch(values, workdir, seed_file=self._seed_file(workdir))
         spec = self.profile.server
         server = self.run.server(
             launch.argv,
@@ -382,6 +386,15 @@ class Lab:
             raise ServerTrouble(in_words(failure))
         return server, launch.argv
 
+    def launch(self, values: Mapping[str, Value], workdir: Path, *, seed_file: Path | None = None) -> profiles.Launch:
+        """What starts a process under these settings, or one that works beside such a process."""
+        return profiles.launch(self.profile, values, workdir, seed_file=seed_file)
+
+    @property
+    def tells_events(self) -> bool:
+        """Whether the profile says where events are seen, so that silence means that there were none."""
+        return self.profile.path is not None and self.profile.events.channel != "none"
+
     def _seed_file(self, workdir: Path) -> Path | None:
         """Where the profile seeds by a file: the corpus as JSONL, and the seed command run."""
         seed = self.profile.seed
@@ -391,7 +404,7 @@ class Lab:
         path.write_text("".join(json.dumps(m, ensure_ascii=False) + "\n" for m in corpus()), encoding="utf-8")
         if seed.command:
             command = [profiles.fill(word, workdir=workdir, seed_file=path) for word in seed.command]
-            _run(command, "seed.command")
+            _run(list(profiles.own_lro(command)), "seed.command", self.launch({}, workdir))
         return path
 
     def wants_corpus(self, bench: Bench) -> bool:
@@ -459,15 +472,28 @@ def in_words(failure: Failure) -> str:
     return f"{failure.detail}{said}"
 
 
-def _run(command: Sequence[str], key: str) -> None:
-    """Run a command of the profile to its end. Raises `ServerTrouble` when it fails."""
+def _run(command: Sequence[str], key: str, launch: profiles.Launch) -> list[str]:
+    """Run a command of the profile to its end, in the server's environment, and return the lines of its stderr.
+
+    Raises `ServerTrouble` when it fails.
+    """
+    environment = {k: v for k, v in os.environ.items() if k not in launch.unset} | dict(launch.env)
     try:
-        done = subprocess.run(command, check=False, timeout=60, stdin=subprocess.DEVNULL, capture_output=True)
+        done = subprocess.run(
+            command,
+            check=False,
+            timeout=60,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            cwd=launch.cwd,
+            env=environment,
+        )
     except (OSError, subprocess.TimeoutExpired) as problem:
         raise ServerTrouble(f"{key} of the profile could not be run: {problem}") from None
     if done.returncode:
         said = done.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
         raise ServerTrouble(f"{key} of the profile failed with exit code {done.returncode}: {' '.join(said)}")
+    return done.stderr.decode("utf-8", "replace").splitlines()
 
 
 def _substitute(template: Any, memory: Mapping[str, Any]) -> Any:

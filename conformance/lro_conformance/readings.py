@@ -23,7 +23,10 @@ WIDE_TOKENS = 2.0
 """The most tokens that an honest tokenizer gives one character of a wide script."""
 
 ALIKE = 0.03
-"""Two estimates or sizes that differ by less than this share are taken as the same."""
+"""Two sizes that differ by less than this share are taken as the same."""
+
+LARGER = 1.1
+"""A file that is so many times another's size has the greater E."""
 
 
 def rules(edges: Edges) -> dict[str, Rule]:
@@ -93,8 +96,8 @@ def tokens_per_character(call: Call) -> float:
 def follows_detail(survey: Survey, operation: str) -> str | None:
     """None when E follows the detail level; else what stands against it, in words.
 
-    Two calls for the same records whose files differ by half or more in size must not have the same E, nor may files of
-    the same size have an E that differs so much.
+    Of two calls for the same records, the one whose file is larger by a tenth must have the greater E; and files of the
+    same size may not have an E that differs by half.
     """
     calls = [c for (n, _), c in survey.whole.items() if n == operation and c.estimate and characters(c)]
     ids = {id(c): by_id(c.filed).keys() for c in calls}
@@ -103,8 +106,7 @@ def follows_detail(survey: Survey, operation: str) -> str | None:
             if one is other or ids[id(one)] != ids[id(other)] or not ids[id(one)]:
                 continue
             sizes, estimates = characters(other) / characters(one), (other.estimate or 0) / (one.estimate or 1)
-            same_size, same_estimate = abs(sizes - 1) < ALIKE, abs(estimates - 1) < ALIKE
-            if (same_estimate and sizes > 1.5) or (same_size and estimates > 1.5):
+            if (sizes > LARGER and estimates <= 1) or (abs(sizes - 1) < ALIKE and estimates > 1.5):
                 return (
                     f"{_detail(one)}: E = {one.estimate} for {characters(one)} characters; "
                     f"{_detail(other)}: E = {other.estimate} for {characters(other)} characters"

@@ -149,6 +149,12 @@ def _get(record: Mapping[str, Any], path: Path) -> object:
     return value
 
 
+def at_path(record: Mapping[str, Any], path: Path) -> object:
+    """What stands at a path; None where nothing does."""
+    value = _get(record, path)
+    return None if value is _MISSING else value
+
+
 def value_at(record: Mapping[str, Any], path: Path) -> str:
     """What stands at a path, for a message."""
     value = _get(record, path)
@@ -183,11 +189,19 @@ def _payloads(result: Mapping[str, Any] | None) -> Iterable[Any]:
             yield value
 
 
+def size(record: Mapping[str, Any]) -> int:
+    """The characters of a record as compact JSON."""
+    return len(json.dumps(record, ensure_ascii=False, separators=(",", ":"), default=str))
+
+
 def _json_in(text: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
         pass
+    lines = _json_lines(text)
+    if lines:
+        return lines
     starts = [i for i in (text.find("{"), text.find("[")) if i >= 0]
     for start in sorted(starts):
         try:
@@ -195,6 +209,18 @@ def _json_in(text: str) -> Any:
         except (ValueError, RecursionError):
             continue
     return None
+
+
+def _json_lines(text: str) -> list[Any] | None:
+    """The objects of a text that has one on each line, but for lines that are no JSON at all."""
+    found: list[Any] = []
+    for line in text.splitlines() if "\n" in text else ():
+        if line.lstrip().startswith("{"):
+            try:
+                found.append(json.loads(line))
+            except (ValueError, RecursionError):
+                return None
+    return found if len(found) > 1 else None
 
 
 def _largest_list(value: Any, depth: int) -> list[Record] | None:

@@ -18,6 +18,7 @@ from lro_reference.settings import Settings
 from lro_reference.writer import encode, write
 from lro_spec.messages import JqRecipe, OffloadHeader, OffloadResponse, OffloadSummary
 from lro_spec.naming import file_name, ulid_at
+from lro_spec.rendering import render
 from lro_spec.tokens import script_aware_estimate
 
 _TOP_NAMESPACES = 5
@@ -117,9 +118,7 @@ def _offload(
             {"path": path, "created_at": header.timestamp, "ttl_seconds": settings.ttl_seconds, "count": len(lines)},
         )
     )
-    from lro_spec import recipes  # late: a whole judge of recipes comes with it, and small results never need it
-
-    library = recipes.render(edition, path, results.detail)
+    library = render(edition, path, results.detail)
     return OffloadResponse(
         summary=_summary(results, tokens),
         file_path=path,

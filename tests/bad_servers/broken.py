@@ -182,7 +182,9 @@ class FloodsStderr(Server):
 
 class FloodsNotifications(Server):
     def call_tool(self, name: str, arguments: dict[str, Any]) -> Record:
-        note = self.dumps({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "debug", "data": "x"}})
+        note = self.dumps(
+            {"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "debug", "data": "x"}}
+        )
         sys.stdout.write((note + "\n") * 500)
         return super().call_tool(name, arguments)
 

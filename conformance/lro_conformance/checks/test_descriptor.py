@@ -147,8 +147,8 @@ def wrong_namespaces(said: list[str], counts: Counter[str]) -> str | None:
         return f"{len(said)} of them"
     if len(set(said)) < len(said):
         return "one stands twice"
-    if len(said) < min(TOP, len(counts)):
-        return f"only {len(said)} of {min(TOP, len(counts))}"
+    if counts and not said:
+        return "none"
     strangers = [n for n in said if n not in counts]
     if strangers:
         return f"{show(strangers[0])} is not in the file"

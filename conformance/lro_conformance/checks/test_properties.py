@@ -49,7 +49,7 @@ def _iff(live: Live, survey: Survey, edges: Edges, see: Subjects, *, above: bool
 
     def examine(asked: Mapping[str, Any]) -> Miss | None:
         known = survey.bench.call(**asked).estimate
-        drift = 2 * edges.edges[asked["name"]].drift
+        drift = max(2 * edges.edges[asked["name"]].drift, threshold // 20 if asked["name"] in survey.restless else 0)
         if known is None or 0 < abs(known - threshold) <= drift or (known > threshold) != above:
             return None
         call = bench.call(**asked)

@@ -5,7 +5,7 @@
 'ATLATL_PROMPT__OFFLOAD__THRESHOLD_TOKENS'
 """
 
-from lro_conformance.profile.launching import Launch, SettingNotOffered, fill, launch
+from lro_conformance.profile.launching import Launch, SettingNotOffered, fill, launch, own_lro
 from lro_conformance.profile.loading import load
 from lro_conformance.profile.model import (
     Cleanup,
@@ -35,4 +35,5 @@ __all__ = [
     "fill",
     "launch",
     "load",
+    "own_lro",
 ]

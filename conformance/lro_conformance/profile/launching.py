@@ -101,7 +101,8 @@ def spelled(value: Value) -> str:
 def own_lro(command: Sequence[str]) -> tuple[str, ...]:
     """The command, where a bare ``lro`` means this very installation, whatever else is on the PATH."""
     if command[0] == "lro":
-        return (sys.executable, "-m", "lro_conformance", *command[1:])
+        # -P: the working directory is the user's, and a json.py in it is not ours to import
+        return (sys.executable, "-P", "-m", "lro_conformance", *command[1:])
     return tuple(command)
 
 

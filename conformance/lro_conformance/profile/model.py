@@ -139,10 +139,17 @@ class Profile:
     def for_command(cls, argv: Sequence[str], *, edition: str = DEFAULT_EDITION) -> Profile:
         """The profile of a server of which nothing but its command is known: settings by the documented variables.
 
+        Nothing is ever stored in such a server. A bare ``lro serve`` is known better: that is the reference server,
+        which has the profile ``reference.yaml`` beside this module, and memories that end with each process.
+
         Raises `ValueError` for an unknown edition or an empty command.
         """
         if not argv:
             raise ValueError("no command: expected the program that starts the server, and its arguments")
+        from lro_conformance.profile.bundled import is_reference, reference_profile
+
+        if is_reference(argv):
+            return reference_profile(argv, edition=edition)
         return cls(ServerSpec(tuple(argv)), edition, settings=default_settings(edition))
 
 

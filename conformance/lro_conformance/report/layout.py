@@ -93,7 +93,7 @@ def details(report: Report, *, warnings: bool = False) -> Iterator[Detail]:
     """What was not met, in full: errors of the suite first, failures last; on request warnings before both."""
     wanted = (Verdict.WARN, Verdict.ERROR, Verdict.FAIL) if warnings else (Verdict.ERROR, Verdict.FAIL)
     for verdict in wanted:
-        yield from (_detail(r) for r in report.requirements if r.verdict is verdict)
+        yield from (detail_of(r) for r in report.requirements if r.verdict is verdict)
 
 
 def facts(report: Report) -> Iterator[Fact]:
@@ -162,7 +162,8 @@ def _folded(results: list[RequirementResult]) -> Iterator[Row]:
         yield Row(Verdict.NOT_APPLICABLE, "others", f"{sum(idle.values())} not judged or not applicable: {counted}")
 
 
-def _detail(result: RequirementResult) -> Detail:
+def detail_of(result: RequirementResult) -> Detail:
+    """Everything about one requirement, with those of its checks that decided its verdict."""
     requirement = result.requirement
     level = f"level {requirement.level}" if requirement.level is not None else "deciding no level"
     return Detail(

@@ -80,7 +80,7 @@ def plain_lines(report: Report, verbosity: int = NORMAL) -> Iterator[str]:
                 yield f"{row.verdict.label:<{LABEL_WIDTH}}  {row.id:<12}  {row.text}"
             yield ""
     for detail in details(report, warnings=verbosity >= VERBOSE):
-        yield from _detail_lines(detail)
+        yield from detail_lines(detail)
         yield ""
     for number, line in enumerate(no_verdict(report)):
         yield f"no verdict      {line}" if number == 0 else f"                {line}"
@@ -88,7 +88,8 @@ def plain_lines(report: Report, verbosity: int = NORMAL) -> Iterator[str]:
         yield f"{fact.label:<{LABEL_WIDTH}}  {fact.text}"
 
 
-def _detail_lines(detail: Detail) -> Iterator[str]:
+def detail_lines(detail: Detail) -> Iterator[str]:
+    """Everything about one requirement as plain lines."""
     yield f"{detail.verdict.label.upper()} {detail.id} {detail.title} ({detail.binding})"
     yield f"  requirement  {detail.statement}"
     if detail.reason:

@@ -59,6 +59,8 @@ class Cleaning:
     """The server's own files made just before: path, and whether it is gone."""
     events: tuple[str, ...]
     """What was emitted as OffloadFileExpired."""
+    listened: bool
+    """Whether the profile says where events are seen."""
     call: Call | None
     """A call that made an own file."""
 
@@ -136,6 +138,7 @@ def clean(bench: Bench, ttl_s: int | None, ages: Sequence[int], make: Callable[[
         decoys=tuple(Decoy(p, kind, not os.path.lexists(p)) for p, kind in decoys),
         own=tuple((c.file.path, not os.path.exists(c.file.path)) for c in calls if c.file is not None),
         events=tuple(events),
+        listened=bench.lab.tells_events,
         call=calls[0],
     )
 

@@ -41,6 +41,8 @@ class Failing:
     """The records as they are inline, by id."""
     alive: bool
     events: tuple[str, ...]
+    listened: bool
+    """Whether the profile says where events are seen."""
     litter: tuple[str, ...]
     """What stood in the folder afterwards that was not there before."""
 
@@ -187,6 +189,7 @@ class _Scene:
                     known=by_id(self.inline.edges[name].records or first.filed),
                     alive=bench.server.alive,
                     events=tuple(bench.events("OffloadWriteFailed")[heard:]),
+                    listened=self.lab.tells_events,
                     litter=tuple(sorted(set(bench.files()) - before - _named(call))),
                 )
             )

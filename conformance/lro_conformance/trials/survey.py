@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from lro_conformance.calls import Call, FileSeen, see_file
@@ -77,6 +78,11 @@ class Survey:
             return True
         filled = any(c.records or (c.records is None and c.text) for c in self.answered)
         return False if filled or not self.operations else None
+
+    @cached_property
+    def restless(self) -> frozenset[str]:
+        """The operations whose identical calls have other records or values each time: counters, times, ties."""
+        return frozenset(n for n, (a, b) in self.repeats.items() if _lines(a) != _lines(b))
 
     @property
     def effective(self) -> list[str]:
@@ -222,6 +228,10 @@ def usual_detail(operation: Operation) -> str | None:
     """The level to ask for where any will do: the default, said, so that a wrong default is not in the way."""
     wanted = {"inject": "medium"}.get(operation.name, "light")
     return wanted if wanted in operation.details else next(iter(operation.details), None)
+
+
+def _lines(call: Call) -> list[bytes]:
+    return [line.raw for line in call.file.record_lines] if call.file is not None else []
 
 
 def _grew(before: FileSeen, after: FileSeen) -> bool:
