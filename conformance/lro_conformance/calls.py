@@ -217,10 +217,11 @@ def see_file(path: object, roots: tuple[Path, ...]) -> FileSeen:
         descriptor = os.open(real, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError as problem:
         return FileSeen(path, f"cannot be opened: {problem.strerror}")
+    seen = os.fstat(descriptor)
+    if not stat.S_ISREG(seen.st_mode):
+        os.close(descriptor)
+        return FileSeen(path, "is not a regular file")
     with os.fdopen(descriptor, "rb") as stream:
-        seen = os.fstat(descriptor)
-        if not stat.S_ISREG(seen.st_mode):
-            return FileSeen(path, "is not a regular file")
         if seen.st_size > MAX_FILE_BYTES:
             return FileSeen(path, f"has {seen.st_size} bytes, more than {MAX_FILE_BYTES} are not read")
         data = stream.read(MAX_FILE_BYTES + 1)

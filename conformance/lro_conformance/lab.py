@@ -62,6 +62,8 @@ class Settings:
     enabled: bool | None = None
     output_dir: str | None = "{own}"
     """``{own}`` is a fresh folder of the bench; None leaves the setting out."""
+    as_shipped: bool = False
+    """Leave out ``enabled`` also for a server that had to be switched on to offload at all."""
 
     def given(self) -> dict[str, Value]:
         """The settings that are set."""
@@ -267,6 +269,8 @@ class Lab:
         self._operations: dict[str, Operation] | None = None
         self._tools: Sequence[Mapping[str, Any]] = ()
         self._seeding = False
+        self.switched_on = False
+        """Whether the server offloads only with ``enabled = true``, which is set from then on."""
         self._waits = 0
         self._stubborn = False
         self.trouble: str | None = None
@@ -297,6 +301,8 @@ class Lab:
         temp = workdir / "tmp"
         temp.mkdir()
         values = settings.given()
+        if self.switched_on and not settings.as_shipped:
+            values.setdefault("enabled", True)
         output_dir: Path | None = None
         if values.get("output_dir") == "{own}":
             if self.can_set("output_dir"):

@@ -9,12 +9,12 @@ from typing import Literal
 
 from lro_conformance.calls import Call
 from lro_conformance.records import Path, Record, by_id, volatile_paths
-from lro_conformance.trials.edges import Edge, Edges
+from lro_conformance.trials.edges import Edge, Edges, Probe
 from lro_conformance.trials.survey import Inline, Survey
 
-Rule = Literal["exact", "comparison", "per record", "budgeted", "own threshold", "rounded"]
+Rule = Literal["exact", "comparison", "per record", "budgeted", "own threshold", "another figure"]
 """How an operation decides, seen from its edge: exactly as required; by a wrong comparison; by single records; by the
-budgeted text; by a threshold that is not the one of the other operations; or by a figure that the header rounds."""
+budgeted text; by a threshold that is not the one of the other operations; or by a figure that is not the header's."""
 
 LOW, HIGH, SLACK = 0.6, 1.8, 64
 """The tolerance of an honest estimate: 0.6 to 1.8 of characters ÷ 4, give or take 64 tokens. A real tokenizer gives
@@ -44,8 +44,8 @@ def rules(survey: Survey, edges: Edges) -> dict[str, Rule]:
     for name, edge in edges.edges.items():
         if name in exact:
             found[name] = "exact"
-        elif grain(survey) > 1:
-            found[name] = "rounded"
+        elif grain(survey) > 1 or _elsewhere(edge):
+            found[name] = "another figure"
         elif _by_less_than_the_set(edge):
             found[name] = "per record" if name != "inject" else "budgeted"
         else:
@@ -69,9 +69,16 @@ def is_exact(edge: Edge) -> bool:
 
 def _close(edge: Edge) -> bool:
     """Right again a fiftieth of E further off: the threshold is the same, the comparison is wrong."""
-    if edge.near is None:
-        return False
-    return edge.near.call.outcome == ("offloaded" if edge.near.threshold < edge.estimate else "inline")
+    return edge.near is not None and _right(edge, edge.near)
+
+
+def _elsewhere(edge: Edge) -> bool:
+    """Still wrong two tokens further off, and right soon after: it decides, rightly perhaps, by another figure."""
+    return edge.next is not None and not _right(edge, edge.next) and _close(edge)
+
+
+def _right(edge: Edge, probe: Probe) -> bool:
+    return probe.call.outcome == ("offloaded" if probe.threshold < edge.estimate else "inline")
 
 
 def _by_less_than_the_set(edge: Edge) -> bool:

@@ -61,6 +61,17 @@ def _memory(chance: random.Random, number: int) -> Memory:
     }
 
 
+WORD = "quetzalcoatlus"
+"""A word that only the large memory has."""
+
+LARGE: Memory = {
+    **_memory(random.Random(1), 0),
+    "title": f"{WORD} in full",
+    "content": f"{WORD}: " + " ".join(_WORDS * 45),
+}
+"""One memory of some 2,500 tokens."""
+
+
 @cache
 def wide(size: int = 60) -> tuple[Memory, ...]:
     """*size* memories whose texts are almost entirely in CJK scripts."""

@@ -145,6 +145,13 @@ def test_no_dangling_descriptor(fallback: Fallback, see: Subjects) -> None:
             observed=f"a descriptor of {show(failing.call.descriptor.get('file_path'))}",
             at=failing,
         )
+        named = re.search(r'"file_path"\s*:\s*"([^"]+)"', _beside_the_records(failing.call))
+        see.expect(
+            named is None,
+            expected="no file_path, as there is no file",
+            observed=f"file_path {named.group(1) if named else ''}",
+            at=failing,
+        )
 
 
 @check("LRO-ERR-06")

@@ -262,7 +262,7 @@ def test_records_are_memories(survey: Survey, see: Subjects) -> None:
 def _wrong_field(record: dict[str, Any]) -> str | None:
     if id_of(record) is None:
         return f"it has no id: {show(record, 100)}"
-    for key in ("memory_type", "namespace", "title", "content", "summary"):
+    for key in ("memory_type", "namespace", "title", "content", "summary", "created", "modified", "status"):
         if not isinstance(record.get(key), (str, type(None))):
             return f"{key} is {show(record[key], 60)}, not a string"
     tags: object = record.get("tags")
@@ -310,15 +310,19 @@ def test_header_estimate_is_the_one_decided_by(survey: Survey, edges: Edges, see
     for name, rule in rules(survey, edges).items():
         edge = edges.edges[name]
         wrong = next((p for p in edge.at if p.call.outcome != "inline"), edge.above[0])
-        if rule in ("exact", "rounded"):
+        if rule in ("exact", "another figure"):
             see.expect(
                 rule == "exact",
-                expected=f"{name}: estimated_tokens exact, so that it decides at threshold {wrong.threshold}",
-                observed=f"{wrong.call.outcome}; every estimated_tokens is a multiple of {grain(survey)}",
+                expected=f"{name}: estimated_tokens {edge.estimate} is compared with threshold {wrong.threshold}",
+                observed=f"{wrong.call.outcome}, as of another figure{_rounded(survey)}",
                 at=wrong.call,
             )
     if edges.reason is not None:
         see.unseen(edges.reason)
+
+
+def _rounded(survey: Survey) -> str:
+    return f"; every estimated_tokens is a multiple of {grain(survey)}" if grain(survey) > 1 else ""
 
 
 @check("LRO-FILE-13")

@@ -8,6 +8,7 @@ from typing import Any, cast
 from lro_conformance.calls import Call
 from lro_conformance.judge import Subjects, check
 from lro_conformance.records import show
+from lro_conformance.trials.recipes import commands_of
 from lro_conformance.trials.survey import Survey
 
 BRIEF = 4000
@@ -20,6 +21,7 @@ _COMMANDS = re.compile(
     r"\b(run|execute|use|open|read|pipe|call|invoke|shell|jq|bash|terminal)\b"
     r"|^\s*(now\s+)?(run|execute)\s+(the\s+|this\s+|these\s+)?[^.\n]{0,40}\b(command|jq|shell|bash|recipe)\w*[^.\n]{0,30}"
     r"\b(now|immediately|first|before)\b"
+    r"|\b(run|execute)\b[^.\n]{0,60}\b(now|immediately)\b|\bopen\s+(your|a|the)\s+(terminal|shell|console)\b"
     r"|\balways\s+(run|execute)\b|\bdo not (answer|continue|proceed|respond)[^.\n]{0,40}\b(until|before|without)\b",
     re.IGNORECASE | re.MULTILINE,
 )
@@ -128,7 +130,39 @@ def _untrue(call: Call) -> str | None:
     recipes = call.descriptor.get("jq_recipes")
     most = len(cast("list[Any]", recipes)) if isinstance(recipes, list) else 0
     beyond = [int(n) for n in re.findall(r"recipes?\s+#(\d+)", text) if most and not 1 <= int(n) <= most]
-    return f"recipe #{beyond[0]}: the descriptor has {most}" if beyond else None
+    if beyond:
+        return f"recipe #{beyond[0]}: the descriptor has {most}"
+    return _wrong_recipe(call, text)
+
+
+def _wrong_recipe(call: Call, text: str) -> str | None:
+    """A recipe that the guidance describes in brackets, as the template does, and that is another one."""
+    described = {c.index + 1: _words(c.description) for c in commands_of(call)}
+    for number, said in re.findall(r"#(\d+)\s*\(([^)]*)\)", text):
+        wanted, own = _words(said), described.get(int(number), set())
+        better = [n for n, words in described.items() if wanted and wanted <= words]
+        if own and not wanted & own and better:
+            return f"recipe #{number} is not {show(said)}: #{better[0]} is"
+    return None
+
+
+def _words(text: object) -> set[str]:
+    """The words of a description that mean something, in the singular."""
+    words = re.findall(r"[a-z]+", str(text).lower())
+    return {w.rstrip("s") for w in words} - {
+        "by",
+        "with",
+        "the",
+        "of",
+        "a",
+        "all",
+        "and",
+        "in",
+        "their",
+        "how",
+        "many",
+        "ha",
+    }
 
 
 def _paths(text: str) -> list[str]:

@@ -39,6 +39,15 @@ def _tells(text: str, records: list[Record]) -> bool:
 def test_judged_before_budgeting(survey: Survey, edges: Edges, see: Subjects) -> None:
     """Inject is decided by all memories found, not by the text that is left after budgeting."""
     _needs_inject(survey)
+    if len(survey.budgets) == 2:
+        small, large = (c.estimate for c in survey.budgets)
+        if small and large:
+            see.expect(
+                small >= 0.9 * large,
+                expected=f"E = {large} whatever the token budget",
+                observed=f"E = {small} with a small one: the budgeted set was weighed",
+                at=survey.budgets[0],
+            )
     rule, edge = rules(survey, edges).get("inject"), edges.edges.get("inject")
     if edge is None or rule not in ("exact", "budgeted"):
         see.unseen(edges.reason or "inject's threshold is not exact for another reason")

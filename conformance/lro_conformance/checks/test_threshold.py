@@ -264,6 +264,20 @@ def test_the_total_counts(survey: Survey, edges: Edges, see: Subjects) -> None:
         see.unseen(edges.reason)
 
 
+@check("LRO-THR-08")
+def test_a_large_memory_below_stays_inline(seeded: Seeded, see: Subjects) -> None:
+    """A single large memory that does not exceed the threshold is returned inline."""
+    call = seeded.large
+    if call is None or (call.outcome == "inline" and len(call.records or []) != 1):
+        raise NotObserved("the one large memory could not be had alone")
+    see.expect(
+        call.outcome == "inline",
+        expected=f"one memory of {seeded.large_estimate} tokens at threshold {2 * seeded.large_estimate} inline",
+        observed=call.outcome,
+        at=call,
+    )
+
+
 @check("LRO-THR-09")
 def test_one_threshold_for_all(survey: Survey, edges: Edges, defaults: Defaults, see: Subjects) -> None:
     """The same threshold holds for every operation and every detail level."""

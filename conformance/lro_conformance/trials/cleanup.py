@@ -83,6 +83,8 @@ class Expiry:
     paths: tuple[str, ...]
     left: tuple[str, ...]
     """Those that are still there in the end."""
+    aged_gone: bool
+    """Whether a planted file of a minute's age was deleted."""
     waited_s: float
     cleanups: int
 
@@ -221,6 +223,11 @@ def plant_decoys(folder: Path, workdir: Path, template: bytes, operation: str) -
     made.append((target, "symlink"))
     link = folder / file_name(operation, ulid=ulid_at(past))
     link.symlink_to(target)
+    linked = workdir / "linked"
+    linked.mkdir(exist_ok=True)
+    made.append((linked / file_name(operation, ulid=ulid_at(past)), "symlink"))
+    made[-1][0].write_bytes(template)
+    (folder / "shortcut").symlink_to(linked, target_is_directory=True)
     stamp = past.timestamp()
     for path in [p for p, _ in made] + [link]:
         os.utime(path, (stamp, stamp), follow_symlinks=False)
@@ -232,6 +239,8 @@ def _own(bench: Bench, name: str) -> Expiry | None:
     paths = [c.file.path for c in calls if c.file is not None and c.file.problem is None]
     if not paths:
         return None
+    folder, data = Path(os.path.dirname(paths[0])), calls[0].file.data if calls[0].file is not None else b""
+    aged = plant(folder, data, 60, name)
     begun, cleanups = time.monotonic(), 0
     time.sleep(SHORT_TTL + 0.15)
     while True:
@@ -240,5 +249,5 @@ def _own(bench: Bench, name: str) -> Expiry | None:
         left = [p for p in paths if os.path.exists(p)]
         waited = time.monotonic() - begun
         if not left or waited > PATIENCE_S:
-            return Expiry(calls[0], tuple(paths), tuple(left), waited, cleanups)
+            return Expiry(calls[0], tuple(paths), tuple(left), not aged.exists(), waited, cleanups)
         time.sleep(0.25)

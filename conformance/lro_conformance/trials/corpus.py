@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from lro_conformance.calls import Call
 from lro_conformance.judge import NotObserved
-from lro_conformance.lab import LIMIT, Lab, Settings
-from lro_conformance.seeds import wide
+from lro_conformance.lab import LIMIT, Bench, Lab, Settings
+from lro_conformance.seeds import LARGE, WORD, wide
 from lro_conformance.trials import trial
 from lro_conformance.trials.survey import Survey
 
@@ -18,6 +18,9 @@ class Seeded:
 
     wide: tuple[Call, ...]
     """Offloaded calls, those whose files are made of the widest text first."""
+    large: Call | None
+    """One memory of several thousand tokens, asked for at a threshold of twice its E."""
+    large_estimate: int
 
 
 @trial("memories in a wide script")
@@ -37,8 +40,20 @@ def seeded(lab: Lab, survey: Survey) -> Seeded:
         calls = [bench.call(name, detail=details[-1], limit=limit) for limit in (len(wide()), LIMIT)]
         if survey.operations[name].query is not None:
             calls.append(bench.call(name, detail=details[-1], query="漢字"))
+        estimate = _alone(bench, name).estimate if bench.store(LARGE) is not None else None
     found = [c for c in calls if c.outcome == "offloaded" and c.filed]
-    return Seeded(tuple(sorted(found, key=_narrow_share)))
+    large: Call | None = None
+    if estimate is not None and survey.operations[name].query is not None:
+        with lab.bench(Settings(threshold_tokens=2 * estimate)) as bench:
+            bench.store(LARGE)
+            large = _alone(bench, name)
+    return Seeded(tuple(sorted(found, key=_narrow_share)), large, estimate or 0)
+
+
+def _alone(bench: Bench, name: str) -> Call:
+    """A call that finds the large memory only, where the server's search allows."""
+    details = bench.operations[name].details
+    return bench.call(name, detail=details[-1] if details else None, limit=1, query=WORD)
 
 
 def _narrow_share(call: Call) -> float:

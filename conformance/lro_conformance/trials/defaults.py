@@ -41,6 +41,8 @@ class Defaults:
 
     brackets: tuple[Bracket, ...]
     cleaning: Cleaning | None
+    bare: Call | None
+    """The smallest result that was offloaded, asked for once more of a server without any setting at all."""
     enabled: tuple[Call, ...]
     """Where nothing was offloaded: the greatest results again, with ``enabled = true`` set."""
 
@@ -50,18 +52,26 @@ def defaults(lab: Lab, survey: Survey) -> Defaults:
     """Find where the default threshold lies, and clean up under the default TTL."""
     if not survey.answered:
         raise NotObserved("no operation answered")
-    with lab.bench(Settings()) as bench:
+    with lab.bench(Settings(as_shipped=True)) as bench:
         brackets = tuple(_brackets(lab, bench, survey))
         crossing = next((b.offloaded for b in brackets if b.offloaded is not None), None)
         cleaning = None
         if crossing is not None:
             ages = (HOUR - MARGIN_S, HOUR + MARGIN_S)
             cleaning = clean(bench, None, ages, partial(_again, bench, crossing))
+    bare = _bare(lab, crossing)
     enabled: tuple[Call, ...] = ()
     if crossing is None and lab.can_set("enabled"):
         with lab.bench(Settings(enabled=True)) as bench:
             enabled = tuple(bench.call(n, detail=_fullest(survey, n), limit=MOST) for n in survey.operations)
-    return Defaults(brackets, cleaning, enabled)
+    return Defaults(brackets, cleaning, bare, enabled)
+
+
+def _bare(lab: Lab, crossing: Call | None) -> Call | None:
+    if crossing is None:
+        return None
+    with lab.bench(Settings(output_dir=None, as_shipped=True)) as bench:
+        return bench.call(crossing.operation, detail=crossing.detail, limit=MOST)
 
 
 def _again(bench: Bench, call: Call) -> Call:

@@ -40,6 +40,8 @@ class Edge:
     """Threshold E−1: expected offloaded."""
     after: Probe | None = None
     """Threshold E once more, after the same server has offloaded something."""
+    next: Probe | None = None
+    """A threshold two tokens further off; made only where one side was not as expected."""
     near: Probe | None = None
     """A threshold a fiftieth of E further off; made only where one side was not as expected."""
     half: Probe | None = None
@@ -155,19 +157,22 @@ def _largest(call: Call) -> int:
 
 
 def _diagnose(lab: Lab, edge: Edge) -> Edge:
-    """Where a side is not as expected, up to three more starts tell a wrong comparison from a wrong quantity."""
+    """Where a side is not as expected, up to four more starts tell a wrong comparison from a wrong quantity."""
     late = any(p.call.outcome == "inline" for p in edge.above)
     if not late and all(p.call.outcome == "inline" for p in edge.at):
         return edge
     far = max(2, edge.estimate // 50)
     beside = max(1, edge.above[0].threshold - far) if late else edge.at[0].threshold + far
+    little = max(1, edge.above[0].threshold - 2) if late else edge.at[0].threshold + 2
     with lab.bench(Settings(threshold_tokens=beside)) as bench:
         near = Probe(_call(bench, edge.operation), edge.estimate, beside)
+    with lab.bench(Settings(threshold_tokens=little)) as bench:
+        edge = replace(edge, near=near, next=Probe(_call(bench, edge.operation), edge.estimate, little))
     if not late:
-        return replace(edge, near=near)
+        return edge
     half, low = max(1, edge.estimate // 2 - 1), max(1, edge.largest // 2)
     with lab.bench(Settings(threshold_tokens=half)) as bench:
         at_half = Probe(_call(bench, edge.operation, budget=50), edge.estimate, half)
     with lab.bench(Settings(threshold_tokens=low)) as bench:
         at_low = Probe(_call(bench, edge.operation), edge.estimate, low)
-    return replace(edge, near=near, half=at_half, low=at_low)
+    return replace(edge, half=at_half, low=at_low)

@@ -168,10 +168,10 @@ def literals(number: int, records: Sequence[Record]) -> list[str | None]:
     if number == 6:
         return [*_partial(values, values[:50], lambda value, kind: value == kind), "semantic"]
     words = [w for v in values[:50] for w in re.findall(r"[a-z]{4,}", v)]
-    return [
-        *_partial(values, words, lambda value, word: word in value.lower()),
-        "keyword" if number == 3 else "pattern",
-    ]
+    capital = Counter(w.lower() for v in values[:50] for w in re.findall(r"[A-Z][a-z]{3,}", v))
+    mixed = [w for w, _ in capital.most_common() if any(w not in v and w in v.lower() for v in values)]
+    some = _partial(values, words, lambda value, word: word in value.lower())
+    return [*mixed[:1], *some, "keyword" if number == 3 else "pattern"]
 
 
 def _partial(values: Sequence[str], candidates: Sequence[str], matches: Callable[[str, str], bool]) -> list[str]:

@@ -102,7 +102,15 @@ def survey(lab: Lab) -> Survey:
         if lab.wants_corpus(bench):
             lab.step("survey", "the server holds too little: seeding")
             lab.seed_from_now_on(bench)
-        return _look(lab, bench, adjustable)
+        seen = _look(lab, bench, adjustable)
+    if seen.implemented is not False or not seen.operations or not lab.can_set("enabled"):
+        return seen
+    lab.step("survey", "nothing was offloaded: once more with enabled = true")
+    settings = Settings(threshold_tokens=1 if adjustable else None, enabled=True)
+    with lab.bench(settings, keep=True) as bench:
+        again = _look(lab, bench, adjustable)
+    lab.switched_on = again.implemented is True
+    return again if lab.switched_on else seen
 
 
 def _look(lab: Lab, bench: Bench, adjustable: bool) -> Survey:
