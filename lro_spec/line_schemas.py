@@ -6,7 +6,9 @@ The schema was written by whoever is being judged. Nothing it refers to is ever 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any, cast
 
@@ -38,10 +40,23 @@ def schema_problem(schema: object) -> str | None:
     problem = _size_problem(cast("object", schema))
     if problem:
         return problem
+    try:
+        return _meta_problem(json.dumps(schema))
+    except TypeError:  # no JSON value: it does not come from a server
+        return _meta_problem_of(cast("Mapping[str, Any]", schema))
+
+
+@lru_cache(maxsize=128)
+def _meta_problem(text: str) -> str | None:
+    """By its text: a server sends the same schema with every descriptor, and judging one takes milliseconds."""
+    return _meta_problem_of(json.loads(text))
+
+
+def _meta_problem_of(schema: Mapping[str, Any]) -> str | None:
     from jsonschema import FormatChecker
     from jsonschema.exceptions import SchemaError
 
-    kind = bounded_schemas.draft(cast("Mapping[str, Any]", schema))
+    kind = bounded_schemas.draft(schema)
     try:
         # The parameter exists since jsonschema 4.18; the stubs do not know it.
         kind.check_schema(cast("Any", schema), format_checker=FormatChecker(formats=()))  # pyright: ignore[reportCallIssue]

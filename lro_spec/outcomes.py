@@ -15,9 +15,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Protocol, cast
 
-from lro_spec.strictjson import Json, canonical, equal
+from lro_spec.strictjson import Json, canonical, equal, spelled
 
 Record = Mapping[str, Any]
+
+_LISTED = 1_000
+"""Characters of names that a text holds; a report shows fewer."""
 
 
 class Expected(Protocol):
@@ -73,7 +76,7 @@ class Ranking:
         wanted = len(self.records) if self.limit is None else min(self.limit, len(self.records))
         if len(values) != wanted or not all(isinstance(v, dict) for v in values):
             return False
-        if Counter(map(canonical, values)) - Counter(map(canonical, self.records)):
+        if any(_unmatched(values, self.records)):
             return False
         # Records without the key come last, or count as 0: both are sensible and the text's command does neither.
         return any(
@@ -101,7 +104,7 @@ class ByOrder:
         if not all(isinstance(v, dict) for v in values):
             return False
         keys = [_rank(v.get(self.field)) for v in values]
-        return keys == sorted(keys) and Counter(map(canonical, values)) == Counter(map(canonical, self.records))
+        return keys == sorted(keys) and len(values) == len(self.records) and not any(_unmatched(values, self.records))
 
     def text(self) -> str:
         """The first keys."""
@@ -199,6 +202,33 @@ def number_of(value: Json) -> float | None:
         return sys.float_info.max if value > 0 else -sys.float_info.max
 
 
+def _unmatched(values: Sequence[Any], records: Sequence[Record]) -> Counter[str]:
+    """The values that are none of the records, as canonical texts; each record is taken once."""
+    # Most are spelled alike, which the C encoder settles; only what is left needs the slow comparison.
+    found, given = _by_spelling(values), _by_spelling(records)
+    left: Counter[str] = Counter()
+    for spelling, (value, count) in found.items():
+        count -= given[spelling][1] if spelling in given else 0
+        if count > 0:
+            left[canonical(value)] += count
+    if not left:
+        return left
+    for spelling, (record, count) in given.items():
+        count -= found[spelling][1] if spelling in found else 0
+        if count > 0:
+            left[canonical(record)] -= count
+    return +left
+
+
+def _by_spelling(values: Iterable[Any]) -> dict[str, tuple[Any, int]]:
+    """Values by how they are spelled, with how often."""
+    tally: dict[str, tuple[Any, int]] = {}
+    for value in values:
+        spelling = spelled(value)
+        tally[spelling] = (value, tally[spelling][1] + 1 if spelling in tally else 1)
+    return tally
+
+
 def _or(value: float | None, absent: float) -> float:
     return absent if value is None else value
 
@@ -262,5 +292,12 @@ def _cell(value: Json) -> str:
 
 
 def _list(names: Iterable[str]) -> str:
-    shown = ", ".join(names)
-    return f": {shown}" if shown else ""
+    """The first names, as many as a reader of a report may want."""
+    shown: list[str] = []
+    size = 0
+    for name in names:
+        shown.append(name)
+        size += len(name)
+        if size > _LISTED:
+            break
+    return f": {', '.join(shown)}" if shown and size + len(shown) > 1 else ""

@@ -76,6 +76,8 @@ class Session:
         self.evidence: dict[str, Any] = {}
         self.results: dict[str, CheckResult] = {}
         self.info = ServerInfo("", "", tuple(profile.server.command), "")
+        self.trouble: str | None = None
+        """The first call that had no response, and why."""
 
     def run(self, jobs: int) -> Report:
         """Make the trials, judge, and report."""
@@ -86,9 +88,12 @@ class Session:
             try:
                 self._experiment(lab, jobs)
                 self._properties(lab)
+            except BaseException:
+                run.abort()  # nobody is waited for any more
+                raise
             finally:
                 lab.close()
-            starts = run.starts
+            starts, self.trouble = run.starts, lab.trouble
         self._judge(final=True)
         report = self._report(started.isoformat(timespec="seconds"), time.monotonic() - clock, starts)
         self.tell(RunFinished(report))
@@ -117,7 +122,7 @@ class Session:
                 for future in done:
                     self.evidence[under_way.pop(future).name] = future.result()
         except BaseException:
-            lab.run.abort()
+            lab.run.abort()  # or the trials under way would be waited for
             raise
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
@@ -187,6 +192,7 @@ class Session:
         levels: dict[int, LevelVerdict] = {n: level_verdict(n, binding) for n in LEVELS}
         survey = self.evidence.get("survey")
         hardening = [r.verdict for r in judged if r.requirement.group == "hardening"]
+        failure = self._failure(survey)
         return Report(
             suite_version=suite_version(),
             edition=edition,
@@ -199,11 +205,25 @@ class Session:
             seed=self.seed,
             started_at=started_at,
             duration_s=duration_s,
-            notes=notes(self.evidence),
-            failure=None if isinstance(survey, Survey) else _failure(survey),
+            notes=self._notes(failure),
+            failure=failure,
             starts=starts,
             hardening=requirement_verdict(hardening).label,
         )
+
+    def _notes(self, failure: str | None) -> tuple[str, ...]:
+        found = notes(self.evidence)
+        return found if failure or self.trouble is None else (*found, f"a call had no response: {self.trouble}")
+
+    def _failure(self, survey: object) -> str | None:
+        """Why there is no verdict, in one line; None where there is one."""
+        if isinstance(survey, Survey):
+            return None if survey.implemented is not None else self.trouble or _nothing_to_see(survey)
+        if isinstance(survey, ServerTrouble):
+            return str(survey)
+        if isinstance(survey, NotObserved):
+            return self.trouble or str(survey)
+        return f"the suite failed: {type(survey).__name__}: {survey}"
 
     def _requirement(self, one: Requirement, results: list[CheckResult]) -> RequirementResult:
         if one.excluded is not None:
@@ -241,12 +261,6 @@ def _nothing_to_see(survey: Survey) -> str:
     failed = next((c for c in survey.calls if c.outcome in ("error", "no answer")), None)
     said = f"; {failed.label}: {failed.evidence().splitlines()[-1][:200]}" if failed is not None else ""
     return f"no operation returned a result that could have been offloaded{said}"
-
-
-def _failure(problem: object) -> str:
-    if isinstance(problem, (ServerTrouble, NotObserved)):
-        return str(problem)
-    return f"the suite failed: {type(problem).__name__}: {problem}"
 
 
 @cache

@@ -14,7 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -35,6 +35,18 @@ LIMIT = 200
 
 NEVER = 1_000_000_000
 """A threshold that no result of the suite reaches."""
+
+MAX_LINE_BYTES = 64 << 20
+"""A longer line on stdout is read past: the suite asks for results of a few megabytes at most."""
+
+MAX_UNANSWERED = 2
+"""After so many requests in a row without a response one server process is waited for no more."""
+
+MAX_WAITS = 6
+"""After so many waits in vain in one run no further server is started."""
+
+IMPATIENT_S = 0.2
+"""How long a server may take to stop, before each signal, once another process of it had to be stopped by one."""
 
 
 class ServerTrouble(NotObserved):
@@ -146,7 +158,7 @@ class Bench:
             file = see_file(found.value.get("file_path"), self.roots)
             self.lab.remember(file)
             self.named.add(os.path.basename(file.path))
-        return Call(
+        seen = Call(
             operation=asked["name"],
             tool=self.operations[asked["name"]].tool,
             arguments=arguments,
@@ -162,6 +174,9 @@ class Bench:
             output_dir=self.output_dir,
             inline_path=self.lab.profile.inline_records,
         )
+        if reply.failure is not None:
+            self.lab.note_failure(reply.failure, seen.label)
+        return seen
 
     def listing(self) -> dict[str, int]:
         """The names directly in the output folder, with their sizes."""
@@ -185,7 +200,10 @@ class Bench:
         if seed is None or seed.tool is None:
             return None
         with self.lock:
-            return self.server.call_tool(seed.tool, _substitute(seed.arguments, memory))
+            reply = self.server.call_tool(seed.tool, _substitute(seed.arguments, memory))
+        if reply.failure is not None:
+            self.lab.note_failure(reply.failure, f"{seed.tool}(…)")
+        return reply
 
     def cleanup(self) -> None:
         """Set off the server's cleanup, the way the profile says, or by the conventional tool, or by a restart."""
@@ -212,9 +230,9 @@ class Bench:
     def restart(self) -> None:
         """Stop the server and start it again under the same settings, in the same folders."""
         with self.lock:
-            self.server.close()
+            self.lab.stop(self.server)
             self.server = self.lab.spawn(self.settings, self.workdir, self.temp, None)[0]
-            _shake(self.server)
+            self.lab.shake(self.server)
 
     def events(self, name: str) -> list[str]:
         """What was emitted as event *name*, wherever this server emits: notifications, stderr, or its event file."""
@@ -230,7 +248,7 @@ class Bench:
     def close(self) -> None:
         """Stop the server."""
         with self.lock:
-            self.server.close()
+            self.lab.stop(self.server)
 
 
 class Lab:
@@ -248,6 +266,10 @@ class Lab:
         self._operations: dict[str, Operation] | None = None
         self._tools: Sequence[Mapping[str, Any]] = ()
         self._seeding = False
+        self._waits = 0
+        self._stubborn = False
+        self.trouble: str | None = None
+        """The first call that had no response, and why, in one line."""
 
     def step(self, trial: str, detail: str) -> None:
         """Say how a trial got on."""
@@ -298,14 +320,43 @@ class Lab:
         server, command = self.spawn(values, workdir, temp, file_size_limit)
         made = Bench(self, server, values, command, workdir, output_dir, temp)
         try:
-            made.handshake = _shake(server)
+            made.handshake = self.shake(server)
             made.tools, made.operations = self._find_operations(server)
             if self._seeding:
                 self._fill(made)
         except BaseException:
-            server.close()
+            self.stop(server)
             raise
         return made
+
+    def shake(self, server: ServerProcess) -> Reply:
+        """The handshake. Raises `ServerTrouble` when it fails."""
+        reply = server.initialize()
+        if reply.failure is not None:
+            self.note_failure(reply.failure)
+            raise ServerTrouble(in_words(reply.failure))
+        if reply.error is not None:
+            raise ServerTrouble(f"initialize was refused: {json.dumps(reply.error)[:300]}")
+        if server.offers_logging:
+            server.set_log_level("debug")
+        return reply
+
+    def note_failure(self, failure: Failure, call: str | None = None) -> None:
+        """Take note of a request without a response, of a call's or of the handshake."""
+        with self._lock:
+            if failure.kind in ("timeout", "garbage"):
+                self._waits += 1
+            if call is not None and self.trouble is None and failure.kind != "unanswered":
+                self.trouble = f"{call}: {in_words(failure)}"
+
+    def stop(self, server: ServerProcess) -> None:
+        """End a server; from the first that only a signal stops, the others are given less time."""
+        if self._stubborn:
+            server.limits = replace(server.limits, stop_timeout_s=IMPATIENT_S, term_timeout_s=IMPATIENT_S)
+        exit = server.close()
+        if exit is not None and exit.killed:
+            with self._lock:
+                self._stubborn = True
 
     def spawn(
         self, values: Mapping[str, Value], workdir: Path, temp: Path, file_size_limit: int | None
@@ -314,18 +365,25 @@ class Lab:
         for name in values:
             if not self.can_set(name):
                 raise NotObserved(f"the server offers no setting {name} (profile: settings.{name})")
+        if self._waits >= MAX_WAITS:
+            raise ServerTrouble(f"not tried: {self._waits} requests of this run had no response in time")
         launch = self.launch(values, workdir, seed_file=self._seed_file(workdir))
         spec = self.profile.server
         server = self.run.server(
             launch.argv,
             env={**dict.fromkeys(launch.unset), "TMPDIR": str(temp), **launch.env},
             cwd=launch.cwd,
-            limits=Limits(request_timeout_s=spec.timeout_s, start_timeout_s=spec.start_timeout_s),
+            limits=Limits(
+                request_timeout_s=spec.timeout_s,
+                start_timeout_s=spec.start_timeout_s,
+                max_line_bytes=MAX_LINE_BYTES,
+                max_unanswered=MAX_UNANSWERED,
+            ),
             file_size_limit=file_size_limit,
         )
         failure = server.start()
         if failure is not None:
-            raise ServerTrouble(_in_words(failure))
+            raise ServerTrouble(in_words(failure))
         return server, launch.argv
 
     def launch(self, values: Mapping[str, Value], workdir: Path, *, seed_file: Path | None = None) -> profiles.Launch:
@@ -383,7 +441,8 @@ class Lab:
                 return self._tools, self._operations
         tools, reply = server.list_tools()
         if reply.failure is not None:
-            raise ServerTrouble(_in_words(reply.failure))
+            self.note_failure(reply.failure)
+            raise ServerTrouble(in_words(reply.failure))
         with self._lock:
             self._tools, self._operations = tools, resolve(self.profile, tools)
             return self._tools, self._operations
@@ -407,18 +466,7 @@ class Lab:
                     os.unlink(path)
 
 
-def _shake(server: ServerProcess) -> Reply:
-    reply = server.initialize()
-    if reply.failure is not None:
-        raise ServerTrouble(_in_words(reply.failure))
-    if reply.error is not None:
-        raise ServerTrouble(f"initialize was refused: {json.dumps(reply.error)[:300]}")
-    if server.offers_logging:
-        server.set_log_level("debug")
-    return reply
-
-
-def _in_words(failure: Failure) -> str:
+def in_words(failure: Failure) -> str:
     """A failure in one line, with the end of stderr where there is one."""
     said = f"; its stderr ends: {' | '.join(failure.stderr.splitlines()[-5:])}" if failure.stderr else ""
     return f"{failure.detail}{said}"

@@ -4,6 +4,7 @@ volatile, how a server measures. Pure functions."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from math import gcd
 from typing import Literal
 
 from lro_conformance.calls import Call
@@ -11,9 +12,9 @@ from lro_conformance.records import Path, Record, by_id, volatile_paths
 from lro_conformance.trials.edges import Edge, Edges
 from lro_conformance.trials.survey import Inline, Survey
 
-Rule = Literal["exact", "comparison", "per record", "budgeted", "own threshold"]
+Rule = Literal["exact", "comparison", "per record", "budgeted", "own threshold", "rounded"]
 """How an operation decides, seen from its edge: exactly as required; by a wrong comparison; by single records; by the
-budgeted text; or by a threshold that is not the one of the other operations."""
+budgeted text; by a threshold that is not the one of the other operations; or by a figure that the header rounds."""
 
 LOW, HIGH, SLACK = 0.6, 1.8, 64
 """The tolerance of an honest estimate: 0.6 to 1.8 of characters ÷ 4, give or take 64 tokens. A real tokenizer gives
@@ -29,13 +30,22 @@ LARGER = 1.1
 """A file that is so many times another's size has the greater E."""
 
 
-def rules(edges: Edges) -> dict[str, Rule]:
+def grain(survey: Survey) -> int:
+    """What all estimates of files are multiples of: 10 or more means that headers round. 1 where too few are known."""
+    known = {e for c in survey.files if isinstance(e := c.header.get("estimated_tokens"), int) and e > 0}
+    step = gcd(*known) if len(known) >= 6 else 1
+    return step if step >= 10 else 1
+
+
+def rules(survey: Survey, edges: Edges) -> dict[str, Rule]:
     """How each operation decides. A fault is one rule's, so that exactly one requirement is blamed."""
     exact = {name for name, edge in edges.edges.items() if is_exact(edge)}
     found: dict[str, Rule] = {}
     for name, edge in edges.edges.items():
         if name in exact:
             found[name] = "exact"
+        elif grain(survey) > 1:
+            found[name] = "rounded"
         elif _by_less_than_the_set(edge):
             found[name] = "per record" if name != "inject" else "budgeted"
         else:
@@ -43,6 +53,13 @@ def rules(edges: Edges) -> dict[str, Rule]:
     if "per record" in found.values():
         found = {n: "per record" if r == "budgeted" else r for n, r in found.items()}
     return found
+
+
+def sticks(edges: Edges) -> bool:
+    """Whether a server that has offloaded once offloads everything from then on."""
+    return any(
+        is_exact(e) and e.after is not None and e.after.call.outcome == "offloaded" for e in edges.edges.values()
+    )
 
 
 def is_exact(edge: Edge) -> bool:
@@ -86,6 +103,25 @@ def honest_range(call: Call) -> tuple[int, int]:
     low = LOW * (len(text) - 5 * escaped) / 4 - SLACK
     high = HIGH * narrow / 4 + WIDE_TOKENS * wide + SLACK
     return max(0, int(low)), int(high) + 1
+
+
+def level_of(survey: Survey, call: Call) -> str | None:
+    """The detail level that a call must have been answered at: the one asked for, or the default of its operation.
+
+    None where the text gives no default, or the tool takes no level, or its default is visibly another one.
+    """
+    if call.detail is not None or not survey.operations[call.operation].details:
+        return call.detail
+    default = {"recall": "light", "inject": "medium"}.get(call.operation)
+    asked = survey.whole.get((call.operation, default))
+    if default is None or asked is None or not asked.filed or not call.filed:
+        return None
+    same = set(asked.filed[0]) == set(call.filed[0]) and _has_content(asked) == _has_content(call)
+    return default if same else None
+
+
+def _has_content(call: Call) -> bool:
+    return any(r.get("content") not in (None, "") for r in call.filed)
 
 
 def tokens_per_character(call: Call) -> float:

@@ -7,6 +7,7 @@ A server may put its inline records where it likes, so they are looked for; what
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
@@ -120,10 +121,19 @@ def lost_or_changed(inline: Record, filed: Record, volatile: Iterable[Path]) -> 
     return found
 
 
+def wide_characters(text: str) -> int:
+    """How many characters of a text are of wide scripts or near them (CJK, kana, hangul, emoji …): from U+2E80 on."""
+    return 0 if text.isascii() else len(text) - len(_WIDE.sub("", text))
+
+
+_WIDE = re.compile("[\u2e80-\U0010ffff]+")
+
+
 def show(value: object, limit: int = 160) -> str:
     """A value as JSON for a message, cut to *limit* characters, control characters escaped."""
     text = json.dumps(value, ensure_ascii=False, default=str)
-    text = "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in text)
+    if not text.isprintable():
+        text = "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in text)
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 

@@ -156,11 +156,11 @@ class Slow(Server):
 
 
 class InvalidUtf8(Server):
-    """Results in Latin-1, which its memories' titles do not survive."""
+    """Results with a byte of Latin-1 in them."""
 
-    def send(self, message: Record) -> None:
-        text = self.dumps(message)
-        self.send_line(text.encode("latin-1", "replace") if "result" in message else text.encode())
+    def reply(self, id: Any, result: Record) -> None:
+        message = {"jsonrpc": "2.0", "id": id, "result": {**result, "_meta": {"from": "the caf\u00e9"}}}
+        self.send_line(self.dumps(message).encode().replace("\u00e9".encode(), b"\xe9"))
 
 
 class LongLines(Server):
@@ -176,7 +176,7 @@ class LongLines(Server):
 
 class FloodsStderr(Server):
     def call_tool(self, name: str, arguments: dict[str, Any]) -> Record:
-        sys.stderr.write("debug: a line that nobody needs\n" * 20_000)
+        sys.stderr.write("debug: a line that nobody needs\n" * 5_000)
         return super().call_tool(name, arguments)
 
 
@@ -185,7 +185,7 @@ class FloodsNotifications(Server):
         note = self.dumps(
             {"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "debug", "data": "x"}}
         )
-        sys.stdout.write((note + "\n") * 2_000)
+        sys.stdout.write((note + "\n") * 500)
         return super().call_tool(name, arguments)
 
 

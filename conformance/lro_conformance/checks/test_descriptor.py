@@ -10,6 +10,7 @@ from typing import Any, cast
 from lro_conformance.calls import Call
 from lro_conformance.checks.test_file import readable
 from lro_conformance.judge import Subjects, check
+from lro_conformance.readings import level_of
 from lro_conformance.records import show
 from lro_conformance.trials.survey import Survey
 from lro_spec.line_schemas import is_vacuous, lines_violating, schema_problem
@@ -207,11 +208,11 @@ def _scores(call: Call, path: tuple[str, ...]) -> list[float]:
 
 @check("LRO-DESC-08")
 def test_summary_detail(survey: Survey, see: Subjects) -> None:
-    """The summary's detail is the level asked for, or else the header's."""
+    """The summary's detail is the level asked for, or else the default one."""
     for call in (c for c in survey.offloaded if _text(c.summary.get("detail"))):
-        said, expected = call.summary["detail"], call.detail or call.header.get("detail")
-        if not _text(expected):
-            see.unseen("no level was asked for and no header tells one")
+        said, expected = call.summary["detail"], level_of(survey, call)
+        if expected is None:
+            see.unseen("the level of a call that asks for none is not certain")
             continue
         see.expect(said == expected, expected=show(expected), observed=show(said), at=call)
 

@@ -6,12 +6,16 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any, cast
 
-from lro_conformance.calls import Call, is_header
+from lro_conformance.calls import Call, Line, is_header
 from lro_conformance.judge import Subjects, check
-from lro_conformance.readings import characters, comparable, pairs, volatile
+from lro_conformance.readings import characters, comparable, grain, level_of, pairs, rules, volatile
 from lro_conformance.records import by_id, id_of, is_blank, lost_or_changed, show, value_at
+from lro_conformance.trials.edges import Edges
 from lro_conformance.trials.survey import EDGE_LIMIT, Inline, Survey
 from lro_spec.timestamps import moments
+
+CORE = ("memory_type", "namespace", "title", "content", "created")
+"""Core fields without which a memory is none; others may be absent where a server does not have them."""
 
 CLOCK_S = 2.0
 """How far a time may lie outside of the call, in seconds: some write whole seconds only, some take the time early."""
@@ -171,27 +175,11 @@ def _iso(seconds: float) -> str:
 def test_header_detail(survey: Survey, see: Subjects) -> None:
     """The header's detail is the level asked for; where none was asked for, it is the level that the records have."""
     for call in (c for c in survey.files if _text(c.header.get("detail"))):
-        said = call.header["detail"]
-        expected = call.detail
-        if expected is None and survey.operations[call.operation].details:
-            expected = {"recall": "light", "inject": "medium"}.get(call.operation)
-            if expected is not None and not _same_fields(survey, call, expected):
-                see.unseen("the default detail level is another")
-                continue
+        said, expected = call.header["detail"], level_of(survey, call)
         if expected is None:
+            see.unseen("the level of a call that asks for none is not certain")
             continue
         see.expect(said == expected, expected=f'"detail": {show(expected)}', observed=show(said), at=call)
-
-
-def _same_fields(survey: Survey, call: Call, level: str) -> bool:
-    asked = survey.whole.get((call.operation, level))
-    if asked is None or not asked.filed or not call.filed:
-        return False
-    return set(asked.filed[0]) == set(call.filed[0]) and _has_content(asked) == _has_content(call)
-
-
-def _has_content(call: Call) -> bool:
-    return any(r.get("content") not in (None, "") for r in call.filed)
 
 
 @check("LRO-FILE-09")
@@ -229,7 +217,7 @@ def test_values_are_untouched(survey: Survey, inline: Inline, see: Subjects) -> 
         return
     skip = volatile(survey, inline)
     for filed, shown in pairs(survey, inline):
-        there = by_id(filed.filed)
+        there = by_id(r for line in _lines(filed) if line.problem is None and (r := line.record) is not None)
         for key, record in by_id(shown.records or []).items():
             if key not in there:
                 continue
@@ -240,6 +228,10 @@ def test_values_are_untouched(survey: Survey, inline: Inline, see: Subjects) -> 
                 observed=value_at(there[key], wrong[0]) if wrong else "",
                 at=filed,
             )
+
+
+def _lines(call: Call) -> list[Line]:
+    return call.file.record_lines if call.file is not None else []
 
 
 def _blank_side(inline: dict[str, Any], filed: dict[str, Any], path: tuple[str, ...]) -> bool:
@@ -282,6 +274,21 @@ def _wrong_field(record: dict[str, Any]) -> str | None:
     return None
 
 
+@check("LRO-FILE-11")
+def test_core_fields_are_there(survey: Survey, see: Subjects) -> None:
+    """At full detail records have the core fields, by these names: memory_type, namespace, title, content, created."""
+    for call in survey.files:
+        if level_of(survey, call) != "full" or not call.filed:
+            continue
+        missing = [k for k in CORE if not any(k in r for r in call.filed)]
+        see.expect(
+            not missing,
+            expected=f"{', '.join(CORE)} in records of full detail",
+            observed=f"no record has {', '.join(missing)}; they have {', '.join(call.filed[0])}",
+            at=call,
+        )
+
+
 @check("LRO-FILE-12")
 def test_schema_version(survey: Survey, see: Subjects) -> None:
     """The header names a version of the memory schema, the same in every file."""
@@ -295,6 +302,23 @@ def test_schema_version(survey: Survey, see: Subjects) -> None:
             observed=show(version),
             at=call,
         )
+
+
+@check("LRO-FILE-13")
+def test_header_estimate_is_the_one_decided_by(survey: Survey, edges: Edges, see: Subjects) -> None:
+    """The header's E is the figure that the decision was made with: where it is rounded, so is the decision."""
+    for name, rule in rules(survey, edges).items():
+        edge = edges.edges[name]
+        wrong = next((p for p in edge.at if p.call.outcome != "inline"), edge.above[0])
+        if rule in ("exact", "rounded"):
+            see.expect(
+                rule == "exact",
+                expected=f"{name}: estimated_tokens exact, so that it decides at threshold {wrong.threshold}",
+                observed=f"{wrong.call.outcome}; every estimated_tokens is a multiple of {grain(survey)}",
+                at=wrong.call,
+            )
+    if edges.reason is not None:
+        see.unseen(edges.reason)
 
 
 @check("LRO-FILE-13")

@@ -45,7 +45,7 @@ def test_guidance_follows_the_template(survey: Survey, see: Subjects) -> None:
         missing = [
             what
             for what, there in {
-                "the count": str(call.summary.get("count")) in _plain_numbers(text),
+                "the count": str(len(call.filed)) in _plain_numbers(text),
                 "the path of the file": str(call.descriptor.get("file_path")) in text or bool(_paths(text)),
                 "the recipes": "recipe" in text.lower(),
                 "the header line": re.search(r"header|line 1|first line", text, re.IGNORECASE) is not None,

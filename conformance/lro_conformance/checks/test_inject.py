@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lro_conformance.checks.test_descriptor import payload_beside
-from lro_conformance.judge import NotApplicable, Subjects, check
+from lro_conformance.judge import NotApplicable, NotObserved, Subjects, check
 from lro_conformance.readings import rules
 from lro_conformance.records import Record, by_id
 from lro_conformance.trials.edges import Edges
@@ -39,7 +39,7 @@ def _tells(text: str, records: list[Record]) -> bool:
 def test_judged_before_budgeting(survey: Survey, edges: Edges, see: Subjects) -> None:
     """Inject is decided by all memories found, not by the text that is left after budgeting."""
     _needs_inject(survey)
-    rule, edge = rules(edges).get("inject"), edges.edges.get("inject")
+    rule, edge = rules(survey, edges).get("inject"), edges.edges.get("inject")
     if edge is None or rule not in ("exact", "budgeted"):
         see.unseen(edges.reason or "inject's threshold is not exact for another reason")
         return
@@ -88,6 +88,8 @@ def test_file_holds_the_set_before_budgeting(survey: Survey, see: Subjects) -> N
 def test_text_is_discarded(survey: Survey, see: Subjects) -> None:
     """When inject is offloaded, the formatted text is not returned beside the descriptor."""
     _needs_inject(survey)
+    if any(payload_beside(c) for c in survey.files if c.operation != "inject"):
+        raise NotObserved("every operation leaves the records beside its descriptor")
     for call in (c for c in survey.files if c.operation == "inject"):
         leaked = payload_beside(call)
         see.expect(leaked is None, expected="the descriptor alone", observed=leaked or "", at=call)

@@ -67,7 +67,8 @@ def test_ulid_tells_the_time(survey: Survey, see: Subjects) -> None:
 def test_every_call_has_its_own_file(survey: Survey, see: Subjects) -> None:
     """Distinct calls, also those in flight together, get distinct files, each with its own result."""
     seen: dict[str, Call] = {}
-    for call in (c for c in survey.offloaded if c.file is not None):
+    flown = [c for c, _ in survey.together if c.outcome == "offloaded"]
+    for call in (c for c in (*survey.offloaded, *flown) if c.file is not None):
         path = call.file.path if call.file is not None else ""
         see.expect(
             path not in seen, expected="a file of its own", observed=f"the file of another call: {path}", at=call

@@ -17,7 +17,7 @@ from lro_conformance.checks.test_file import wrong_line
 from lro_conformance.judge import Miss, NotObserved, Subjects, check
 from lro_conformance.lab import LIMIT, Bench
 from lro_conformance.readings import comparable, rules, volatile
-from lro_conformance.records import Record, by_id, lost_or_changed, show, value_at
+from lro_conformance.records import Record, by_id, id_of, lost_or_changed, show, value_at
 from lro_conformance.trials.cleanup import DAY, TTL, Cleanup, plant
 from lro_conformance.trials.edges import Edges
 from lro_conformance.trials.live import Live
@@ -42,7 +42,7 @@ def test_anything_else_is_inline(live: Live, survey: Survey, edges: Edges, see: 
 
 
 def _iff(live: Live, survey: Survey, edges: Edges, see: Subjects, *, above: bool) -> None:
-    exact = [n for n, r in rules(edges).items() if r == "exact"]
+    exact = [n for n, r in rules(survey, edges).items() if r == "exact"]
     if edges.bench is None or not exact:
         raise NotObserved(edges.reason or "no operation has an exact threshold")
     bench, threshold = edges.bench, edges.threshold
@@ -159,6 +159,26 @@ def test_any_memory_survives(live: Live, survey: Survey, inline: Inline, see: Su
     if not comparable(survey, inline):
         raise NotObserved("memories have other ids in every server process")
     live.explore(see, MEMORY, examine)
+
+
+@check("LRO-THR-08")
+def test_any_memory_counts(live: Live, survey: Survey, see: Subjects) -> None:
+    """Every memory weighs something: alone, it exceeds a threshold of 1."""
+    _needs_seed(survey)
+    if not survey.effective:
+        raise NotObserved("a threshold of 1 has no effect")
+
+    def examine(memory: Record) -> Miss | None:
+        if not _stored(survey.bench, memory):
+            return None
+        call = _fetch(survey, survey.bench, [memory])
+        if call.outcome != "inline" or [id_of(r) for r in call.records or []] != [memory["id"]]:
+            return None
+        return Miss(
+            "a memory of its own is offloaded at threshold_tokens = 1", "inline: it was not counted", call.evidence()
+        )
+
+    live.explore(see, MEMORY, examine, share=0.5)
 
 
 @check("LRO-FILE-01")

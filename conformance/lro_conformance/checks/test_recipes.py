@@ -79,6 +79,9 @@ def _recipe(number: int, recipes: Recipes, see: Subjects) -> None:
         else:
             see.expect(holds=False, expected=f"a recipe that does what #{number} does", observed="none", at=call)
     for one in (t for t in recipes.tries if t.number == number):
+        if not headed(one):
+            see.unseen("a file has no header on its first line, so every recipe skips a record")
+            continue
         looking = f" looking for {show(one.literal)}" if one.literal is not None else ""
         if one.agreement.ok:
             see.expect(holds=True, expected="", observed="")
@@ -88,6 +91,12 @@ def _recipe(number: int, recipes: Recipes, see: Subjects) -> None:
             see.unseen("it does not skip the header, or more than that")
         else:
             see.expect(holds=False, expected=one.agreement.expected + looking, observed=one.agreement.observed, at=one)
+
+
+def headed(one: Try) -> bool:
+    """Whether the file begins with its header, so that skipping a line skips no record."""
+    file = one.command.call.file
+    return file is not None and file.header is not None and file.lines[0].record is file.header
 
 
 def skips_wrongly(one: Try) -> bool:
@@ -113,7 +122,7 @@ def test_path_is_filled_in(recipes: Recipes, see: Subjects) -> None:
 @check("LRO-REC-12")
 def test_header_is_skipped(recipes: Recipes, see: Subjects) -> None:
     """Every recipe skips the header line, and no record."""
-    for one in recipes.tries:
+    for one in (t for t in recipes.tries if headed(t)):
         see.expect(
             not skips_wrongly(one),
             expected=f"recipe #{one.command.index + 1} reads from line 2 on",

@@ -11,9 +11,11 @@ from lro_conformance.readings import (
     Rule,
     characters,
     follows_detail,
+    grain,
     honest_range,
     is_honest,
     rules,
+    sticks,
     wide_share,
 )
 from lro_conformance.trials.corpus import Seeded
@@ -71,13 +73,16 @@ def _errors(survey: Survey, operation: str) -> str:
 
 
 @check("LRO-THR-01")
-def test_default_threshold(survey: Survey, defaults: Defaults, see: Subjects) -> None:
+def test_default_threshold(survey: Survey, edges: Edges, defaults: Defaults, see: Subjects) -> None:
     """Without a setting, a result of up to 6400 tokens is inline and one of more is offloaded."""
     default = 6400
     crossed = [b for b in defaults.brackets if b.offloaded is not None]
     late = [c for c in defaults.enabled if c.outcome == "offloaded"]
     if late:
         see.unseen("LRO is not on by default, so the default threshold does not show")
+        return
+    if sticks(edges) or contradiction(defaults) is not None:
+        see.unseen("the default is not one threshold for all calls")
         return
     for bracket in crossed if len(crossed) > 1 or not defaults.brackets else defaults.brackets:
         _both_sides(survey, bracket, default, see)
@@ -87,8 +92,18 @@ def test_default_threshold(survey: Survey, defaults: Defaults, see: Subjects) ->
         see.unseen("no result of 6400 tokens or less was seen inline")
 
 
+def contradiction(defaults: Defaults) -> tuple[Bracket, Bracket] | None:
+    """A result that stayed inline and a clearly smaller one that was offloaded, under the same default."""
+    for a in defaults.brackets:
+        for b in defaults.brackets:
+            smaller = b.offloaded.estimate if b.offloaded is not None else None
+            if a.inline_estimate is not None and smaller is not None and a.inline_estimate > 1.1 * smaller:
+                return a, b
+    return None
+
+
 def _both_sides(survey: Survey, bracket: Bracket, default: int, see: Subjects) -> None:
-    slack = 0.05 if bracket.operation in survey.restless else 0.0
+    slack = 0.05 if bracket.operation in survey.restless or grain(survey) > 1 else 0.0
     if bracket.offloaded is not None and bracket.offloaded.estimate is not None:
         see.expect(
             bracket.offloaded.estimate * (1 + slack) > default,
@@ -180,9 +195,9 @@ def test_estimate_follows_detail(survey: Survey, see: Subjects) -> None:
 
 
 @check("LRO-THR-06")
-def test_one_above_is_offloaded(edges: Edges, see: Subjects) -> None:
+def test_one_above_is_offloaded(survey: Survey, edges: Edges, see: Subjects) -> None:
     """A result that exceeds the threshold by one token is offloaded."""
-    _edges(edges, see, "offloaded", lambda e: e.above)
+    _edges(survey, edges, see, "offloaded", lambda e: e.above)
 
 
 @check("LRO-THR-06")
@@ -202,19 +217,20 @@ def test_one_record_is_offloaded(survey: Survey, see: Subjects) -> None:
 
 
 @check("LRO-THR-07")
-def test_equal_stays_inline(edges: Edges, see: Subjects) -> None:
+def test_equal_stays_inline(survey: Survey, edges: Edges, see: Subjects) -> None:
     """A result exactly as large as the threshold is returned inline."""
-    _edges(edges, see, "inline", lambda e: e.at)
+    _edges(survey, edges, see, "inline", lambda e: e.at)
 
 
-def _edges(edges: Edges, see: Subjects, outcome: str, side: Callable[[Edge], Iterable[Probe]]) -> None:
+def _edges(survey: Survey, edges: Edges, see: Subjects, outcome: str, side: Callable[[Edge], Iterable[Probe]]) -> None:
     if edges.reason is not None:
         see.unseen(edges.reason)
-    for name, rule in rules(edges).items():
+    for name, rule in rules(survey, edges).items():
         if rule not in ("exact", "comparison"):
             continue
         edge = edges.edges[name]
-        for probe in side(edge):
+        again = [edge.after] if outcome == "inline" and edge.after is not None else []
+        for probe in (*side(edge), *again):
             see.expect(
                 probe.call.outcome == outcome,
                 expected=f"{name} of E = {_e(edge)} at threshold {probe.threshold} is {_words(outcome)}",
@@ -224,9 +240,9 @@ def _edges(edges: Edges, see: Subjects, outcome: str, side: Callable[[Edge], Ite
 
 
 @check("LRO-THR-08")
-def test_the_total_counts(edges: Edges, see: Subjects) -> None:
+def test_the_total_counts(survey: Survey, edges: Edges, see: Subjects) -> None:
     """Many small memories that exceed the threshold together are offloaded, though none exceeds it alone."""
-    found: dict[str, Rule] = rules(edges)
+    found: dict[str, Rule] = rules(survey, edges)
     for name, edge in edges.edges.items():
         if edge.largest >= edge.above[0].threshold or found[name] not in ("exact", "per record"):
             see.unseen("no set of small records whose total is exactly known")
@@ -245,11 +261,24 @@ def test_the_total_counts(edges: Edges, see: Subjects) -> None:
 
 
 @check("LRO-THR-09")
-def test_one_threshold_for_all(edges: Edges, see: Subjects) -> None:
+def test_one_threshold_for_all(survey: Survey, edges: Edges, defaults: Defaults, see: Subjects) -> None:
     """The same threshold holds for every operation and every detail level."""
     if edges.reason is not None:
         see.unseen(edges.reason)
-    found = rules(edges)
+    if sticks(edges):
+        see.unseen("once it has offloaded the server offloads everything, whatever the threshold")
+        return
+    against = contradiction(defaults)
+    if against is not None and set(rules(survey, edges).values()) <= {"exact"}:
+        one, other = against
+        see.expect(
+            holds=False,
+            expected=f"one default threshold: {other.operation} of {_size(other)} tokens at {other.detail} detail, "
+            "which is less, is offloaded",
+            observed=f"{one.operation} of {one.inline_estimate} tokens at {one.detail} detail stays inline",
+            at=one.inline,
+        )
+    found = rules(survey, edges)
     for name, rule in found.items():
         if rule == "own threshold":
             edge = edges.edges[name]
@@ -277,6 +306,10 @@ def test_one_threshold_for_all(edges: Edges, see: Subjects) -> None:
             observed=_words(probe.call.outcome),
             at=probe.call,
         )
+
+
+def _size(bracket: Bracket) -> int | None:
+    return bracket.offloaded.estimate if bracket.offloaded is not None else None
 
 
 def _e(edge: Edge) -> str:

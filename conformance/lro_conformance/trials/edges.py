@@ -38,6 +38,8 @@ class Edge:
     """Threshold E: expected inline."""
     above: tuple[Probe, ...]
     """Threshold E−1: expected offloaded."""
+    after: Probe | None = None
+    """Threshold E once more, after the same server has offloaded something."""
     near: Probe | None = None
     """A threshold a fiftieth of E further off; made only where one side was not as expected."""
     half: Probe | None = None
@@ -80,14 +82,15 @@ def edges(lab: Lab, survey: Survey) -> Edges:
         with lab.bench(Settings(threshold_tokens=estimate + drift)) as bench:
             at = _twice(bench, name, estimate, estimate + drift)
             far += _far(bench, survey, name, estimate + drift)
+            offloaded = bench.call(name, detail=_richest(bench, name))
+            after = Probe(_call(bench, name), estimate, estimate + drift) if offloaded.outcome == "offloaded" else None
         below = max(1, min(known) - drift - 1)
         keep = kept is None
         with lab.bench(Settings(threshold_tokens=below), keep=keep) as bench:
             above = _twice(bench, name, estimate - drift, below)
-            far += _far(bench, survey, name, below)
             if keep:
                 kept, threshold = bench, below
-        edge = Edge(name, estimate, drift, _largest(first), at, above)
+        edge = Edge(name, estimate, drift, _largest(first), at, above, after)
         found[name] = _diagnose(lab, edge)
     return Edges(found, tuple(far), None if found else "no call told its E", kept, threshold)
 
@@ -119,22 +122,28 @@ def _twice(bench: Bench, name: str, estimate: int, threshold: int) -> tuple[Prob
     return tuple(Probe(_call(bench, name), estimate, threshold) for _ in range(2))
 
 
+def _richest(bench: Bench, name: str) -> str | None:
+    return next(reversed(bench.operations[name].details), None)
+
+
 def _call(bench: Bench, name: str, budget: int | None = None) -> Call:
     return bench.call(name, detail=usual_detail(bench.operations[name]), limit=EDGE_LIMIT, budget=budget)
 
 
 def _far(bench: Bench, survey: Survey, own: str, threshold: int) -> list[Probe]:
-    """Other operations, and this one at other detail levels, whose E is well away from the threshold."""
+    """Other operations, and this one at other detail levels, with results somewhat above and somewhat below."""
     probes: list[Probe] = []
     usual = {n: usual_detail(o) for n, o in bench.operations.items()}
-    wanted = [(name, usual[name], EDGE_LIMIT, survey.repeats[name][0]) for name in bench.operations if name != own]
-    wanted += [(own, d, None, c) for (name, d), c in survey.whole.items() if name == own and d is not None]
-    for name, detail, limit, known in wanted:
-        estimate = known.estimate
-        if estimate is None or abs(estimate - threshold) <= max(8, threshold // 10):
+    wanted = [(n, usual[n], survey.repeats[n][0]) for n in bench.operations if n != own]
+    wanted += [(n, d, c) for (n, d), c in survey.whole.items() if n == own and d not in (None, usual[n])]
+    for name, detail, known in wanted:
+        if not known.estimate or name not in survey.effective:
             continue
-        call = bench.call(name, detail=detail, limit=limit or known.limit)
-        probes.append(Probe(call, estimate, threshold))
+        for share in (1.3, 0.75):
+            limit = max(1, round(len(known.filed) * share * threshold / known.estimate))
+            estimate = survey.bench.call(name, detail=detail, limit=limit).estimate
+            if estimate is not None and abs(estimate - threshold) > max(8, threshold // 10):
+                probes.append(Probe(bench.call(name, detail=detail, limit=limit), estimate, threshold))
     return probes
 
 

@@ -30,7 +30,7 @@ class Survey:
     operations: Mapping[str, Operation]
     tools: Sequence[Mapping[str, Any]]
     calls: tuple[Call, ...]
-    """All of them, in the order made."""
+    """All of them but those in flight together, in the order made."""
     whole: Mapping[tuple[str, str | None], Call]
     """For each operation and detail level asked for (None: the default), the call with the usual limit."""
     repeats: Mapping[str, tuple[Call, Call]]
@@ -140,10 +140,9 @@ def _look(lab: Lab, bench: Bench, adjustable: bool) -> Survey:
         *single.values(),
         *budgets,
         *others,
-        *together,
     )
     calls = tuple(sorted(calls, key=lambda c: c.started))
-    named = {c.file.path for c in calls if c.file is not None and c.file.problem is None}
+    named = {c.file.path for c in (*calls, *together) if c.file is not None and c.file.problem is None}
     later = {path: see_file(path, bench.roots) for path in named}
     unsettled = tuple(
         c for c in calls if c.file is not None and c.file.path in later and _grew(c.file, later[c.file.path])

@@ -40,6 +40,8 @@ class Limits:
     """How many lines the transcript keeps that are neither requests nor their answers."""
     stderr_bytes: int = 1 << 20
     """How much of the end of stderr is kept."""
+    max_unanswered: int | None = None
+    """After so many requests in a row without a response (none in time, or one over the cap) later ones get no time."""
 
 
 class Connection:
@@ -60,6 +62,7 @@ class Connection:
         self._channel: Channel | None = None
         self._ends: dict[int, int] = {}
         self._told: set[str] = set()
+        self._unanswered = 0
         self._aborted = False
         self._closed = False
         self._lock = threading.RLock()
@@ -147,6 +150,8 @@ class Connection:
         if self._channel is None or self._closed:
             self._dialogue.give_up(id, self.failure or self._failure("closed", "the server is not running"))
             return
+        most = self.limits.max_unanswered
+        given_up = most is not None and self._unanswered >= most
         doom: Failure | None = None
 
         def done() -> bool:
@@ -156,12 +161,21 @@ class Connection:
             doom = self._doom(pending)
             return doom is not None
 
-        self._pump(done, time.monotonic() + timeout_s)
+        self._pump(done, time.monotonic() + (0 if given_up else timeout_s))
+        if self._dialogue.answered:
+            self._unanswered = self._dialogue.answered = 0
         if id not in self._dialogue.replies:
-            self._dialogue.give_up(id, doom or self._doom(pending) or self._timed_out(pending, timeout_s))
+            doom = doom or self._doom(pending)
+            if doom is None and given_up:
+                text = f"{pending.method}: not waited for: {self._unanswered} requests in a row had no response"
+                self._dialogue.give_up(id, self._failure("unanswered", text))
+                return
+            self._dialogue.give_up(id, doom or self._timed_out(pending, timeout_s))
+            self._unanswered += doom is None or doom.kind == "too-large"
             if doom is None and pending.method != "initialize":
                 self.notify("notifications/cancelled", {"requestId": id, "reason": "no response in time"})
         elif (failure := self._dialogue.replies[id].failure) is not None and not failure.stderr:
+            self._unanswered += failure.kind == "too-large"
             told = replace(failure, stderr=self._stderr_end(), exit=self.exit)
             self._dialogue.replies[id] = replace(self._dialogue.replies[id], failure=told)
 

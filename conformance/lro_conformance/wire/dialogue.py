@@ -13,7 +13,7 @@ from lro_conformance.wire.child import Exit
 from lro_conformance.wire.lines import Line
 from lro_conformance.wire.transcript import Transcript
 
-FailureKind = Literal["not-started", "timeout", "exited", "too-large", "closed", "garbage"]
+FailureKind = Literal["not-started", "timeout", "exited", "too-large", "closed", "garbage", "unanswered"]
 
 _MAX_REFUSALS = 256
 _MAX_BATCH = 1000
@@ -112,6 +112,8 @@ class Dialogue:
         self.garbage = 0
         """How many lines came that could not be read."""
         self.last_garbage = ""
+        self.answered = 0
+        """How many responses came, late ones too, since somebody set this to 0."""
         self._next_id = 1
         self._given_up: set[int] = set()
 
@@ -211,6 +213,7 @@ class Dialogue:
                 reading.problems.append(("id-type", f"a request with the id {jsonrpc.excerpt(message['id'])}"))
 
     def _take_response(self, message: dict[str, Any], reading: _Reading) -> None:
+        self.answered += 1
         reading.problems += jsonrpc.response_problems(message)
         id = self._response_id(message, reading)
         pending = self.pending.pop(id, None) if id is not None else None

@@ -88,14 +88,8 @@ def parse(line: bytes) -> Parsed:
         text = text[1:]
     if not text or text.isspace():
         return Parsed(None, False, (*problems, ("blank", "an empty line is not a message")))
-    constants: list[str] = []
-
-    def constant(name: str) -> float:
-        constants.append(name)
-        return float(name)
-
     try:
-        value: Any = json.loads(text, parse_constant=constant)
+        value, constants = _value(text)
     except RecursionError:
         return Parsed(None, False, (*problems, ("too-deep", "nested too deeply to be read")))
     except ValueError as bad:  # also an integer of more digits than the interpreter reads
@@ -103,6 +97,19 @@ def parse(line: bytes) -> Parsed:
     if constants:
         problems.append(("constant", f"{constants[0]} is not JSON ({len(constants)} in this line)"))
     return Parsed(value, True, tuple(problems))
+
+
+def _value(text: str) -> tuple[Any, list[str]]:
+    """A JSON value, and the constants in it that JSON does not have. Raises `ValueError` and `RecursionError`."""
+    if "NaN" not in text and "Infinity" not in text:
+        return json.loads(text), []  # the decoder that is made already
+    constants: list[str] = []
+
+    def constant(name: str) -> float:
+        constants.append(name)
+        return float(name)
+
+    return json.loads(text, parse_constant=constant), constants
 
 
 def shape(message: Mapping[str, Any]) -> Literal["request", "notification", "response", "none"]:

@@ -37,6 +37,7 @@ class Run:
         self._servers: list[ServerProcess] = []
         self._lock = threading.Lock()
         self._closed = False
+        self._aborted = False
         atexit.register(self.close)
 
     def __enter__(self) -> Self:
@@ -74,6 +75,8 @@ class Run:
             self._servers = [s for s in self._servers if not s.closed]
             self._servers.append(server)
             self.starts += 1
+            if self._aborted:
+                server.abort()
             return server
 
     @property
@@ -90,8 +93,9 @@ class Run:
             return Path(tempfile.mkdtemp(prefix=f"{name}-", dir=root))
 
     def abort(self) -> None:
-        """Kills every server at once; whoever waits for a reply gets a failure."""
+        """Kills every server at once; whoever waits for a reply gets a failure. Later servers do not start."""
         with self._lock:
+            self._aborted = True
             servers = list(self._servers)
         for server in servers:
             server.abort()

@@ -57,15 +57,15 @@ class Anomaly:
 class Transcript:
     """The lines of one server.
 
-    *Chatter* (notifications, stderr, what nobody asked for) is a ring of *max_chatter* lines; requests and their
-    answers stay. Together they hold *max_bytes*: beyond it bodies are cut, chatter first, the oldest first.
+    *Chatter* (what nobody asked for) is kept in two rings of *max_chatter* lines, stderr in one and notifications and the
+    like in the other, so that neither drowns the other; requests and their answers stay. Together they hold *max_bytes*: beyond it bodies are cut, chatter first, the oldest first.
     """
 
     def __init__(self, *, max_bytes: int = 256 << 20, max_chatter: int = 10_000) -> None:
         self._max_bytes = max_bytes
         self._max_chatter = max_chatter
         self._messages: dict[int, Message] = {}
-        self._chatter: deque[int] = deque()
+        self._chatter: tuple[deque[int], deque[int]] = (deque(), deque())
         self._cuttable: tuple[deque[int], deque[int]] = (deque(), deque())
         self._next = 0
         self._bytes = 0
@@ -109,9 +109,10 @@ class Transcript:
         if len(line) > CUT_BYTES:
             self._cuttable[0 if chatter else 1].append(number)
         if chatter:
-            self._chatter.append(number)
-            if len(self._chatter) > self._max_chatter:
-                self._drop()
+            ring = self._chatter[0 if direction == "err" else 1]
+            ring.append(number)
+            if len(ring) > self._max_chatter:
+                self._drop(ring)
         while self._bytes > self._max_bytes and self._make_room(number):
             pass
 
@@ -130,9 +131,10 @@ class Transcript:
             if numbers and numbers[0] != newest:
                 self._cut(numbers.popleft())
                 return True
-        if self._chatter and self._chatter[0] != newest:
-            self._drop()
-            return True
+        for ring in self._chatter:
+            if ring and ring[0] != newest:
+                self._drop(ring)
+                return True
         return False
 
     def _cut(self, number: int) -> None:
@@ -141,7 +143,7 @@ class Transcript:
         self._messages[number] = replace(message, line=message.line[:CUT_BYTES], cut=message.cut + lost)
         self._bytes -= lost
 
-    def _drop(self) -> None:
-        gone = self._messages.pop(self._chatter.popleft())
+    def _drop(self, ring: deque[int]) -> None:
+        gone = self._messages.pop(ring.popleft())
         self._bytes -= len(gone.line) + _OVERHEAD_BYTES
         self.dropped += 1
