@@ -1,6 +1,6 @@
 """What a certification costs: ``python benchmarks/certify.py [--runs N]``.
 
-Side by side in one run, because the ratio says more than the seconds: certifying the plain server of the tests (standard
+Side by side in one run, since a ratio says more than seconds: certifying the plain server of the tests (standard
 library, starts in 20 ms), certifying the reference server, and merely starting the reference server (to the answer of
 initialize) and stopping it, as often as its certification did and two at a time. Medians of interleaved runs.
 """
@@ -35,7 +35,19 @@ RATIO_TARGET = 1.5
 def certified(*options: str) -> tuple[float, int]:
     """Seconds of one `lro certify`, its own start and imports included, and how many servers it started."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path[:3])}
-    argv = [sys.executable, "-m", "lro_conformance", "certify", "--seed", "1", "-q", "--plain", "-j", str(JOBS), *options]
+    argv = [
+        sys.executable,
+        "-m",
+        "lro_conformance",
+        "certify",
+        "--seed",
+        "1",
+        "-q",
+        "--plain",
+        "-j",
+        str(JOBS),
+        *options,
+    ]
     begun = time.monotonic()
     done = subprocess.run(argv, env=environment, capture_output=True, text=True, check=False)
     seconds = time.monotonic() - begun
@@ -83,7 +95,9 @@ def main() -> None:
     a, b, c = (statistics.median(m) for m in (plain, reference, bare))
     idle = f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors"
     print(f"medians of {runs}, {JOBS} servers at a time, {idle}")
-    print(f"certify the plain server       {a:6.2f} s  {plain_starts} starts (target: under {PLAIN_TARGET_S:g} s, idle)")
+    print(
+        f"certify the plain server       {a:6.2f} s  {plain_starts} starts (target: under {PLAIN_TARGET_S:g} s, idle)"
+    )
     print(f"certify the reference server   {b:6.2f} s  {reference_starts} starts")
     print(f"start and stop it as often     {c:6.2f} s")
     print(f"ratio                          {b / c:6.2f}    (target: under {RATIO_TARGET:g})")

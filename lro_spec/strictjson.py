@@ -80,7 +80,7 @@ def equal(a: Json, b: Json) -> bool:
 
 
 def spelled(value: Json) -> str:
-    """A text that is the same for no two values that differ, though not always for equal ones: cheaper than `canonical`.
+    """A text that differs for values that differ, and may for equal ones (1 and 1.0) too: cheaper than `canonical`.
 
     Raises `TypeError` for what is not JSON, `RecursionError` for what nests too deeply.
     """

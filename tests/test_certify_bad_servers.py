@@ -222,7 +222,13 @@ def test_a_server_that_dies_in_the_middle_is_judged_by_what_was_seen(place: Plac
 
 @pytest.mark.parametrize(
     "server",
-    [("IgnoresTheEnd",), ("LeavesAChild", "group"), ("LeavesAChild", "session"), ("FloodsStderr",), ("FloodsNotifications",)],
+    [
+        ("IgnoresTheEnd",),
+        ("LeavesAChild", "group"),
+        ("LeavesAChild", "session"),
+        ("FloodsStderr",),
+        ("FloodsNotifications",),
+    ],
     ids=" ".join,
 )
 def test_bad_manners_decide_no_requirement_of_offloading(

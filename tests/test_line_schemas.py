@@ -179,3 +179,12 @@ def test_fields_as_keywords_are_recognised():
 def test_without_records_any_named_property_counts():
     assert is_vacuous({"properties": {"foo": {}}}, []) is None
     assert is_vacuous({"type": "object"}, []) is not None
+
+
+def test_a_record_seen_before_is_judged_alike_and_by_its_own_schema_only() -> None:
+    strict = {"type": "object", "required": ["id"]}
+    records = [{"id": 1}, {"id": 1}, {}, {"id": 1}, {}]
+    for _ in range(2):
+        assert [index for index, _ in lines_violating(strict, records)] == [2, 4]
+        assert lines_violating({"type": "object"}, records) == []
+        assert [index for index, _ in lines_violating({"type": "object", "required": ["no"]}, records[:1])] == [0]

@@ -215,6 +215,13 @@ def test_a_flood_extends_no_time_limit_and_fills_no_memory(start: Start, name: s
     assert exit.seconds < 10
 
 
+def test_a_server_that_answers_nothing_is_waited_for_only_so_often(start: Start) -> None:
+    limits = Limits(request_timeout_s=0.3, stop_timeout_s=0.1, term_timeout_s=0.1, max_unanswered=2)
+    server = start("never-reads", limits=limits)
+    kinds = [failure.kind for _ in range(30) if (failure := server.request("anything").failure) is not None]
+    assert kinds == ["timeout"] * 2 + ["unanswered"] * 28
+
+
 def test_pipelined_requests_are_waited_for_in_any_order(start: Start) -> None:
     server = start("answers-in-reverse")
     first, second, third = (server.send("echo", {"n": n}) for n in range(3))

@@ -119,3 +119,12 @@ def test_chatter_makes_room_before_requests_and_answers_do() -> None:
     assert kept[0].cut == 0
     assert len(kept) == 101
     assert transcript.dropped == 400
+
+
+def test_stderr_does_not_drown_notifications() -> None:
+    transcript = Transcript(max_chatter=100)
+    transcript.add("in", b'{"method":"notifications/message"}', chatter=True)
+    for _ in range(500):
+        transcript.add("err", b"debug: nothing new", chatter=True)
+    assert [m.direction for m in transcript].count("in") == 1
+    assert len(transcript) == 101

@@ -105,6 +105,15 @@ def honest_range(call: Call) -> tuple[int, int]:
     return max(0, int(low)), int(high) + 1
 
 
+def cut_short(survey: Survey, call: Call) -> bool:
+    """Whether an inject's E speaks of more memories than its file holds, going by recall of the same query."""
+    level = level_of(survey, call)
+    known = survey.whole.get(("recall", level)) if call.operation == "inject" else None
+    if known is None or known.query != call.query or len(call.filed) >= len(known.filed) or not call.filed:
+        return False
+    return tokens_per_character(call) > 1.6 * tokens_per_character(known)
+
+
 def level_of(survey: Survey, call: Call) -> str | None:
     """The detail level that a call must have been answered at: the one asked for, or the default of its operation.
 

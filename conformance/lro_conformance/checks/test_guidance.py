@@ -13,6 +13,8 @@ from lro_conformance.trials.survey import Survey
 BRIEF = 4000
 """The most characters of a brief block: four times what the template of the text fills."""
 
+_COUNT = re.compile(r"([\d,._]*\d)\s+(?:memor(?:y|ies)|records?|results)\b")
+
 _COMMANDS = re.compile(
     r"\b(you|the assistant|the model)\s+(must|have to|need to|are required to|shall)\s+(?!not\b)[^.\n]{0,60}?"
     r"\b(run|execute|use|open|read|pipe|call|invoke|shell|jq|bash|terminal)\b"
@@ -45,7 +47,7 @@ def test_guidance_follows_the_template(survey: Survey, see: Subjects) -> None:
         missing = [
             what
             for what, there in {
-                "the count": str(len(call.filed)) in _plain_numbers(text),
+                "the count": _COUNT.search(text) is not None or str(len(call.filed)) in _plain_numbers(text),
                 "the path of the file": str(call.descriptor.get("file_path")) in text or bool(_paths(text)),
                 "the recipes": "recipe" in text.lower(),
                 "the header line": re.search(r"header|line 1|first line", text, re.IGNORECASE) is not None,
@@ -100,16 +102,16 @@ def _untrue(call: Call) -> str | None:
     text = _text(call)
     numbers = {
         "count": (
-            r"([\d,._]*\d)\s+(?:memor(?:y|ies)|records?|results)\b",
+            _COUNT,
             {call.summary.get("count"), len(call.filed)},
         ),
         "tokens": (
-            r"~?\s*([\d,._]*\d)\s+tokens\b",
+            re.compile(r"~?\s*([\d,._]*\d)\s+tokens\b"),
             {call.summary.get("estimated_tokens"), call.header.get("estimated_tokens")},
         ),
     }
     for what, (pattern, meant) in numbers.items():
-        said = re.search(pattern, text)
+        said = pattern.search(text)
         if said is None or meant <= {None, 0}:
             continue
         number = int(re.sub(r"\D", "", said.group(1)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lro_conformance.checks.test_descriptor import payload_beside
 from lro_conformance.judge import NotApplicable, NotObserved, Subjects, check
-from lro_conformance.readings import rules
+from lro_conformance.readings import cut_short, rules
 from lro_conformance.records import Record, by_id
 from lro_conformance.trials.edges import Edges
 from lro_conformance.trials.survey import Inline, Survey
@@ -56,6 +56,14 @@ def test_judged_before_budgeting(survey: Survey, edges: Edges, see: Subjects) ->
 def test_file_holds_the_set_before_budgeting(survey: Survey, see: Subjects) -> None:
     """The file of inject holds all memories found, whatever the token budget."""
     _needs_inject(survey)
+    for call in (c for (n, _), c in survey.whole.items() if n == "inject" and c.filed):
+        short = cut_short(survey, call)
+        see.expect(
+            not short,
+            expected="a file with every memory that E was made of",
+            observed=f"{len(call.filed)} memories for E = {call.estimate}, far too few",
+            at=call,
+        )
     budgeted = [c for c in survey.budgets if c.filed]
     if len(budgeted) == 2:
         small, large = (by_id(c.filed).keys() for c in budgeted)

@@ -10,6 +10,7 @@ from lro_conformance.readings import (
     LOW,
     Rule,
     characters,
+    cut_short,
     follows_detail,
     grain,
     honest_range,
@@ -144,6 +145,9 @@ def test_estimate_is_honest(survey: Survey, see: Subjects) -> None:
     for call in survey.files:
         if call.operation in astray:
             see.unseen("the estimate does not follow the detail level")
+            continue
+        if cut_short(survey, call):
+            see.unseen("a file of inject holds less than was weighed")
             continue
         estimate = call.header.get("estimated_tokens")
         if not isinstance(estimate, int) or isinstance(estimate, bool) or not call.filed:

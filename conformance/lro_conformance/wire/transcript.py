@@ -57,8 +57,9 @@ class Anomaly:
 class Transcript:
     """The lines of one server.
 
-    *Chatter* (what nobody asked for) is kept in two rings of *max_chatter* lines, stderr in one and notifications and the
-    like in the other, so that neither drowns the other; requests and their answers stay. Together they hold *max_bytes*: beyond it bodies are cut, chatter first, the oldest first.
+    *Chatter* (what nobody asked for) is kept in two rings of *max_chatter* lines, stderr in one and notifications and
+    the like in the other, so that neither drowns the other; requests and their answers stay. Together they hold
+    *max_bytes*: beyond it bodies are cut, chatter first, the oldest first.
     """
 
     def __init__(self, *, max_bytes: int = 256 << 20, max_chatter: int = 10_000) -> None:
