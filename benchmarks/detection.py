@@ -1,6 +1,6 @@
 """How well the suite detects: ``python benchmarks/detection.py [--sample N] [--keep FILE] [--properties]``.
 
-Certifies every fault and every sound server in full, two at a time, prints the totals, and writes docs/detection.md. The
+Certifies every fault and every sound server in full, prints the totals, and writes docs/detection.md. The
 full product takes some ten minutes on two cores. With ``--keep`` outcomes are appended to a file, and what stands there
 already is not done again; ``--sample`` takes about N servers from all chapters and writes nothing.
 """
@@ -32,7 +32,7 @@ Every check has servers that it must blame and others that it must not. This pag
 them in full: the broken ones of `tests/faults`, each wrong in one respect, and the sound ones of `tests/sound`, each
 conformant in an unusual way. `python benchmarks/detection.py` makes it anew.
 
-A fault is *caught* when the requirement that it breaks fails (or warns, where it is a SHOULD), and *blamed exactly* when
+A fault is *caught* when the requirement that it breaks fails (or warns, where it is a SHOULD) and *blamed exactly* when
 no other does, but for those that it cannot help breaking too. The *level* is right when the highest level proved is the
 one that the fault leaves standing.
 """

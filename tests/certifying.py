@@ -78,9 +78,7 @@ def certified(job: Job) -> Outcome:
         verdicts={r.requirement.id: r.verdict.label for r in report.requirements},
         checks={c.name: c.verdict.label for r in report.requirements for c in r.checks},
         messages={
-            r.requirement.id: tuple(
-                f"{c.expected}: {c.observed}" for c in r.checks if c.verdict.label in BLAMED
-            )
+            r.requirement.id: tuple(f"{c.expected}: {c.observed}" for c in r.checks if c.verdict.label in BLAMED)
             for r in report.requirements
             if r.verdict.label in BLAMED
         },

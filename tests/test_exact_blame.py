@@ -29,7 +29,9 @@ def chapter(fault: Fault) -> str:
     return fault.server.__module__.rpartition(".")[2]
 
 
-SAMPLED = list(dict.fromkeys([*spread(by(group, GROUPS), len(GROUPS)), *spread(by(chapter, CHAPTERS), SAMPLE)]))[:SAMPLE]
+SAMPLED = list(dict.fromkeys([*spread(by(group, GROUPS), len(GROUPS)), *spread(by(chapter, CHAPTERS), SAMPLE)]))[
+    :SAMPLE
+]
 
 
 def judge(outcome: Outcome, fault: Fault) -> None:
