@@ -1,8 +1,12 @@
-"""What all tests share: the opt-in for long ones."""
+"""What all tests share: the opt-in for long ones, and the certifications that go on side by side."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+
 import pytest
+
+from tests.certifying import Job, Outcome, side_by_side
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -15,3 +19,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if item.get_closest_marker("long"):
             item.add_marker(pytest.mark.skip(reason="takes minutes: --long runs it"))
+
+
+@pytest.fixture(scope="session")
+def certified(request: pytest.FixtureRequest) -> Iterator[Callable[[Job], Outcome]]:
+    """What the certification of a job found; the jobs of the tests that come next are under way meanwhile."""
+    with side_by_side(job for item in request.session.items for job in _jobs(item)) as outcome:
+        yield outcome
+
+
+def _jobs(item: pytest.Item) -> list[Job]:
+    callspec = getattr(item, "callspec", None)
+    if callspec is None or item.get_closest_marker("skip"):
+        return []
+    return [value for value in callspec.params.values() if isinstance(value, Job)]

@@ -38,7 +38,14 @@ class Fault:
     """One broken server."""
 
     def __init__(
-        self, server: type[Server], requirement: str, says: str, proves: int, also: tuple[str, ...], profile: str
+        self,
+        server: type[Server],
+        requirement: str,
+        says: str,
+        proves: int,
+        also: tuple[str, ...],
+        profile: str,
+        by_property: bool,
     ) -> None:
         self.name = server.__name__
         self.server = server
@@ -53,20 +60,28 @@ class Fault:
         """Requirements that the same fault cannot help touching: blaming them too is no error, nor is silence."""
         self.profile = profile
         """Sections of lro.yaml that replace those of `tests.servers.variants.PROFILE`."""
+        self.by_property = by_property
+        """Whether only a property check can see it, since it shows with some memories or arguments alone."""
 
 
 FAULTS: dict[str, Fault] = {}
 
 
 def fault(
-    requirement: str, *, says: str, proves: int, also: tuple[str, ...] = (), profile: str = ""
+    requirement: str,
+    *,
+    says: str,
+    proves: int,
+    also: tuple[str, ...] = (),
+    profile: str = "",
+    by_property: bool = False,
 ) -> Callable[[type[S]], type[S]]:
     """Enter a server into the catalogue as the offender of one requirement."""
 
     def enter(server: type[S]) -> type[S]:
         if server.__name__ in FAULTS:
             raise ValueError(f"two faults are named {server.__name__}")
-        FAULTS[server.__name__] = Fault(server, requirement, says, proves, also, profile)
+        FAULTS[server.__name__] = Fault(server, requirement, says, proves, also, profile, by_property)
         return server
 
     return enter

@@ -56,7 +56,7 @@ class disabled_for_recall_only(Server):
         return result
 
 
-@fault("LRO-CFG-04", says="output_dir", proves=0, also=("LRO-NAME-01",))
+@fault("LRO-CFG-04", says="/tmp/atlatl-recall-", proves=0, also=("LRO-NAME-01",))
 class output_dir_is_ignored(Server):
     """The system's temporary folder whatever is set."""
 
@@ -64,7 +64,7 @@ class output_dir_is_ignored(Server):
         return os.path.abspath(os.environ.get("TMPDIR") or "/tmp")
 
 
-@fault("LRO-CFG-04", says="output_dir", proves=0, also=("LRO-NAME-01",))
+@fault("LRO-CFG-04", says="a file in", proves=0, also=("LRO-NAME-01",))
 class output_dir_is_taken_for_a_file(Server):
     """Only its parent is used."""
 
@@ -73,7 +73,15 @@ class output_dir_is_taken_for_a_file(Server):
         return os.path.dirname(folder) if self.settings.output_dir else folder
 
 
-@fault("LRO-CFG-05", says="temporary", proves=0)
+ELSEWHERE = """\
+server:
+  command: [{command}]
+  cwd: "{workdir}"
+"""
+"""The tests may be started in the system's temporary folder, which would be the right one."""
+
+
+@fault("LRO-CFG-05", says="(TMPDIR) or /tmp", proves=0, profile=ELSEWHERE)
 class empty_output_dir_is_the_working_folder(Server):
     """The folder the server was started in."""
 
@@ -81,7 +89,7 @@ class empty_output_dir_is_the_working_folder(Server):
         return os.path.abspath(self.settings.output_dir)
 
 
-@fault("LRO-CFG-05", says="temporary", proves=0)
+@fault("LRO-CFG-05", says="/.cache/atlatl/", proves=0)
 class empty_output_dir_is_the_home_folder(Server):
     """A hidden folder at home."""
 

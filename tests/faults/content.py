@@ -38,7 +38,7 @@ class loses_the_last_record(Keeping):
         return range(max(1, len(call.lines) - 1))
 
 
-@fault("LRO-FILE-09", says="twice", proves=0, also=("LRO-INJ-03",))
+@fault("LRO-FILE-09", says="stand more than once", proves=0, also=("LRO-INJ-03",))
 class writes_one_record_twice(Keeping):
     """The first record of the second batch is also the last of the first."""
 
@@ -94,7 +94,7 @@ class Rewriting(Server):
         return value
 
 
-@fault("LRO-FILE-10", says="title", proves=0)
+@fault("LRO-FILE-10", says='"??"', proves=0)
 class replaces_other_scripts_by_question_marks(Rewriting):
     """Text goes through ASCII."""
 
@@ -137,6 +137,14 @@ class rounds_confidence_to_tenths(Rewriting):
         return {**record, "provenance": {**record["provenance"], "confidence": round(confidence, 1)}}
 
 
+@fault("LRO-FILE-10", says="content", proves=0, by_property=True)
+class trims_contents(Rewriting):
+    """White space at the ends of a content is cut off; no memory of the server's own has any."""
+
+    def written(self, record: Record) -> Record:
+        return {**record, "content": record["content"].strip()} if isinstance(record.get("content"), str) else record
+
+
 @fault("LRO-FILE-10", says="title", proves=0)
 class alters_one_title_in_a_hundred(Rewriting):
     """The record whose number ends in 37 has a letter doubled."""
@@ -147,7 +155,7 @@ class alters_one_title_in_a_hundred(Rewriting):
         return {**record, "title": record["title"] + record["title"][-1]}
 
 
-@fault("LRO-FILE-10", says="x-ratio", proves=0)
+@fault("LRO-FILE-10", says="/extensions/x-rank is 0", proves=0)
 class writes_fractions_as_strings(Rewriting):
     """Numbers in extensions become strings."""
 

@@ -135,7 +135,7 @@ class line_schema_is_no_schema(Server):
         return {**super().line_schema(detail), "type": "record"}
 
 
-@fault("LRO-DESC-09", says="header", proves=0)
+@fault("LRO-DESC-09", says="'type' is a required property", proves=0)
 class line_schema_describes_the_header(Server):
     """The schema of line 1."""
 
@@ -223,7 +223,7 @@ class Answering(Server):
         return self.answered(call, super().offloaded(call, path))
 
 
-@fault("LRO-DESC-11", says="payload", proves=0)
+@fault("LRO-DESC-11", says="beside the descriptor", proves=0)
 class returns_the_records_as_well(Answering):
     """A second block of text has the whole result set."""
 
@@ -232,7 +232,7 @@ class returns_the_records_as_well(Answering):
         return {**result, "content": [*result["content"], block]}
 
 
-@fault("LRO-DESC-11", says="structuredContent", proves=0)
+@fault("LRO-DESC-11", says="beside the descriptor", proves=0)
 class structured_content_holds_the_records(Answering):
     """The text is the descriptor; the structured content is the result set, as if nothing were offloaded."""
 
@@ -252,7 +252,7 @@ class text_and_structured_content_differ(Answering):
         return {**result, "structuredContent": {**value, "summary": summary}}
 
 
-@fault("LRO-DESC-11", says="payload", proves=0)
+@fault("LRO-DESC-11", says="beside the descriptor", proves=0)
 class descriptor_carries_the_records(Described):
     """A field `results` with all of them."""
 
@@ -260,7 +260,7 @@ class descriptor_carries_the_records(Described):
         return {**value, "results": call.records}
 
 
-@fault("LRO-DESC-11", says="payload", proves=0)
+@fault("LRO-DESC-11", says="beside the descriptor", proves=0)
 class embeds_the_file_as_a_resource(Answering):
     """A resource block has the text of the file."""
 

@@ -22,7 +22,7 @@ class write_failure_is_a_tool_error(Server):
         return self.error(warning)
 
 
-@fault("LRO-ERR-01", says="isError", proves=2)
+@fault("LRO-ERR-01", says="error: ", proves=2)
 class write_failure_sets_is_error(Server):
     """The right fallback, flagged as an error."""
 
@@ -30,7 +30,7 @@ class write_failure_sets_is_error(Server):
         return {**super().truncated(call, warning), "isError": True}
 
 
-@fault("LRO-ERR-01", says="exit", proves=2, also=("LRO-ERR-02", "LRO-ERR-03", "LRO-ERR-04", "LRO-ERR-06"))
+@fault("LRO-ERR-01", says="the server ended", proves=2, also=("LRO-ERR-02", "LRO-ERR-03", "LRO-ERR-04", "LRO-ERR-06"))
 class write_failure_ends_the_process(Server):
     """An exception that nobody catches."""
 
@@ -56,7 +56,7 @@ class write_failure_is_a_protocol_error(Server):
             super().reply(id, result)
 
 
-@fault("LRO-ERR-02", says="threshold", proves=2)
+@fault("LRO-ERR-02", says="all 40 records", proves=2)
 class fallback_returns_everything(Server):
     """Nothing is truncated."""
 
@@ -69,7 +69,7 @@ class fallback_returns_everything(Server):
         return super().truncated(call, warning)
 
 
-@fault("LRO-ERR-02", says="threshold", proves=2)
+@fault("LRO-ERR-02", says="whole, within", proves=2)
 class fallback_keeps_more_than_fits(Server):
     """Two and a half times the threshold."""
 
@@ -154,7 +154,7 @@ class failure_event_has_another_name(Server):
         self.emit("OffloadFailed", "warning", error=str(problem))
 
 
-@fault("LRO-ERR-05", says="file_path", proves=2, also=("LRO-ERR-02", "LRO-ERR-03"))
+@fault("LRO-ERR-05", says="no descriptor, as there is no file", proves=2, also=("LRO-ERR-02", "LRO-ERR-03"))
 class returns_the_descriptor_all_the_same(Server):
     """A descriptor of a file that could not be written."""
 

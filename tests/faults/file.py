@@ -18,7 +18,7 @@ UNREADABLE = (*RECIPES, "LRO-FILE-06", "LRO-FILE-09", "LRO-FILE-10", "LRO-DESC-0
 # Lines
 
 
-@fault("LRO-FILE-01", says="BOM", proves=0)
+@fault("LRO-FILE-01", says="byte order mark", proves=0)
 class starts_with_a_byte_order_mark(Server):
     """Written as `utf-8-sig`."""
 
@@ -296,7 +296,7 @@ class timestamp_is_in_the_format_of_mail(Server):
         return time.strftime("%a, %d %b %Y %H:%M:%S +0000", time.gmtime(now))
 
 
-@fault("LRO-FILE-07", says="timestamp", proves=0)
+@fault("LRO-FILE-07", says="an ISO 8601 time between", proves=0)
 class timestamp_is_an_hour_ahead(Server):
     """Local time in summer with a Z behind it."""
 
@@ -304,7 +304,7 @@ class timestamp_is_an_hour_ahead(Server):
         return super().timestamp(now + 3600)
 
 
-@fault("LRO-FILE-07", says="timestamp", proves=0)
+@fault("LRO-FILE-07", says="2025-01-01T00:00:00Z", proves=0)
 class timestamp_is_of_the_first_memory(Headed):
     """When the first memory was created, not when the file was written."""
 
@@ -312,7 +312,7 @@ class timestamp_is_of_the_first_memory(Headed):
         return {**header, "timestamp": call.found[0]["created"] if call.found else header["timestamp"]}
 
 
-@fault("LRO-FILE-07", says="timestamp", proves=0)
+@fault("LRO-FILE-07", says="1970-01-01T00:00:00", proves=0)
 class timestamp_is_the_epoch(Server):
     """A default that was never filled in."""
 
@@ -368,7 +368,7 @@ class schema_version_differs_by_operation(Headed):
         return {**header, "schema_version": f"1.{len(call.operation)}.{ord(call.operation[0])}"}
 
 
-@fault("LRO-FILE-13", says="estimated_tokens", proves=0, also=("LRO-THR-06", "LRO-DESC-04"))
+@fault("LRO-FILE-13", says="again, for a file of the same size", proves=0, also=("LRO-THR-06", "LRO-DESC-04"))
 class header_estimate_grows_with_every_call(Headed):
     """The decision is made with E; the header says E and the number of calls so far."""
 

@@ -20,7 +20,7 @@ class Guiding(Server):
         return self.guided(super().guidance(path, summary), path, summary)
 
 
-@fault("LRO-GUI-01", says="empty", proves=0, also=("LRO-GUI-02", "LRO-GUI-03"))
+@fault("LRO-GUI-01", says="nothing", proves=0, also=("LRO-GUI-02", "LRO-GUI-03"))
 class guidance_is_empty(Guiding):
     """An empty string."""
 
@@ -28,7 +28,7 @@ class guidance_is_empty(Guiding):
         return ""
 
 
-@fault("LRO-GUI-01", says="empty", proves=0, also=("LRO-GUI-02", "LRO-GUI-03"))
+@fault("LRO-GUI-01", says="nothing", proves=0, also=("LRO-GUI-02", "LRO-GUI-03"))
 class guidance_is_blank(Guiding):
     """Spaces and line ends."""
 
@@ -36,7 +36,7 @@ class guidance_is_blank(Guiding):
         return "   \n\n"
 
 
-@fault("LRO-GUI-01", says="brief", proves=0)
+@fault("LRO-GUI-01", says="1 to 4000 characters", proves=0)
 class guidance_is_a_treatise(Guiding):
     """Twelve thousand characters, the template first."""
 
@@ -77,7 +77,7 @@ class guidance_lacks_the_count(Guiding):
         return f"The memories were offloaded ({first.partition('(')[2]}\n{rest}"
 
 
-@fault("LRO-GUI-03", says="detail", proves=3)
+@fault("LRO-GUI-03", says='"light" in the guidance', proves=3)
 class guidance_lacks_the_detail_level(Guiding):
     """The line with the level is left out."""
 

@@ -170,7 +170,7 @@ class walks_into_linked_folders(Server):
         return found
 
 
-@fault("LRO-HARD-06", says="left", proves=3)
+@fault("LRO-HARD-06", says=".part", proves=3)
 class leaves_its_temporary_files(Server):
     """The file is linked to its place, and the temporary name stays."""
 
@@ -180,7 +180,7 @@ class leaves_its_temporary_files(Server):
         os.link(path, os.path.join(folder, f".{name}.part"))
 
 
-@fault("LRO-HARD-06", says="left", proves=3)
+@fault("LRO-HARD-06", says='".atlatl.lock"', proves=3)
 class leaves_a_lock_file(Server):
     """A lock that is never removed."""
 
@@ -189,7 +189,7 @@ class leaves_a_lock_file(Server):
         super().write(os.path.join(os.path.dirname(path), ".atlatl.lock"), b"")
 
 
-@fault("LRO-HARD-06", says="left", proves=3)
+@fault("LRO-HARD-06", says="nothing after a failed write", proves=3)
 class leaves_what_it_could_not_finish(Server):
     """When writing fails, the partial file stays."""
 
@@ -219,7 +219,7 @@ class Meddling(Server):
         raise NotImplementedError
 
 
-@fault("LRO-HARD-07", says="changed", proves=3)
+@fault("LRO-HARD-07", says="bytes that were there when it was named", proves=3)
 class appends_to_the_file_before(Meddling):
     """A footer is added once the next file is written."""
 
@@ -228,7 +228,7 @@ class appends_to_the_file_before(Meddling):
             file.write('{"type": "lro_footer"}\n')
 
 
-@fault("LRO-HARD-07", says="changed", proves=3)
+@fault("LRO-HARD-07", says="0 bytes, others", proves=3)
 class empties_the_file_before(Meddling):
     """Room is made by cutting off what was written last."""
 
@@ -236,7 +236,12 @@ class empties_the_file_before(Meddling):
         os.truncate(path, 0)
 
 
-@fault("LRO-HARD-07", says="complete", proves=3, also=("LRO-FILE-01", "LRO-FILE-06", "LRO-FILE-09", "LRO-DESC-03"))
+@fault(
+    "LRO-HARD-07",
+    says="that were there when it was named",
+    proves=3,
+    also=("LRO-FILE-01", "LRO-FILE-06", "LRO-FILE-09", "LRO-DESC-03"),
+)
 class answers_before_the_file_is_complete(Server):
     """The second half is written by a thread, a third of a second later."""
 

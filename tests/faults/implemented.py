@@ -9,6 +9,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from tests.servers.plain import Record
+
 
 @fault("LRO-IMPL-03", says="offload", proves=2, also=("LRO-IMPL-02",))
 class knows_no_offloading(Server):
@@ -27,3 +29,11 @@ class says_only_that_nothing_was_offloaded(Server):
 
     def inline_value(self, call: Call) -> Any:
         return {"offloaded": False, **super().inline_value(call)}
+
+
+@fault("LRO-IMPL-02", says="offload", proves=2, also=("LRO-IMPL-03",))
+class writes_a_file_and_returns_everything(Server):
+    """The file is written, and the result is inline all the same: nobody is told of it."""
+
+    def offloaded(self, call: Call, path: str) -> Record:
+        return self.inline(call)

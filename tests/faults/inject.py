@@ -25,11 +25,11 @@ class Budgeting(Server):
 
 
 @fault("LRO-INJ-01", says="text", proves=0)
-class inject_returns_raw_records(Server):
-    """Below the threshold: the records as JSON, not the formatted text."""
+class inject_returns_an_unfilled_template(Server):
+    """Below the threshold: the text with its placeholders."""
 
     def inject_text(self, call: Call, budget: int) -> str:
-        return self.dumps(call.records)
+        return "\n".join("## {title}\n{content}" for _ in call.records)
 
 
 @fault("LRO-INJ-01", says="text", proves=0)
@@ -83,7 +83,7 @@ class inject_is_budgeted_before_it_is_judged(Budgeting):
         return call
 
 
-@fault("LRO-INJ-03", says="file", proves=0, also=("LRO-FILE-09",))
+@fault("LRO-INJ-03", says="the same 200 memories", proves=0, also=("LRO-FILE-09",))
 class inject_file_holds_what_the_text_would(Budgeting):
     """Judged by the whole set, but only what fits into the budget is written."""
 

@@ -38,7 +38,7 @@ class Elsewhere(Server):
         return sorted(set(found))
 
 
-@fault("LRO-NAME-01", says="directly", proves=0)
+@fault("LRO-NAME-01", says="/out/lro/atlatl-recall-", proves=0)
 class writes_into_a_subfolder(Elsewhere):
     """A folder `lro` within the configured one."""
 
@@ -46,7 +46,7 @@ class writes_into_a_subfolder(Elsewhere):
         return os.path.join(self.output_dir(), "lro")
 
 
-@fault("LRO-NAME-01", says="directly", proves=0)
+@fault("LRO-NAME-01", says="/out/recall/atlatl-recall-", proves=0)
 class has_a_folder_for_each_operation(Elsewhere):
     """Folders `recall`, `search` and `inject` within the configured one."""
 
@@ -54,9 +54,9 @@ class has_a_folder_for_each_operation(Elsewhere):
         return os.path.join(self.output_dir(), operation)
 
 
-@fault("LRO-NAME-01", says="output_dir", proves=0)
+@fault("LRO-CFG-04", says="/out-search/", proves=0)
 class search_writes_beside_the_folder(Elsewhere):
-    """Search appends its name to the folder's without a slash."""
+    """Search appends its name to the folder's without a slash, and so does not write where it was told to."""
 
     def folder(self, operation: str) -> str:
         return self.output_dir() + "-search" * (operation == "search")
@@ -91,7 +91,7 @@ class name_starts_with_lro(Named):
         return f"lro-{call.operation}-{ulid}.jsonl"
 
 
-@fault("LRO-NAME-02", says="operation", proves=0)
+@fault("LRO-NAME-02", says="atlatl-recall-{ulid}.jsonl", proves=0)
 class name_lacks_the_operation(Named):
     """`atlatl-{ulid}.jsonl`."""
 
@@ -99,7 +99,7 @@ class name_lacks_the_operation(Named):
         return f"atlatl-{ulid}.jsonl"
 
 
-@fault("LRO-NAME-02", says="operation", proves=0)
+@fault("LRO-NAME-02", says='"atlatl-recall_memories-', proves=0)
 class name_has_the_tool(Named):
     """`recall_memories` where `recall` belongs."""
 
@@ -216,7 +216,7 @@ class Batching(Server):
         raise NotImplementedError
 
 
-@fault("LRO-NAME-04", says="distinct", proves=0, also=("LRO-HARD-07", "LRO-HARD-02"))
+@fault("LRO-NAME-04", says="the file of another call", proves=0, also=("LRO-HARD-07", "LRO-HARD-02"))
 class calls_in_flight_share_a_name(Batching):
     """The name is chosen once for all requests that wait."""
 
@@ -227,7 +227,7 @@ class calls_in_flight_share_a_name(Batching):
         return self.shared
 
 
-@fault("LRO-NAME-04", says="content", proves=0, also=("LRO-FILE-09", "LRO-FILE-05"))
+@fault("LRO-NAME-04", says="in flight with others", proves=0, also=("LRO-FILE-09", "LRO-FILE-05"))
 class calls_in_flight_share_their_content(Batching):
     """Each has a file of its own, and all of these hold the result of the first."""
 
@@ -242,7 +242,7 @@ class calls_in_flight_share_their_content(Batching):
         return data
 
 
-@fault("LRO-NAME-04", says="distinct", proves=0, also=("LRO-HARD-07", "LRO-HARD-02"))
+@fault("LRO-NAME-04", says="the file of another call", proves=0, also=("LRO-HARD-07", "LRO-HARD-02"))
 class same_arguments_share_a_file(Server):
     """The name is remembered for a call's arguments and used again."""
 

@@ -60,7 +60,7 @@ class logs_offloading_on_stdout(Server):
         return path
 
 
-@fault("LRO-PROT-02", says="once", proves=3)
+@fault("LRO-PROT-02", says="a second response to one request", proves=3)
 class answers_offloaded_calls_twice(Server):
     """The same answer again."""
 
@@ -85,7 +85,7 @@ class content_is_a_string(Server):
         return {**super().structured(value), "content": self.dumps(value)}
 
 
-@fault("LRO-PROT-03", says="type", proves=3)
+@fault("LRO-PROT-03", says="a content block is", proves=3)
 class content_blocks_have_no_type(Server):
     """`{"text": …}`."""
 

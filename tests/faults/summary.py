@@ -63,7 +63,7 @@ class summary_count_is_of_all_memories(Summarised):
         return {**summary, "count": len(self.memories)}
 
 
-@fault("LRO-DESC-04", says="estimated_tokens", proves=0)
+@fault("LRO-DESC-04", says="(the header's E): 0", proves=0)
 class summary_estimate_is_zero(Summarised):
     """Never filled in."""
 
@@ -71,7 +71,7 @@ class summary_estimate_is_zero(Summarised):
         return {**summary, "estimated_tokens": 0}
 
 
-@fault("LRO-DESC-04", says="estimated_tokens", proves=0)
+@fault("LRO-DESC-04", says="the header's E", proves=0)
 class summary_estimate_is_in_characters(Summarised):
     """Four times as many."""
 
@@ -79,7 +79,7 @@ class summary_estimate_is_in_characters(Summarised):
         return {**summary, "estimated_tokens": sum(len(line) for line in call.lines)}
 
 
-@fault("LRO-DESC-04", says="estimated_tokens", proves=0)
+@fault("LRO-DESC-04", says="the header's E", proves=0)
 class summary_estimate_is_of_full_detail(Summarised):
     """What the set would have cost at full detail; right when that was asked for."""
 
@@ -87,7 +87,7 @@ class summary_estimate_is_of_full_detail(Summarised):
         return {**summary, "estimated_tokens": self.estimate([self.record_line(memory) for memory in call.found])}
 
 
-@fault("LRO-DESC-04", says="estimated_tokens", proves=0)
+@fault("LRO-DESC-04", says="the header's E", proves=0)
 class summary_estimate_is_the_threshold(Summarised):
     """The limit, not what exceeded it."""
 
@@ -95,7 +95,7 @@ class summary_estimate_is_the_threshold(Summarised):
         return {**summary, "estimated_tokens": self.settings.threshold}
 
 
-@fault("LRO-DESC-05", says="operation", proves=0)
+@fault("LRO-DESC-05", says='"recall_memories"', proves=0)
 class summary_operation_is_the_tool(Summarised):
     """`recall_memories` where `recall` belongs."""
 
@@ -104,7 +104,7 @@ class summary_operation_is_the_tool(Summarised):
         return {**summary, "operation": tools[call.operation]}
 
 
-@fault("LRO-DESC-05", says="operation", proves=0)
+@fault("LRO-DESC-05", says='"search": "recall"', proves=0)
 class summary_operation_is_always_recall(Summarised):
     """A constant."""
 
@@ -112,7 +112,7 @@ class summary_operation_is_always_recall(Summarised):
         return {**summary, "operation": "recall"}
 
 
-@fault("LRO-DESC-05", says="operation", proves=0)
+@fault("LRO-DESC-05", says='"search": "recall"', proves=0)
 class summary_operation_is_of_the_call_before(Summarised):
     """State that is written after it is read."""
 
@@ -123,7 +123,7 @@ class summary_operation_is_of_the_call_before(Summarised):
         return {**summary, "operation": before}
 
 
-@fault("LRO-DESC-06", says="five", proves=0)
+@fault("LRO-DESC-06", says="7 of them", proves=0)
 class names_seven_namespaces(Server):
     """All of them."""
 
@@ -164,7 +164,7 @@ class names_only_the_first_segment(Server):
         return list({name.partition("/")[0]: None for name in super().top_namespaces(records)})
 
 
-@fault("LRO-DESC-07", says="score_range", proves=0)
+@fault("LRO-DESC-07", says="null, or [lower, upper]: [1.0, 0.5]", proves=0)
 class score_range_is_upside_down(Server):
     """The greater one first."""
 
@@ -173,7 +173,7 @@ class score_range_is_upside_down(Server):
         return found and found[::-1]
 
 
-@fault("LRO-DESC-07", says="score_range", proves=0)
+@fault("LRO-DESC-07", says="the scores in the file: [0.0,", proves=0)
 class score_range_of_search_starts_at_zero(Server):
     """The lowest possible score in place of the lowest one found."""
 
@@ -182,7 +182,7 @@ class score_range_of_search_starts_at_zero(Server):
         return [0.0, found[1]] if found else None
 
 
-@fault("LRO-DESC-07", says="score_range", proves=0)
+@fault("LRO-DESC-07", says="null, or [lower, upper]: {", proves=0)
 class score_range_is_an_object(Server):
     """`{"min": …, "max": …}` where a pair belongs."""
 
@@ -191,7 +191,7 @@ class score_range_is_an_object(Server):
         return found and {"min": found[0], "max": found[1]}
 
 
-@fault("LRO-DESC-07", says="score_range", proves=0)
+@fault("LRO-DESC-07", says="null, or [lower, upper]: [0.5, 0.75, 1.0]", proves=0)
 class score_range_has_three_numbers(Server):
     """Lowest, mean and highest."""
 
@@ -200,7 +200,7 @@ class score_range_has_three_numbers(Server):
         return found and [found[0], sum(found) / 2, found[1]]
 
 
-@fault("LRO-DESC-07", says="score_range", proves=0)
+@fault("LRO-DESC-07", says="the scores in the file: [50.0,", proves=0)
 class score_range_is_in_percent(Server):
     """0 to 100 where the file says 0 to 1."""
 
@@ -209,7 +209,7 @@ class score_range_is_in_percent(Server):
         return found and [score * 100 for score in found]
 
 
-@fault("LRO-DESC-08", says="detail", proves=0)
+@fault("LRO-DESC-08", says='"medium": "light"', proves=0)
 class summary_detail_is_the_default(Summarised):
     """The operation's default level, whatever was asked for."""
 
@@ -217,7 +217,7 @@ class summary_detail_is_the_default(Summarised):
         return {**summary, "detail": self.default_detail(call.operation)}
 
 
-@fault("LRO-DESC-08", says="detail", proves=0)
+@fault("LRO-DESC-08", says='"light": "full"', proves=0)
 class summary_detail_is_always_full(Summarised):
     """The level of the store, not that of the call."""
 
@@ -225,7 +225,7 @@ class summary_detail_is_always_full(Summarised):
         return {**summary, "detail": "full"}
 
 
-@fault("LRO-DESC-08", says="detail", proves=0)
+@fault("LRO-DESC-08", says='"light": "full"', proves=0)
 class summary_detail_is_of_the_call_before(Summarised):
     """State that is written after it is read."""
 

@@ -313,7 +313,7 @@ class small_memories_do_not_count(Server):
         return self.estimate([line for memory, line in pairs if len(memory["content"]) >= 80])
 
 
-@fault("LRO-THR-08", says="total", proves=0, also=("LRO-THR-06", "LRO-THR-01", "LRO-THR-09", "LRO-CFG-06"))
+@fault("LRO-THR-08", says="together", proves=0, also=("LRO-THR-06", "LRO-THR-01", "LRO-THR-09", "LRO-CFG-06"))
 class compares_the_largest_record(Server):
     """Offloads when a single record exceeds the threshold, not when all of them together do."""
 

@@ -1,0 +1,29 @@
+"""Each fault is blamed for what it breaks, in words that say so.
+
+A fault runs only the trials that its requirement needs. What else is blamed is the concern of test_exact_blame.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from lro_spec.requirements import requirement
+from tests.certifying import Job, Outcome
+from tests.faults.catalogue import faults
+
+JOBS = [
+    pytest.param(Job(name, only=fault.requirement, properties=fault.by_property), id=name)
+    for name, fault in faults().items()
+]
+
+
+@pytest.mark.parametrize("job", JOBS)
+def test_the_fault_is_blamed_in_words_that_name_it(job: Job, certified: Callable[[Job], Outcome]) -> None:
+    fault = faults()[job.server]
+    outcome = certified(job)
+    assert outcome.failure is None
+    verdict = "fail" if requirement(fault.requirement).keyword == "MUST" else "warn"
+    assert outcome.verdicts[fault.requirement] == verdict
+    assert fault.says.lower() in "\n".join(outcome.messages[fault.requirement]).lower()
