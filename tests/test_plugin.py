@@ -209,8 +209,11 @@ class TestInsideOfASuite:
         suite.profile()
         suite.pytester.makepyfile(self.THREE_LINES)
         result = suite.run(str(suite.folder), "--lro-level", "3", "--lro-json", "r.json")
-        result.assert_outcomes(passed=len(checks()) + 1)
         assert result.ret == 0
+        found = result.parseoutcomes()
+        # a check that sees nothing here leaves its requirement to its neighbours
+        assert found["passed"] + found.get("skipped", 0) == len(checks()) + 1
+        assert found.keys() <= {"passed", "skipped"}
         assert json.loads((suite.folder / "r.json").read_bytes())["level"]["achieved"] == 3
         result.stdout.fnmatch_lines(["achieved        level 3*", "exit status     0: level 3 is proved"])
 
