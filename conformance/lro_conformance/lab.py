@@ -235,14 +235,15 @@ class Bench:
             self.lab.shake(self.server)
 
     def events(self, name: str) -> list[str]:
-        """What was emitted as event *name*, wherever this server emits: notifications, stderr, or its event file."""
+        """What was emitted as event *name*, with the channel before it: notifications, stderr, or the event file."""
         with self.lock:
             self.server.drain(0.05)
-            said = [json.dumps(n, ensure_ascii=False) for n in self.server.notifications()]
-            said += [*self.server.stderr_lines(), *self.overheard]
+            said = [f"notifications: {json.dumps(n, ensure_ascii=False)}" for n in self.server.notifications()]
+            said += [f"stderr: {line}" for line in (*self.server.stderr_lines(), *self.overheard)]
         if self.lab.profile.events.file_env is not None:
             path = self.workdir / "lro-events.jsonl"
-            said += path.read_text(encoding="utf-8", errors="replace").splitlines() if path.is_file() else []
+            text = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
+            said += [f"file: {line}" for line in text.splitlines()]
         return [s for s in said if name in s]
 
     def close(self) -> None:

@@ -67,7 +67,7 @@ class CheckItem(pytest.Item):
             self.add_marker(pytest.mark.timeout(0))
 
     def setup(self) -> None:
-        """Has the verdict found; what goes wrong here pytest shows as an error, as it must the suite's own faults."""
+        """Has the verdict found. What goes wrong here is an error to pytest: so are the suite's own faults."""
         try:
             self.result = run_of(self.config).result(self.lro_check, self.session.items)
         except pytest.UsageError as problem:  # in a worker of xdist; elsewhere the session did not come this far

@@ -106,7 +106,7 @@ def honest_range(call: Call) -> tuple[int, int]:
 
 
 def cut_short(survey: Survey, call: Call) -> bool:
-    """Whether an inject's E speaks of more memories than its file holds, going by recall of the same query and level."""
+    """Whether an inject's E speaks of more memories than its file holds, going by recall of the same query."""
     level = level_of(survey, call)
     known = survey.whole.get(("recall", level)) if call.operation == "inject" else None
     if known is None or known.query != call.query or len(call.filed) >= len(known.filed) or not call.filed:

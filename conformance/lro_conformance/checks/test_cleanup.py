@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 
 from lro_conformance.judge import NotObserved, Subjects, check
@@ -21,8 +22,9 @@ def test_expired_files_go(cleanup: Cleanup, defaults: Defaults, see: Subjects) -
     if own is not None:
         see.expect(
             own.gone,
-            expected="the server's own file of a second's TTL is gone after cleanup",
-            observed=f"still there {own.waited_s:.1f} s later, cleanup set off {own.cleanups} times",
+            expected="the server's own expired files of a second's TTL are gone after cleanup",
+            observed=f"{len(own.left)} of {len(own.paths)} still there {own.waited_s:.1f} s later, "
+            f"cleanup set off {own.cleanups} times",
             at=own,
         )
     elif scans and not cleanup.own:
@@ -51,18 +53,10 @@ def test_fresh_files_stay(cleanup: Cleanup, defaults: Defaults, see: Subjects) -
         for path, gone in cleaning.own if cleaning is not None else ():
             see.expect(
                 not gone,
-                expected=f"{Path(path).name}, made a moment before cleanup, stays",
+                expected=f"{Path(path).name}, fresh when cleanup ran, stays",
                 observed="it was deleted",
                 at=cleaning,
             )
-    own = cleanup.own
-    if own is not None and own.gone and own.second is not None:
-        see.expect(
-            not own.second_gone,
-            expected="a file younger than its TTL of a second stays while an older one expires",
-            observed="it was deleted",
-            at=own,
-        )
 
 
 @check("LRO-CLN-04")
@@ -72,15 +66,13 @@ def test_files_of_earlier_processes_go(cleanup: Cleanup, defaults: Defaults, see
     if not any(p.gone for c in cleanings for p in c.planted) and not (cleanup.own is not None and cleanup.own.gone):
         raise NotObserved("the server deletes nothing at all")
     for cleaning in cleanings:
-        old = next((p for p in cleaning.planted if p.age_s >= DAY), None)
-        if old is None:
-            continue
-        see.expect(
-            old.gone,
-            expected=f"{old.path.name}, 40 days old, is deleted",
-            observed="it is still there",
-            at=cleaning,
-        )
+        for old in (p for p in cleaning.planted if p.age_s >= DAY):
+            see.expect(
+                old.gone,
+                expected=f"the scan finds {old.path.name}, 40 days old, and deletes it",
+                observed="it is still there",
+                at=cleaning,
+            )
 
 
 @check("LRO-CFG-03")
@@ -140,11 +132,12 @@ def test_expiry_is_told(cleanup: Cleanup, defaults: Defaults, see: Subjects) -> 
         if not cleaning.events and not cleaning.listened:
             see.unseen("no event was seen, and none may be visible (profile: events)")
             continue
-        told = [n for n in gone if any(n in e for e in cleaning.events)]
+        channels = Counter(e.partition(": ")[0] for e in cleaning.events)
+        most = max(channels.values(), default=0)
         see.expect(
-            len(told) == len(gone) or len(set(cleaning.events)) >= len(gone),
-            expected=f"OffloadFileExpired for each of {', '.join(gone)}",
-            observed=f"{len(cleaning.events)} events" + (f", of {', '.join(told)}" if told else ""),
+            most >= len(gone),
+            expected=f"an OffloadFileExpired event for each of {', '.join(gone)}",
+            observed=f"{most} events",
             at=cleaning,
         )
 

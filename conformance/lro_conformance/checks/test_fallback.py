@@ -74,6 +74,9 @@ def _not_truncated(failing: Failing) -> str | None:
         return None
     if len(records) >= len(failing.known) and failing.known:
         return f"all {len(records)} records"
+    smallest = min(map(size, failing.known.values()), default=0) * tokens_per_character(failing.original)
+    if not records and smallest < failing.threshold / 4:
+        return f"none, though one of {smallest:.0f} tokens would fit"
     tokens = sum(map(size, records)) * tokens_per_character(failing.original)
     if tokens > ROOM * failing.threshold + 16:
         return f"{len(records)} records of about {tokens:.0f} tokens"
@@ -187,7 +190,8 @@ def _details(event: str) -> str:
 def _each(fallback: Fallback, see: Subjects) -> list[Failing]:
     for kind, why in fallback.skipped.items():
         see.unseen(f"{kind}: {why}")
-    return list(fallback.failing)
+    gave_up = bool(fallback.recovered) and not any(c.outcome == "offloaded" for c in fallback.recovered)
+    return [f for f in fallback.failing if f.first or not gave_up]
 
 
 def _inline(fallback: Fallback, see: Subjects) -> list[Failing]:

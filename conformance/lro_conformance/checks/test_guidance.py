@@ -102,7 +102,7 @@ def _untrue(call: Call) -> str | None:
     text = _text(call)
     numbers = {
         "count": (
-            r"([\d,._]*\d)\s+(?:memor(?:y|ies)|records?|results)\b",
+            _COUNT,
             {call.summary.get("count"), len(call.filed)},
         ),
         "tokens": (

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from itertools import pairwise
 
+from lro_conformance.calls import Call
 from lro_conformance.judge import NotObserved, Subjects, check
 from lro_conformance.records import show
 from lro_conformance.trials.defaults import Folders
 from lro_conformance.trials.fallback import Fallback
 from lro_conformance.trials.recipes import commands_of
 from lro_conformance.trials.survey import Survey
-from lro_spec.naming import parse_file_name
+from lro_spec.naming import FileName, parse_file_name
 
 NEAR = 2**40
 """Two draws of 80 random bits lie nearer to each other than this once in a trillion times."""
@@ -26,10 +28,16 @@ def test_files_are_private(survey: Survey, see: Subjects) -> None:
 
 
 @check("LRO-HARD-02")
-def test_names_cannot_be_guessed(survey: Survey, see: Subjects) -> None:
+def test_names_cannot_be_guessed(survey: Survey, folders: Folders, see: Subjects) -> None:
     """The random part of the ULIDs is random: no counter from nothing, no constant."""
-    paths = dict.fromkeys(c.file.path for c in survey.files if c.file is not None)
-    names = [n for p in paths if (n := parse_file_name(os.path.basename(p))) is not None]
+    names = _names(survey.files)
+    drawn = {n.random: n for n in names}
+    for other in _names((*folders.unset, *folders.awkward)):
+        see.expect(
+            other.random not in drawn,
+            expected="other random bits in every process, so that nobody can predict a name",
+            observed=f"{other.ulid} has those of another process's file",
+        )
     for one, other in pairwise(names):
         apart = abs(int.from_bytes(one.random) - int.from_bytes(other.random))
         if one.created == other.created:
@@ -39,6 +47,11 @@ def test_names_cannot_be_guessed(survey: Survey, see: Subjects) -> None:
             expected="80 random bits, drawn anew in each millisecond",
             observed=f"{other.ulid} can be predicted from {one.ulid}: its random part differs by {apart}",
         )
+
+
+def _names(calls: Iterable[Call]) -> list[FileName]:
+    paths = dict.fromkeys(c.file.path for c in calls if c.file is not None)
+    return [n for p in paths if (n := parse_file_name(os.path.basename(p))) is not None]
 
 
 @check("LRO-HARD-03")

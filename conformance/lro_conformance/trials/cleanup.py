@@ -6,7 +6,7 @@ import json
 import os
 import re
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -15,7 +15,7 @@ from typing import Any, cast
 
 from lro_conformance.calls import Call
 from lro_conformance.judge import NotObserved
-from lro_conformance.lab import Bench, Lab, Settings
+from lro_conformance.lab import OPERATIONS, Bench, Lab, Settings
 from lro_conformance.trials import trial
 from lro_conformance.trials.survey import Survey
 from lro_spec.naming import file_name, ulid_at
@@ -77,17 +77,19 @@ class Cleaning:
 
 @dataclass(frozen=True)
 class Expiry:
-    """A file of the server's own under a TTL of a second."""
+    """Files of the server's own under a TTL of a second."""
 
     call: Call
-    gone: bool
+    paths: tuple[str, ...]
+    left: tuple[str, ...]
+    """Those that are still there in the end."""
     waited_s: float
     cleanups: int
-    second: str | None
-    """An own file made after the first one had expired."""
-    second_gone: bool
-    """Whether that one was deleted by the first cleanup after it was made, when it was younger than the TTL."""
-    events: tuple[str, ...]
+
+    @property
+    def gone(self) -> bool:
+        """Whether every one of them was deleted."""
+        return not self.left
 
     def evidence(self) -> str:
         """What to look at."""
@@ -129,6 +131,7 @@ def clean(bench: Bench, ttl_s: int | None, ages: Sequence[int], make: Callable[[
     template, folder = calls[0].file.data, Path(os.path.dirname(calls[0].file.path))
     operation = calls[0].operation
     planted = [(plant(folder, template, age, operation), age) for age in (*ages, 40 * DAY)]
+    planted += [(plant(folder, template, 40 * DAY, n), 40 * DAY) for n in OPERATIONS if n != operation]
     decoys = plant_decoys(folder, bench.workdir, template, operation)
     bench.cleanup()
     events = bench.events("OffloadFileExpired")
@@ -225,33 +228,17 @@ def plant_decoys(folder: Path, workdir: Path, template: bytes, operation: str) -
 
 
 def _own(bench: Bench, name: str) -> Expiry | None:
-    call = bench.call(name, limit=5)
-    if call.file is None or call.file.problem is not None:
+    calls = [bench.call(name, limit=limit) for limit in (5, 4)]
+    paths = [c.file.path for c in calls if c.file is not None and c.file.problem is None]
+    if not paths:
         return None
     begun, cleanups = time.monotonic(), 0
-    second: str | None = None
-    second_gone = False
     time.sleep(SHORT_TTL + 0.15)
     while True:
-        if second is None:
-            later = bench.call(name, limit=5)
-            second = later.file.path if later.file is not None and later.file.path != call.file.path else None
-        made = time.monotonic()
         bench.cleanup()
         cleanups += 1
-        if cleanups == 1 and second is not None:
-            second_gone = not os.path.exists(second) and time.monotonic() - made < SHORT_TTL * 0.5
+        left = [p for p in paths if os.path.exists(p)]
         waited = time.monotonic() - begun
-        gone = not os.path.exists(call.file.path)
-        if gone or waited > PATIENCE_S:
-            break
+        if not left or waited > PATIENCE_S:
+            return Expiry(calls[0], tuple(paths), tuple(left), waited, cleanups)
         time.sleep(0.25)
-    return Expiry(call, gone, waited, cleanups, second, second_gone, tuple(bench.events("OffloadFileExpired")))
-
-
-def survivors(decoys: Sequence[Decoy]) -> Mapping[str, int]:
-    """How many decoys of each kind are still there."""
-    counts: dict[str, int] = {}
-    for d in decoys:
-        counts[d.kind] = counts.get(d.kind, 0) + (not d.gone)
-    return counts

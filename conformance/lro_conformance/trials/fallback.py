@@ -35,12 +35,16 @@ class Failing:
     kind: str
     call: Call
     threshold: int
+    server: int | None
+    """The process id."""
     original: Call
     """The same call with a threshold of 1, whose file and E are known."""
     known: Mapping[str, Record]
     """The records as they are inline, by id."""
     alive: bool
     events: tuple[str, ...]
+    first: bool
+    """Whether nothing had failed in this server before."""
     listened: bool
     """Whether the profile says where events are seen."""
     litter: tuple[str, ...]
@@ -186,6 +190,8 @@ class _Scene:
                     call=call,
                     threshold=self.threshold,
                     original=first,
+                    first=all(f.server != bench.server.pid for f in self.failing),
+                    server=bench.server.pid,
                     known=by_id(self.inline.edges[name].records or first.filed),
                     alive=bench.server.alive,
                     events=tuple(bench.events("OffloadWriteFailed")[heard:]),

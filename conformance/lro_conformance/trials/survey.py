@@ -234,7 +234,10 @@ def _lines(call: Call) -> list[bytes]:
 
 
 def _grew(before: FileSeen, after: FileSeen) -> bool:
-    return after.problem is None and len(after.data) > len(before.data) and after.data.startswith(before.data)
+    """Whether a file was named before it was complete; one that was complete and got more is as it was named."""
+    if after.problem is not None or len(after.data) <= len(before.data) or not after.data.startswith(before.data):
+        return False
+    return (before.header or {}).get("count") != len(before.records)
 
 
 def _settled(call: Call, later: Mapping[str, FileSeen]) -> Call:
