@@ -1,8 +1,8 @@
 """What a certification costs: ``python benchmarks/certify.py [--runs N]``.
 
-Side by side in one run, since a ratio says more than seconds: certifying the plain server of the tests (standard
-library, starts in 20 ms), certifying the reference server, and merely starting the reference server (to the answer of
-initialize) and stopping it, as often as its certification did and two at a time. Medians of interleaved runs.
+Side by side in one run, because the ratio says more than the seconds: certifying the plain server of the tests
+(standard library, starts in 20 ms), certifying the reference server, and merely starting the reference server (to the
+answer of initialize) and stopping it, as often as its certification did and two at a time. Medians of interleaved runs.
 """
 
 from __future__ import annotations

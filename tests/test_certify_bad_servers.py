@@ -106,7 +106,7 @@ def lro(place: Place, *options: str) -> Said:
     done = subprocess.run(
         argv, env=place.environment, cwd=place.folder, capture_output=True, text=True, timeout=90, check=False
     )
-    report = json.loads(target.read_bytes()) if target.exists() else {}
+    report: dict[str, Any] = json.loads(target.read_bytes()) if target.exists() else {}
     assert "Traceback" not in done.stdout + done.stderr
     return Said(done.returncode, done.stdout, done.stderr, report, time.monotonic() - begun)
 
