@@ -1,4 +1,4 @@
-"""The server that docs/writing-a-profile.md introduces: its own names for tools and arguments, settings by flags only."""
+"""The server of docs/writing-a-profile.md: its own names for tools and arguments, and settings by flags only."""
 
 import os
 import sys
