@@ -143,6 +143,9 @@ class JqRunner:
 
     def run(self, pipeline: Pipeline, data: bytes) -> JqRun:
         """Runs one understood command on the bytes of its file. Raises `EngineError`."""
+        if pipeline.last is not None:
+            lines = data.removesuffix(b"\n").split(b"\n")
+            data = b"\n".join(lines[-pipeline.last :]) if pipeline.last else b""
         engine = _version(self.binary) if self.binary else "libjq"
         calls = [_job(call, wrap=self.binary is None) for call in (pipeline.jq, *pipeline.more)]
         child = self._started()

@@ -61,6 +61,8 @@ class Pipeline:
     """How many lines are read after those; None is all."""
     more: tuple[JqCall, ...] = ()
     """Further jq calls, each reading the output of the one before."""
+    last: int | None = None
+    """Only so many lines from the end of the file (`tail -n 2`, where `tail -n +2` was meant); None is all."""
 
 
 def parse_command(command: str) -> Pipeline:
@@ -91,7 +93,7 @@ def parse_command(command: str) -> Pipeline:
         raise RecipeSyntaxError("the pipeline has no jq")
     if lines.path is None:
         raise RecipeSyntaxError("the pipeline names no file")
-    return Pipeline(lines.path, lines.skip, calls[0], stages, lines.take, tuple(calls[1:]))
+    return Pipeline(lines.path, lines.skip, calls[0], stages, lines.take, tuple(calls[1:]), lines.last)
 
 
 @dataclass(slots=True)
@@ -99,6 +101,7 @@ class _Lines:
     path: str | None = None
     skip: int = 0
     take: int | None = None
+    last: int | None = None
 
     def drop(self, count: int) -> None:
         self.skip += count
@@ -117,10 +120,11 @@ def _cat(words: list[str], lines: _Lines) -> str | None:
 
 
 def _tail(words: list[str], lines: _Lines) -> str | None:
-    count, files = _line_count("tail", words, r"\+[0-9]{1,15}")
-    if count is None:
-        raise RecipeSyntaxError("tail without a first line (-n +2) counts from the end of the file")
-    lines.drop(max(0, int(count) - 1))
+    count, files = _line_count("tail", words, r"\+?[0-9]{1,15}")
+    if count is None or not count.startswith("+"):
+        lines.last = 10 if count is None else int(count)
+    else:
+        lines.drop(max(0, int(count) - 1))
     return _one_file("tail", files)
 
 

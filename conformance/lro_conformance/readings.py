@@ -3,11 +3,20 @@ volatile, how a server measures. Pure functions."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from math import gcd
 from typing import Literal
 
 from lro_conformance.calls import Call
-from lro_conformance.records import Path, by_id, volatile_paths, wide_characters
+from lro_conformance.records import (
+    MEMORY_FIELDS,
+    Path,
+    Record,
+    by_id,
+    is_blank,
+    volatile_paths,
+    wide_characters,
+)
 from lro_conformance.trials.edges import Edge, Edges, Probe
 from lro_conformance.trials.survey import Inline, Survey
 
@@ -104,6 +113,20 @@ def honest_range(call: Call) -> tuple[int, int]:
     low = LOW * (wide + escapes + narrow) / 4 - SLACK
     high = HIGH * narrow / 4 + WIDE_TOKENS * (wide + escapes) + SLACK
     return max(0, int(low)), int(high) + 1
+
+
+def filled_fields(records: Iterable[Record]) -> frozenset[str]:
+    """The documented fields that at least one record fills."""
+    return frozenset(k for r in records for k in MEMORY_FIELDS if not is_blank(r.get(k)))
+
+
+def taken_for(inline: Inline, filed: Call, shown: Call) -> str | None:
+    """The other detail level whose fields a file has, where those are not the fields that the call shows inline."""
+    fields = filled_fields(filed.filed)
+    if fields == filled_fields(shown.records or []):
+        return None
+    others = {d: c for (n, d), c in inline.whole.items() if n == filed.operation and d not in (None, filed.detail)}
+    return next((d for d, c in others.items() if c.records and filled_fields(c.records) == fields), None)
 
 
 def cut_short(survey: Survey, call: Call) -> bool:

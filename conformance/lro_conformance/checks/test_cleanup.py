@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 from lro_conformance.judge import NotObserved, Subjects, check
-from lro_conformance.trials.cleanup import DAY, Cleaning, Cleanup
+from lro_conformance.trials.cleanup import DAY, SHORT_TTL, Cleaning, Cleanup
 from lro_conformance.trials.defaults import HOUR, Defaults
 
 
@@ -22,7 +22,7 @@ def test_expired_files_go(cleanup: Cleanup, defaults: Defaults, see: Subjects) -
     if own is not None:
         see.expect(
             own.gone,
-            expected="the server's own expired files of a second's TTL are gone after cleanup",
+            expected="the server's own expired files of a TTL of two seconds are gone after cleanup",
             observed=f"{len(own.left)} of {len(own.paths)} still there {own.waited_s:.1f} s later, "
             f"cleanup set off {own.cleanups} times",
             at=own,
@@ -57,6 +57,14 @@ def test_fresh_files_stay(cleanup: Cleanup, defaults: Defaults, see: Subjects) -
                 observed="it was deleted",
                 at=cleaning,
             )
+    own = cleanup.own
+    if own is not None and own.fresh_stays is not None:
+        see.expect(
+            own.fresh_stays,
+            expected="a fresh file stays, though the server process is older than the TTL",
+            observed="it was deleted",
+            at=own,
+        )
 
 
 @check("LRO-CLN-04")
@@ -77,7 +85,7 @@ def test_files_of_earlier_processes_go(cleanup: Cleanup, defaults: Defaults, see
 
 @check("LRO-CFG-03")
 def test_ttl_setting(cleanup: Cleanup, defaults: Defaults, see: Subjects) -> None:
-    """ttl_seconds takes effect: with 600 a file of 300 seconds stays and one of 1200 goes; with 1 an own file goes."""
+    """ttl_seconds takes effect: with 600 a file of 300 seconds stays and one of 1200 goes; with 2 an own file goes."""
     if cleanup.reason is not None:
         raise NotObserved(cleanup.reason)
     others_clean = any(p.gone for c in (cleanup.set_ttl, defaults.cleaning) if c is not None for p in c.planted)
@@ -85,7 +93,7 @@ def test_ttl_setting(cleanup: Cleanup, defaults: Defaults, see: Subjects) -> Non
     if own is not None and (own.gone or (others_clean and not (by_age(cleanup.set_ttl) and own.aged_gone))):
         see.expect(
             own.gone,
-            expected="with ttl_seconds = 1 the server's own file is gone after cleanup",
+            expected=f"with ttl_seconds = {SHORT_TTL} the server's own file is gone after cleanup",
             observed=f"still there {own.waited_s:.1f} s later",
             at=own,
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lro_conformance.calls import Call
 from lro_conformance.judge import Subjects, check
-from lro_conformance.readings import comparable, pairs, volatile
+from lro_conformance.readings import comparable, filled_fields, pairs, taken_for
 from lro_conformance.records import MEMORY_FIELDS, Record, by_id, differences, is_blank, show
 from lro_conformance.trials.survey import Inline, Survey
 
@@ -30,20 +30,16 @@ def test_file_has_the_requested_fields(survey: Survey, inline: Inline, see: Subj
     if not comparable(survey, inline):
         see.unseen("memories have other ids in every server process")
         return
-    skip = {p[0] for p in volatile(survey, inline)}
     for filed, shown in pairs(survey, inline):
-        if filed.detail is None:
+        if filed.detail is None or not shown.records:
             continue
-        here, there = by_id(shown.records or []), by_id(filed.filed)
-        for key in list(here.keys() & there.keys())[:20]:
-            wrong = _fields_that_differ(here[key], there[key]) - skip
-            if not see.expect(
-                not wrong,
-                expected=f"at {filed.detail} detail record {key} has the same fields in the file as inline",
-                observed=f"differs in {', '.join(sorted(wrong))}",
-                at=filed,
-            ):
-                break
+        other = taken_for(inline, filed, shown)
+        see.expect(
+            other is None,
+            expected=f"at {filed.detail} detail records with {', '.join(sorted(filled_fields(shown.records)))}",
+            observed=f"{', '.join(sorted(filled_fields(filed.filed)))}, as at {other} detail",
+            at=filed,
+        )
 
 
 def _fields_that_differ(inline: Record, filed: Record) -> set[str]:

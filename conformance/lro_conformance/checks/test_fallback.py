@@ -186,8 +186,9 @@ def test_failure_is_told(fallback: Fallback, see: Subjects) -> None:
 
 def _details(event: str) -> str:
     """What an event says beside its own name, its envelope and its time."""
+    said = event.partition(": ")[2]  # the channel stands before it
     text = re.sub(
-        r"OffloadWriteFailed|notifications/message|jsonrpc|method|params|level|logger|data|event|type|name", "", event
+        r"OffloadWriteFailed|notifications/message|jsonrpc|method|params|level|logger|data|event|type|name", "", said
     )
     text = re.sub(r"\b(warning|warn|error|info|notice|timestamp|ts|time)\b", "", text)
     text = re.sub(r"\d{4}-\d\d-\d\dT[\d:.+Z-]+", "", text)

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from lro_conformance.calls import Call, Line, is_header
 from lro_conformance.judge import Subjects, check
-from lro_conformance.readings import characters, comparable, grain, level_of, pairs, rules, volatile
+from lro_conformance.readings import characters, comparable, grain, level_of, pairs, rules, taken_for, volatile
 from lro_conformance.records import by_id, id_of, is_blank, lost_or_changed, show, value_at
 from lro_conformance.trials.edges import Edges
 from lro_conformance.trials.survey import EDGE_LIMIT, Inline, Survey
@@ -217,11 +217,14 @@ def test_values_are_untouched(survey: Survey, inline: Inline, see: Subjects) -> 
         return
     skip = volatile(survey, inline)
     for filed, shown in pairs(survey, inline):
+        level = taken_for(inline, filed, shown)
         there = by_id(r for line in _lines(filed) if line.problem is None and (r := line.record) is not None)
         for key, record in by_id(shown.records or []).items():
             if key not in there:
                 continue
-            wrong = [p for p in lost_or_changed(record, there[key], skip) if not _blank_side(record, there[key], p)]
+            wrong = lost_or_changed(record, there[key], skip)
+            if level is not None:
+                wrong = [p for p in wrong if not _blank_side(record, there[key], p)]
             see.expect(
                 not wrong,
                 expected=f"record {key}: {_path(wrong)} is {value_at(record, wrong[0])}" if wrong else "",
@@ -235,7 +238,7 @@ def _lines(call: Call) -> list[Line]:
 
 
 def _blank_side(inline: dict[str, Any], filed: dict[str, Any], path: tuple[str, ...]) -> bool:
-    """A whole field that one side lacks is a matter of the detail level, judged there."""
+    """Where a file has another level's fields, a field that one side lacks is a matter of the detail level."""
     return len(path) == 1 and is_blank(inline.get(path[0])) != is_blank(filed.get(path[0]))
 
 
