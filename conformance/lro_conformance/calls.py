@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 import orjson
 
-from lro_conformance.records import Record, find_records, show, text_of
+from lro_conformance.records import Record, find_records, show, text_of, wide_characters
 from lro_spec.messages import FoundDescriptor, find_descriptor
 from lro_spec.strictjson import StrictJsonError, loads
 
@@ -84,6 +84,14 @@ class FileSeen:
         """The characters of the record lines."""
         lines = (line.raw for line in self.record_lines if line.record is not None)
         return sum(len(raw.decode("utf-8", "replace")) for raw in lines)
+
+    @cached_property
+    def scripts(self) -> tuple[int, int, int]:
+        """How many characters of the record lines are of a wide script, are escapes (``\\uXXXX``), and are neither."""
+        lines = (line.raw for line in self.record_lines if line.record is not None)
+        text = b"".join(lines).decode("utf-8", "replace")
+        wide, escapes = wide_characters(text), text.count("\\u")
+        return wide, escapes, len(text) - wide - 6 * escapes
 
     @cached_property
     def records(self) -> list[Record]:

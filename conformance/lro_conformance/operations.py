@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 OPERATIONS = ("recall", "search", "inject")
 DETAILS = ("light", "medium", "full")
 
-_TOOLS = {"recall": "recall_memories", "search": "search_memories", "inject": "inject_context"}
+TOOLS = {"recall": "recall_memories", "search": "search_memories", "inject": "inject_context"}
+"""The tools that LRO applies to, by the names of the text."""
 _WORDS = {"recall": {"recall"}, "search": {"search"}, "inject": {"inject"}}
 _QUERIES = {"recall": "*", "search": "memory", "inject": "*"}
 _NAMES = {
@@ -103,8 +104,8 @@ def _guessed(name: str, tool: Mapping[str, Any]) -> Operation:
 
 def _match(name: str, listed: Iterable[str]) -> str | None:
     names = list(listed)
-    if _TOOLS[name] in names:
-        return _TOOLS[name]
+    if TOOLS[name] in names:
+        return TOOLS[name]
     for tool in names:
         if _WORDS[name] & set(re.split(r"[^a-z]+", re.sub(r"([A-Z])", r"_\1", tool).lower())):
             return tool

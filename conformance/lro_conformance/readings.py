@@ -3,12 +3,11 @@ volatile, how a server measures. Pure functions."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from math import gcd
 from typing import Literal
 
 from lro_conformance.calls import Call
-from lro_conformance.records import Path, Record, by_id, volatile_paths
+from lro_conformance.records import Path, by_id, volatile_paths, wide_characters
 from lro_conformance.trials.edges import Edge, Edges, Probe
 from lro_conformance.trials.survey import Inline, Survey
 
@@ -100,15 +99,10 @@ def is_honest(call: Call) -> bool:
 
 
 def honest_range(call: Call) -> tuple[int, int]:
-    """The bounds of an honest E for a file."""
-    found = call.file.record_lines if call.file is not None else []
-    lines = [line.raw.decode("utf-8", "replace") for line in found if line.record is not None]
-    text = "".join(lines)
-    escaped = text.count("\\u")
-    wide = escaped + (0 if text.isascii() else sum(ord(c) >= 0x2E80 for c in text))
-    narrow = len(text) - wide
-    low = LOW * (len(text) - 5 * escaped) / 4 - SLACK
-    high = HIGH * narrow / 4 + WIDE_TOKENS * wide + SLACK
+    """The bounds of an honest E for a file, whether it weighs a character as it is or as it is escaped."""
+    wide, escapes, narrow = call.file.scripts if call.file is not None else (0, 0, 0)
+    low = LOW * (wide + escapes + narrow) / 4 - SLACK
+    high = HIGH * narrow / 4 + WIDE_TOKENS * (wide + escapes) + SLACK
     return max(0, int(low)), int(high) + 1
 
 
@@ -199,12 +193,4 @@ def pairs(survey: Survey, inline: Inline) -> list[tuple[Call, Call]]:
 
 def wide_share(text: str) -> float:
     """The share of characters of a text that are not of Latin script or near it (CJK, kana, hangul, emoji …)."""
-    return sum(ord(c) >= 0x2E80 for c in text) / len(text) if text else 0.0
-
-
-def known_records(calls: Iterable[Call]) -> Mapping[str, Record]:
-    """All records seen in files, by id."""
-    found: dict[str, Record] = {}
-    for call in calls:
-        found.update(by_id(call.filed))
-    return found
+    return wide_characters(text) / len(text) if text else 0.0

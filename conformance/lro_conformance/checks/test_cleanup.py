@@ -16,7 +16,7 @@ def test_expired_files_go(cleanup: Cleanup, defaults: Defaults, see: Subjects) -
     """An offloaded file is deleted once its TTL has passed and cleanup has run."""
     own, scans = cleanup.own, [c for c in (cleanup.set_ttl, defaults.cleaning) if c is not None]
     cleans_at_all = any(p.gone for c in scans for p in c.planted) or (own is not None and own.gone)
-    if own is not None and not own.gone and cleans_at_all and not (_by_age(cleanup.set_ttl) and own.aged_gone):
+    if own is not None and not own.gone and cleans_at_all and not (by_age(cleanup.set_ttl) and own.aged_gone):
         see.unseen("the server cleans up, but not by the TTL that was set")
         own = None
     if own is not None:
@@ -82,7 +82,7 @@ def test_ttl_setting(cleanup: Cleanup, defaults: Defaults, see: Subjects) -> Non
         raise NotObserved(cleanup.reason)
     others_clean = any(p.gone for c in (cleanup.set_ttl, defaults.cleaning) if c is not None for p in c.planted)
     own = cleanup.own
-    if own is not None and (own.gone or (others_clean and not (_by_age(cleanup.set_ttl) and own.aged_gone))):
+    if own is not None and (own.gone or (others_clean and not (by_age(cleanup.set_ttl) and own.aged_gone))):
         see.expect(
             own.gone,
             expected="with ttl_seconds = 1 the server's own file is gone after cleanup",
@@ -94,7 +94,7 @@ def test_ttl_setting(cleanup: Cleanup, defaults: Defaults, see: Subjects) -> Non
         _as_aged(cleaning, planted.age_s, planted.gone, cleaning.ttl_s or 0, see)
 
 
-def _by_age(cleaning: Cleaning | None) -> bool:
+def by_age(cleaning: Cleaning | None) -> bool:
     """Whether files went and stayed by the TTL that was set."""
     return cleaning is not None and all(p.gone == (p.age_s > (cleaning.ttl_s or 0)) for p in cleaning.planted)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from lro_conformance.calls import Call
 from lro_conformance.judge import NotObserved
 from lro_conformance.lab import LIMIT, Bench, Lab, Settings
+from lro_conformance.records import wide_characters
 from lro_conformance.seeds import LARGE, WORD, wide
 from lro_conformance.trials import trial
 from lro_conformance.trials.survey import Survey
@@ -58,4 +59,4 @@ def _alone(bench: Bench, name: str) -> Call:
 
 def _narrow_share(call: Call) -> float:
     text = call.file.data.decode("utf-8", "replace") if call.file is not None else ""
-    return sum(ord(c) < 0x2E80 for c in text) / max(1, len(text))
+    return 1 - wide_characters(text) / max(1, len(text))

@@ -84,8 +84,7 @@ def edges(lab: Lab, survey: Survey) -> Edges:
         with lab.bench(Settings(threshold_tokens=estimate + drift)) as bench:
             at = _twice(bench, name, estimate, estimate + drift)
             far += _far(bench, survey, name, estimate + drift)
-            offloaded = bench.call(name, detail=_richest(bench, name))
-            after = Probe(_call(bench, name), estimate, estimate + drift) if offloaded.outcome == "offloaded" else None
+            after = _after(bench, name, estimate) if name not in survey.restless else None
         below = max(1, min(known) - drift - 1)
         keep = kept is None
         with lab.bench(Settings(threshold_tokens=below), keep=keep) as bench:
@@ -122,6 +121,13 @@ def _unadjustable(survey: Survey) -> str | None:
 
 def _twice(bench: Bench, name: str, estimate: int, threshold: int) -> tuple[Probe, ...]:
     return tuple(Probe(_call(bench, name), estimate, threshold) for _ in range(2))
+
+
+def _after(bench: Bench, name: str, estimate: int) -> Probe | None:
+    """The call at its threshold once more, when the server has offloaded something else; None when it would not."""
+    if bench.call(name, detail=_richest(bench, name)).outcome != "offloaded":
+        return None
+    return Probe(_call(bench, name), estimate, estimate)
 
 
 def _richest(bench: Bench, name: str) -> str | None:

@@ -34,7 +34,10 @@ _BESIDE_THE_POINT = (
 )
 
 PATIENCE_S = 8.0
-"""After this long no further examples are made: slow servers get fewer."""
+"""After this long a property makes no further examples: slow servers get fewer."""
+
+BUDGET_S = 40.0
+"""What all properties together may take of a slow server's time."""
 
 
 @dataclass
@@ -43,6 +46,7 @@ class Live:
 
     lab: Lab
     examples: int = EXAMPLES
+    left_s: float = BUDGET_S
     _stack: ExitStack = field(default_factory=ExitStack)
     _cleaning: Bench | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -78,7 +82,8 @@ class Live:
         *share* is how many of the usual number of examples are tried.
         """
         missed: list[Miss] = []
-        until = time.monotonic() + PATIENCE_S
+        until = time.monotonic() + min(PATIENCE_S, self.left_s)
+        begun = time.monotonic()
 
         def one(value: Value) -> None:
             if time.monotonic() > (until if not missed else until + PATIENCE_S):
@@ -107,3 +112,7 @@ class Live:
             see.misses.append(missed[0])
         except Unsatisfiable:
             see.unseen("no example could be made")
+        finally:
+            self.left_s -= time.monotonic() - begun
+        if not see.examined:
+            see.unseen("the server is too slow for properties")

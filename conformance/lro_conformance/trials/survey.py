@@ -12,7 +12,7 @@ from typing import Any
 from lro_conformance.calls import Call, FileSeen, see_file
 from lro_conformance.judge import NotObserved
 from lro_conformance.lab import LIMIT, NEVER, Bench, Lab, Settings
-from lro_conformance.operations import Operation
+from lro_conformance.operations import TOOLS, Operation
 from lro_conformance.trials import trial
 
 _LAWFUL = {"late", "server-request", "stdin-closed", "unterminated", "too-large"}
@@ -72,10 +72,18 @@ class Survey:
         return [c for c in self.offloaded if c.file is not None and c.file.problem is None]
 
     @property
+    def guessed(self) -> bool:
+        """Whether no tool is one that LRO applies to by name: those that were tried only sound like one."""
+        named = self.bench.lab.profile.operations is not None
+        return not named and not any(o.tool == TOOLS[n] for n, o in self.operations.items())
+
+    @property
     def implemented(self) -> bool | None:
         """Whether the server offloads at all; None when nothing it returned could tell."""
         if self.offloaded:
             return True
+        if self.guessed:
+            return False
         filled = any(c.records or (c.records is None and c.text) for c in self.answered)
         return False if filled or not self.operations else None
 
