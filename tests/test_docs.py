@@ -1,0 +1,160 @@
+"""The documents: links lead somewhere, commands parse, ids exist, profiles load, and the example proves its level."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+from lro_conformance import plugin, pytest_run
+from lro_conformance import profile as profiles
+from lro_conformance.cli import lro, main
+from lro_conformance.engine import certify
+from lro_spec.requirements import catalogue
+from tests.sound.catalogue import sounds
+
+ROOT = Path(__file__).parent.parent
+DOCS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
+TEXTS = {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in DOCS}
+DOCUMENTED = ROOT / "tests/servers/documented.py"
+
+FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+PLACEHOLDERS = {"N": "3", "FILE": "report.json", "ID": "LRO-THR-07", "DIR": ".", "COMMAND": "my-server"}
+"""What the documents leave to the reader, and something that could stand there."""
+
+QUICK = {"requirements", "explain", "schema"}
+"""Subcommands that are also run: they only print."""
+
+
+def fenced(text: str, *languages: str) -> list[str]:
+    return [block for language, block in FENCE.findall(text) if language in languages]
+
+
+def anchors(text: str) -> set[str]:
+    """The names that GitHub gives to headings."""
+    headings = re.findall(r"^#+ (.*)$", FENCE.sub("", text), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def commands(text: str) -> list[str]:
+    """Each call of `lro` that a text shows: in a shell block, or between backticks."""
+    shell = [part for block in fenced(text, "sh") for line in block.splitlines() for part in line.split("&&")]
+    inline = [" ".join(span.split()) for span in re.findall(r"`([^`]+)`", FENCE.sub("", text))]
+    found = [re.sub(r"^\.venv/bin/", "", part.partition(" #")[0].strip()) for part in (*shell, *inline)]
+    return [part for part in found if part.startswith("lro ")]
+
+
+COMMANDS = sorted({command for text in TEXTS.values() for command in commands(text)})
+
+
+def filled(command: str) -> list[str]:
+    return [PLACEHOLDERS.get(word, word) for word in shlex.split(command)[1:]]
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_links_lead_somewhere(name: str) -> None:
+    here = ROOT / name
+    lost: list[str] = []
+    for link in re.findall(r"\]\(([^)\s]+)\)", FENCE.sub("", TEXTS[name])):
+        if re.match(r"https?://", link):
+            continue
+        path, _, anchor = link.partition("#")
+        target = here.parent / path if path else here
+        if not target.exists() or (anchor and anchor not in anchors(target.read_text(encoding="utf-8"))):
+            lost.append(link)
+    assert lost == []
+
+
+def test_the_index_has_a_line_for_every_page() -> None:
+    index = re.findall(r"^- \[.*\]\((.*)\): .*\.$", TEXTS["docs/README.md"], re.MULTILINE)
+    assert sorted(index) == sorted(p.name for p in DOCS if p.parent.name == "docs" and p.name != "README.md")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_is_understood(command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Parsed as the command line would, nothing is done; a name alone is a mention of that subcommand."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "lro.yaml").write_text("server: {command: [my-server]}\n", encoding="utf-8")
+    name, *rest = filled(command)
+    assert name in lro.commands
+    if rest:
+        with lro.commands[name].make_context(name, rest) as context:
+            assert context.params
+
+
+@pytest.mark.parametrize("command", [c for c in COMMANDS if c.split()[1] in QUICK])
+def test_a_command_that_prints_does(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(filled(command)) == 0
+    assert capsys.readouterr().out.strip()
+
+
+def test_there_are_commands_to_try() -> None:
+    assert {command.split()[1] for command in COMMANDS} == set(lro.commands)
+
+
+def test_a_command_that_does_not_exist_would_be_found() -> None:
+    assert commands("See `lro judge DIR` and\n```sh\ncd x && .venv/bin/lro init  # why\n```\n") == [
+        "lro init",
+        "lro judge DIR",
+    ]
+    with pytest.raises(click.UsageError):
+        lro.commands["certify"].make_context("certify", ["--html", "report.html", "--", "my-server"])
+
+
+def test_options_of_the_plugin_are_those_that_there_are() -> None:
+    said = {option for text in TEXTS.values() for option in re.findall(r"--lro-[a-z]+", text)}
+    sources = [Path(str(module.__file__)).read_text(encoding="utf-8") for module in (plugin, pytest_run)]
+    assert said == {option for text in sources for option in re.findall(r'"(--lro-[a-z]+)"', text)}
+
+
+def test_ids_exist() -> None:
+    known = {r.id for r in catalogue()}
+    said = {name: set(re.findall(r"LRO-[A-Z]+-\d\d", text)) for name, text in TEXTS.items()}
+    assert {name: ids - known for name, ids in said.items() if ids - known} == {}
+
+
+PROFILES = [
+    pytest.param(block, id=f"{name}-{number}")
+    for name, text in TEXTS.items()
+    for number, block in enumerate(fenced(text, "yaml"))
+]
+
+
+@pytest.mark.parametrize("block", PROFILES)
+def test_a_profile_loads(block: str, tmp_path: Path) -> None:
+    """An excerpt loads with a server to it."""
+    whole = block if re.search(r"^server:", block, re.MULTILINE) else f"server: {{command: [my-server]}}\n{block}"
+    path = tmp_path / "lro.yaml"
+    path.write_text(whole, encoding="utf-8")
+    assert profiles.load(path).server.command
+
+
+def test_the_whole_example_proves_level_3(tmp_path: Path) -> None:
+    """The last profile of docs/writing-a-profile.md, word by word, but for the program."""
+    text = fenced(TEXTS["docs/writing-a-profile.md"], "yaml")[-1]
+    words = ", ".join(f'"{word}"' for word in (sys.executable, "-I", "-S", str(DOCUMENTED)))
+    assert "[python, -m, my_server, " in text
+    path = tmp_path / "lro.yaml"
+    path.write_text(text.replace("[python, -m, my_server, ", f"[{words}, "), encoding="utf-8")
+    report = certify(profiles.load(path), seed=1, jobs=2, examples=0)
+    assert report.failure is None
+    assert [r.requirement.id for r in report.requirements if r.verdict.label in ("fail", "warn", "error")] == []
+    assert (report.claimed, report.achieved) == (3, 3)
+
+
+def test_figures_are_those_of_the_catalogue() -> None:
+    text = TEXTS["CHANGELOG.md"]
+    requirements = re.search(r"(\d+) requirements", text)
+    notes = re.search(r"(\d+) numbered interpretations .* (\d+) errata", text)
+    sound = re.search(r"\b(\d+)\s+unusual but conformant", text)
+    assert requirements is not None
+    assert notes is not None
+    assert sound is not None
+    told = TEXTS["docs/interpretations.md"]
+    assert int(requirements[1]) == len(catalogue())
+    assert [int(n) for n in notes.groups()] == [len(re.findall(rf"^### {kind}-", told, re.MULTILINE)) for kind in "IE"]
+    assert int(sound[1]) == len(sounds())
