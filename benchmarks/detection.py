@@ -13,6 +13,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 for folder in (ROOT / "reference_impl", ROOT / "conformance", ROOT):
@@ -140,16 +141,17 @@ def kept(path: Path | None) -> dict[str, Outcome]:
     if path is None or not path.exists():
         return {}
     entries = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    return {e["server"]: Outcome(**{**e["outcome"], "messages": _tuples(e["outcome"]["messages"])}) for e in entries}
+    return {entry["server"]: _outcome(entry["outcome"]) for entry in entries}
 
 
-def _tuples(messages: Mapping[str, list[str]]) -> dict[str, tuple[str, ...]]:
-    return {id: tuple(said) for id, said in messages.items()}
+def _outcome(entry: dict[str, Any]) -> Outcome:
+    messages = {id: tuple(said) for id, said in entry.pop("messages").items()}
+    return Outcome(messages=messages, **entry)
 
 
 def main() -> None:
     """Run what is missing, say what was found, write the page."""
-    arguments = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    arguments = argparse.ArgumentParser(description="Certify every fault and every sound server.")
     arguments.add_argument("--sample", type=int, help="only so many servers; nothing is written to the docs")
     arguments.add_argument("--keep", type=Path, help="append outcomes to this file, and do not repeat those in it")
     arguments.add_argument("--properties", action="store_true", help="with property checks on every server")

@@ -211,13 +211,19 @@ def test_the_docs_list_the_verdicts_that_there_are() -> None:
     ]
 
 
+DETECTION = ROOT / "docs/detection.md"
+detected = pytest.mark.skipif(not DETECTION.exists(), reason="benchmarks/detection.py has not written the page yet")
+
+
+@detected
 def test_the_table_of_faults_in_the_docs_is_that_of_the_catalogue() -> None:
-    text = (ROOT / "docs/detection.md").read_text(encoding="utf-8")
+    text = DETECTION.read_text(encoding="utf-8")
     rows = re.findall(r"^\| `(\w+)` \| (.*) \| (LRO-\w+-\d\d) \|", text, re.MULTILINE)
     assert [(name, id) for name, _, id in rows] == [(name, f.requirement) for name, f in faults().items()]
 
 
+@detected
 def test_the_table_of_sound_servers_in_the_docs_is_that_of_the_catalogue() -> None:
-    text = (ROOT / "docs/detection.md").read_text(encoding="utf-8")
+    text = DETECTION.read_text(encoding="utf-8")
     rows = re.findall(r"^\| `(\w+)` \| (.*) \| (?:nothing|accused)", text, re.MULTILINE)
     assert [name for name, _ in rows] == list(sounds())

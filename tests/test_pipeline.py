@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from lro_spec.editions import EDITIONS
-from lro_spec.recipes import Pipeline, RecipeSyntaxError, literals, parse_command, quote, render, with_literal
+from lro_spec.recipes import Pipeline, RecipeSyntaxError, literals, parse_command, quote, render, run, with_literal
 from lro_spec.shellwords import split_pipeline
 
 HOSTILE = [
@@ -218,8 +218,6 @@ def test_several_jq_in_a_row_are_understood():
         ("cat /f | tail -n +2 /g | jq .", "not the pipe"),
         ("jq . /f /g", "2 files"),
         ("cat /f /g | jq .", "2 files"),
-        ("tail -n 5 /f | jq .", "not understood"),
-        ("tail /f | jq .", "from the end"),
         ("tail -f -n +2 /f | jq .", "not understood"),
         ("tail -n", "not understood"),
         ("sed 1e /f | jq .", "expected a script"),
@@ -327,3 +325,15 @@ def test_a_literal_is_replaced_by_any_other(old: str, new: str):
     wanted = new.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     assert literals(changed) == [wanted, "kept"]
     assert changed.endswith('; "i")) | {"{": .x, k: "kept"}')
+
+
+@pytest.mark.parametrize(
+    ("command", "last"), [("tail -n 2 /f | jq .", 2), ("tail /f | jq .", 10), ("tail -n +2 /f | jq .", None)]
+)
+def test_tail_without_a_plus_counts_from_the_end(command: str, last: int | None):
+    assert parse_command(command).last == last
+
+
+def test_only_the_last_lines_are_read():
+    output = run(parse_command("tail -n 2 /f | jq -c ."), b"1\n2\n3\n", binary=None)
+    assert output.stdout == b"2\n3\n"

@@ -31,8 +31,8 @@ def chapter(name: str) -> str:
     return sounds()[name].server.__module__.rpartition(".")[2]
 
 
-SAMPLED = [*TRICKY, *(n for n in spread({c: [n for n in sounds() if chapter(n) == c] for c in CHAPTERS}, SAMPLE))]
-SAMPLED = list(dict.fromkeys(SAMPLED))
+BY_CHAPTER = {c: [n for n in sounds() if chapter(n) == c] for c in CHAPTERS}
+SAMPLED = list(dict.fromkeys([*TRICKY, *spread(BY_CHAPTER, SAMPLE)]))
 
 
 def param(name: str) -> object:

@@ -27,7 +27,7 @@ class Remembering(Server):
         return path
 
 
-@fault("LRO-CLN-01", says="is gone after cleanup", proves=1)
+@fault("LRO-CLN-01", says="are gone after cleanup", proves=1)
 class never_deletes_its_own_files(Remembering):
     """What this process wrote is taken to be in use."""
 
@@ -36,7 +36,7 @@ class never_deletes_its_own_files(Remembering):
 
 
 @fault(
-    "LRO-CLN-01", says="is gone after cleanup", proves=1, also=("LRO-CLN-02", "LRO-CLN-04", "LRO-CFG-03", "LRO-CLN-05")
+    "LRO-CLN-01", says="are gone after cleanup", proves=1, also=("LRO-CLN-02", "LRO-CLN-04", "LRO-CFG-03", "LRO-CLN-05")
 )
 class only_reports_what_has_expired(Server):
     """Says that files were deleted, and deletes none."""
@@ -45,7 +45,7 @@ class only_reports_what_has_expired(Server):
         pass
 
 
-@fault("LRO-CLN-01", says="is gone after cleanup", proves=1)
+@fault("LRO-CLN-01", says="are gone after cleanup", proves=1)
 class keeps_its_own_files_a_minute_longer(Remembering):
     """A minute of grace for what this process wrote."""
 
@@ -53,7 +53,7 @@ class keeps_its_own_files_a_minute_longer(Remembering):
         return super().is_expired(path, now - 60 if path in self.own else now)
 
 
-@fault("LRO-CLN-01", says="expired", proves=1)
+@fault("LRO-CLN-01", says="are gone after cleanup", proves=1)
 class never_deletes_its_newest_file(Remembering):
     """The last one written is kept for ever, lest a client still reads it."""
 
@@ -101,7 +101,7 @@ class default_ttl_is_half_an_hour(AnotherTtl):
     default = 1800
 
 
-@fault("LRO-CLN-03", says="made a moment before cleanup", proves=1)
+@fault("LRO-CLN-03", says="fresh when cleanup ran", proves=1)
 class deletes_its_own_fresh_files(Remembering):
     """What this process wrote is deleted at every clean-up, however new."""
 
@@ -109,7 +109,7 @@ class deletes_its_own_fresh_files(Remembering):
         return path in self.own or super().is_expired(path, now)
 
 
-@fault("LRO-CLN-03", says="made a moment before cleanup", proves=1, also=("LRO-CLN-02",))
+@fault("LRO-CLN-03", says="fresh when cleanup ran", proves=1, also=("LRO-CLN-02",))
 class one_expired_file_takes_all_with_it(Server):
     """As soon as one file has expired, all of them are deleted."""
 
@@ -132,7 +132,7 @@ class files_age_from_the_start_of_the_process(Remembering):
         return self.born if path in self.own else super().created_at(path)
 
 
-@fault("LRO-CLN-04", says="40 days old, is deleted", proves=3, also=("LRO-CLN-02",))
+@fault("LRO-CLN-04", says="40 days old, and deletes it", proves=3, also=("LRO-CLN-02",))
 class cleans_only_what_it_remembers(Remembering):
     """The folder is not scanned: files of an earlier process stay for ever."""
 

@@ -111,7 +111,7 @@ class disabled_unless_asked_for(Server):
         return settings
 
 
-@fault("LRO-CFG-06", says="enabled", proves=0, also=("LRO-THR-01", "LRO-CFG-05"))
+@fault("LRO-CFG-06", says="without any setting", proves=0, also=("LRO-THR-01", "LRO-CFG-05"))
 class enabled_only_once_something_is_set(Server):
     """Without any setting of its own, offloading is off."""
 

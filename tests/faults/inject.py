@@ -83,7 +83,7 @@ class inject_is_budgeted_before_it_is_judged(Budgeting):
         return call
 
 
-@fault("LRO-INJ-03", says="the same 200 memories", proves=0, also=("LRO-FILE-09",))
+@fault("LRO-INJ-03", says="every memory that E was made of", proves=0, also=("LRO-FILE-09",))
 class inject_file_holds_what_the_text_would(Budgeting):
     """Judged by the whole set, but only what fits into the budget is written."""
 

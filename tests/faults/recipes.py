@@ -75,7 +75,7 @@ class recipe_2_selects_the_others(Spelled):
     number, program = 2, "jq 'select(.namespace | startswith(\"_semantic\") | not)'"
 
 
-@fault("LRO-REC-03", says="title", proves=1)
+@fault("LRO-REC-03", says="200 of 200 records", proves=1)
 class recipe_3_minds_upper_and_lower_case(Spelled):
     """Without the flag `i`."""
 

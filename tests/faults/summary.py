@@ -63,7 +63,7 @@ class summary_count_is_of_all_memories(Summarised):
         return {**summary, "count": len(self.memories)}
 
 
-@fault("LRO-DESC-04", says="(the header's E): 0", proves=0)
+@fault("LRO-DESC-04", says="the header's E", proves=0)
 class summary_estimate_is_zero(Summarised):
     """Never filled in."""
 

@@ -295,7 +295,7 @@ class offloads_at_equal_threshold_when_words_are_sought(Server):
         return self.settings.threshold - (call.query != "*")
 
 
-@fault("LRO-THR-08", says="single", proves=0)
+@fault("LRO-THR-08", says="one memory of", proves=0)
 class offloads_a_single_large_record(Server):
     """One record of more than a thousand tokens is offloaded even below the threshold."""
 
