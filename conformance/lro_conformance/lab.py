@@ -207,6 +207,12 @@ class Bench:
             self.lab.note_failure(reply.failure, f"{seed.tool}(…)")
         return reply
 
+    @property
+    def has_trigger(self) -> bool:
+        """Whether the profile names a way to set cleanup off, or the server lists the conventional tool."""
+        listed = any(t.get("name") == "run_custodial_task" for t in self.tools)
+        return self.lab.profile.cleanup is not None or listed
+
     def cleanup(self) -> None:
         """Set off the server's cleanup, the way the profile says, or by the conventional tool, or by a restart."""
         how = self.lab.profile.cleanup

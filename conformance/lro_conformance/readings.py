@@ -129,23 +129,28 @@ def taken_for(inline: Inline, filed: Call, shown: Call) -> str | None:
     return next((d for d, c in others.items() if c.records and filled_fields(c.records) == fields), None)
 
 
-def cut_short(survey: Survey, call: Call) -> bool:
-    """Whether an inject's E speaks of more memories than its file holds, going by recall of the same query."""
+def cut_short(survey: Survey, call: Call) -> bool | None:
+    """Whether an inject's E speaks of more memories than its file holds, going by recall of the same query.
+
+    None where there is no such recall.
+    """
     level = level_of(survey, call)
     known = survey.whole.get(("recall", level)) if call.operation == "inject" else None
-    if known is None or known.query != call.query or len(call.filed) >= len(known.filed) or not call.filed:
-        return False
-    return tokens_per_character(call) > 1.6 * tokens_per_character(known)
+    if known is None or known.query != call.query or not known.filed or not call.filed:
+        return None
+    return len(call.filed) < len(known.filed) and tokens_per_character(call) > 1.6 * tokens_per_character(known)
 
 
 def level_of(survey: Survey, call: Call) -> str | None:
     """The detail level that a call must have been answered at: the one asked for, or the default of its operation.
 
-    None where the text gives no default, or the tool takes no level, or its default is visibly another one.
+    None where the text gives no default, or the records are visibly of another level.
     """
-    if call.detail is not None or not survey.operations[call.operation].details:
+    if call.detail is not None:
         return call.detail
     default = {"recall": "light", "inject": "medium"}.get(call.operation)
+    if not survey.operations[call.operation].details:
+        return default if default != "light" or not _has_content(call) else None
     asked = survey.whole.get((call.operation, default))
     if default is None or asked is None or not asked.filed or not call.filed:
         return None

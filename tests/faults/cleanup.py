@@ -118,7 +118,7 @@ class one_expired_file_takes_all_with_it(Server):
         return super().is_expired(min(ours, key=self.created_at), now)
 
 
-@fault("LRO-CLN-03", says="younger than its TTL of a second", proves=1)
+@fault("LRO-CLN-03", says="older than the TTL", proves=1)
 class files_age_from_the_start_of_the_process(Remembering):
     """One creation time for all files of this process: that of its start."""
 

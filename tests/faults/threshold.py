@@ -304,7 +304,7 @@ class offloads_a_single_large_record(Server):
         return 0 if large else self.settings.threshold
 
 
-@fault("LRO-THR-08", says="small", proves=0, also=("LRO-THR-06",))
+@fault("LRO-THR-08", says="not counted", proves=0, also=("LRO-THR-06",), by_property=True)
 class small_memories_do_not_count(Server):
     """Memories with less than eighty characters of content are left out of the total."""
 

@@ -19,6 +19,8 @@ def test_expired_files_go(cleanup: Cleanup, defaults: Defaults, see: Subjects) -
     if own is not None and not own.gone and cleans_at_all and not (by_age(cleanup.set_ttl) and own.aged_gone):
         see.unseen("the server cleans up, but not by the TTL that was set")
         own = None
+    if own is not None and not own.gone and not own.triggered:
+        raise NotObserved("nothing that sets cleanup off is known, and a restart did not (profile: cleanup)")
     if own is not None:
         see.expect(
             own.gone,

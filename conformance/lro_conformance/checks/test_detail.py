@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lro_conformance.calls import Call
-from lro_conformance.judge import Subjects, check
+from lro_conformance.judge import NotApplicable, Subjects, check
 from lro_conformance.readings import comparable, filled_fields, pairs, taken_for
 from lro_conformance.records import MEMORY_FIELDS, Record, by_id, differences, is_blank, show
 from lro_conformance.trials.survey import Inline, Survey
@@ -12,6 +12,8 @@ from lro_conformance.trials.survey import Inline, Survey
 @check("LRO-DET-01")
 def test_light_has_no_content(survey: Survey, see: Subjects) -> None:
     """A file asked for at light detail holds no content: absent, null and empty are equal."""
+    if not any(o.details for o in survey.operations.values()):
+        raise NotApplicable("no tool takes a detail level")
     for call in survey.files:
         if call.detail != "light" or not call.filed:
             continue
@@ -27,6 +29,8 @@ def test_light_has_no_content(survey: Survey, see: Subjects) -> None:
 @check("LRO-DET-01")
 def test_file_has_the_requested_fields(survey: Survey, inline: Inline, see: Subjects) -> None:
     """At each detail level the file's records have the fields that the same call returns inline."""
+    if not any(o.details for o in survey.operations.values()):
+        raise NotApplicable("no tool takes a detail level")
     if not comparable(survey, inline):
         see.unseen("memories have other ids in every server process")
         return

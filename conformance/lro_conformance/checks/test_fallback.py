@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 from lro_conformance.calls import Call
 from lro_conformance.judge import Subjects, check
 from lro_conformance.readings import follows_detail, is_honest, tokens_per_character
-from lro_conformance.records import at_path, by_id, lost_or_changed, show, size, value_at
+from lro_conformance.records import as_record, at_path, by_id, lost_or_changed, show, size, value_at
 from lro_conformance.trials.fallback import KINDS, Failing, Fallback
 from lro_conformance.trials.survey import Survey
 
@@ -185,14 +186,19 @@ def test_failure_is_told(fallback: Fallback, see: Subjects) -> None:
 
 
 def _details(event: str) -> str:
-    """What an event says beside its own name, its envelope and its time."""
+    """The letters that an event says beside its own name, its envelope and its time."""
     said = event.partition(": ")[2]  # the channel stands before it
-    text = re.sub(
-        r"OffloadWriteFailed|notifications/message|jsonrpc|method|params|level|logger|data|event|type|name", "", said
-    )
-    text = re.sub(r"\b(warning|warn|error|info|notice|timestamp|ts|time)\b", "", text)
-    text = re.sub(r"\d{4}-\d\d-\d\dT[\d:.+Z-]+", "", text)
+    try:
+        message = as_record(json.loads(said))
+    except ValueError:
+        message = {}
+    data = as_record(message.get("params")).get("data", message) or said
+    details = [v for k, v in as_record(data).items() if k not in _ENVELOPE] or show(data, 10_000)
+    text = re.sub(r"OffloadWriteFailed|\d{4}-\d\d-\d\dT[\d:.+Z-]+", "", show(details, 10_000))
     return re.sub(r"[^A-Za-z]", "", text)
+
+
+_ENVELOPE = {"event", "type", "name", "kind", "timestamp", "time", "ts", "at", "level", "logger", "severity"}
 
 
 def _each(fallback: Fallback, see: Subjects) -> list[Failing]:

@@ -88,6 +88,8 @@ class Expiry:
     """Whether a planted file of a minute's age was deleted."""
     fresh_stays: bool | None
     """Whether a new file stayed when the process itself was older than the TTL; None when that could not be seen."""
+    triggered: bool
+    """Whether there is something that sets cleanup off, other than a restart."""
     waited_s: float
     cleanups: int
 
@@ -253,7 +255,9 @@ def _own(bench: Bench, name: str) -> Expiry | None:
         waited = time.monotonic() - begun
         if not left or waited > PATIENCE_S:
             stays = None if left else _fresh_stays(bench, name)
-            return Expiry(calls[0], tuple(paths), tuple(left), not aged.exists(), stays, waited, cleanups)
+            return Expiry(
+                calls[0], tuple(paths), tuple(left), not aged.exists(), stays, bench.has_trigger, waited, cleanups
+            )
         time.sleep(0.25)
 
 
