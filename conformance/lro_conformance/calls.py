@@ -15,7 +15,7 @@ import orjson
 
 from lro_conformance.records import Record, find_records, show, text_of
 from lro_spec.messages import FoundDescriptor, find_descriptor
-from lro_spec.strictjson import StrictJsonError, loads
+from lro_spec.strictjson import DEEPEST, StrictJsonError, loads, too_deep
 
 if TYPE_CHECKING:
     from lro_conformance.wire.process import Reply
@@ -24,6 +24,9 @@ Outcome = Literal["inline", "offloaded", "error", "no answer"]
 
 MAX_FILE_BYTES = 64 * 1024 * 1024
 """A larger file is not read: the suite asks for results of a few megabytes at most."""
+
+MAX_ESTIMATE = 2**53
+"""A greater E is none: no result has so many tokens, and no double could hold what is computed with it."""
 
 
 @dataclass(frozen=True)
@@ -172,7 +175,7 @@ class Call:
     def estimate(self) -> int | None:
         """E, the server's own estimate of the result set: the header's, or else the summary's."""
         for value in (self.header.get("estimated_tokens"), self.summary.get("estimated_tokens")):
-            if isinstance(value, int) and not isinstance(value, bool):
+            if isinstance(value, int) and not isinstance(value, bool) and abs(value) <= MAX_ESTIMATE:
                 return value
         return None
 
@@ -210,7 +213,10 @@ def see_file(path: object, roots: tuple[Path, ...]) -> FileSeen:
         return FileSeen(str(path), f"file_path is {show(path)}")
     if "\0" in path or len(path) > 4096:
         return FileSeen(path, "no path of a file")
-    real = Path(os.path.realpath(path))
+    try:
+        real = Path(os.path.realpath(path))
+    except (OSError, ValueError):  # a lone surrogate is in no file's name
+        return FileSeen(path, "no path of a file")
     if not any(real.is_relative_to(root) for root in roots):
         return FileSeen(path, "lies outside of every folder that the server was given; not read")
     try:
@@ -230,7 +236,9 @@ def see_file(path: object, roots: tuple[Path, ...]) -> FileSeen:
 
 def _line(number: int, raw: bytes) -> Line:
     try:
-        return Line(number, raw, orjson.loads(raw), None)
+        value = orjson.loads(raw)
+        if raw.count(b"{") + raw.count(b"[") <= DEEPEST or not too_deep(value):
+            return Line(number, raw, value, None)
     except orjson.JSONDecodeError:
         pass
     try:
@@ -238,9 +246,10 @@ def _line(number: int, raw: bytes) -> Line:
     except StrictJsonError as problem:
         first = str(problem)
     try:
-        return Line(number, raw, json.loads(raw.decode("utf-8", "replace")), first)
+        value = json.loads(raw.decode("utf-8", "replace"))
     except (ValueError, RecursionError):
-        return Line(number, raw, None, first)
+        value = None
+    return Line(number, raw, None if too_deep(value) else value, first)
 
 
 def _answer(reply: Reply) -> str:

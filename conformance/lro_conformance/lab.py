@@ -265,6 +265,7 @@ class Lab:
         self._observer = observer
         self._kept: list[Bench] = []
         self._stray: set[str] = set()
+        self._begun = time.time() - 2.0  # some file systems keep whole seconds only
         self._lock = threading.Lock()
         self._operations: dict[str, Operation] | None = None
         self._tools: Sequence[Mapping[str, Any]] = ()
@@ -456,9 +457,9 @@ class Lab:
 
     def remember(self, file: FileSeen) -> None:
         """Note a file outside of the run's own folders, to remove it when the run ends."""
-        if file.problem is None and not Path(os.path.realpath(file.path)).is_relative_to(
-            os.path.realpath(self.run.root)
-        ):
+        if file.problem is not None or (file.mtime or 0.0) < self._begun:
+            return  # not there, or somebody else's: it is older than this run
+        if not Path(os.path.realpath(file.path)).is_relative_to(os.path.realpath(self.run.root)):
             with self._lock:
                 self._stray.add(file.path)
 
