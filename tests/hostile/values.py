@@ -20,7 +20,7 @@ class Raw(Server):
     def dumps(self, value: Any) -> str:
         text = super().dumps(value)
         for mark, raw in self.marks.items():
-            text = text.replace(f'"{mark}"', raw).replace(mark, raw)
+            text = text.replace(f'"{mark}"', raw)
         return text
 
 
@@ -100,7 +100,8 @@ class huge_confidences(Raw):
 
 @hostile("lone surrogates and NUL in every text of the records")
 class lone_surrogates(Raw):
-    marks = {"@S@": "\\ud800\\u0000\\udfff"}  # noqa: RUF012
+    def dumps(self, value: Any) -> str:
+        return super().dumps(value).replace("@S@", "\\ud800\\u0000\\udfff")
 
     def at_detail(self, memory: Record, detail: str) -> Record:
         record = super().at_detail(memory, detail)
