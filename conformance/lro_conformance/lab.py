@@ -384,8 +384,8 @@ class Lab:
         if held > MAX_HELD_BYTES:
             size = len(call.reply.raw or b"") + len(call.file.data if call.file is not None else b"")
             raise NotObserved(
-                f"{call.label}: its result and file have {size:,} bytes; with those before they are more than the suite "
-                "keeps (use a smaller data set, or a tool with a limit)"
+                f"{call.label}: its result and file have {size:,} bytes; with those before they are more than the "
+                "suite keeps (use a smaller data set, or a tool with a limit)"
             )
 
     def stop(self, server: ServerProcess) -> None:

@@ -1,7 +1,7 @@
 """Hostile servers by name: what each tries to do to the suite.
 
-A hostile server is a class derived from the plain server. It may earn any verdict; what it must not do is keep the suite
-from its end, take the machine's memory, reach beyond its own folders, or leave something behind.
+A hostile server is a class derived from the plain server. It may earn any verdict; what it must not do is keep the
+suite from its end, take the machine's memory, reach beyond its own folders, or leave something behind.
 """
 
 from __future__ import annotations

@@ -50,7 +50,10 @@ class wrong_tools(Server):
             {
                 "name": "inject",
                 "inputSchema": {
-                    "properties": {"detail": {"anyOf": [1, {"const": []}, {"enum": [[], {}]}]}, "limit": {"maximum": -5}},
+                    "properties": {
+                        "detail": {"anyOf": [1, {"const": []}, {"enum": [[], {}]}]},
+                        "limit": {"maximum": -5},
+                    },
                     "required": [1, "x", [], "detail"],
                 },
                 "outputSchema": [],

@@ -103,7 +103,6 @@ class kills_its_group(Server):
 
 @hostile("answers slowly, and every seventh call too late")
 class slow_to_everything(Server):
-
     def reply(self, id: Any, result: Record) -> None:
         time.sleep(0.3 if self.calls % 7 else 3)
         super().reply(id, result)

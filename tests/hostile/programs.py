@@ -43,7 +43,7 @@ class counting_recipes(Programs):
 
 @hostile("regular expressions in recipes that backtrack for ever")
 class backtracking_recipes(Programs):
-    program = "jq 'select((\"a\" * 40) | test(\"^((a+)+)+$|(a*)*(a*)*(a*)*b\"; \"i\"))'"
+    program = 'jq \'select(("a" * 40) | test("^((a+)+)+$|(a*)*(a*)*(a*)*b"; "i"))\''
 
 
 @hostile("recipes that read the environment, their input's name and other modules")
