@@ -11,6 +11,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, cast
 
+from lro_spec.strictjson import too_deep
+
 # A descriptor is written out within a few kilobytes of its sentence; more braces than this are somebody's payload.
 _MOST_STARTS = 64
 
@@ -76,7 +78,7 @@ def _in_text(text: str) -> tuple[dict[str, Any], str] | None:
         whole = json.loads(text)
     except (ValueError, RecursionError):
         return _in_sentence(text)
-    return _in_value(whole)
+    return None if too_deep(whole) else _in_value(whole)
 
 
 def _in_sentence(text: str) -> tuple[dict[str, Any], str] | None:
@@ -90,7 +92,7 @@ def _in_sentence(text: str) -> tuple[dict[str, Any], str] | None:
         except (ValueError, RecursionError):
             start = text.find("{", start + 1)
             continue
-        found = _in_value(value)
+        found = None if too_deep(value) else _in_value(value)
         if found is not None:
             return found[0], f"{text[:start]}{found[1]}{text[end:]}"
         start = text.find("{", end)
@@ -116,9 +118,10 @@ def _parsed(text: str) -> object:
     if not text.lstrip().startswith("{") or ("offloaded" not in text and "file_path" not in text):
         return None
     try:
-        return json.loads(text)
+        value = json.loads(text)
     except (ValueError, RecursionError):
         return None
+    return None if too_deep(value) else value
 
 
 def _is_descriptor(members: Mapping[str, Any]) -> bool:

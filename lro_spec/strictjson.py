@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from json.encoder import encode_basestring_ascii
 from typing import Any, NoReturn, TypeAlias, cast
 
@@ -60,6 +60,25 @@ def loads(source: bytes | str) -> Json:
         raise StrictJsonError(f"nests deeper than {DEEPEST} levels", text, 0) from None
     except _Refused:
         return _locate(text)
+
+
+def too_deep(value: Json, most: int = DEEPEST) -> bool:
+    """Whether a value nests deeper than *most* levels: what lenient readers let through, and no recursion survives.
+
+    Looks level by level, so that it needs no stack of its own.
+    """
+    level: list[Any] = [value]
+    for _ in range(most + 1):
+        level = [child for parent in level for child in _members(parent) if isinstance(child, (dict, list))]
+        if not level:
+            return False
+    return True
+
+
+def _members(value: Json) -> Iterable[Any]:
+    if isinstance(value, dict):
+        return cast("dict[str, Any]", value).values()
+    return cast("list[Any]", value) if isinstance(value, list) else ()
 
 
 def equal(a: Json, b: Json) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,15 +16,24 @@ import orjson
 
 from lro_conformance.records import Record, find_records, show, text_of, wide_characters
 from lro_spec.messages import FoundDescriptor, find_descriptor
-from lro_spec.strictjson import StrictJsonError, loads
+from lro_spec.strictjson import DEEPEST, StrictJsonError, loads, too_deep
 
 if TYPE_CHECKING:
     from lro_conformance.wire.process import Reply
+
+_SURROGATE = re.compile("[\ud800-\udbff\udc00-\udc7f\udd00-\udfff]")
+"""What stands for no byte of a file's name."""
 
 Outcome = Literal["inline", "offloaded", "error", "no answer"]
 
 MAX_FILE_BYTES = 64 * 1024 * 1024
 """A larger file is not read: the suite asks for results of a few megabytes at most."""
+
+LINE_BYTES = 400
+"""What a line of a file takes beside its text."""
+
+MAX_ESTIMATE = 2**53
+"""A greater E is none: no result has so many tokens, and no double could hold what is computed with it."""
 
 
 @dataclass(frozen=True)
@@ -180,9 +190,15 @@ class Call:
     def estimate(self) -> int | None:
         """E, the server's own estimate of the result set: the header's, or else the summary's."""
         for value in (self.header.get("estimated_tokens"), self.summary.get("estimated_tokens")):
-            if isinstance(value, int) and not isinstance(value, bool):
+            if isinstance(value, int) and not isinstance(value, bool) and abs(value) <= MAX_ESTIMATE:
                 return value
         return None
+
+    @property
+    def weight(self) -> int:
+        """About how many bytes of memory it takes once everything in it was looked at."""
+        data = self.file.data if self.file is not None else b""
+        return 3 * len(self.reply.raw or b"") + 2 * len(data) + LINE_BYTES * data.count(b"\n")
 
     @property
     def label(self) -> str:
@@ -209,6 +225,14 @@ def is_header(value: Any) -> bool:
     return isinstance(value, dict) and cast("Record", value).get("type") == "lro_header"
 
 
+def real_path(path: str) -> str:
+    """A path without links; what no file can be called stays as it is."""
+    try:
+        return os.path.realpath(path)
+    except (OSError, ValueError):  # NUL, a lone surrogate
+        return path
+
+
 def see_file(path: object, roots: tuple[Path, ...]) -> FileSeen:
     """Read the file that a descriptor names, at once, if it lies below one of *roots* and is a regular file.
 
@@ -216,9 +240,9 @@ def see_file(path: object, roots: tuple[Path, ...]) -> FileSeen:
     """
     if not isinstance(path, str) or not path:
         return FileSeen(str(path), f"file_path is {show(path)}")
-    if "\0" in path or len(path) > 4096:
+    if _SURROGATE.search(path) or "\0" in path or len(path) > 4096:
         return FileSeen(path, "no path of a file")
-    real = Path(os.path.realpath(path))
+    real = Path(real_path(path))
     if not any(real.is_relative_to(root) for root in roots):
         return FileSeen(path, "lies outside of every folder that the server was given; not read")
     try:
@@ -238,7 +262,9 @@ def see_file(path: object, roots: tuple[Path, ...]) -> FileSeen:
 
 def _line(number: int, raw: bytes) -> Line:
     try:
-        return Line(number, raw, orjson.loads(raw), None)
+        value = orjson.loads(raw)
+        if raw.count(b"{") + raw.count(b"[") <= DEEPEST or not too_deep(value):
+            return Line(number, raw, value, None)
     except orjson.JSONDecodeError:
         pass
     try:
@@ -246,9 +272,10 @@ def _line(number: int, raw: bytes) -> Line:
     except StrictJsonError as problem:
         first = str(problem)
     try:
-        return Line(number, raw, json.loads(raw.decode("utf-8", "replace")), first)
+        value = json.loads(raw.decode("utf-8", "replace"))
     except (ValueError, RecursionError):
-        return Line(number, raw, None, first)
+        value = None
+    return Line(number, raw, None if too_deep(value) else value, first)
 
 
 def _answer(reply: Reply) -> str:

@@ -220,7 +220,7 @@ class Session:
         if isinstance(survey, Survey):
             return None if survey.implemented is not None else self.trouble or _nothing_to_see(survey)
         if isinstance(survey, ServerTrouble):
-            return str(survey)
+            return str(survey) if self.trouble is None else f"{survey}; the first: {self.trouble}"
         if isinstance(survey, NotObserved):
             return self.trouble or str(survey)
         return f"the suite failed: {type(survey).__name__}: {survey}"

@@ -12,6 +12,8 @@ import subprocess
 import tempfile
 import threading
 import time
+import weakref
+from collections import deque
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -38,6 +40,12 @@ NEVER = 1_000_000_000
 
 MAX_LINE_BYTES = 64 << 20
 """A longer line on stdout is read past: the suite asks for results of a few megabytes at most."""
+
+MAX_HELD_BYTES = 320 << 20
+"""What the calls that are kept may take of memory together."""
+
+TRANSCRIPT_BYTES = 48 << 20
+"""What each server's transcript may take; the calls keep their own lines."""
 
 MAX_UNANSWERED = 2
 """After so many requests in a row without a response one server process is waited for no more."""
@@ -178,6 +186,7 @@ class Bench:
         )
         if reply.failure is not None:
             self.lab.note_failure(reply.failure, seen.label)
+        self.lab.hold(seen)
         return seen
 
     def listing(self) -> dict[str, int]:
@@ -271,12 +280,16 @@ class Lab:
         self._observer = observer
         self._kept: list[Bench] = []
         self._stray: set[str] = set()
+        self._begun = time.time() - 2.0  # some file systems keep whole seconds only
         self._lock = threading.Lock()
         self._operations: dict[str, Operation] | None = None
         self._tools: Sequence[Mapping[str, Any]] = ()
         self._seeding = False
         self.switched_on = False
         """Whether the server offloads only with ``enabled = true``, which is set from then on."""
+        self._held = 0
+        self._let_go: deque[int] = deque()
+        """What was held by calls that are gone; a finalizer may run anywhere, so it takes no lock."""
         self._waits = 0
         self._stubborn = False
         self.trouble: str | None = None
@@ -362,6 +375,25 @@ class Lab:
             if call is not None and self.trouble is None and failure.kind != "unanswered":
                 self.trouble = f"{call}: {in_words(failure)}"
 
+    def hold(self, call: Call) -> None:
+        """Count what a call takes of memory for as long as anybody keeps it.
+
+        Raises `NotObserved` when all that is kept is too much: better no verdict than a machine without memory.
+        """
+        weight = call.weight
+        weakref.finalize(call, self._let_go.append, weight).atexit = False
+        with self._lock:
+            self._held += weight
+            while self._let_go:
+                self._held -= self._let_go.popleft()
+            held = self._held
+        if held > MAX_HELD_BYTES:
+            size = len(call.reply.raw or b"") + len(call.file.data if call.file is not None else b"")
+            raise NotObserved(
+                f"{call.label}: its result and file have {size:,} bytes; with those before they are more than the "
+                "suite keeps (use a smaller data set, or a tool with a limit)"
+            )
+
     def stop(self, server: ServerProcess) -> None:
         """End a server; from the first that only a signal stops, the others are given less time."""
         if self._stubborn:
@@ -390,6 +422,7 @@ class Lab:
                 request_timeout_s=spec.timeout_s,
                 start_timeout_s=spec.start_timeout_s,
                 max_line_bytes=MAX_LINE_BYTES,
+                transcript_bytes=TRANSCRIPT_BYTES,
                 max_unanswered=MAX_UNANSWERED,
             ),
             file_size_limit=file_size_limit,
@@ -462,9 +495,9 @@ class Lab:
 
     def remember(self, file: FileSeen) -> None:
         """Note a file outside of the run's own folders, to remove it when the run ends."""
-        if file.problem is None and not Path(os.path.realpath(file.path)).is_relative_to(
-            os.path.realpath(self.run.root)
-        ):
+        if file.problem is not None or (file.mtime or 0.0) < self._begun:
+            return  # not there, or somebody else's: it is older than this run
+        if not Path(os.path.realpath(file.path)).is_relative_to(os.path.realpath(self.run.root)):
             with self._lock:
                 self._stray.add(file.path)
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
-from lro_spec.strictjson import equal
+from lro_spec.strictjson import equal, too_deep
 
 Record = dict[str, Any]
 Path = tuple[str, ...]
@@ -196,18 +196,21 @@ def size(record: Mapping[str, Any]) -> int:
 
 def _json_in(text: str) -> Any:
     try:
-        return json.loads(text)
+        whole = json.loads(text)
     except (ValueError, RecursionError):
         pass
+    else:
+        return None if too_deep(whole) else whole
     lines = _json_lines(text)
     if lines:
         return lines
     starts = [i for i in (text.find("{"), text.find("[")) if i >= 0]
     for start in sorted(starts):
         try:
-            return json.JSONDecoder().raw_decode(text, start)[0]
+            value = json.JSONDecoder().raw_decode(text, start)[0]
         except (ValueError, RecursionError):
             continue
+        return None if too_deep(value) else value
     return None
 
 
@@ -220,7 +223,7 @@ def _json_lines(text: str) -> list[Any] | None:
                 found.append(json.loads(line))
             except (ValueError, RecursionError):
                 return None
-    return found if len(found) > 1 else None
+    return found if len(found) > 1 and not too_deep(found) else None
 
 
 def _largest_list(value: Any, depth: int) -> list[Record] | None:

@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, cast
 
+from lro_spec.strictjson import DEEPEST, too_deep
+
 Problem = tuple[str, str]
 """A kind (one of `KINDS`) and a sentence with the particulars."""
 
@@ -94,6 +96,8 @@ def parse(line: bytes) -> Parsed:
         return Parsed(None, False, (*problems, ("too-deep", "nested too deeply to be read")))
     except ValueError as bad:  # also an integer of more digits than the interpreter reads
         return Parsed(None, False, (*problems, ("not-json", f"{bad}: {excerpt(line)}")))
+    if too_deep(value):
+        return Parsed(None, False, (*problems, ("too-deep", f"nested deeper than {DEEPEST} levels")))
     if constants:
         problems.append(("constant", f"{constants[0]} is not JSON ({len(constants)} in this line)"))
     return Parsed(value, True, tuple(problems))

@@ -1,0 +1,1 @@
+"""Servers that try to hang, bloat, mislead or misuse whoever judges them."""
