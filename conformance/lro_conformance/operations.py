@@ -151,7 +151,7 @@ def _enumeration(schema: Any) -> list[Any] | None:
 
 def _maximum(schema: Any) -> int | None:
     value = cast("dict[str, Any]", schema).get("maximum") if isinstance(schema, dict) else None
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
 
 
 def _output_schema(tool: Mapping[str, Any]) -> Mapping[str, Any] | None:
