@@ -439,7 +439,7 @@ class Lab:
     @property
     def tells_events(self) -> bool:
         """Whether the profile says where events are seen, so that silence means that there were none."""
-        return self.profile.path is not None and self.profile.events.channel != "none"
+        return self.profile.events.named and self.profile.events.channel != "none"
 
     def _seed_file(self, workdir: Path) -> Path | None:
         """Where the profile seeds by a file: the corpus as JSONL, and the seed command run."""

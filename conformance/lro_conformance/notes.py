@@ -22,7 +22,7 @@ def notes(evidence: Mapping[str, Any]) -> tuple[str, ...]:
         if not survey.adjustable:
             found.append("the threshold cannot be set: it was bracketed by limits (profile: settings.threshold_tokens)")
     if isinstance(survey, Survey) and isinstance(inline, Inline):
-        paths = sorted({"/".join(p) for p in volatile(survey, inline)})
+        paths = sorted({"/".join(p) for n in survey.operations for p in volatile(inline, n)})
         if paths:
             found.append(f"differs between identical calls, left out of comparisons: {', '.join(paths)}")
         if survey.files and not comparable(survey, inline):

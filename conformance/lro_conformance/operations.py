@@ -54,7 +54,7 @@ def resolve(profile: Profile, tools: Sequence[Mapping[str, Any]]) -> dict[str, O
             if named is not None:
                 found[name] = _named(name, named, listed.get(named.tool, {}))
             continue
-        tool = _match(name, listed)
+        tool = matching_tool(name, listed)
         if tool is not None:
             found[name] = _guessed(name, listed[tool])
     return found
@@ -102,7 +102,8 @@ def _guessed(name: str, tool: Mapping[str, Any]) -> Operation:
     )
 
 
-def _match(name: str, listed: Iterable[str]) -> str | None:
+def matching_tool(name: str, listed: Iterable[str]) -> str | None:
+    """The listed tool that performs an operation, going by its name; None when none sounds like it."""
     names = list(listed)
     if TOOLS[name] in names:
         return TOOLS[name]

@@ -192,13 +192,12 @@ def _detail(call: Call) -> str:
     return f"detail {call.detail}" if call.detail is not None else "no detail asked for"
 
 
-def volatile(survey: Survey, inline: Inline) -> set[Path]:
-    """The fields that differ between identical inline calls, or between one server process and the next."""
-    paths: set[Path] = set()
-    for name, call in inline.again.items():
-        first = inline.whole.get((name, None))
-        paths |= _volatile(first, call) | _volatile(first, inline.edges.get(name))
-    return paths
+def volatile(inline: Inline, operation: str) -> set[Path]:
+    """The fields that differ between identical inline calls, in one server process or from one to the next."""
+    first = inline.whole.get((operation, None))
+    paths = _volatile(first, inline.again.get(operation)) | _volatile(first, inline.elsewhere.get(operation))
+    edge = inline.edges.get(operation)
+    return paths | _volatile(inline.whole.get((operation, edge.detail)), edge) if edge is not None else paths
 
 
 def _volatile(a: Call | None, b: Call | None) -> set[Path]:

@@ -1,7 +1,7 @@
 """Run one server by its name: ``python -I -S tests/servers/run.py [NAME]``; without a name, the plain one.
 
-A name is that of a class of tests/faults, tests/sound or tests/hostile. The files are searched as text, because importing them all
-would cost more time than the server's whole start.
+A name is that of a class of tests/faults, tests/sound or tests/hostile. The files are searched as text, because
+importing them all would cost more time than the server's whole start.
 """
 
 import os

@@ -6,6 +6,7 @@ import os
 import tempfile
 from pathlib import Path
 
+from lro_conformance.calls import real_path
 from lro_conformance.judge import NotObserved, Subjects, check
 from lro_conformance.readings import tokens_per_character
 from lro_conformance.records import show
@@ -65,7 +66,7 @@ def test_output_dir_setting(survey: Survey, see: Subjects) -> None:
         if not os.path.isabs(call.file.path):
             see.unseen("file_path is not absolute")
             continue
-        real, root = Path(os.path.realpath(call.file.path)), Path(os.path.realpath(call.output_dir))
+        real, root = Path(real_path(call.file.path)), Path(real_path(str(call.output_dir)))
         see.expect(real.is_relative_to(root), expected=f"a file in {call.output_dir}", observed=call.file.path, at=call)
 
 
@@ -75,11 +76,11 @@ def test_system_temporary_folder(survey: Survey, folders: Folders, see: Subjects
     places = [Path("/tmp"), Path("/var/tmp"), Path(tempfile.gettempdir())]  # noqa: S108 - compared with, not written to
     if folders.temp is not None:
         places.append(folders.temp)
-    real = {Path(os.path.realpath(p)) for p in places}
+    real = {Path(real_path(str(p))) for p in places}
     for call in (c for c in folders.unset if c.outcome == "offloaded" and c.file is not None):
         path = call.file.path if call.file is not None else ""
         see.expect(
-            bool(real & set(Path(os.path.realpath(path)).parents[:2])),
+            bool(real & set(Path(real_path(path)).parents[:2])),
             expected=f"a file in {folders.temp} (TMPDIR) or /tmp",
             observed=path,
             at=call,

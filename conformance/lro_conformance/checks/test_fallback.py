@@ -202,8 +202,11 @@ _ENVELOPE = {"event", "type", "name", "kind", "timestamp", "time", "ts", "at", "
 
 
 def _each(fallback: Fallback, see: Subjects) -> list[Failing]:
-    for kind, why in fallback.skipped.items():
-        see.unseen(f"{kind}: {why}")
+    if any(f.call.outcome in ("error", "no answer") for f in fallback.failing):
+        see.unseen("the call failed instead (LRO-ERR-01)")
+    elif not fallback.failing:
+        for kind, why in fallback.skipped.items():
+            see.unseen(f"{kind}: {why}")
     gave_up = bool(fallback.recovered) and not any(c.outcome == "offloaded" for c in fallback.recovered)
     return [f for f in fallback.failing if f.first or not gave_up]
 

@@ -215,8 +215,8 @@ def test_values_are_untouched(survey: Survey, inline: Inline, see: Subjects) -> 
     if not comparable(survey, inline):
         see.unseen("memories have other ids in every server process")
         return
-    skip = volatile(survey, inline)
     for filed, shown in pairs(survey, inline):
+        skip = volatile(inline, filed.operation)
         level = taken_for(inline, filed, shown)
         there = by_id(r for line in _lines(filed) if line.problem is None and (r := line.record) is not None)
         for key, record in by_id(shown.records or []).items():

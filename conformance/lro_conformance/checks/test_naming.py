@@ -6,7 +6,7 @@ import os
 import re
 from pathlib import Path
 
-from lro_conformance.calls import Call
+from lro_conformance.calls import Call, real_path
 from lro_conformance.checks.test_file import CLOCK_S
 from lro_conformance.judge import Subjects, check
 from lro_conformance.records import show
@@ -22,7 +22,7 @@ def test_file_lies_in_the_folder(survey: Survey, see: Subjects) -> None:
         if folder is None or call.file is None:
             see.unseen("the output folder cannot be set (profile: settings.output_dir)")
             continue
-        real, root = Path(os.path.realpath(call.file.path)), Path(os.path.realpath(folder))
+        real, root = Path(real_path(call.file.path)), Path(real_path(str(folder)))
         if not real.is_relative_to(root):
             see.unseen("the file does not lie below the folder that was set")
             continue

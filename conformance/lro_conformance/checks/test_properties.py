@@ -48,15 +48,17 @@ def _iff(live: Live, survey: Survey, edges: Edges, see: Subjects, *, above: bool
         raise NotObserved(edges.reason or "no operation has an exact threshold")
     bench, threshold = edges.bench, edges.threshold
 
-    def examine(asked: Mapping[str, Any]) -> Miss | None:
+    def examine(asked: Mapping[str, Any]) -> Miss | bool:
         known = survey.bench.call(**asked).estimate
         drift = max(2 * edges.edges[asked["name"]].drift, threshold // 20 if asked["name"] in survey.restless else 0)
         if known is None or 0 < abs(known - threshold) <= drift or (known > threshold) != above:
-            return None
+            return False
         call = bench.call(**asked)
         outcome = "offloaded" if above else "inline"
-        if call.outcome == outcome or call.outcome in ("error", "no answer"):
-            return None
+        if call.outcome in ("error", "no answer"):
+            return False
+        if call.outcome == outcome:
+            return True
         return Miss(f"{call.label} of E = {known} at threshold {threshold}: {outcome}", call.outcome, call.evidence())
 
     live.explore(see, _asking(survey, exact), examine, share=1.5)
@@ -137,19 +139,19 @@ def test_any_memory_survives(live: Live, survey: Survey, inline: Inline, see: Su
     affair.
     """
     _needs_seed(survey)
-    skip = volatile(survey, inline)
+    skip = {p for name in survey.operations for p in volatile(inline, name)}
 
-    def examine(memory: Record) -> Miss | None:
+    def examine(memory: Record) -> Miss | bool:
         if not _stored(survey.bench, memory) or not _stored(inline.bench, memory):
-            return None
+            return False
         filed, shown = _fetch(survey, survey.bench, [memory]), _fetch(survey, inline.bench, [memory])
         here, there = by_id(shown.records or []).get(memory["id"]), by_id(filed.filed).get(memory["id"])
         if here is None or there is None:
-            return None
+            return False
         kept = {k: v for k, v in here.items() if k in memory and equal(v, memory[k])}
         wrong = lost_or_changed(kept, {k: there[k] for k in kept if k in there}, skip)
         if not wrong:
-            return None
+            return True
         path = "/" + "/".join(wrong[0])
         return Miss(
             f"{path} of a stored memory is {value_at(here, wrong[0])}, as inline",
@@ -169,12 +171,14 @@ def test_any_memory_counts(live: Live, survey: Survey, see: Subjects) -> None:
     if not survey.effective:
         raise NotObserved("a threshold of 1 has no effect")
 
-    def examine(memory: Record) -> Miss | None:
+    def examine(memory: Record) -> Miss | bool:
         if not _stored(survey.bench, memory):
-            return None
+            return False
         call = _fetch(survey, survey.bench, [memory])
+        if call.outcome == "offloaded":
+            return [id_of(r) for r in call.filed] == [memory["id"]]
         if call.outcome != "inline" or [id_of(r) for r in call.records or []] != [memory["id"]]:
-            return None
+            return False
         return Miss(
             "a memory of its own is offloaded at threshold_tokens = 1", "inline: it was not counted", call.evidence()
         )
@@ -187,13 +191,15 @@ def test_any_memory_is_one_line(live: Live, survey: Survey, see: Subjects) -> No
     """Whatever a memory holds (line feeds, U+2028, quotes, emoji), it is one line of JSON."""
     _needs_seed(survey)
 
-    def examine(memory: Record) -> Miss | None:
+    def examine(memory: Record) -> Miss | bool:
         if not _stored(survey.bench, memory):
-            return None
+            return False
         call = _fetch(survey, survey.bench, [memory])
-        wrong = wrong_line(call) if call.outcome == "offloaded" else None
+        if memory["id"] not in by_id(call.filed) and (call.file is None or call.file.problem is not None):
+            return False
+        wrong = wrong_line(call)
         if wrong is None:
-            return None
+            return True
         return Miss("every line one JSON object", wrong, f"memory: {show(memory, 2000)}\n{call.evidence()}")
 
     live.explore(see, MEMORY, examine, share=0.5)
@@ -264,20 +270,22 @@ def test_pattern_in_any_memories(live: Live, survey: Survey, see: Subjects) -> N
 
 def _any_corpus(number: int, live: Live, survey: Survey, see: Subjects) -> None:
     _needs_seed(survey)
+    known = next((c for c in reversed(list(survey.whole.values())) if c.filed), None)
+    if known is None or not attempt(live.runner, number, known, commands_of(known)):
+        raise NotObserved(f"no descriptor has a recipe that does what #{number} does")
 
-    def examine(memories: list[Record]) -> Miss | None:
+    def examine(memories: list[Record]) -> Miss | bool:
         word = memories[0]["title"].split()[0]
         memories = [{**m, "title": f"{word} {m['title']}"} for m in memories]
         if [m for m in memories if not _stored(survey.bench, m)]:
-            return None
+            return False
         call = _fetch(survey, survey.bench, memories)
-        if not call.filed:
-            return None
-        for one in attempt(live.runner, number, call, commands_of(call)):
+        tries = attempt(live.runner, number, call, commands_of(call)) if call.filed else []
+        for one in tries:
             right = one.agreement.ok or one.agreement.erratum is not None or one.agreement.with_header
             if not right and (one.command.pipeline is None or one.command.pipeline.skip == 1):
                 return Miss(one.agreement.expected, one.agreement.observed, f"{one.evidence()}")
-        return None
+        return bool(tries)
 
     live.explore(see, st.lists(MEMORY, min_size=1, max_size=6, unique_by=lambda m: m["id"]), examine, share=0.35)
 
@@ -293,7 +301,7 @@ def test_any_other_name_stays(live: Live, survey: Survey, cleanup: Cleanup, see:
     """Whatever a file is called, cleanup leaves it alone unless its name matches the pattern."""
     name = _cleans(survey, cleanup)
 
-    def examine(names: list[str]) -> Miss | None:
+    def examine(names: list[str]) -> Miss | bool:
         bench = live.cleaning()
         folder, template = _folder(bench, name)
         made = [folder / n for n in names if not re.fullmatch(r"atlatl-.*\.jsonl", n) and n not in (".", "..")]
@@ -306,8 +314,10 @@ def test_any_other_name_stays(live: Live, survey: Survey, cleanup: Cleanup, see:
         gone = [p.name for p in made if not p.exists()]
         for path in made:
             path.unlink(missing_ok=True)
-        if not gone or old.exists():
-            return None
+        if old.exists() or not made:
+            return False
+        if not gone:
+            return True
         return Miss(
             f"{show(gone[0])} is left alone", "it was deleted", f"ttl_seconds: {TTL}\nfiles: {show(names, 500)}"
         )
@@ -325,7 +335,7 @@ def test_any_age_by_the_ttl(live: Live, survey: Survey, cleanup: Cleanup, see: S
     if cleaning is None or any(gone for _, gone in cleaning.own) or not by_age(cleaning):
         raise NotObserved("files are not deleted by their age under this TTL")
 
-    def examine(ages: list[int]) -> Miss | None:
+    def examine(ages: list[int]) -> Miss | bool:
         bench = live.cleaning()
         folder, template = _folder(bench, name)
         made = [(age, plant(folder, template, age, name)) for age in ages]
@@ -334,7 +344,7 @@ def test_any_age_by_the_ttl(live: Live, survey: Survey, cleanup: Cleanup, see: S
         for _, path in made:
             path.unlink(missing_ok=True)
         if not wrong:
-            return None
+            return True
         age, there = wrong[0]
         return Miss(
             f"with a TTL of {TTL} s a file {age} s old {'goes' if there else 'stays'}",

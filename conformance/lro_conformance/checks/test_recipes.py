@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-
+from lro_conformance.calls import real_path
 from lro_conformance.judge import Subjects, check
 from lro_conformance.records import show
 from lro_conformance.trials.recipes import Command, Recipes, Try
@@ -109,9 +108,10 @@ def skips_wrongly(one: Try) -> bool:
 def test_path_is_filled_in(recipes: Recipes, see: Subjects) -> None:
     """Every recipe names the file of its descriptor in place of `{file}`."""
     for one in (c for c in recipes.commands if c.pipeline is not None):
-        named, meant = (one.pipeline.path if one.pipeline else ""), one.call.descriptor.get("file_path")
+        named = one.pipeline.path if one.pipeline else ""
+        meant: object = one.call.descriptor.get("file_path")
         see.expect(
-            named == meant or (isinstance(meant, str) and os.path.realpath(named) == os.path.realpath(meant)),
+            named == meant or (isinstance(meant, str) and real_path(named) == real_path(meant)),
             expected=f"the file {show(meant)}",
             observed=show(named),
             at=one,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from lro_conformance.judge import NotApplicable, NotObserved, Subjects, check
+from lro_conformance.operations import matching_tool
 from lro_conformance.readings import (
     LARGER,
     LOW,
@@ -46,8 +47,10 @@ def test_inject_is_offloaded(survey: Survey, see: Subjects) -> None:
 def _in_scope(survey: Survey, operation: str, see: Subjects) -> None:
     """One operation that never offloads is its own fault; how others decide is judged elsewhere."""
     if operation not in survey.operations:
-        see.not_applicable(f"the server lists no tool for {operation}")
-        return
+        listed = matching_tool(operation, [str(t.get("name")) for t in survey.tools])
+        if listed is not None:
+            raise NotObserved(f"the server lists {listed}, the profile does not (profile: operations.{operation})")
+        raise NotApplicable(f"the server lists no tool for {operation}")
     calls = [c for (n, _), c in survey.whole.items() if n == operation and c.outcome in ("inline", "offloaded")]
     if not survey.adjustable and not any(c.outcome == "offloaded" for c in calls):
         see.unseen("the threshold cannot be set and no result was above it")

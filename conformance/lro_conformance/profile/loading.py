@@ -147,7 +147,7 @@ def _profile(value: Mapping[str, Any], path: Path) -> Profile:
         operations=None if operations is None else {n: Operation(**o) for n, o in operations.items() if o is not None},
         seed=_seed(value.get("seed")),
         cleanup=_cleanup(value.get("cleanup")),
-        events=_events(value.get("events", "notifications")),
+        events=_events(value["events"]) if "events" in value else Events(),
         inline_records=value.get("inline", {}).get("records"),
         attest=value.get("attest", {}),
         path=path,
@@ -167,7 +167,9 @@ def _config_file(entry: str | Mapping[str, Any] | None) -> ConfigFile | None:
 
 
 def _events(entry: Channel | Mapping[str, str]) -> Events:
-    return Events(entry) if isinstance(entry, str) else Events("file", entry["file_env"])
+    if isinstance(entry, str):
+        return Events(entry, named=True)
+    return Events("file", entry["file_env"], named=True)
 
 
 def _seed(entry: Mapping[str, Any] | None) -> Seed | None:

@@ -105,6 +105,8 @@ class Events:
     channel: Channel = "notifications"
     file_env: str | None = None
     """The variable that tells the server the path of the file, where the channel is a file."""
+    named: bool = False
+    """Whether the profile names the channel: only then silence there means that there was no event."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -211,6 +211,7 @@ def plant_decoys(folder: Path, workdir: Path, template: bytes, operation: str) -
         name.replace("atlatl-", "my-atlatl-"),
     ]
     made = [(folder / n, "name") for n in dict.fromkeys(names)]
+    made = [(path, kind) for path, kind in made if not os.path.lexists(path)]
     for path, _ in made:
         path.write_bytes(template)
     below = folder / "archive"
@@ -254,10 +255,11 @@ def _own(bench: Bench, name: str) -> Expiry | None:
         left = [p for p in paths if os.path.exists(p)]
         waited = time.monotonic() - begun
         if not left or waited > PATIENCE_S:
+            aged_gone = not aged.exists()
+            aged.unlink(missing_ok=True)
             stays = None if left else _fresh_stays(bench, name)
-            return Expiry(
-                calls[0], tuple(paths), tuple(left), not aged.exists(), stays, bench.has_trigger, waited, cleanups
-            )
+            known = bench.has_trigger
+            return Expiry(calls[0], tuple(paths), tuple(left), aged_gone, stays, known, waited, cleanups)
         time.sleep(0.25)
 
 

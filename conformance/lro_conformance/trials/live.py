@@ -62,7 +62,7 @@ class Live:
     @cached_property
     def runner(self) -> JqRunner:
         """One libjq for all properties; the machine's own jq has run on the survey's files."""
-        return self._stack.enter_context(JqRunner())
+        return self._stack.enter_context(JqRunner(timeout_s=4.0))
 
     def close(self) -> None:
         """Stop what was started here."""
@@ -72,13 +72,14 @@ class Live:
         self,
         see: Subjects,
         strategy: SearchStrategy[Value],
-        examine: Callable[[Value], Miss | None],
+        examine: Callable[[Value], Miss | bool],
         *,
         share: float = 1.0,
     ) -> None:
         """Try *examine* on examples; the smallest one that misses is the finding.
 
-        *examine* returns what was missed, or None; one that only fails sometimes is noted, not held against a server.
+        *examine* returns what was missed, True where all was well, or False where it saw nothing that could tell; a miss
+        that does not come again is noted, not held against a server.
         *share* is how many of the usual number of examples are tried.
         """
         missed: list[Miss] = []
@@ -88,11 +89,12 @@ class Live:
         def one(value: Value) -> None:
             if time.monotonic() > (until if not missed else until + PATIENCE_S):
                 return
-            see.examined += 1
             found = examine(value)
-            if found is not None:
-                missed[:] = [found]
-                raise AssertionError(found.observed)
+            see.examined += found is not False
+            if isinstance(found, bool):
+                return
+            missed[:] = [found]
+            raise AssertionError(found.observed)
 
         explored = settings(
             max_examples=max(2, int(self.examples * share)),
@@ -115,4 +117,4 @@ class Live:
         finally:
             self.left_s -= time.monotonic() - begun
         if not see.examined:
-            see.unseen("the server is too slow for properties")
+            see.unseen("no example could be looked at: refused, not found again, or too slow")

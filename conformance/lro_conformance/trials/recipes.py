@@ -20,6 +20,9 @@ from lro_spec.recipes import Agreement, JqRunner, Pipeline, RecipeSyntaxError, a
 STANDARD = range(1, 11)
 """The numbers of the standard recipes."""
 
+PATIENCE_S = 4.0
+"""How long a recipe may take for a file of a few hundred records; an honest one takes a hundredth of a second."""
+
 SEARCHING = {2: "namespace", 3: "title", 6: "memory_type", 10: "content"}
 """Recipes that look for something, and the field in which they do."""
 
@@ -82,7 +85,7 @@ def recipes(lab: Lab, survey: Survey) -> Recipes:
     tries: list[Try] = []
     unmet: list[tuple[int, Call]] = []
     # A jq process costs three times a run of libjq: the binary runs on the file of the most detail.
-    with JqRunner(binary) as installed, JqRunner() as bundled:
+    with JqRunner(binary, timeout_s=PATIENCE_S) as installed, JqRunner(timeout_s=PATIENCE_S) as bundled:
         for call in chosen:
             lab.step("recipes", f"{call.operation} {call.detail or ''}")
             runner = installed if call is chosen[-1] else bundled

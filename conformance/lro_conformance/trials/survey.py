@@ -198,8 +198,9 @@ class Inline:
     """The default call of each operation once more."""
     edges: Mapping[str, Call]
     """The calls with `EDGE_LIMIT` records."""
+    elsewhere: Mapping[str, Call]
+    """The default call of each operation in another process of the server."""
     others: tuple[Call, ...]
-    listing: Mapping[str, int]
 
     @property
     def calls(self) -> list[Call]:
@@ -218,7 +219,9 @@ def inline(lab: Lab, survey: Survey) -> Inline:
         edges = {n: bench.call(n, detail=usual_detail(o), limit=EDGE_LIMIT) for n, o in bench.operations.items()}
         queried = [n for n, o in bench.operations.items() if o.query is not None and survey.word is not None]
         others = [bench.call(name, query=survey.word) for name in queried]
-        return Inline(bench, whole, again, edges, tuple(others), bench.listing())
+    with lab.bench(Settings(threshold_tokens=NEVER)) as another:
+        elsewhere = {name: another.call(name) for name in another.operations}
+    return Inline(bench, whole, again, edges, elsewhere, tuple(others))
 
 
 @dataclass(frozen=True)

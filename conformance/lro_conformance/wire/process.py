@@ -263,9 +263,13 @@ def _why_not_started(command: str, cwd: str | os.PathLike[str] | None, problem: 
     if cwd is not None and not os.path.isdir(cwd):
         return f"the working directory {os.fspath(cwd)} is not a folder"
     if isinstance(problem, FileNotFoundError):
-        if os.path.exists(command):
+        if "/" in command and os.path.exists(os.path.join(cwd or "", command)):
             return f"{command} exists, but the interpreter that its first line names does not"
-        where = "there is no such file" if "/" in command else "it is nowhere on the PATH"
+        where = (
+            f"there is no such file (seen from {os.path.abspath(cwd or '.')})"
+            if "/" in command
+            else "it is nowhere on the PATH"
+        )
         return f"cannot start {command}: {where}"
     if isinstance(problem, PermissionError):
         return f"cannot start {command}: it is not executable"
