@@ -111,7 +111,8 @@ class Session:
         if not survey.implemented:
             return
         waiting, under_way = list(self.trials[1:]), dict[Future[Any], Trial]()
-        pool = ThreadPoolExecutor(max_workers=jobs, thread_name_prefix="trial")
+        # One more than there are cores: the cleanup trial mostly waits for a TTL to pass.
+        pool = ThreadPoolExecutor(max_workers=jobs + 1, thread_name_prefix="trial")
         try:
             while waiting or under_way:
                 for one in [t for t in waiting if all(n in self.evidence for n in t.needs)]:

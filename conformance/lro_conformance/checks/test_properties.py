@@ -106,6 +106,26 @@ MEMORY: st.SearchStrategy[Record] = st.fixed_dictionaries(
 )
 """Any memory that JSON can carry between honest libraries: no lone surrogates, no NUL, no integers beyond 2^53."""
 
+CORPUS: st.SearchStrategy[list[Record]] = st.lists(
+    st.fixed_dictionaries(
+        {
+            "id": st.uuids(version=4).map(str),
+            "memory_type": st.sampled_from(["semantic", "episodic", "procedural"]),
+            "namespace": st.sampled_from(["_semantic/a", "_semantic/b", "_episodic/c", "other/d"]),
+            "title": st.tuples(_WORD, _TEXT).map(" ".join),
+            "content": _TEXT,
+            "created": st.just("2026-01-02T03:04:05Z"),
+            "status": st.just("active"),
+            "entities": st.sampled_from([[], [{"name": "one"}], [{"name": "one"}, {"name": "two"}]]),
+            "provenance": st.fixed_dictionaries({"confidence": st.integers(0, 100).map(lambda n: n / 100)}),
+        }
+    ),
+    min_size=1,
+    max_size=6,
+    unique_by=lambda memory: memory["id"],
+)
+"""Some memories that differ in what recipes look at."""
+
 
 def _stored(bench: Bench, memory: Record) -> bool:
     reply = bench.store(memory)
@@ -287,7 +307,7 @@ def _any_corpus(number: int, live: Live, survey: Survey, see: Subjects) -> None:
                 return Miss(one.agreement.expected, one.agreement.observed, f"{one.evidence()}")
         return bool(tries)
 
-    live.explore(see, st.lists(MEMORY, min_size=1, max_size=6, unique_by=lambda m: m["id"]), examine, share=0.35)
+    live.explore(see, CORPUS, examine, share=0.35)
 
 
 # cleanup

@@ -78,7 +78,7 @@ class Live:
     ) -> None:
         """Try *examine* on examples; the smallest one that misses is the finding.
 
-        *examine* returns what was missed, True where all was well, or False where it saw nothing that could tell; a miss
+        *examine* returns what was missed, True where all was well, or False where it saw nothing to tell by; a miss
         that does not come again is noted, not held against a server.
         *share* is how many of the usual number of examples are tried.
         """
