@@ -31,7 +31,10 @@ from lro_spec.requirements import Requirement, catalogue
 LEVELS = (1, 2, 3)
 
 LIVE = "live"
-"""The evidence of property checks: servers that still run. It is there once every trial is done."""
+"""The evidence of property checks: servers that still run. It is there once the trials that hold those are done."""
+
+HELD = ("survey", "inline", "edges", "defaults", "cleanup")
+"""Trials whose servers, or whose findings, property checks build on."""
 
 
 def certify(
@@ -85,13 +88,15 @@ class Session:
         self.tell(RunStarted(self.info.command, self.profile.edition, tuple(t.name for t in self.trials)))
         with Run() as run:
             lab = Lab(self.profile, run, self.tell, seed=self.seed)
+            live = Live(lab, self.examples)
             try:
-                self._experiment(lab, jobs)
-                self._properties(lab)
+                with storage_in(run.root / "hypothesis"):
+                    self._experiment(lab, jobs, live)
             except BaseException:
                 run.abort()  # nobody is waited for any more
                 raise
             finally:
+                live.close()
                 lab.close()
             starts, self.trouble = run.starts, lab.trouble
         self._judge(final=True)
@@ -101,8 +106,8 @@ class Session:
 
     # trials
 
-    def _experiment(self, lab: Lab, jobs: int) -> None:
-        """Make every trial as soon as what it builds on is there, the survey first."""
+    def _experiment(self, lab: Lab, jobs: int, live: Live) -> None:
+        """Make every trial as soon as what it builds on is there, the survey first; judge as evidence comes."""
         self.evidence["survey"] = self._make(lab, self.trials[0])
         survey = self.evidence["survey"]
         if not isinstance(survey, Survey):
@@ -110,7 +115,8 @@ class Session:
         self.info = _server_info(survey, self.info.command)
         if not survey.implemented:
             return
-        waiting, under_way = list(self.trials[1:]), dict[Future[Any], Trial]()
+        waiting = sorted(self.trials[1:], key=lambda t: t.name not in HELD)
+        under_way: dict[Future[Any], Trial] = {}
         # One more than there are cores: the cleanup trial mostly waits for a TTL to pass.
         pool = ThreadPoolExecutor(max_workers=jobs + 1, thread_name_prefix="trial")
         try:
@@ -118,10 +124,14 @@ class Session:
                 for one in [t for t in waiting if all(n in self.evidence for n in t.needs)]:
                     waiting.remove(one)
                     under_way[pool.submit(self._make, lab, one)] = one
+                if not waiting and not any(t.name in HELD for t in under_way.values()):
+                    self.evidence[LIVE] = live  # property checks go on while the other trials do
                 self._judge()
                 done, _ = wait(under_way, return_when=FIRST_COMPLETED)
                 for future in done:
                     self.evidence[under_way.pop(future).name] = future.result()
+            self.evidence[LIVE] = live
+            self._judge()
         except BaseException:
             lab.run.abort()  # or the trials under way would be waited for
             raise
@@ -146,16 +156,6 @@ class Session:
             self.tell(TrialFinished(one.name, time.monotonic() - clock, text))
 
     # judgement
-
-    def _properties(self, lab: Lab) -> None:
-        """Judge the checks that hold live servers, one after the other, while those still run."""
-        live = Live(lab, self.examples)
-        self.evidence[LIVE] = live
-        with storage_in(lab.run.root / "hypothesis"):
-            try:
-                self._judge()
-            finally:
-                live.close()
 
     def _judge(self, *, final: bool = False) -> None:
         """Judge every check whose evidence is there; in the end also those whose evidence will never be."""
