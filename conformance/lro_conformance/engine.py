@@ -33,8 +33,11 @@ LEVELS = (1, 2, 3)
 LIVE = "live"
 """The evidence of property checks: servers that still run. It is there once the trials that hold those are done."""
 
-HELD = ("survey", "inline", "edges", "defaults", "cleanup")
-"""Trials whose servers, or whose findings, property checks build on."""
+HELD = ("survey", "inline", "edges", "defaults")
+"""Trials whose servers property checks use, so that nothing else may be under way there."""
+
+FIRST = ("cleanup", *HELD)
+"""Trials that begin before others: the one that waits for a TTL to pass, and those that much else waits for."""
 
 
 def certify(
@@ -115,7 +118,7 @@ class Session:
         self.info = _server_info(survey, self.info.command)
         if not survey.implemented:
             return
-        waiting = sorted(self.trials[1:], key=lambda t: t.name not in HELD)
+        waiting = sorted(self.trials[1:], key=lambda t: FIRST.index(t.name) if t.name in FIRST else len(FIRST))
         under_way: dict[Future[Any], Trial] = {}
         # One more than there are cores: the cleanup trial mostly waits for a TTL to pass.
         pool = ThreadPoolExecutor(max_workers=jobs + 1, thread_name_prefix="trial")
