@@ -63,10 +63,7 @@ PURE = {"basename", "commonpath", "dirname", "isabs", "join", "normpath", "split
 """Functions of os.path that say nothing of the machine they run on."""
 
 LOOKS = {
-    ("test_config.py", "os.path.realpath"),
     ("test_config.py", "tempfile.gettempdir"),
-    ("test_naming.py", "os.path.realpath"),
-    ("test_recipes.py", "os.path.realpath"),
 }
 """A path is compared with another one whatever links lie between: where /tmp is itself a link, say."""
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
+from itertools import repeat
 from pathlib import Path
 
 from lro_conformance.calls import Call
@@ -17,6 +18,9 @@ from lro_conformance.trials.survey import Survey
 HOUR = 3600
 MARGIN_S = 300
 """How far from the default TTL the back-dated files lie, on both sides."""
+HALFWAY = 6400
+"""Where the search for the default threshold begins, in tokens; where it ends is what the server does."""
+
 MOST = 4000
 """The greatest limit asked for when looking for a result above the default threshold."""
 
@@ -96,14 +100,25 @@ def _bracket(bench: Bench, survey: Survey, name: str, detail: str | None) -> Bra
         inline = greatest if greatest.outcome == "inline" else None
         return Bracket(name, detail, inline, _known(survey, inline), top)
     low, high, lower, upper = 0, min(top.limit, max(1, len(top.filed))), None, top
-    while high - low > 1:
-        middle = (low + high) // 2
+    for middle in _middles(top, high):
+        if not low < middle < high:
+            middle = (low + high) // 2
+        if high - low <= 1:
+            break
         call = bench.call(name, detail=detail, limit=middle)
         if call.outcome == "offloaded":
             high, upper = middle, call
         else:
             low, lower = middle, call
     return Bracket(name, detail, lower, _known(survey, lower), upper)
+
+
+def _middles(top: Call, high: int) -> Iterator[int]:
+    """Limits to try: near the one at which E should reach the default, going by the size of records, then 0: halve."""
+    if top.estimate:
+        guess = high * HALFWAY // top.estimate
+        yield from (guess - 2, guess + 3)
+    yield from repeat(0)
 
 
 def _growing(bench: Bench, name: str, detail: str | None) -> list[Call]:
