@@ -9,9 +9,11 @@ import pytest
 
 from tests.certifying import Job, Outcome, side_by_side
 
+# A shell starts what runs in the background with these ignored; servers and suites under test must not inherit that.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-    # So a shell starts what runs in the background; servers and suites under test must not inherit it.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+if signal.getsignal(signal.SIGQUIT) is signal.SIG_IGN:
+    signal.signal(signal.SIGQUIT, signal.SIG_DFL)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -81,7 +81,7 @@ def _close(edge: Edge) -> bool:
 
 
 def _elsewhere(edge: Edge) -> bool:
-    """Still wrong two tokens further off, and right soon after: it decides, rightly perhaps, by another figure."""
+    """Still wrong a few tokens further off, and right soon after: it decides, rightly perhaps, by another figure."""
     return edge.next is not None and not _right(edge, edge.next) and _close(edge)
 
 

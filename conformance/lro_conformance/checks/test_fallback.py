@@ -192,9 +192,9 @@ def _details(event: str) -> str:
         message = as_record(json.loads(said))
     except ValueError:
         message = {}
-    data = as_record(message.get("params")).get("data", message) or said
-    details = [v for k, v in as_record(data).items() if k not in _ENVELOPE] or show(data, 10_000)
-    text = re.sub(r"OffloadWriteFailed|\d{4}-\d\d-\d\dT[\d:.+Z-]+", "", show(details, 10_000))
+    data: object = as_record(message.get("params")).get("data", message) or said
+    values: object = [v for k, v in as_record(data).items() if k not in _ENVELOPE] if isinstance(data, dict) else data
+    text = re.sub(r"OffloadWriteFailed|\d{4}-\d\d-\d\dT[\d:.+Z-]+", "", show(values, 10_000))
     return re.sub(r"[^A-Za-z]", "", text)
 
 

@@ -196,8 +196,8 @@ def test_any_memory_counts(live: Live, survey: Survey, see: Subjects) -> None:
             return False
         call = _fetch(survey, survey.bench, [memory])
         if call.outcome == "offloaded":
-            return [id_of(r) for r in call.filed] == [memory["id"]]
-        if call.outcome != "inline" or [id_of(r) for r in call.records or []] != [memory["id"]]:
+            return {id_of(r) for r in call.filed} == {memory["id"]}
+        if call.outcome != "inline" or {id_of(r) for r in call.records or []} != {memory["id"]}:
             return False
         return Miss(
             "a memory of its own is offloaded at threshold_tokens = 1", "inline: it was not counted", call.evidence()

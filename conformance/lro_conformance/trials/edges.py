@@ -10,6 +10,9 @@ from lro_conformance.lab import Bench, Lab, Settings
 from lro_conformance.trials import trial
 from lro_conformance.trials.survey import EDGE_LIMIT, Survey, usual_detail
 
+FEW = 12
+"""Tokens by which a wrong comparison may be off (a wrapping counted too, tens compared); more is another figure."""
+
 SAMPLES = 8
 """How often a call is made whose result is not the same each time."""
 
@@ -41,7 +44,7 @@ class Edge:
     after: Probe | None = None
     """Threshold E once more, after the same server has offloaded something."""
     next: Probe | None = None
-    """A threshold two tokens further off; made only where one side was not as expected."""
+    """A threshold a few tokens further off; made only where one side was not as expected."""
     near: Probe | None = None
     """A threshold a fiftieth of E further off; made only where one side was not as expected."""
     half: Probe | None = None
@@ -167,9 +170,9 @@ def _diagnose(lab: Lab, edge: Edge) -> Edge:
     late = any(p.call.outcome == "inline" for p in edge.above)
     if not late and all(p.call.outcome == "inline" for p in edge.at):
         return edge
-    far = max(2, edge.estimate // 50)
+    far = max(2 * FEW, edge.estimate // 50)
     beside = max(1, edge.above[0].threshold - far) if late else edge.at[0].threshold + far
-    little = max(1, edge.above[0].threshold - 2) if late else edge.at[0].threshold + 2
+    little = max(1, edge.above[0].threshold - FEW) if late else edge.at[0].threshold + FEW
     with lab.bench(Settings(threshold_tokens=beside)) as bench:
         near = Probe(_call(bench, edge.operation), edge.estimate, beside)
     with lab.bench(Settings(threshold_tokens=little)) as bench:
