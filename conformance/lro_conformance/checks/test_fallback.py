@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from typing import Any
 
 from lro_conformance.calls import Call
 from lro_conformance.judge import Subjects, check
@@ -192,8 +193,9 @@ def _details(event: str) -> str:
         message = as_record(json.loads(said))
     except ValueError:
         message = {}
-    data: object = as_record(message.get("params")).get("data", message) or said
-    values: object = [v for k, v in as_record(data).items() if k not in _ENVELOPE] if isinstance(data, dict) else data
+    data: Any = as_record(message.get("params")).get("data", message) or said
+    told = {k: v for k, v in as_record(data).items() if k not in _ENVELOPE}
+    values = list(told.values()) if as_record(data) else data
     text = re.sub(r"OffloadWriteFailed|\d{4}-\d\d-\d\dT[\d:.+Z-]+", "", show(values, 10_000))
     return re.sub(r"[^A-Za-z]", "", text)
 
