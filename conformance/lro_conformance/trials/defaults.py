@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import repeat
@@ -178,8 +178,3 @@ def _awkward(lab: Lab, threshold: int | None, names: list[str], limit: int) -> t
             return tuple(bench.call(n, limit=limit) for n in names), bench.output_dir
     except ServerTrouble:
         return (), None
-
-
-def outcomes(calls: Mapping[str, Call]) -> dict[str, str]:
-    """The outcome of each call, for messages."""
-    return {k: c.outcome for k, c in calls.items()}
