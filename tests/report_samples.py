@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from lro_conformance.report.model import CheckResult, Report, RequirementResult, ServerInfo
+from lro_conformance.report.model import CheckResult, Report, RequirementResult, ServerInfo, Span
 from lro_conformance.verdicts import Verdict
 from lro_spec.requirements import Keyword, Requirement
 
@@ -66,6 +66,11 @@ def report(*results: RequirementResult, **changes: object) -> Report:
         started_at="2026-11-21T10:15:00Z",
         duration_s=8.2141,
         starts=9,
+        timeline=(
+            Span("survey", "every result offloaded", "trial", 0.01, 1.2),
+            Span("edges", "exact threshold", "trial", 1.21, 3.0, "a call had no answer"),
+            Span("file.lro_file_01", "title of LRO-FILE-01", "check", 4.3, 0.25),
+        ),
     )
     return replace(made, **changes)  # type: ignore[arg-type]
 
@@ -83,4 +88,36 @@ def mixed(**changes: object) -> Report:
         judged("LRO-GUI-03", Verdict.WARN, keyword="SHOULD", group="guidance"),
         judged("LRO-HARD-01", Verdict.ERROR, level=None, group="hardening"),
         **{"levels": {1: "failed", 2: "failed", 3: "failed"}, "achieved": 0, **changes},
+    )
+
+
+ATTACKS = {
+    "an escape of a terminal": "\x1b]0;owned\x07\x1b[2J\x9b31m",
+    "the end of a script": "</script><script>alert(1)</script><!-- <img src=x onerror=alert(1)>",
+    "the end of a CDATA section": "]]><evil/>&amp;&#x1b;",
+    "the end of a code block": "```\n~~~\n````` <b onclick=alert(1)> [x](javascript:alert(1)) ![x](http://evil.test/x.png)",
+    "the end of a table": "a | b \\| c |\n|---|---|\n| d | e |\n\n# heading",
+    "a command of a log": "\n::error file=x::owned\n   ::add-mask::x\n##[error]owned ##vso[task.complete]",
+    "other directions": "\u202eright\u2066to\u2069left\u200b\U000e0041\u2028",
+    "no text at all": "\x00\ud800\ufffe\uffff\r",
+    "names of people and of places": "@everyone www.evil.test http://evil.test a@evil.test",
+}
+"""What a server may say to become more than text, by what it hopes to be."""
+
+
+def hostile() -> Report:
+    """A report in which a server has a say wherever it can, and uses it."""
+    word = " ".join(ATTACKS.values())
+    said = {"observed": word, "expected": word, "evidence": f'settings: {word}\n→ {{"x":"{word}"}}\n← {word}'}
+    return report(
+        judged("LRO-FILE-06", Verdict.FAIL, **said),
+        judged("LRO-GUI-03", Verdict.WARN, keyword="SHOULD", group="guidance", **said),
+        judged("LRO-CLN-01", Verdict.NOT_OBSERVED, level=2, group="cleanup", reason=word),
+        judged("LRO-ERR-04", Verdict.ATTESTED, level=3, group="events", reason=word),
+        judged("LRO-HARD-01", Verdict.ERROR, level=None, group="hardening", **said),
+        server=ServerInfo(word, word, ("serve", word), word),
+        notes=(word,),
+        timeline=(Span("edges", "exact threshold", "trial", 0.0, 1.0, word),),
+        levels={1: "failed", 2: "failed", 3: "failed"},
+        achieved=0,
     )

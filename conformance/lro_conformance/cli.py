@@ -10,27 +10,24 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO, cast
+from typing import TYPE_CHECKING, cast
 
 import click
+
+from lro_conformance.misuse import MISUSE, Misuse
+from lro_conformance.report.outputs import Outputs, output_options
 
 if TYPE_CHECKING:
     from lro_conformance.profile import Profile
     from lro_conformance.report.model import Report
     from lro_conformance.report.terminal import View
 
-MISUSE, NO_VERDICT, INTERRUPTED, BROKEN_PIPE = 2, 3, 130, 141
+NO_VERDICT, INTERRUPTED, BROKEN_PIPE = 3, 130, 141
 PROFILE_NAME = "lro.yaml"
 _PASS_ON = {"allow_interspersed_args": False}  # from the first word that is no option on, everything is the server's
 
 _edition = click.option("--edition", "edition_name", metavar="E", help="The text to judge by (default: lro-6400).")
 _level = click.IntRange(1, 3)
-
-
-class Misuse(click.ClickException):
-    """The call or the profile is wrong: one line that says how to put it right."""
-
-    exit_code = MISUSE
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -80,7 +77,7 @@ def lro(context: click.Context, version: bool) -> int | None:
 )
 @_edition
 @click.option("--level", type=_level, metavar="N", help="The level that is claimed: exit 0 only when it is proved.")
-@click.option("--json", "json_path", type=click.Path(allow_dash=True), metavar="F", help="Write the report; -: stdout.")
+@output_options
 @click.option("-j", "--jobs", type=click.IntRange(min=1), metavar="N", help="Servers at a time (default: a core each).")
 @click.option("--seed", type=click.IntRange(min=0), metavar="N", help="Replay the choices of an earlier run.")
 @click.option("-v", "--verbose", is_flag=True, help="Every requirement on a line of its own; warnings in full.")
@@ -91,7 +88,7 @@ def certify(
     profile_path: Path | None,
     edition_name: str | None,
     level: int | None,
-    json_path: str | None,
+    outputs: Outputs,
     jobs: int | None,
     seed: int | None,
     verbose: bool,
@@ -112,12 +109,12 @@ def certify(
     from lro_conformance.report.terminal import NORMAL, QUIET, VERBOSE, open_view
 
     profile = _profile(profile_path, command, edition_name, level)
-    text = sys.stderr if json_path == "-" else sys.stdout
-    write = _json_writer(json_path)
+    outputs.check()
+    text = sys.stderr if outputs.takes_stdout else sys.stdout
     view = open_view(text, plain=plain, verbosity=VERBOSE if verbose else QUIET if quiet else NORMAL)
     report = _run(profile, seed, jobs, view)
     try:
-        write(report)  # first: a terminal that went away must not cost the report
+        outputs.write(report)  # first: a terminal that went away must not cost the report
     finally:
         view.show(report)
     return exit_code(report)
@@ -232,31 +229,6 @@ def _run(profile: Profile, seed: int | None, jobs: int | None, view: View) -> Re
             return run(profile, seed=seed, jobs=jobs, observer=view)
     except BrokenPipeError as problem:  # not our output's: main would take it for that and be quiet
         raise RuntimeError("a pipe to a server broke unnoticed") from problem
-
-
-def _json_writer(target: str | None) -> Callable[[Report], None]:
-    """What writes the report where it was asked for; learns before the run whether it can."""
-    from lro_conformance.report.jsonfile import check_target, to_json, write_json
-
-    if target is None:
-        return lambda report: None
-    if target == "-":
-        return lambda report: _write_all(sys.stdout, to_json(report))
-    path = Path(target)
-
-    def checked(act: Callable[[], None]) -> None:
-        try:
-            act()
-        except OSError as problem:
-            raise Misuse(f"--json {target}: {problem}") from None
-
-    checked(lambda: check_target(path))
-    return lambda report: checked(lambda: write_json(report, path))
-
-
-def _write_all(stream: TextIO, text: str) -> None:
-    stream.write(text)
-    stream.flush()
 
 
 def _known_edition(name: str | None) -> str:

@@ -20,7 +20,7 @@ from lro_conformance.judge import Check, NotApplicable, NotObserved, checks, jud
 from lro_conformance.lab import Lab, ServerTrouble
 from lro_conformance.notes import notes
 from lro_conformance.profile import Profile
-from lro_conformance.report.model import CheckResult, Report, RequirementResult, ServerInfo
+from lro_conformance.report.model import CheckResult, Report, RequirementResult, ServerInfo, Span
 from lro_conformance.trials import Trial, closure
 from lro_conformance.trials.live import EXAMPLES, Live
 from lro_conformance.trials.survey import Survey
@@ -84,10 +84,12 @@ class Session:
         self.info = ServerInfo("", "", tuple(profile.server.command), "")
         self.trouble: str | None = None
         """The first call that had no response, and why."""
+        self.clock = time.monotonic()
+        self.timeline: list[Span] = []
 
     def run(self, jobs: int) -> Report:
         """Make the trials, judge, and report."""
-        started, clock = datetime.now(UTC), time.monotonic()
+        started, self.clock = datetime.now(UTC), time.monotonic()
         self.tell(RunStarted(self.info.command, self.profile.edition, tuple(t.name for t in self.trials)))
         with Run() as run:
             lab = Lab(self.profile, run, self.tell, seed=self.seed)
@@ -103,7 +105,7 @@ class Session:
                 lab.close()
             starts, self.trouble = run.starts, lab.trouble
         self._judge(final=True)
-        report = self._report(started.isoformat(timespec="seconds"), time.monotonic() - clock, starts)
+        report = self._report(started.isoformat(timespec="seconds"), time.monotonic() - self.clock, starts)
         self.tell(RunFinished(report))
         return report
 
@@ -156,7 +158,9 @@ class Session:
             return raised
         finally:
             text = None if problem is None else str(problem)
-            self.tell(TrialFinished(one.name, time.monotonic() - clock, text))
+            seconds = time.monotonic() - clock
+            self.timeline.append(Span(one.name, one.title, "trial", clock - self.clock, seconds, text))
+            self.tell(TrialFinished(one.name, seconds, text))
 
     # judgement
 
@@ -165,9 +169,16 @@ class Session:
         for one in self.checks:
             if one.name in self.results or (not final and any(n not in self.evidence for n in one.needs)):
                 continue
+            clock = time.monotonic()
             result = judge(one, self._evidence_for(one), edition=self.profile.edition)
+            if LIVE in one.needs:  # all others take no time worth telling
+                title = self._title(one)
+                self.timeline.append(Span(one.name, title, "check", clock - self.clock, time.monotonic() - clock))
             self.results[one.name] = result
             self.tell(CheckJudged(result))
+
+    def _title(self, one: Check) -> str:
+        return next((r.title for r in catalogue(self.profile.edition) if r.id == one.requirement), one.requirement)
 
     def _evidence_for(self, one: Check) -> Mapping[str, Any]:
         gate = self._gate()
@@ -213,6 +224,7 @@ class Session:
             failure=failure,
             starts=starts,
             hardening=requirement_verdict(hardening).label,
+            timeline=tuple(sorted(self.timeline, key=lambda s: s.started_s)),
         )
 
     def _notes(self, failure: str | None) -> tuple[str, ...]:

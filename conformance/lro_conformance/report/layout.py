@@ -133,11 +133,12 @@ def no_verdict(report: Report) -> list[str]:
 def _row(result: RequirementResult) -> Row:
     requirement = result.requirement
     keyword = "" if requirement.keyword == "MUST" else f" ({requirement.keyword})"
-    reason = "" if result.verdict is Verdict.PASS else _reason(result)
+    reason = "" if result.verdict is Verdict.PASS else reason_of(result)
     return Row(result.verdict, requirement.id, f"{requirement.title}{keyword}{': ' if reason else ''}{reason}")
 
 
-def _reason(result: RequirementResult) -> str:
+def reason_of(result: RequirementResult) -> str:
+    """Why a requirement has its verdict, on one line: its own reason, or what the worst of its checks saw."""
     if result.reason:
         return one_line(result.reason, REASON_CHARACTERS)
     worst = max(result.checks, key=lambda c: c.verdict, default=None)

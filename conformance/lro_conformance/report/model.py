@@ -6,8 +6,8 @@ Its JSON form is ``schemas/report.schema.json`` (format ``lro-report/1``).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
 
 from lro_conformance.verdicts import LevelVerdict, Verdict
 from lro_spec.requirements import Requirement
@@ -54,6 +54,20 @@ class ServerInfo:
 
 
 @dataclass(frozen=True, slots=True)
+class Span:
+    """One stretch of the run: an experiment, or a property check, which tries a live server out."""
+
+    name: str
+    title: str
+    kind: Literal["trial", "check"]
+    started_s: float
+    """When it began, in seconds from the beginning of the run."""
+    duration_s: float
+    problem: str | None = None
+    """Why it could not be carried through; None when it was."""
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """Everything a run has to say."""
 
@@ -78,6 +92,8 @@ class Report:
     """How many times a server was started."""
     hardening: str = field(default="not-observed")
     """The verdict of the hardening group, which never decides a level."""
+    timeline: tuple[Span, ...] = ()
+    """What the run spent its time on, in the order in which it began; several go on at a time."""
 
     def counts(self) -> dict[str, int]:
         """How many requirements have each verdict, by its label."""
@@ -113,6 +129,10 @@ class Report:
             "server_starts": self.starts,
             "started_at": self.started_at,
             "duration_s": round(self.duration_s, 3),
+            "timeline": [
+                asdict(s) | {"started_s": round(s.started_s, 3), "duration_s": round(s.duration_s, 3)}
+                for s in self.timeline
+            ],
         }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 
@@ -14,10 +15,15 @@ class _Escapes(dict[int, str]):
 
     def __missing__(self, code: int) -> str:
         char = chr(code)
-        # control, format (bidi overrides, zero width, tags), surrogate, line and paragraph separators
-        unsafe = unicodedata.category(char) in ("Cc", "Cf", "Cs", "Zl", "Zp")
+        # control, format (bidi overrides, zero width, tags), surrogate, line and paragraph separators; and what is
+        # no character at all and no XML may hold
+        unsafe = unicodedata.category(char) in ("Cc", "Cf", "Cs", "Zl", "Zp") or _is_noncharacter(code)
         self[code] = _json_escape(code) if unsafe else char
         return self[code]
+
+
+def _is_noncharacter(code: int) -> bool:
+    return code & 0xFFFE == 0xFFFE or 0xFDD0 <= code <= 0xFDEF
 
 
 def _json_escape(code: int) -> str:
@@ -30,11 +36,14 @@ def _json_escape(code: int) -> str:
 _ONE_LINE = _Escapes({0x0A: "\\n", 0x0D: "\\r", 0x09: "\\t"})
 _LINES = _Escapes({0x0A: "\n", 0x09: "\t"})
 
+_LOG_COMMAND = re.compile(r"^(?P<lead>[^\S\n]*):(?=:)|#(?=#\[|#vso\[|#teamcity\[)", re.MULTILINE)
+"""What the machines of GitHub (``::``, ``##[``), Azure and TeamCity obey when it is printed into a log."""
+
 
 def one_line(text: str, limit: int | None = None) -> str:
     """*text* on one line, harmless; cut to *limit* characters with an ellipsis where it is longer."""
     # cut before escaping too: a server can send megabytes where a reader wants forty characters
-    clean = (text if limit is None else text[: limit + 1]).translate(_ONE_LINE)
+    clean = _disarmed((text if limit is None else text[: limit + 1]).translate(_ONE_LINE))
     if limit is None or len(clean) <= limit:
         return clean
     return clean[: limit - 1].rstrip() + "…"
@@ -42,9 +51,13 @@ def one_line(text: str, limit: int | None = None) -> str:
 
 def lines(text: str) -> list[str]:
     """The lines of *text*, each harmless; tabs and line breaks keep their meaning, everything else is escaped."""
-    return text.replace("\r\n", "\n").translate(_LINES).rstrip("\n").split("\n") if text.strip() else []
+    return clean(text.replace("\r\n", "\n")).rstrip("\n").split("\n") if text.strip() else []
 
 
 def clean(text: str) -> str:
     """*text* harmless, with its line breaks and tabs."""
-    return text.translate(_LINES)
+    return _disarmed(text.translate(_LINES))
+
+
+def _disarmed(text: str) -> str:
+    return _LOG_COMMAND.sub(lambda m: f"{m['lead']}\\u003a" if m["lead"] is not None else "\\u0023", text)

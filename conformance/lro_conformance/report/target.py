@@ -1,0 +1,47 @@
+"""Writing a file that is never half written: a reader sees the old one or the whole new one."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from contextlib import suppress
+from pathlib import Path
+
+
+def check_target(path: Path) -> None:
+    """Raises `OSError` when nothing could be written to *path*: to learn it before a run, not after."""
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder")
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"the folder {path.parent} does not exist")
+    if not os.access(path if _is_special(path) else real(path).parent, os.W_OK):
+        raise PermissionError(f"{path} cannot be written")
+
+
+def write_text(text: str, path: Path) -> None:
+    """Writes *text* as UTF-8 to *path* in one step. Raises `OSError`."""
+    data = text.encode()
+    if _is_special(path):  # /dev/stdout, a named pipe: renaming over one would replace it
+        path.write_bytes(data)
+        return
+    target = real(path)
+    partial = target.with_name(f".{target.name}.{secrets.token_hex(6)}.tmp")
+    try:
+        with open(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        partial.replace(target)
+    except BaseException:
+        with suppress(OSError):
+            partial.unlink()
+        raise
+
+
+def real(path: Path) -> Path:
+    """Where *path* leads: through a symlink, so that the link stays and its target is replaced."""
+    return Path(os.path.realpath(path))
+
+
+def _is_special(path: Path) -> bool:
+    return path.exists() and not path.is_file()

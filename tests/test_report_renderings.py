@@ -1,0 +1,94 @@
+"""All renderings at once: what a server said stays text in each of them, and the options that write them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from report_samples import ATTACKS, hostile, mixed
+
+from lro_conformance.misuse import Misuse
+from lro_conformance.report.model import Report
+from lro_conformance.report.outputs import FORMS, Form, Output, Outputs, renderings
+from lro_conformance.report.terminal import VERBOSE, plain_lines
+
+Render = Callable[[Report], str]
+
+
+def terminal(made: Report) -> str:
+    return "\n".join(plain_lines(made, VERBOSE))
+
+
+ALL: dict[str, Render] = {"terminal": terminal, **dict(renderings())}
+UNSAFE = re.compile(
+    "[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b\u2028\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff\U000e0041]"
+)
+LOG_COMMAND = re.compile(r"^\s*::|##\[|##vso\[|##teamcity\[", re.MULTILINE)
+
+
+def form(name: str) -> Form:
+    return next(f for f in FORMS if f.name == name)
+
+
+@pytest.fixture
+def everyone_says_it() -> Report:
+    """A hostile report that really holds every attack."""
+    made = hostile()
+    assert all(word in made.notes[0] for word in ATTACKS.values())
+    return made
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_no_character_that_acts_on_its_reader_stays_raw(name: str, everyone_says_it: Report):
+    text = ALL[name](everyone_says_it)
+    assert "owned" in text or "right" in text  # it was said, harmlessly
+    assert UNSAFE.search(text.replace("\t", "")) is None
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_no_line_is_a_command_to_the_machine_that_logs_it(name: str, everyone_says_it: Report):
+    assert LOG_COMMAND.search(ALL[name](everyone_says_it)) is None
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_rendering_does_not_depend_on_anything_but_the_report(name: str):
+    assert ALL[name](mixed()) == ALL[name](mixed())
+
+
+class TestOutputs:
+    def test_each_form_is_written_to_its_file(self, tmp_path: Path):
+        wanted = tuple(Output(f, str(tmp_path / f"report.{f.name}")) for f in FORMS)
+        Outputs(wanted).check()
+        Outputs(wanted).write(mixed())
+        for output in wanted:
+            assert Path(output.target).read_text(encoding="utf-8") == ALL[output.form.name](mixed())
+
+    def test_one_may_go_to_standard_output(self, capsys: pytest.CaptureFixture[str]):
+        outputs = Outputs((Output(form("junit"), "-"),))
+        outputs.write(mixed())
+        assert outputs.takes_stdout
+        assert capsys.readouterr().out == ALL["junit"](mixed())
+
+    @pytest.mark.parametrize("target", ["-", "one.txt", "./one.txt"])
+    def test_two_in_one_place_are_refused_before_the_run(
+        self, target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ):
+        monkeypatch.chdir(tmp_path)
+        first = "-" if target == "-" else "one.txt"
+        with pytest.raises(Misuse, match=f"--json {first} and --junit {target} would overwrite each other"):
+            Outputs((Output(form("json"), first), Output(form("junit"), target))).check()
+
+    def test_all_may_go_to_nowhere(self):
+        Outputs(tuple(Output(f, "/dev/null") for f in FORMS)).check()
+
+    def test_a_file_that_cannot_be_written_does_not_cost_the_others(self, tmp_path: Path):
+        lost, kept = str(tmp_path / "no" / "r.json"), tmp_path / "r.xml"
+        with pytest.raises(Misuse, match="--json"):
+            Outputs((Output(form("json"), lost), Output(form("junit"), str(kept)))).write(mixed())
+        assert kept.exists()
+
+    def test_a_folder_that_is_not_there_is_found_before_the_run(self, tmp_path: Path):
+        with pytest.raises(Misuse, match="does not exist"):
+            Outputs((Output(form("junit"), str(tmp_path / "no" / "r.xml")),)).check()
