@@ -7,13 +7,20 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft4Validator
+from report_samples import hostile, judged, mixed, report
 
+from lro_conformance.report.model import Report
+from lro_conformance.report.reading import read_report
 from lro_conformance.report.sarif import Result, Rule, log, requirement_rules, text
+from lro_conformance.report.scanning import to_sarif
+from lro_conformance.verdicts import Verdict
 
 SCHEMA = Path(__file__).parent / "data/sarif-schema-2.1.0.json"
+EQUAL = Path(__file__).parent / "data/reports/equal.json"
 
 
 @cache
@@ -72,3 +79,47 @@ def test_a_result_keeps_its_fingerprint_when_its_line_moves():
 
     assert print_of(Result("b", "no b", path="x", line=1)) == print_of(Result("b", "no b", path="x", line=2))
     assert print_of(Result("b", "no b", path="x")) != print_of(Result("b", "no c", path="x"))
+
+
+@pytest.mark.parametrize("made", [mixed(), hostile(), report(failure="exit code 1"), read_report(EQUAL)])
+def test_a_report_satisfies_the_official_schema(made: Report):
+    assert_sarif(json.loads(to_sarif(made)))
+
+
+def test_a_report_tells_what_was_not_met_and_nothing_else():
+    run = json.loads(to_sarif(mixed()))["runs"][0]
+    told = {(r["ruleId"], r["level"]) for r in run["results"]}
+    assert told == {
+        ("LRO-FILE-06", "error"),
+        ("LRO-REC-04", "warning"),
+        ("LRO-GUI-03", "warning"),
+        ("LRO-HARD-01", "note"),
+    }
+    assert {r["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for r in run["results"]} == {"lro.yaml"}
+    assert run["invocations"] == [{"executionSuccessful": True}]
+
+
+def test_a_report_explains_each_result_by_its_requirement():
+    run = json.loads(to_sarif(read_report(EQUAL)))["runs"][0]
+    (result,), (rule,) = run["results"], run["tool"]["driver"]["rules"]
+    assert rule["id"] == result["ruleId"] == "LRO-THR-07"
+    assert "Compare with `>`, not `>=`" in rule["help"]["text"]
+    assert (
+        "expected recall of E = 2737 at threshold 2737 is returned inline; observed offloaded"
+        in (result["message"]["text"])
+    )
+    assert any(line.startswith("→ {") for line in result["properties"]["evidence"])
+
+
+def test_a_result_of_a_report_is_the_same_in_the_next_run():
+    def prints(observed: str) -> object:
+        made = report(judged("LRO-FILE-06", Verdict.FAIL, observed=observed))
+        return json.loads(to_sarif(made))["runs"][0]["results"][0]["partialFingerprints"]
+
+    assert prints("count 199") == prints("count 198")
+
+
+def test_a_run_without_a_verdict_says_why():
+    run = json.loads(to_sarif(report(failure="exit code 1\nno database")))["runs"][0]
+    assert run["invocations"] == [{"executionSuccessful": False}]
+    assert run["results"][0]["message"]["text"] == "exit code 1\nno database"

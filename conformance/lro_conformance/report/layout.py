@@ -91,9 +91,15 @@ def sections(report: Report, *, unfold: bool = False) -> Iterator[Section]:
 
 def details(report: Report, *, warnings: bool = False) -> Iterator[Detail]:
     """What was not met, in full: errors of the suite first, failures last; on request warnings before both."""
-    wanted = (Verdict.WARN, Verdict.ERROR, Verdict.FAIL) if warnings else (Verdict.ERROR, Verdict.FAIL)
-    for verdict in wanted:
+    if warnings:
+        yield from warnings_of(report)
+    for verdict in (Verdict.ERROR, Verdict.FAIL):
         yield from (detail_of(r) for r in report.requirements if r.verdict is verdict)
+
+
+def warnings_of(report: Report) -> Iterator[Detail]:
+    """The warnings in full."""
+    yield from (detail_of(r) for r in report.requirements if r.verdict is Verdict.WARN)
 
 
 def facts(report: Report) -> Iterator[Fact]:

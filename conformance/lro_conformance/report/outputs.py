@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import wraps
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -20,6 +20,7 @@ from lro_conformance.misuse import Misuse
 from lro_conformance.report.target import check_target, real, write_text
 
 if TYPE_CHECKING:
+    from lro_conformance.report.attestation import Subject
     from lro_conformance.report.model import Report
 
 STDOUT = "-"
@@ -32,14 +33,41 @@ class Form:
 
     name: str
     """Its option, without the dashes."""
-    renderer: str
-    """``module:function`` below this package; the function makes the whole text of a `Report`."""
     help: str
+    renderers: tuple[tuple[str, str], ...]
+    """What the name of the file ends with, and ``module:function`` below this package, which makes the whole text.
+    Where several are given, the name must end with one of them; standard output gets the first."""
+    about: bool = False
+    """Whether it is about artifacts: then the function takes them after the report."""
+
+    def renderer(self, target: str) -> Callable[..., str]:
+        """What makes the text for a file of this name. Raises `Misuse` when the name does not tell."""
+        found = [made for ending, made in self.renderers if target.lower().endswith(ending)]
+        if target == STDOUT:
+            found = [made for _, made in self.renderers]
+        if not found:
+            endings = " or ".join(ending for ending, _ in self.renderers)
+            raise Misuse(f"--{self.name} {target}: expected a name that ends with {endings}")
+        module, _, function = found[0].partition(":")
+        return getattr(import_module(f"{__package__}.{module}"), function)
 
 
 FORMS = (
-    Form("json", "jsonfile:to_json", "The whole report as JSON (lro-report/1); F may be - for stdout, here and below."),
-    Form("junit", "junit:to_junit", "JUnit XML, for the test views of GitHub, GitLab and Jenkins."),
+    Form("json", "The whole report (lro-report/1); -: stdout, as below.", (("", "jsonfile:to_json"),)),
+    Form("junit", "JUnit XML, for the test views of CI.", (("", "junit:to_junit"),)),
+    Form("markdown", "Markdown, for a step summary or a comment.", (("", "markdown:to_markdown"),)),
+    Form("sarif", "SARIF 2.1.0, for code scanning.", (("", "scanning:to_sarif"),)),
+    Form(
+        "badge",
+        "A badge: F.svg, or F.json for shields.io; may be given twice.",
+        ((".svg", "badge:to_svg"), (".json", "badge:to_endpoint")),
+    ),
+    Form(
+        "attestation",
+        "An in-toto test-result statement about --subject, to be signed.",
+        (("", "attestation:to_attestation"),),
+        about=True,
+    ),
 )
 
 
@@ -62,6 +90,8 @@ class Outputs:
     """All the files that were asked for."""
 
     wanted: tuple[Output, ...] = ()
+    subjects: tuple[Subject, ...] = ()
+    """The artifacts that an attestation is about, as they were before the run."""
 
     @property
     def takes_stdout(self) -> bool:
@@ -72,6 +102,9 @@ class Outputs:
         """Raises `Misuse` when one of them could not be written, or two would overwrite each other."""
         taken: dict[str | Path, Output] = {}
         for output in self.wanted:
+            if output.form.about and not self.subjects:
+                raise Misuse(f"{output.option} needs --subject: the artifact that is tested, a file or NAME@sha256:HEX")
+            output.form.renderer(output.target)
             place = output.target if output.target == STDOUT else real(Path(output.target))
             if place in taken and not _takes_many(place):
                 raise Misuse(f"{taken[place].option} and {output.option} would overwrite each other")
@@ -83,7 +116,7 @@ class Outputs:
         """Writes all of them. Raises `Misuse` for the first that cannot be written, after the others were."""
         problems: list[Misuse] = []
         for output in self.wanted:
-            text = _renderer(output.form)(report)
+            text = self.text(output, report)
             if output.target == STDOUT:
                 sys.stdout.write(text)
                 sys.stdout.flush()
@@ -95,6 +128,11 @@ class Outputs:
         if problems:
             raise problems[0]
 
+    def text(self, output: Output, report: Report) -> str:
+        """What is written there."""
+        render = output.form.renderer(output.target)
+        return render(report, self.subjects) if output.form.about else render(report)
+
 
 def output_options(command: Callable[..., Result]) -> Callable[..., Result]:
     """Gives a click command an option for each of `FORMS`; they reach it together, as ``outputs``."""
@@ -102,30 +140,28 @@ def output_options(command: Callable[..., Result]) -> Callable[..., Result]:
     @wraps(command)
     def with_outputs(**given: Any) -> Result:
         chosen = [(form, given.pop(_parameter(form))) for form in FORMS]
-        outputs = Outputs(tuple(Output(form, target) for form, target in chosen if target is not None))
-        return command(outputs=outputs, **given)
+        wanted = tuple(Output(form, target) for form, targets in chosen for target in targets)
+        return command(outputs=Outputs(wanted, tuple(_subjects(given.pop("subjects")))), **given)
 
+    with_outputs = click.option(
+        "--subject", "subjects", multiple=True, metavar="A", help="The artifact: a file, or NAME@sha256:HEX."
+    )(with_outputs)
     for form in reversed(FORMS):
-        option = click.option(
-            f"--{form.name}", _parameter(form), type=click.Path(allow_dash=True), metavar="F", help=form.help
-        )
+        path = click.Path(allow_dash=True)
+        option = click.option(f"--{form.name}", _parameter(form), type=path, metavar="F", multiple=True, help=form.help)
         with_outputs = option(with_outputs)
     return with_outputs
 
 
-def renderings() -> Iterator[tuple[str, Callable[[Report], str]]]:
-    """Every form's name and what makes it."""
-    for form in FORMS:
-        yield form.name, _renderer(form)
+def _subjects(given: tuple[str, ...]) -> Iterator[Subject]:
+    if given:
+        from lro_conformance.report.attestation import subject
 
-
-def _renderer(form: Form) -> Callable[[Report], str]:
-    module, _, function = form.renderer.partition(":")
-    return cast("Callable[[Report], str]", getattr(import_module(f"{__package__}.{module}"), function))
+        yield from map(subject, given)
 
 
 def _parameter(form: Form) -> str:
-    return f"{form.name}_target"
+    return f"{form.name}_targets"
 
 
 def _takes_many(place: str | Path) -> bool:
