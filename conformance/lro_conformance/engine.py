@@ -5,17 +5,14 @@ from __future__ import annotations
 import os
 import secrets
 import time
-from collections.abc import Collection, Generator, Mapping
+from collections.abc import Collection, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import cache
-from pathlib import Path
 from typing import Any
 
-from hypothesis.configuration import set_hypothesis_home_dir, storage_directory
-
 from lro_conformance.events import CheckJudged, Observer, RunFinished, RunStarted, TrialFinished, TrialStarted
+from lro_conformance.examples import on_its_own
 from lro_conformance.judge import Check, NotApplicable, NotObserved, checks, judge
 from lro_conformance.lab import Lab, ServerTrouble
 from lro_conformance.notes import notes
@@ -95,7 +92,7 @@ class Session:
             lab = Lab(self.profile, run, self.tell, seed=self.seed)
             live = Live(lab, self.examples)
             try:
-                with storage_in(run.root / "hypothesis"):
+                with on_its_own(run.root / "hypothesis"):
                     self._experiment(lab, jobs, live)
             except BaseException:
                 run.abort()  # nobody is waited for any more
@@ -250,17 +247,6 @@ class Session:
         if verdict in (Verdict.NOT_OBSERVED, Verdict.NOT_APPLICABLE):
             reason = "; ".join(dict.fromkeys(c.observed for c in results)) or "not part of this run"
         return RequirementResult(one, verdict, tuple(results), reason)
-
-
-@contextmanager
-def storage_in(folder: Path) -> Generator[None]:
-    """Hypothesis keeps its tables in *folder* for a while, not in the working directory, which is the user's."""
-    usual = storage_directory(intent_to_write=False).home_directory
-    set_hypothesis_home_dir(folder)
-    try:
-        yield
-    finally:
-        set_hypothesis_home_dir(usual)
 
 
 def _group(one: Check, edition: str) -> str:

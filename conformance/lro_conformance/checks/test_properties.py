@@ -6,7 +6,8 @@ import os
 import re
 import string
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -44,24 +45,30 @@ def test_anything_else_is_inline(live: Live, survey: Survey, edges: Edges, see: 
 
 def _iff(live: Live, survey: Survey, edges: Edges, see: Subjects, *, above: bool) -> None:
     exact = [n for n, r in rules(survey, edges).items() if r == "exact"]
-    if edges.bench is None or not exact:
-        raise NotObserved(edges.reason or "no operation has an exact threshold")
     bench, threshold = edges.bench, edges.threshold
+    if bench is None or not exact:
+        raise NotObserved(edges.reason or "no operation has an exact threshold")
 
-    def examine(asked: Mapping[str, Any]) -> Miss | bool:
+    def observe(asked: Mapping[str, Any]) -> tuple[int, Call] | None:
         known = survey.bench.call(**asked).estimate
         drift = max(2 * edges.edges[asked["name"]].drift, threshold // 20 if asked["name"] in survey.restless else 0)
-        if known is None or 0 < abs(known - threshold) <= drift or (known > threshold) != above:
-            return False
-        call = bench.call(**asked)
-        outcome = "offloaded" if above else "inline"
-        if call.outcome in ("error", "no answer"):
-            return False
-        if call.outcome == outcome:
-            return True
-        return Miss(f"{call.label} of E = {known} at threshold {threshold}: {outcome}", call.outcome, call.evidence())
+        return None if known is None or 0 < abs(known - threshold) <= drift else (known, bench.call(**asked))
 
-    live.explore(see, _asking(survey, exact), examine, share=1.5)
+    def verdict(seen: tuple[int, Call] | None) -> Miss | bool:
+        if seen is None or (seen[0] > threshold) != above or seen[1].outcome in ("error", "no answer"):
+            return False
+        known, call = seen
+        if call.outcome == _side(above):
+            return True
+        return Miss(
+            f"{call.label} of E = {known} at threshold {threshold}: {_side(above)}", call.outcome, call.evidence()
+        )
+
+    live.judge(see, "any call", _asking(survey, exact), observe, verdict, share=1.5)
+
+
+def _side(above: bool) -> str:
+    return "offloaded" if above else "inline"
 
 
 def _asking(survey: Survey, names: list[str]) -> st.SearchStrategy[dict[str, Any]]:
@@ -81,20 +88,25 @@ def _asking(survey: Survey, names: list[str]) -> st.SearchStrategy[dict[str, Any
 
 # memories
 
-_TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=60)
+# Not st.text(): for that Hypothesis first makes a table of all of Unicode, which takes as long as ten servers' starts.
+_CHARACTER = (
+    st.sampled_from("\n\t\r\"\\/'`$ \x1b\x7f\x85\u2028\u2029\ufeff\ufffd\U0001f9e0\U0010ffff")
+    | st.integers(0x20, 0x7E).map(chr)
+    | st.integers(0x01, 0xD7FF).map(chr)
+    | st.integers(0xE000, 0x10FFFF).map(chr)
+)
+_TEXT = st.lists(_CHARACTER, max_size=60).map("".join)
 _NUMBER = st.integers(-(2**53) + 1, 2**53 - 1) | st.floats(-1e300, 1e300, allow_subnormal=False)
 _JSON = st.recursive(
     st.none() | st.booleans() | _NUMBER | _TEXT,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_TEXT.filter(bool), inner, max_size=3),
     max_leaves=12,
 )
-_WORD = st.integers(26**7, 26**8 - 1).map(lambda n: "".join(chr(97 + n // 26**i % 26) for i in range(8)))
 MEMORY: st.SearchStrategy[Record] = st.fixed_dictionaries(
     {
-        "id": st.uuids(version=4).map(str),
         "memory_type": st.sampled_from(["semantic", "episodic", "procedural"]),
         "namespace": st.sampled_from(["_semantic/a", "_semantic/b", "_episodic/c", "other/d"]),
-        "title": st.tuples(_WORD, _TEXT).map(" ".join),
+        "title": _TEXT,
         "content": _TEXT.map(lambda t: f"Content {t}"),
         "created": st.just("2026-01-02T03:04:05Z"),
         "status": st.just("active"),
@@ -104,15 +116,18 @@ MEMORY: st.SearchStrategy[Record] = st.fixed_dictionaries(
         "extensions": st.dictionaries(_TEXT.filter(bool), _JSON, max_size=3),
     }
 )
-"""Any memory that JSON can carry between honest libraries: no lone surrogates, no NUL, no integers beyond 2^53."""
+"""Any memory that JSON can carry between honest libraries: no lone surrogates, no NUL, no integers beyond 2^53.
+
+It has no id yet, nor a word to find it by: `_named` gives it new ones each time it is tried, so that a server which
+holds it from the time before does not answer otherwise.
+"""
 
 CORPUS: st.SearchStrategy[list[Record]] = st.lists(
     st.fixed_dictionaries(
         {
-            "id": st.uuids(version=4).map(str),
             "memory_type": st.sampled_from(["semantic", "episodic", "procedural"]),
             "namespace": st.sampled_from(["_semantic/a", "_semantic/b", "_episodic/c", "other/d"]),
-            "title": st.tuples(_WORD, _TEXT).map(" ".join),
+            "title": _TEXT,
             "content": _TEXT,
             "created": st.just("2026-01-02T03:04:05Z"),
             "status": st.just("active"),
@@ -122,9 +137,14 @@ CORPUS: st.SearchStrategy[list[Record]] = st.lists(
     ),
     min_size=1,
     max_size=6,
-    unique_by=lambda memory: memory["id"],
 )
 """Some memories that differ in what recipes look at."""
+
+
+def _named(live: Live, memories: list[Record]) -> list[Record]:
+    """The memories with ids of their own, and titles that begin with a word that only these have."""
+    word = live.word()
+    return [{"id": live.id(), **m, "title": f"{word} {m['title']}"} for m in memories]
 
 
 def _stored(bench: Bench, memory: Record) -> bool:
@@ -159,12 +179,15 @@ def test_any_memory_survives(live: Live, survey: Survey, inline: Inline, see: Su
     affair.
     """
     _needs_seed(survey)
+    if not comparable(survey, inline):
+        raise NotObserved("memories have other ids in every server process")
     skip = {p for name in survey.operations for p in volatile(inline, name)}
 
-    def examine(memory: Record) -> Miss | bool:
-        if not _stored(survey.bench, memory) or not _stored(inline.bench, memory):
+    def verdict(seen: Kept | None) -> Miss | bool:
+        if seen is None or not _stored(inline.bench, seen.memory):
             return False
-        filed, shown = _fetch(survey, survey.bench, [memory]), _fetch(survey, inline.bench, [memory])
+        memory, filed = seen.memory, seen.call
+        shown = _fetch(survey, inline.bench, [memory])
         here, there = by_id(shown.records or []).get(memory["id"]), by_id(filed.filed).get(memory["id"])
         if here is None or there is None:
             return False
@@ -176,12 +199,10 @@ def test_any_memory_survives(live: Live, survey: Survey, inline: Inline, see: Su
         return Miss(
             f"{path} of a stored memory is {value_at(here, wrong[0])}, as inline",
             value_at(there, wrong[0]),
-            f"memory: {show(memory, 2000)}\n{filed.evidence()}",
+            seen.evidence(),
         )
 
-    if not comparable(survey, inline):
-        raise NotObserved("memories have other ids in every server process")
-    live.explore(see, MEMORY, examine)
+    _any_memory(live, survey, see, verdict)
 
 
 @check("LRO-THR-08")
@@ -191,19 +212,19 @@ def test_any_memory_counts(live: Live, survey: Survey, see: Subjects) -> None:
     if not survey.effective:
         raise NotObserved("a threshold of 1 has no effect")
 
-    def examine(memory: Record) -> Miss | bool:
-        if not _stored(survey.bench, memory):
+    def verdict(seen: Kept | None) -> Miss | bool:
+        if seen is None:
             return False
-        call = _fetch(survey, survey.bench, [memory])
+        call, own = seen.call, {seen.memory["id"]}
         if call.outcome == "offloaded":
-            return {id_of(r) for r in call.filed} == {memory["id"]}
-        if call.outcome != "inline" or {id_of(r) for r in call.records or []} != {memory["id"]}:
+            return {id_of(r) for r in call.filed} == own
+        if call.outcome != "inline" or {id_of(r) for r in call.records or []} != own:
             return False
         return Miss(
             "a memory of its own is offloaded at threshold_tokens = 1", "inline: it was not counted", call.evidence()
         )
 
-    live.explore(see, MEMORY, examine, share=0.5)
+    _any_memory(live, survey, see, verdict)
 
 
 @check("LRO-FILE-01")
@@ -211,18 +232,36 @@ def test_any_memory_is_one_line(live: Live, survey: Survey, see: Subjects) -> No
     """Whatever a memory holds (line feeds, U+2028, quotes, emoji), it is one line of JSON."""
     _needs_seed(survey)
 
-    def examine(memory: Record) -> Miss | bool:
-        if not _stored(survey.bench, memory):
+    def verdict(seen: Kept | None) -> Miss | bool:
+        if seen is None:
             return False
-        call = _fetch(survey, survey.bench, [memory])
-        if memory["id"] not in by_id(call.filed) and (call.file is None or call.file.problem is not None):
+        call = seen.call
+        if seen.memory["id"] not in by_id(call.filed) and (call.file is None or call.file.problem is not None):
             return False
         wrong = wrong_line(call)
-        if wrong is None:
-            return True
-        return Miss("every line one JSON object", wrong, f"memory: {show(memory, 2000)}\n{call.evidence()}")
+        return True if wrong is None else Miss("every line one JSON object", wrong, seen.evidence())
 
-    live.explore(see, MEMORY, examine, share=0.5)
+    _any_memory(live, survey, see, verdict)
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A memory that the server has stored, and a call that asked for it."""
+
+    memory: Record
+    call: Call
+
+    def evidence(self) -> str:
+        """What to paste."""
+        return f"memory: {show(self.memory, 2000)}\n{self.call.evidence()}"
+
+
+def _any_memory(live: Live, survey: Survey, see: Subjects, verdict: Callable[[Kept | None], Miss | bool]) -> None:
+    def observe(given: Record) -> Kept | None:
+        [memory] = _named(live, [given])
+        return Kept(memory, _fetch(survey, survey.bench, [memory])) if _stored(survey.bench, memory) else None
+
+    live.judge(see, "any memory", MEMORY, observe, verdict)
 
 
 # recipes
@@ -294,25 +333,26 @@ def _any_corpus(number: int, live: Live, survey: Survey, see: Subjects) -> None:
     if known is None or not attempt(live.runner, number, known, commands_of(known)):
         raise NotObserved(f"no descriptor has a recipe that does what #{number} does")
 
-    def examine(memories: list[Record]) -> Miss | bool:
-        word = memories[0]["title"].split()[0]
-        memories = [{**m, "title": f"{word} {m['title']}"} for m in memories]
-        if [m for m in memories if not _stored(survey.bench, m)]:
-            return False
-        call = _fetch(survey, survey.bench, memories)
-        tries = attempt(live.runner, number, call, commands_of(call)) if call.filed else []
+    def observe(given: list[Record]) -> Call | None:
+        memories = _named(live, given)
+        stored = all(_stored(survey.bench, m) for m in memories)
+        return _fetch(survey, survey.bench, memories) if stored else None
+
+    def verdict(call: Call | None) -> Miss | bool:
+        tries = attempt(live.runner, number, call, commands_of(call)) if call is not None and call.filed else []
         for one in tries:
             right = one.agreement.ok or one.agreement.erratum is not None or one.agreement.with_header
             if not right and (one.command.pipeline is None or one.command.pipeline.skip == 1):
                 return Miss(one.agreement.expected, one.agreement.observed, f"{one.evidence()}")
         return bool(tries)
 
-    live.explore(see, CORPUS, examine, share=0.35)
+    live.judge(see, "any memories", CORPUS, observe, verdict, share=0.5)
 
 
 # cleanup
 
-_NAME = st.text(string.ascii_letters + string.digits + "-_.~ äß記", min_size=1, max_size=24)
+_LETTER = st.sampled_from(string.ascii_letters + string.digits + "-_.~ äß記")
+_NAME = st.lists(_LETTER, min_size=1, max_size=24).map("".join)
 _NEAR = st.sampled_from(["atlatl-", "atlatl", "Atlatl-", "atlatl_recall-", " atlatl-", "latlatl-"])
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import random
+import string
 import threading
 import time
-from collections.abc import Callable
+import uuid
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import seed as seeded_with
@@ -21,6 +24,7 @@ from lro_conformance.trials.cleanup import TTL
 from lro_spec.recipes import JqRunner
 
 Value = TypeVar("Value")
+Seen = TypeVar("Seen")
 
 EXAMPLES = 12
 """How many examples a property is tried with."""
@@ -36,6 +40,9 @@ _BESIDE_THE_POINT = (
 PATIENCE_S = 8.0
 """After this long a property makes no further examples: slow servers get fewer."""
 
+SHRINKING_S = 4.0
+"""How long a smaller example that misses is looked for."""
+
 BUDGET_S = 40.0
 """What all properties together may take of a slow server's time."""
 
@@ -47,6 +54,7 @@ class Live:
     lab: Lab
     examples: int = EXAMPLES
     left_s: float = BUDGET_S
+    _observed: dict[str, object] = field(default_factory=dict[str, object])
     _stack: ExitStack = field(default_factory=ExitStack)
     _cleaning: Bench | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -64,9 +72,69 @@ class Live:
         """One libjq for all properties; the machine's own jq has run on the survey's files."""
         return self._stack.enter_context(JqRunner(timeout_s=4.0))
 
+    @cached_property
+    def _chance(self) -> random.Random:
+        return random.Random(self.lab.seed)
+
+    def word(self) -> str:
+        """Eight letters that nothing else has; the same sequence of them for the same seed."""
+        return "".join(self._chance.choices(string.ascii_lowercase, k=8))
+
+    def id(self) -> str:
+        """A UUID that nothing else has; likewise."""
+        return str(uuid.UUID(int=self._chance.getrandbits(128), version=4))
+
     def close(self) -> None:
         """Stop what was started here."""
         self._stack.close()
+
+    def judge(
+        self,
+        see: Subjects,
+        name: str,
+        strategy: SearchStrategy[Value],
+        observe: Callable[[Value], Seen],
+        verdict: Callable[[Seen], Miss | bool],
+        *,
+        share: float = 1.0,
+    ) -> None:
+        """Judge what was observed of examples that all checks share which ask by this *name*.
+
+        *verdict* is as *examine* of `explore`. Where one misses, the smallest that does is looked for.
+        """
+        seen = self._shared(name, strategy, observe, share)
+        verdicts = [verdict(s) for _, s in seen]
+        missed = next((value for (value, _), v in zip(seen, verdicts, strict=True) if isinstance(v, Miss)), None)
+        if missed is not None:
+            self.explore(see, strategy, lambda value: verdict(observe(value)), share=share)
+            if see.misses:
+                return
+            once_more = verdict(observe(missed))  # there was no time to come to it again
+            if isinstance(once_more, Miss):
+                see.misses.append(once_more)
+                see.examined += 1
+            else:
+                see.examined = 0
+                see.unseen(_GONE)
+            return
+        see.examined += sum(v is not False for v in verdicts)
+        if not see.examined:
+            see.unseen(_NOTHING)
+
+    def _shared(
+        self, name: str, strategy: SearchStrategy[Value], observe: Callable[[Value], Seen], share: float
+    ) -> Sequence[tuple[Value, Seen]]:
+        """Examples and what was observed of them; made once, for the first who asks."""
+        if name not in self._observed:
+            found: list[tuple[Value, Seen]] = []
+
+            def one(value: Value) -> bool:
+                found.append((value, observe(value)))
+                return True
+
+            self._observed[name] = found
+            self._explore(strategy, one, share)
+        return cast("list[tuple[Value, Seen]]", self._observed[name])
 
     def explore(
         self,
@@ -82,19 +150,42 @@ class Live:
         that does not come again is noted, not held against a server.
         *share* is how many of the usual number of examples are tried.
         """
-        missed: list[Miss] = []
-        until = time.monotonic() + min(PATIENCE_S, self.left_s)
-        begun = time.monotonic()
         before = see.examined
 
-        def one(value: Value) -> None:
-            if time.monotonic() > (until if not missed else until + PATIENCE_S):
-                return
+        def one(value: Value) -> Miss | bool:
             found = examine(value)
             see.examined += found is not False
-            if isinstance(found, bool):
+            return found
+
+        try:
+            missed = self._explore(strategy, one, share)
+        except FlakyFailure:
+            see.examined = before
+            see.unseen(_GONE)
+            return
+        if missed is not None:
+            see.misses.append(missed)
+        if not see.examined:
+            see.unseen(_NOTHING)
+
+    def _explore(
+        self, strategy: SearchStrategy[Value], examine: Callable[[Value], Miss | bool], share: float
+    ) -> Miss | None:
+        """The smallest miss that was found. Raises `FlakyFailure` for one that does not come again."""
+        missed: list[tuple[Value, Miss]] = []
+        begun = time.monotonic()
+        until = begun + min(PATIENCE_S, self.left_s)
+
+        def one(value: Value) -> None:
+            nonlocal until
+            if time.monotonic() > until:
+                raise _Enough
+            found = examine(value)
+            if not isinstance(found, Miss):
                 return
-            missed[:] = [found]
+            if not missed:
+                until = time.monotonic() + SHRINKING_S
+            missed.append((value, found))
             raise AssertionError(found.observed)
 
         explored = settings(
@@ -109,14 +200,21 @@ class Live:
         )(seeded_with(self.lab.seed)(given(strategy)(one)))
         try:
             explored()
-        except FlakyFailure:
-            see.examined = before
-            see.unseen("a miss did not come again when the same example was repeated")
-        except AssertionError:
-            see.misses.append(missed[0])
+        except (AssertionError, _Enough):
+            if len(missed) == 1:  # so it has not come again yet
+                again = examine(missed[0][0])
+                if not isinstance(again, Miss):
+                    raise FlakyFailure(_GONE, [AssertionError(missed[0][1].observed)]) from None
         except Unsatisfiable:
-            see.unseen("no example could be made")
+            pass
         finally:
             self.left_s -= time.monotonic() - begun
-        if not see.examined:
-            see.unseen("no example could be looked at: refused, not found again, or too slow")
+        return missed[-1][1] if missed else None
+
+
+class _Enough(BaseException):
+    """The time is up. Not an `Exception`, which Hypothesis would take for another way to fail and look into."""
+
+
+_GONE = "a miss did not come again when the same example was repeated"
+_NOTHING = "no example could be looked at: refused, not found again, or too slow"
