@@ -25,6 +25,8 @@ _MAX_EXPANDED = 2_000
 _COSTLY = frozenset(
     {"pattern", "patternProperties", "propertyNames", "uniqueItems", "$dynamicRef", "$recursiveRef", "contains"}
 )
+# What stays costly where regular expressions cannot backtrack: the schema may recurse.
+_RECURSIVE = frozenset({"$dynamicRef", "$recursiveRef"})
 _MAPS = frozenset({"properties", "$defs", "definitions", "dependentSchemas"})
 _DATA = frozenset({"const", "enum", "default", "examples"})
 _MESSAGE = 300
@@ -57,7 +59,12 @@ def draft(schema: Mapping[str, Any]) -> type[Validator]:
 
 def is_tame(schema: object) -> bool:
     """Whether evaluating it costs about what its size says: no recursion, no regular expressions, nothing quadratic."""
-    return isinstance(schema, bool) or _expanded(schema, schema, ()) <= _MAX_EXPANDED
+    return isinstance(schema, bool) or _expanded(schema, schema, (), _COSTLY) <= _MAX_EXPANDED
+
+
+def is_bounded(schema: object) -> bool:
+    """The same for an engine whose regular expressions never backtrack, and whose sets are no lists."""
+    return isinstance(schema, bool) or _expanded(schema, schema, (), _RECURSIVE) <= _MAX_EXPANDED
 
 
 def judge_here(schema: object, records: Iterable[object], limit: int, timeout_s: float) -> Judgement:
@@ -209,13 +216,13 @@ def _indexed(value: object) -> Iterator[tuple[str, Any]]:
         yield from ((str(i), item) for i, item in enumerate(cast("list[Any]", value)))
 
 
-def _expanded(root: object, schema: object, open_refs: tuple[str, ...]) -> int:
+def _expanded(root: object, schema: object, open_refs: tuple[str, ...], costly: frozenset[str]) -> int:
     """How many sub-schemas there are once references are followed; over the limit as soon as something is costly."""
     over = _MAX_EXPANDED + 1
     if not isinstance(schema, dict):
         return 1
     node = cast("dict[str, Any]", schema)
-    if _COSTLY & node.keys():
+    if costly & node.keys():
         return over
     total = 1
     reference = node.get("$ref")
@@ -223,13 +230,13 @@ def _expanded(root: object, schema: object, open_refs: tuple[str, ...]) -> int:
         target = local_target(cast("Mapping[str, Any]", root), reference)
         if target is None or reference in open_refs:
             return over
-        total += _expanded(root, target, (*open_refs, reference))
+        total += _expanded(root, target, (*open_refs, reference), costly)
     for keyword, value in cast("dict[str, object]", node).items():
         if keyword in _DATA or keyword in ("$defs", "definitions"):
             continue
         parts = children(cast("object", value)) if keyword in _MAPS or isinstance(value, list) else (value,)
         for part in parts:
-            total += _expanded(root, part, open_refs)
+            total += _expanded(root, part, open_refs, costly)
             if total > _MAX_EXPANDED:
                 return over
     return total

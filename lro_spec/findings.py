@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
-
-import orjson
 
 if TYPE_CHECKING:
     from lro_spec.schema_errors import SchemaError
@@ -14,6 +12,8 @@ if TYPE_CHECKING:
 Severity = Literal["error", "warning"]
 
 _SHOWN = 120
+_EXCERPT = 120
+_BEFORE = 50
 
 _WRONG = {
     "required": "is missing",
@@ -26,6 +26,15 @@ _WRONG = {
     "maxItems": "has too many items",
     "minimum": "is too low",
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """The line that a finding is about, or the part of it around the column."""
+
+    text: str
+    mark: int
+    """The place in `text` that is meant, from 0; its length, where that is behind the end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,18 +57,34 @@ class Finding:
     """The column in that line, from 1, in characters. None where it is not known."""
     severity: Severity = "error"
     """An *error* breaks the requirement; a *warning* is worth a look and breaks nothing."""
+    excerpt: Excerpt | None = None
+    """What is written there. None where there is no text, or no place in it."""
+    path: str | None = None
+    """The file that it is in, where that is not what was handed over but what a descriptor led to."""
 
 
 def shown(value: object) -> str:
     """A value as JSON, cut to what fits a line of a report."""
     try:
-        text = orjson.dumps(value).decode()
-    except TypeError:  # nested too deep, a lone surrogate, an integer beyond 64 bits
-        try:
-            text = json.dumps(value)
-        except (TypeError, ValueError, RecursionError):
-            text = f"a {type(value).__name__}"
+        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    except (TypeError, ValueError, RecursionError):  # no JSON value; nested too deep
+        text = f"a {type(value).__name__}"
     return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
+
+
+def excerpt(line: str, at: int) -> Excerpt:
+    """The part of a line around a place in it (from 0)."""
+    start = max(0, at - _BEFORE) if len(line) > _EXCERPT else 0
+    return Excerpt(line[start : start + _EXCERPT], min(at, len(line)) - start)
+
+
+def in_text(finding: Finding, text: str, at: int) -> Finding:
+    """A finding with the line, the column and the excerpt of a place in a text of any number of lines."""
+    start = text.rfind("\n", 0, at) + 1
+    end = text.find("\n", at)
+    line = text[start : end if end >= 0 else len(text)]
+    number = text.count("\n", 0, at) + 1
+    return replace(finding, line=number, column=at - start + 1, excerpt=excerpt(line, at - start))
 
 
 def pointer(path: list[str | int]) -> str:

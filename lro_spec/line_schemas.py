@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 from lro_spec import bounded_schemas
 from lro_spec.bounded_schemas import Judgement
 from lro_spec.findings import pointer
+from lro_spec.schema_gate import is_plain_schema
 
 if TYPE_CHECKING:
     from jsonschema.exceptions import SchemaError
@@ -40,6 +41,8 @@ def schema_problem(schema: object) -> str | None:
     problem = _size_problem(cast("object", schema))
     if problem:
         return problem
+    if is_plain_schema(cast("Mapping[str, Any]", schema)):
+        return None
     try:
         return _meta_problem(json.dumps(schema))
     except TypeError:  # no JSON value: it does not come from a server

@@ -1,14 +1,25 @@
-"""A byte stream cut into lines, however long they are, in bounded memory."""
+"""A byte stream cut into lines, however long they are, in bounded memory.
+
+`blocks` gives whole runs of lines at once, for readers that are in a hurry; `physical_lines` one at a time.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import BinaryIO, NamedTuple
+from typing import NamedTuple, Protocol
 
 MAX_LINE_BYTES = 64 * 1024 * 1024
 """The longest line that is read as JSON, unless the caller says otherwise."""
 
-_CHUNK = 1024 * 1024
+_CHUNK = 128 * 1024
+
+
+class Readable(Protocol):
+    """What bytes come from: a binary file, a pipe, something that unpacks one of them."""
+
+    def read(self, size: int = -1, /) -> bytes:
+        """At most *size* bytes; none at the end."""
+        ...
 
 
 class PhysicalLine(NamedTuple):
@@ -31,30 +42,74 @@ class PhysicalLine(NamedTuple):
         return self.length > len(self.data)
 
 
-def physical_lines(stream: BinaryIO, max_line_bytes: int = MAX_LINE_BYTES) -> Iterator[PhysicalLine]:
+class Block(NamedTuple):
+    """Lines in a row, each ended by a line feed and none too long."""
+
+    number: int
+    """Of the first, from 1."""
+    offset: int
+    """Where the first starts in the file, in bytes."""
+    lines: list[bytes]
+    """Without their line feeds."""
+
+    def physical(self) -> Iterator[PhysicalLine]:
+        """The lines one at a time."""
+        offset = self.offset
+        for number, data in enumerate(self.lines, self.number):
+            yield PhysicalLine(number, offset, data, len(data), True)
+            offset += len(data) + 1
+
+
+def physical_lines(stream: Readable, max_line_bytes: int = MAX_LINE_BYTES) -> Iterator[PhysicalLine]:
     """The lines of a stream, one at a time."""
-    number = offset = 0
-    while data := stream.readline(max_line_bytes + 1):
-        number += 1
-        terminated = data.endswith(b"\n")
-        if terminated:
-            data = data[:-1]
-            length = len(data)
-        elif len(data) <= max_line_bytes:
-            length = len(data)
+    for part in blocks(stream, max_line_bytes):
+        if isinstance(part, Block):
+            yield from part.physical()
         else:
-            rest, terminated = _skip(stream)
-            length = len(data) + rest
-            data = data[:max_line_bytes]
-        yield PhysicalLine(number, offset, data, length, terminated)
-        offset += length + terminated
+            yield part
 
 
-def _skip(stream: BinaryIO) -> tuple[int, bool]:
-    """How many bytes the line still has, and whether a line feed ends it."""
-    skipped = 0
-    while chunk := stream.readline(_CHUNK):
-        if chunk.endswith(b"\n"):
-            return skipped + len(chunk) - 1, True
-        skipped += len(chunk)
-    return skipped, False
+def blocks(stream: Readable, max_line_bytes: int = MAX_LINE_BYTES) -> Iterator[Block | PhysicalLine]:
+    """The lines of a stream, in blocks; by itself comes a line that is too long, and a last one without a line feed."""
+    number, offset = 1, 0
+    begun = _Begun(max_line_bytes)
+    while chunk := stream.read(_CHUNK):
+        first, newline, rest = chunk.partition(b"\n")
+        begun.add(first)
+        if not newline:
+            continue
+        lines = rest.split(b"\n")
+        last = lines.pop()
+        if begun.length > max_line_bytes:
+            yield PhysicalLine(number, offset, begun.data(), begun.length, True)
+            number, offset = number + 1, offset + begun.length + 1
+        else:
+            lines.insert(0, begun.data())
+        if lines and (max_line_bytes >= _CHUNK or max(map(len, lines)) <= max_line_bytes):
+            yield Block(number, offset, lines)
+        else:
+            for line in Block(number, offset, lines).physical():
+                yield line._replace(data=line.data[:max_line_bytes])
+        number, offset = number + len(lines), offset + sum(map(len, lines)) + len(lines)
+        begun = _Begun(max_line_bytes)
+        begun.add(last)
+    if begun.length:
+        yield PhysicalLine(number, offset, begun.data(), begun.length, False)
+
+
+class _Begun:
+    """A line whose end is not in sight yet; what is beyond the limit is counted and dropped."""
+
+    def __init__(self, limit: int) -> None:
+        self.length = 0
+        self._limit = limit
+        self._parts: list[bytes] = []
+
+    def add(self, part: bytes) -> None:
+        left = self._limit - self.length
+        if part and left > 0:
+            self._parts.append(part[:left])
+        self.length += len(part)
+
+    def data(self) -> bytes:
+        return b"".join(self._parts)

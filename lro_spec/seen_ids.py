@@ -1,31 +1,72 @@
-"""Telling a repeated id among millions, in little memory."""
+"""Telling a repeated id among any number of them, in memory that has a bound."""
 
 from __future__ import annotations
 
-_BUCKETS = 1 << 16
+import tempfile
+from array import array
+from collections.abc import Iterator, Sequence
+from typing import IO
+
+_BUCKETS = 1 << 14
 _WIDTH = 8
 _MASK = (1 << 64) - 1
+_SHARES = 256
+_SHARE_ITEMS = 1024
 
 
 class SeenIds:
-    """Remembers ids by a 64-bit hash, about ten bytes each, up to a limit.
+    """Remembers ids by a 64-bit hash. Two different ids of a million collide once in thirty million files.
 
-    Hashes stand packed in many small byte strings, because a search in bytes is fast and a set of a million integers
-    is ninety megabytes. Two different ids of a million collide once in thirty million files.
+    The first ids, *limit* of them, are kept in memory: in a set while they are few, then packed in byte strings at
+    about ten bytes each, because a set of a million integers is ninety megabytes. What comes after them goes to a
+    temporary file of sixteen bytes an id, in shares that are looked through one by one at the end (`late`).
     """
 
-    def __init__(self, limit: int = 8_000_000) -> None:
+    def __init__(self, limit: int = 1_500_000, few: int = 120_000) -> None:
         self.limit = limit
         self.count = 0
-        self._buckets: dict[int, bytearray] = {}
+        """How many are kept in memory."""
+        self._few: set[int] | None = set()
+        self._most_few = min(few, limit)
+        self._buckets: list[bytearray] = []
+        self._spilled: _Spilled | None = None
 
-    def add(self, id: str) -> bool:
-        """Whether the id is new. Always true once the limit is reached: what is not remembered is not accused."""
+    def add(self, id: str, line: int = 0) -> bool:
+        """Whether the id is new, as far as it can be told at once; *line* is what `late` then says."""
         hashed = hash(id) & _MASK
+        if self._few is None:
+            return self._add_packed(hashed, line)
+        if hashed in self._few:
+            return False
+        self._few.add(hashed)
+        self.count += 1
+        if self.count >= self._most_few:
+            self._pack()
+        return True
+
+    def add_all(self, ids: Sequence[str], first_line: int) -> list[int]:
+        """Like `add`, for the ids of lines in a row: the places in *ids* of those that are not new."""
+        if self._few is not None and self.count + len(ids) < self._most_few:
+            new = {hashed & _MASK for hashed in map(hash, ids)}
+            if len(new) == len(ids) and self._few.isdisjoint(new):
+                self._few |= new
+                self.count += len(ids)
+                return []
+        return [place for place, id in enumerate(ids) if not self.add(id, first_line + place)]
+
+    def late(self) -> Iterator[int]:
+        """The lines of ids that were there before and could not be told at once, in no order."""
+        return self._spilled.repeated() if self._spilled is not None else iter(())
+
+    def _pack(self) -> None:
+        self._buckets = [bytearray() for _ in range(_BUCKETS)]
+        for hashed in self._few or ():
+            self._buckets[hashed % _BUCKETS] += hashed.to_bytes(_WIDTH, "little")
+        self._few = None
+
+    def _add_packed(self, hashed: int, line: int) -> bool:
         packed = hashed.to_bytes(_WIDTH, "little")
-        bucket = self._buckets.get(hashed % _BUCKETS)
-        if bucket is None:
-            bucket = self._buckets[hashed % _BUCKETS] = bytearray()
+        bucket = self._buckets[hashed % _BUCKETS]
         at = bucket.find(packed)
         while at > 0 and at % _WIDTH:
             at = bucket.find(packed, at + 1)
@@ -34,4 +75,43 @@ class SeenIds:
         if self.count < self.limit:
             bucket += packed
             self.count += 1
+            return True
+        if self._spilled is None:
+            self._spilled = _Spilled()
+        self._spilled.add(hashed, line)
         return True
+
+
+class _Spilled:
+    """Hashes with their lines, in a file that has no name and goes when it is closed."""
+
+    def __init__(self) -> None:
+        self._file: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as this object
+        self._pending = [array("Q") for _ in range(_SHARES)]
+        self._written: list[list[int]] = [[] for _ in range(_SHARES)]
+
+    def add(self, hashed: int, line: int) -> None:
+        share = (hashed >> 32) % _SHARES
+        pending = self._pending[share]
+        pending.append(hashed)
+        pending.append(line)
+        if len(pending) >= 2 * _SHARE_ITEMS:
+            self._written[share].append(self._file.tell())
+            pending.tofile(self._file)
+            del pending[:]
+
+    def repeated(self) -> Iterator[int]:
+        """The lines whose hash was there before."""
+        for places, pending in zip(self._written, self._pending, strict=True):
+            known: set[int] = set()
+            for part in (*(self._read(place) for place in places), pending):
+                for hashed, line in zip(part[::2], part[1::2], strict=True):
+                    if hashed in known:
+                        yield line
+                    known.add(hashed)
+
+    def _read(self, place: int) -> array[int]:
+        part: array[int] = array("Q")
+        self._file.seek(place)
+        part.fromfile(self._file, 2 * _SHARE_ITEMS)
+        return part

@@ -286,23 +286,27 @@ class TestValidate:
         path.write_text(f"{json.dumps({**HEADER, 'count': 7})}\n{json.dumps(RECORD)}\n")
         return path
 
-    def test_a_sound_file_passes_without_a_word(self, good: Path, capsys: pytest.CaptureFixture[str]):
+    def test_a_sound_file_is_one_line(self, good: Path, capsys: pytest.CaptureFixture[str]):
         assert main(["validate", str(good)]) == 0
+        assert capsys.readouterr().out == "nothing wrong: 1 file (2 lines)\n"
+        assert main(["validate", "-q", str(good)]) == 0
         assert capsys.readouterr().out == ""
 
     def test_a_finding_names_place_rule_and_both_sides(self, bad: Path, capsys: pytest.CaptureFixture[str]):
         assert main(["validate", str(bad)]) == 1
-        assert re.search(r"bad\.jsonl:1(:\d+)?: LRO-FILE-06 /count: expected .*1.*, got 7", capsys.readouterr().out)
+        assert re.search(r"bad\.jsonl:1(:\d+)?: LRO-FILE-06 /count: .*: expected .*1.*, got 7", capsys.readouterr().out)
 
-    def test_json_is_one_array_over_all_paths(self, good: Path, bad: Path, capsys: pytest.CaptureFixture[str]):
+    def test_json_is_one_object_over_all_paths(self, good: Path, bad: Path, capsys: pytest.CaptureFixture[str]):
         assert main(["validate", "--format", "json", str(good), str(bad)]) == 1
-        found = json.loads(capsys.readouterr().out)
+        told = json.loads(capsys.readouterr().out)
+        found = told["findings"]
+        assert told["counts"] == {"error": 1, "warning": 1}
         assert {(f["path"], f["rule"], f["severity"]) for f in found} == {
             (str(bad), "LRO-FILE-06", "error"),
             (str(bad), "LRO-NAME-02", "warning"),
         }
         assert main(["validate", "--format", "json", str(good)]) == 0
-        assert json.loads(capsys.readouterr().out) == []
+        assert json.loads(capsys.readouterr().out)["findings"] == []
 
     def test_warnings_are_told_and_fail_nothing(self, good: Path, capsys: pytest.CaptureFixture[str]):
         assert main(["validate", str(good.rename("renamed.jsonl"))]) == 0

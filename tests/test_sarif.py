@@ -69,7 +69,8 @@ def test_a_result_leads_to_its_rule_and_place():
     assert run["tool"]["driver"]["rules"][result["ruleIndex"]]["id"] == result["ruleId"]
     place = result["locations"][0]
     assert place["physicalLocation"]["artifactLocation"]["uri"] == "out/x%20y.jsonl"
-    assert place["physicalLocation"]["region"] == {"startLine": 3, "startColumn": 7, "snippet": {"text": '{"a":1}'}}
+    assert place["physicalLocation"]["region"] == {"startLine": 3, "startColumn": 7}
+    assert place["physicalLocation"]["contextRegion"]["snippet"] == {"text": '{"a":1}'}
     assert place["logicalLocations"] == [{"fullyQualifiedName": "/a"}]
 
 

@@ -465,6 +465,7 @@ class TestDescriptor:
         assert only(list(validate_descriptor(value))).rule == "LRO-DESC-01"
 
     @settings(max_examples=30)
+    @settings(deadline=None)
     @given(
         st.dictionaries(
             st.sampled_from(list(descriptor())),

@@ -1,7 +1,8 @@
 """`lro`: certify, validate, requirements, explain, schema, serve.
 
-Only click is imported here; each command imports what it needs when it runs, so that help and the catalogue answer at
-once. Exit codes: 0 what was claimed holds, 1 it does not, 2 the call or the profile is wrong, 3 no verdict.
+Only click and the signatures of commands are imported here; each command imports what it needs when it runs, so that
+help and the catalogue answer at once. Exit codes: 0 what was claimed holds, 1 it does not, 2 the call or the profile is
+wrong, 3 no verdict.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import click
 
 from lro_conformance.misuse import MISUSE, Misuse
 from lro_conformance.report.outputs import Outputs, output_options
+from lro_conformance.validate_command import validate
 
 if TYPE_CHECKING:
     from lro_conformance.profile import Profile
@@ -60,7 +62,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 def lro(context: click.Context, version: bool) -> int | None:
     """Conformance of MCP servers to Large Result Offloading (LRO)."""
     if version:
-        click.echo(f"lro-spec {_version()}")
+        from lro_conformance.version import version as installed
+
+        click.echo(f"lro-spec {installed()}")
         context.exit(0)
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
@@ -120,24 +124,7 @@ def certify(
     return exit_code(report)
 
 
-@lro.command()
-@click.argument("paths", nargs=-1, required=True, metavar="PATH… [-]")
-@click.option("--kind", type=click.Choice(["descriptor", "header", "file", "profile", "report"]), help="If not found.")
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", help="How findings are printed.")
-@_edition
-def validate(paths: tuple[str, ...], kind: str | None, form: str, edition_name: str | None) -> int:
-    """Check descriptors, headers, JSONL files, profiles and reports; what each is, is found by itself.
-
-    Exit code: 0 nothing is wrong, 1 something is, 2 a path cannot be read or its kind not be told.
-    """
-    from lro_conformance.documents import UnreadableError, findings_of
-    from lro_conformance.report.findings import printed
-
-    edition = _known_edition(edition_name)
-    try:
-        return printed(((path, findings_of(path, kind, edition)) for path in paths), form, sys.stdout)
-    except UnreadableError as problem:
-        raise Misuse(str(problem)) from None
+lro.add_command(validate)
 
 
 @lro.command()
@@ -238,15 +225,6 @@ def _known_edition(name: str | None) -> str:
         return edition(name or "lro-6400").name
     except ValueError as problem:
         raise Misuse(str(problem)) from None
-
-
-def _version() -> str:
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return version("lro-spec")
-    except PackageNotFoundError:
-        return "(not installed)"
 
 
 def _complain(problem: click.ClickException) -> int:

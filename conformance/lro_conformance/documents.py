@@ -2,127 +2,210 @@
 
 from __future__ import annotations
 
-import shutil
+import io
+import json
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, BinaryIO, Literal, cast
+from typing import Any, Literal, cast
 
-from lro_spec.findings import Finding, pointer
+from lro_conformance.chosen_paths import LINES, STDIN
+from lro_spec.file_rules import FileState, judge_file
+from lro_spec.findings import Finding, from_schema, in_text
+from lro_spec.header_rules import validate_header
+from lro_spec.json_position import nearest_position
+from lro_spec.physical_lines import Readable
+from lro_spec.streams import DamagedError, Peekable, plain_name, unpacked
 from lro_spec.strictjson import StrictJsonError, loads
-from lro_spec.validation import validate_descriptor, validate_file, validate_header
 
 Kind = Literal["descriptor", "header", "file", "profile", "report"]
 
+MAX_DOCUMENT_BYTES = 64 * 1024 * 1024
+"""The largest descriptor, header, profile or report that is read."""
 
-class UnreadableError(Exception):
-    """A path cannot be read, or what it holds not be told; the message names it."""
-
-
-def findings_of(path: str, kind: str | None, edition: str) -> Iterator[Finding]:
-    """What is wrong with the document at *path* (``-`` is standard input), as it is found.
-
-    Raises `UnreadableError` when it cannot be read, or when *kind* is None and nothing tells its kind.
-    """
-    try:
-        with _opened(path) as stream:
-            yield from _findings(path, stream, kind or _kind(path, stream), edition)
-    except OSError as problem:
-        raise UnreadableError(f"{path}: {problem.strerror or problem}") from None
+_FIRST = 1024 * 1024
+_TELLING: tuple[tuple[bytes, Kind], ...] = (
+    (b'"lro-report/', "report"),
+    (b'"jq_recipes"', "descriptor"),
+    (b'"offloaded"', "descriptor"),
+    (b'"lro_header"', "header"),
+)
 
 
-def _opened(path: str) -> BinaryIO:
-    if path != "-" and Path(path).is_file():
-        return open(path, "rb")
-    # to be read twice, once for its kind: a pipe is kept on disk, however long it is
-    kept = cast("BinaryIO", tempfile.TemporaryFile())  # noqa: SIM115 - the caller closes it
-    if path == "-":
-        shutil.copyfileobj(sys.stdin.buffer, kept)
-    else:
-        with open(path, "rb") as pipe:
-            shutil.copyfileobj(pipe, kept)
-    kept.seek(0)
-    return kept
+class UnknownKindError(Exception):
+    """Nothing tells what a document is; the message names it."""
 
 
-def _kind(path: str, stream: BinaryIO) -> Kind:
+class Document:
+    """One document, and what came of reading it."""
+
+    def __init__(
+        self,
+        path: str,
+        kind: str | None,
+        edition: str,
+        *,
+        follow: bool = False,
+        opened: Callable[[str, Readable], Readable] | None = None,
+    ) -> None:
+        self.path = path
+        """Where it is; ``-`` is standard input."""
+        self.kind = cast("Kind | None", kind)
+        """What it is; None until it has been read, where it was not told."""
+        self.lines = 0
+        """How many lines of offloaded files were judged."""
+        self.followed = 0
+        """How many files were judged because a descriptor leads to them."""
+        self._edition = edition
+        self._follow = follow
+        self._opened = opened or _unwatched
+
+    def findings(self) -> Iterator[Finding]:
+        """What is wrong with it, as it is found.
+
+        Raises `OSError` when it cannot be read, `UnknownKindError` when nothing tells its kind.
+        """
+        with self._open() as stream:
+            self.kind = self.kind or _kind(self.path, stream)
+            match self.kind:
+                case "file":
+                    yield from self._file(stream)
+                case "profile":
+                    yield from _profile(self.path, _whole(stream))
+                case _:
+                    yield from self._json(_whole(stream))
+
+    @contextmanager
+    def _open(self) -> Generator[Peekable]:
+        if self.path == STDIN:
+            yield unpacked(self._opened(self.path, cast("Readable", sys.stdin.buffer)))
+            return
+        with open(self.path, "rb", buffering=0) as stream:
+            yield unpacked(self._opened(self.path, cast("Readable", stream)))
+
+    def _file(self, stream: Readable) -> Iterator[Finding]:
+        state = FileState(self._edition)
+        name = plain_name(Path(self.path).name) if Path(self.path).is_file() else None  # a pipe's name says nothing
+        yield from judge_file(stream, state, name)
+        self.lines += state.lines
+
+    def _json(self, data: bytes) -> Iterator[Finding]:
+        if len(data) > MAX_DOCUMENT_BYTES:
+            expected, hint = f"at most {MAX_DOCUMENT_BYTES} bytes", "--kind file, if this is a file of lines"
+            yield Finding("json", "", f"too large for a {self.kind}", expected, "more", hint)
+            return
+        text = data.decode("utf-8", "replace")
+        try:
+            value = loads(data)
+        except StrictJsonError as problem:
+            expected = "strict JSON in UTF-8"
+            finding = Finding("json", "", problem.problem, expected, "something else", _json_hint(problem.problem))
+            yield in_text(finding, text, problem.offset)
+            return
+        for finding in self._judged(value):
+            yield finding if finding.path else in_text(finding, text, nearest_position(text, finding.pointer))
+
+    def _judged(self, value: object) -> Iterator[Finding]:
+        if self.kind == "header":
+            yield from validate_header(value, edition=self._edition)
+        elif self.kind == "report":
+            yield from _report(value)
+        else:
+            from lro_spec.descriptor_rules import validate_descriptor
+
+            yield from validate_descriptor(value, edition=self._edition)
+
+
+def _unwatched(_: str, stream: Readable) -> Readable:
+    return stream
+
+
+def _json_hint(problem: str) -> str:
+    return "two readers may take different values for it" if "twice" in problem else ""
+
+
+def _whole(stream: Readable) -> bytes:
+    """All that is left of a stream; one byte more than is read at the most, where there is more."""
+    parts: list[bytes] = []
+    left = MAX_DOCUMENT_BYTES + 1
+    while left and (part := stream.read(min(left, _FIRST))):
+        parts.append(part)
+        left -= len(part)
+    return b"".join(parts)
+
+
+def _kind(path: str, stream: Peekable) -> Kind:
     """The kind by name (``.yaml``, ``.jsonl``), else by what is written there."""
-    suffix = Path(path).suffix.lower()
+    name = plain_name(Path(path).name)
+    suffix = Path(name).suffix.lower()
     if suffix in (".yaml", ".yml"):
         return "profile"
-    if suffix in (".jsonl", ".ndjson"):
+    if suffix in LINES:
         return "file"
-    first = stream.readline(1 << 20)
-    more = bool(stream.read(4096).strip())
-    stream.seek(0)
+    try:
+        return _kind_of(path, stream)
+    except DamagedError as problem:
+        raise UnknownKindError(f"{path}: cannot be unpacked: {problem}") from None
+
+
+def _kind_of(path: str, stream: Peekable) -> Kind:
+    start = stream.peek(_FIRST)
+    first, _, rest = start.partition(b"\n")
+    second = rest.lstrip().partition(b"\n")[0]
     top = _object(first)
-    if top is not None and more:
-        return "file"  # several lines, the first an object by itself: also a file that forgot its header
-    top = top or _object(stream.read())
-    stream.seek(0)
+    if (top is not None and second) or (top is None and _object(second) is not None):
+        return "file"  # lines that are objects by themselves: also a file that forgot its header
+    top = top or _object(stream.peek(MAX_DOCUMENT_BYTES))
     if top is None:
-        raise UnreadableError(f"{path}: no JSON object, so its kind cannot be told: name it with --kind")
+        told: Kind | None = next((kind for word, kind in _TELLING if word in start), None)
+        if told is None:
+            raise UnknownKindError(f"{path}: no JSON object, so its kind cannot be told: name it with --kind")
+        return told
     if top.get("type") == "lro_header":
         return "header"
     if str(top.get("format", "")).startswith("lro-report"):
         return "report"
-    if "offloaded" in top or "file_path" in top:
+    if "offloaded" in top or "file_path" in top or "jq_recipes" in top:
         return "descriptor"
-    raise UnreadableError(f"{path}: no descriptor, header, file, profile or report as far as one sees: use --kind")
+    raise UnknownKindError(f"{path}: no descriptor, header, file, profile or report as far as one sees: use --kind")
 
 
 def _object(data: bytes) -> dict[str, Any] | None:
-    import json  # leniently: what is wrong with it is found later, by the strict reader
-
-    try:
+    try:  # leniently: what is wrong with it is found later, by the strict reader
         value: object = json.loads(data)
     except (ValueError, RecursionError):
         return None
     return cast("dict[str, Any]", value) if isinstance(value, dict) else None
 
 
-def _findings(path: str, stream: BinaryIO, kind: str, edition: str) -> Iterator[Finding]:
-    if kind == "profile":
-        yield from _profile(path, stream)
-    elif kind == "file":
-        name = Path(path).name if Path(path).is_file() else None  # a pipe's name says nothing
-        yield from validate_file(stream, name=name, edition=edition)
-    else:
-        try:
-            value = loads(stream.read())
-        except StrictJsonError as problem:
-            said = problem.problem
-            yield Finding(kind, "", said, "strict JSON", said, line=problem.line, column=problem.column)
-            return
-        if kind == "descriptor":
-            yield from validate_descriptor(value, edition=edition)
-        elif kind == "header":
-            yield from validate_header(value, edition=edition)
-        else:
-            yield from _report(value)
-
-
 def _report(value: object) -> Iterator[Finding]:
     from lro_spec.schema_errors import violations
 
     for error in violations(value, "report"):
-        message = f"expected {error.expected}, got {error.observed}"
-        yield Finding("report", pointer(list(error.path)), message, error.expected, error.observed)
+        yield from_schema(error, "report", "the report")
 
 
-def _profile(path: str, stream: BinaryIO) -> Iterator[Finding]:
+def _profile(path: str, data: bytes) -> Iterator[Finding]:
     from lro_conformance.profile import ProfileError, load
 
-    try:
-        if path == "-":
-            with tempfile.NamedTemporaryFile(suffix=".yaml") as kept:
-                shutil.copyfileobj(stream, kept)
-                kept.flush()
-                load(Path(kept.name))
-        else:
-            load(Path(path))
-    except ProfileError as error:
-        for problem in error.problems:
-            message = f"{problem.key}: {problem.message}" if problem.key else problem.message
-            yield Finding("profile", "", message, "", "", line=problem.line)
+    with tempfile.NamedTemporaryFile(suffix=".yaml") as kept:
+        where = Path(path)
+        if not where.is_file():  # what came through a pipe has to be somewhere
+            kept.write(data)
+            kept.flush()
+            where = Path(kept.name)
+        try:
+            load(where)
+        except ProfileError as error:
+            text = io.StringIO(data.decode("utf-8", "replace")).read()
+            starts = [0, *(at + 1 for at, character in enumerate(text) if character == "\n")]
+            for problem in error.problems:
+                message = f"{problem.key}: {problem.message}" if problem.key else problem.message
+                finding = Finding("profile", "", message, "", "")
+                if problem.line is None or problem.line > len(starts):
+                    yield finding
+                else:
+                    yield replace(in_text(finding, text, starts[problem.line - 1]), column=None)

@@ -1,56 +1,265 @@
-"""What validation found, as lines for people and grep or as JSON."""
+"""What validation found, as text for people and grep, as JSON, as SARIF, or as annotations of GitHub."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
-from typing import TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from lro_conformance.report.text import one_line
-from lro_spec.findings import Finding
+from lro_spec.findings import Excerpt, Finding
 
-Sources = Iterable[tuple[str, Iterable[Finding]]]
+if TYPE_CHECKING:
+    from lro_conformance.documents import Document
+
+_BEHIND = 2
+"""Findings are sorted and cut when there are so many times as many as are shown."""
 
 
-def printed(sources: Sources, form: str, stream: TextIO) -> int:
-    """Prints the findings of each path as they come; *form* is ``text`` or ``json``. 1 when one is an error, else 0."""
-    write = _json_lines if form == "json" else _text_lines
-    wrong = False
+class Telling:
+    """Tells the findings of documents, one document after the other, and sums up at the end.
 
-    def watched() -> Iterator[tuple[str, Finding]]:
-        nonlocal wrong
-        for path, found in sources:
+    *most* findings are told over all, errors before warnings; the rest is counted. None tells all of them.
+    """
+
+    def __init__(
+        self, form: str, stream: TextIO, most: int | None, *, quiet: bool, before: Callable[[], None] = lambda: None
+    ) -> None:
+        self.counts: Counter[str] = Counter(error=0, warning=0)
+        """How many findings there are of each severity, also those that are not told."""
+        self.told = 0
+        self.skipped = 0
+        """Files of a folder or pattern that are nothing of LRO's."""
+        self._most = most
+        self._quiet = quiet
+        self._before = before
+        self._kinds: Counter[str] = Counter()
+        self._lines = 0
+        self._wrong = 0
+        self._form = _FORMS[form](stream)
+
+    def tell(self, document: Document) -> None:
+        """Reads a document and tells what is wrong with it. What its reading raises, comes through."""
+        before = self.counts.total()
+        for finding in self._chosen(document.findings()):
+            self._before()
+            self._form.finding(finding.path or document.path, finding)
+            self.told += 1
+        self._kinds[document.kind or ""] += 1
+        self._kinds["file"] += document.followed
+        self._lines += document.lines
+        self._wrong += self.counts.total() > before
+
+    def end(self) -> None:
+        """Sums up."""
+        self._form.end(self)
+
+    def sentence(self) -> str:
+        """What was looked at and what came of it, in one line."""
+        looked = ", ".join(_many(n, kind) for kind, n in self._kinds.items() if n)
+        lines = f" ({self._lines:,} lines)" if self._lines else ""
+        skipped = f"; {_many(self.skipped, 'file')} of another kind passed over" if self.skipped else ""
+        if not self.counts.total():
+            return f"nothing wrong: {looked}{lines}{skipped}"
+        found = " and ".join(_many(n, severity) for severity, n in self.counts.items() if n)
+        rest = self.counts.total() - self.told
+        more = f", {rest:,} of them not shown (--max-findings 0 shows all)" if rest else ""
+        of = f"in {self._wrong} of " if self.documents > 1 else "in "
+        return f"{found}{more} {of}{looked}{lines}{skipped}"
+
+    def summary(self) -> dict[str, Any]:
+        """The same for programs."""
+        return {
+            "counts": dict(self.counts),
+            "shown": self.told,
+            "documents": {kind: n for kind, n in self._kinds.items() if n},
+            "lines": self._lines,
+            "passed_over": self.skipped,
+        }
+
+    @property
+    def documents(self) -> int:
+        """How many documents were judged."""
+        return self._kinds.total()
+
+    @property
+    def quiet(self) -> bool:
+        """Whether nothing but findings is wanted."""
+        return self._quiet
+
+    def _chosen(self, found: Iterator[Finding]) -> Iterator[Finding]:
+        if self._most is None:
             for finding in found:
-                wrong = wrong or finding.severity == "error"
-                yield path, finding
+                self.counts[finding.severity] += 1
+                yield finding
+            return
+        left = self._most - self.told
+        kept: list[Finding] = []
+        for finding in found:
+            self.counts[finding.severity] += 1
+            kept.append(finding)
+            if len(kept) >= _BEHIND * left + 100:
+                kept = sorted(kept, key=_weight)[:left]
+        yield from sorted(sorted(kept, key=_weight)[:left], key=_place)
 
-    write(watched(), stream)
-    stream.flush()
-    return int(wrong)
+
+def _weight(finding: Finding) -> tuple[bool, str, int, int]:
+    return (finding.severity != "error", *_place(finding))
+
+
+def _place(finding: Finding) -> tuple[str, int, int]:
+    return finding.path or "", finding.line or 0, finding.column or 0
+
+
+def _many(number: int, word: str) -> str:
+    return f"{number:,} {word}{'' if number == 1 else 's'}"
 
 
 def line(path: str, finding: Finding) -> str:
-    """``path:line:column: LRO-FILE-06 /count: expected …, got … — hint``, without what is not known."""
+    """``path:line:column: LRO-FILE-06 /count: count is off: expected …, got … — hint``, without what is not known."""
     place = ":".join(str(part) for part in (one_line(path), finding.line, finding.column) if part is not None)
     warning = "warning: " if finding.severity == "warning" else ""
-    what = f"expected {finding.expected}, got {finding.observed}" if finding.expected else finding.message
     where = f" {finding.pointer}" if finding.pointer else ""
     hint = f" — {finding.hint}" if finding.hint else ""
-    return one_line(f"{place}: {warning}{finding.rule}{where}: {what}{hint}")
+    return one_line(f"{place}: {warning}{finding.rule}{where}: {sentence(finding)}{hint}")
 
 
-def _text_lines(found: Iterator[tuple[str, Finding]], stream: TextIO) -> None:
-    for path, finding in found:
-        stream.write(line(path, finding) + "\n")
+def sentence(finding: Finding) -> str:
+    """What is wrong, what was expected and what came, in one line."""
+    if not finding.expected:
+        return one_line(finding.message)
+    return one_line(f"{finding.message}: expected {finding.expected}, got {finding.observed}")
 
 
-def _json_lines(found: Iterator[tuple[str, Finding]], stream: TextIO) -> None:
-    """One object a line inside of one array: valid JSON, and a million findings need no memory."""
-    separator = "[\n"
-    try:
-        for path, finding in found:
-            stream.write(f"{separator}{json.dumps({'path': path, **asdict(finding)})}")
-            separator = ",\n"
-    finally:  # also when a path cannot be read: what was found until then stays readable
-        stream.write("[]\n" if separator == "[\n" else "\n]\n")
+def marked(found: Excerpt, number: int | None) -> list[str]:
+    """The line in question with its number, and a mark under the place."""
+    from rich.cells import cell_len
+
+    margin = f"{number if number is not None else '':>6} | "
+    before = one_line(found.text[: found.mark])
+    return [f"{margin}{before}{one_line(found.text[found.mark :])}", f"{'':>6} | {' ' * cell_len(before)}^"]
+
+
+class _Text:
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._styled = stream.isatty() and not os.environ.get("NO_COLOR")
+
+    def finding(self, path: str, finding: Finding) -> None:
+        text = line(path, finding)
+        self._stream.write(self._coloured(text, finding) + "\n")
+        if finding.excerpt is not None:
+            source, mark = marked(finding.excerpt, finding.line)
+            self._stream.write(f"{source}\n{self._style(mark, 'green')}\n")
+
+    def end(self, telling: Telling) -> None:
+        if telling.documents and not telling.quiet:
+            self._stream.write(telling.sentence() + "\n")
+        self._stream.flush()
+
+    def _coloured(self, text: str, finding: Finding) -> str:
+        place, rule, rest = text.partition(finding.rule)
+        return f"{place}{self._style(rule, 'red' if finding.severity == 'error' else 'yellow')}{rest}"
+
+    def _style(self, text: str, colour: str) -> str:
+        import click
+
+        return click.style(text, fg=colour) if self._styled else text
+
+
+class _Json:
+    """One object, a finding a line: valid JSON, and a million findings need no memory."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._separator = '{"findings": [\n'
+
+    def finding(self, path: str, finding: Finding) -> None:
+        self._stream.write(f"{self._separator}{json.dumps({**asdict(finding), 'path': path})}")
+        self._separator = ",\n"
+
+    def end(self, telling: Telling) -> None:
+        start = '{"findings": [' if self._separator.startswith("{") else "\n"
+        self._stream.write(f"{start}],\n{json.dumps(telling.summary())[1:]}\n")
+        self._stream.flush()
+
+
+class _Sarif:
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._found: list[tuple[str, Finding]] = []
+
+    def finding(self, path: str, finding: Finding) -> None:
+        self._found.append((path, finding))
+
+    def end(self, telling: Telling) -> None:
+        from lro_conformance.report import sarif
+        from lro_conformance.version import version
+
+        results = [
+            sarif.Result(
+                rule=finding.rule,
+                message=sentence(finding) + (f". {finding.hint}" if finding.hint else ""),
+                level=finding.severity,
+                path=None if path == "-" else path,
+                line=finding.line,
+                column=finding.column,
+                snippet=finding.excerpt.text if finding.excerpt is not None else "",
+                place=finding.pointer,
+                properties={"expected": finding.expected, "observed": finding.observed} if finding.expected else {},
+            )
+            for path, finding in self._found
+        ]
+        rules = {**sarif.requirement_rules(), **_other_rules()} if results else {}
+        made = sarif.log(results, rules, version=version(), properties=telling.summary())
+        self._stream.write(sarif.text(made))
+        self._stream.flush()
+
+
+def _other_rules() -> dict[str, Any]:
+    from lro_conformance.report.sarif import Rule
+
+    return {
+        "json": Rule("json", "Strict JSON", "A document is strict JSON in UTF-8, which every reader takes alike."),
+        "profile": Rule("profile", "Profiles are understood", "A profile has the keys and values of its schema."),
+        "report": Rule("report", "Reports satisfy their schema", "A report satisfies report.schema.json."),
+    }
+
+
+class _GitHub:
+    """Workflow commands: a run on GitHub shows them beside the line."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def finding(self, path: str, finding: Finding) -> None:
+        known = {"file": path, "line": finding.line, "col": finding.column, "title": finding.rule}
+        properties = ",".join(f"{key}={_property(value)}" for key, value in known.items() if value is not None)
+        where = f"{finding.pointer}: " if finding.pointer else ""
+        hint = f"\n{finding.hint}" if finding.hint else ""
+        message = _data(f"{where}{sentence(finding)}{hint}")
+        self._stream.write(f"::{finding.severity} {properties}::{message}\n")
+
+    def end(self, telling: Telling) -> None:
+        if telling.documents and not telling.quiet:
+            self._stream.write(telling.sentence() + "\n")
+        self._stream.flush()
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(value: str | int) -> str:
+    return _data(str(value)).replace(":", "%3A").replace(",", "%2C")
+
+
+_FORMS: dict[str, Callable[[TextIO], _Text | _Json | _Sarif | _GitHub]] = {
+    "text": _Text,
+    "json": _Json,
+    "sarif": _Sarif,
+    "github": _GitHub,
+}

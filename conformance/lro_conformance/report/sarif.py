@@ -157,7 +157,7 @@ def _location(result: Result) -> dict[str, Any]:
             if result.column is not None:
                 region["startColumn"] = result.column
             if result.snippet:
-                physical["region"] = {**region, "snippet": {"text": result.snippet}}
+                physical["contextRegion"] = {"startLine": result.line, "snippet": {"text": result.snippet}}
         location["physicalLocation"] = physical
     if result.place:
         location["logicalLocations"] = [{"fullyQualifiedName": result.place}]

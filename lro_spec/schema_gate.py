@@ -1,0 +1,78 @@
+"""jsonschema-rs before jsonschema: what it accepts need not be looked at again, a hundred times as fast.
+
+A gate says *yes* or *look closer*; findings and their words always come from jsonschema, the yardstick. Without
+jsonschema-rs there is no gate, and everything is looked at closely. A test holds the two together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any, cast
+
+from lro_spec.bounded_schemas import is_bounded
+from lro_spec.schemas import json_schema
+
+Gate = Callable[[object], bool]
+"""Whether a value surely satisfies a schema."""
+
+_DIALECT = "https://json-schema.org/draft/2020-12/schema"
+_REGEX_BYTES = 1 << 20
+
+
+@cache
+def own_gate(name: str, part: str = "") -> Gate | None:
+    """The gate of a schema of this package, or of one part of its ``$defs``; None without jsonschema-rs."""
+    schema = json_schema(name)
+    if part:
+        schema = {"$schema": _DIALECT, "$defs": schema["$defs"], "$ref": f"#/$defs/{part}"}
+    return _built(schema)
+
+
+def foreign_gate(schema: object) -> Gate | None:
+    """The gate of somebody else's schema; None without jsonschema-rs, or where the schema is not safe to run here.
+
+    Safe is what takes no more time than its size and the record's: no recursion, and regular expressions by an engine
+    that cannot backtrack. Nothing is fetched. ``format`` is an annotation, as in jsonschema.
+    """
+    if isinstance(schema, dict) and not is_bounded(cast("object", schema)):
+        return None
+    return _built(cast("Any", schema)) if isinstance(schema, dict | bool) else None
+
+
+def passes(gate: Gate | None, value: object) -> bool:
+    """Whether there is a gate, and it accepts a value of any origin; what it cannot read it does not accept."""
+    try:
+        return gate is not None and gate(value)
+    except (ValueError, TypeError, OverflowError, RecursionError):  # lone surrogates, and what is no JSON value
+        return False
+
+
+def is_plain_schema(schema: Mapping[str, Any]) -> bool:
+    """Whether a value is surely a valid schema of draft 2020-12, which it also declares, or declares nothing."""
+    rs = _library()
+    declared = schema.get("$schema", _DIALECT)
+    if rs is None or declared != _DIALECT:
+        return False
+    return passes(rs.meta.is_valid, {**schema, "$schema": _DIALECT})
+
+
+def _built(schema: Any) -> Gate | None:
+    rs = _library()
+    if rs is None:
+        return None
+    try:
+        options = rs.RegexOptions(size_limit=_REGEX_BYTES, dfa_size_limit=_REGEX_BYTES)
+        validator = rs.validator_for(schema, validate_formats=False, pattern_options=options, offline=True)
+    except (ValueError, RecursionError, OverflowError, rs.ReferencingError):
+        return None  # not a schema, a reference to somewhere else, an expression that needs backtracking
+    return cast("Gate", validator.is_valid)
+
+
+@cache
+def _library() -> Any:
+    try:
+        import jsonschema_rs
+    except ImportError:
+        return None
+    return jsonschema_rs

@@ -1,0 +1,103 @@
+"""Bytes as validation takes them in: looked into before they are read, unpacked, from whatever they come.
+
+gzip comes with Python; zstd with Python 3.14, or with the extra ``zstd`` of this package.
+"""
+
+from __future__ import annotations
+
+import gzip
+import importlib
+import zlib
+from pathlib import PurePath
+from typing import Any, cast
+
+from lro_spec.physical_lines import Readable
+
+PACKED_SUFFIXES = (".gz", ".zst")
+"""What a compressed file's name ends with."""
+
+_GZIP = b"\x1f\x8b"
+_ZSTD = b"\x28\xb5\x2f\xfd"
+_SKIPPABLE = b"\x2a\x4d\x18"  # zstd's skippable frame, after a first byte 50 to 5f
+_WINDOW_LOG = 27  # the most that zstd itself takes without being asked; 128 MiB
+
+
+class DamagedError(Exception):
+    """Compressed bytes that cannot be unpacked; the message says why."""
+
+
+class NoZstdError(OSError):
+    """There is no library for zstd; the message says how to get one."""
+
+
+class Peekable:
+    """A stream whose beginning can be looked at before it is read; it need not be seekable."""
+
+    def __init__(self, stream: Readable) -> None:
+        self._stream = stream
+        self._ahead = b""
+
+    def peek(self, size: int) -> bytes:
+        """The next *size* bytes, fewer where the stream ends; they stay to be read."""
+        while len(self._ahead) < size:
+            more = self._stream.read(size - len(self._ahead))
+            if not more:
+                break
+            self._ahead += more
+        return self._ahead[:size]
+
+    def read(self, size: int = -1, /) -> bytes:
+        """As of any binary stream."""
+        if not self._ahead:
+            return self._stream.read(size)
+        if size < 0:
+            ahead, self._ahead = self._ahead, b""
+            return ahead + self._stream.read()
+        ahead, self._ahead = self._ahead[:size], self._ahead[size:]
+        return ahead
+
+    def readable(self) -> bool:
+        """True: what unpacks a stream asks."""
+        return True
+
+
+def unpacked(stream: Readable) -> Peekable:
+    """The bytes of a stream, unpacked where they are gzip or zstd.
+
+    Reading raises `DamagedError` where the compressed bytes are cut off or wrong. Raises `NoZstdError`.
+    """
+    packed = stream if isinstance(stream, Peekable) else Peekable(stream)
+    start = packed.peek(4)
+    if start.startswith(_GZIP):
+        return Peekable(_Unpacked(gzip.GzipFile(fileobj=cast("Any", packed)), (gzip.BadGzipFile, EOFError, zlib.error)))
+    if start == _ZSTD or (start[1:] == _SKIPPABLE and 0x50 <= start[0] <= 0x5F):
+        zstd = _zstd()
+        options = {zstd.DecompressionParameter.window_log_max: _WINDOW_LOG}
+        return Peekable(_Unpacked(zstd.ZstdFile(packed, options=options), (EOFError, zstd.ZstdError)))
+    return packed
+
+
+def plain_name(name: str) -> str:
+    """A file's name without the suffix of its compression: the name that it had."""
+    return PurePath(name).stem if name.lower().endswith(PACKED_SUFFIXES) else name
+
+
+class _Unpacked:
+    def __init__(self, stream: Readable, problems: tuple[type[Exception], ...]) -> None:
+        self._stream = stream
+        self._problems = problems
+
+    def read(self, size: int = -1, /) -> bytes:
+        try:
+            return self._stream.read(size)
+        except self._problems as problem:
+            raise DamagedError(str(problem).rstrip(".") or type(problem).__name__) from None
+
+
+def _zstd() -> Any:
+    for name in ("compression.zstd", "backports.zstd"):
+        try:
+            return importlib.import_module(name)
+        except ImportError:
+            continue
+    raise NoZstdError("zstd needs a library that is not installed: pip install 'lro-spec[zstd]', or unpack it first")

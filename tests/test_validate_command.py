@@ -1,0 +1,269 @@
+"""`lro validate` as it is called: what is looked at, how findings are told, what the shell learns."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import os
+import pty
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lro_conformance.cli import main
+from lro_conformance.report import meter
+from tests.test_sarif import assert_sarif
+
+NAME = "atlatl-recall-01KJPY44E0A1B2C3D4E5F6G7H8.jsonl"
+HEADER = {
+    "type": "lro_header",
+    "operation": "recall",
+    "query": "*",
+    "count": 1,
+    "schema_version": "1.0",
+    "timestamp": "2026-03-02T09:30:00Z",
+    "estimated_tokens": 20,
+    "detail": "light",
+}
+
+
+def lines(*values: Any) -> bytes:
+    return b"".join(json.dumps(value).encode() + b"\n" for value in values)
+
+
+GOOD = lines(HEADER, {"id": "a"})
+BAD = lines({**HEADER, "count": 7}, {"id": "a"})
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def said(capsys: pytest.CaptureFixture[str]) -> Any:
+    """Runs the command: exit code, standard output, standard error."""
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        code = main(["validate", *arguments])
+        told = capsys.readouterr()
+        return code, told.out, told.err
+
+    return run
+
+
+class TestWhatIsMeant:
+    def test_a_folder_is_everything_of_lro_in_it(self, here: Path, said: Any):
+        (here / "out/deep").mkdir(parents=True)
+        (here / "out" / NAME).write_bytes(GOOD)
+        (here / "out/deep" / NAME).write_bytes(BAD)
+        (here / "out/package.json").write_text('{"name": "x"}')
+        (here / "out/notes.txt").write_text("no JSON at all")
+        (here / "out/.hidden.jsonl").write_bytes(BAD)
+        code, out, _ = said("out")
+        assert code == 1
+        assert out.startswith(f"out/deep/{NAME}:1:")
+        assert out.endswith("1 error in 1 of 2 files (4 lines); 1 file of another kind passed over\n")
+
+    def test_a_folder_of_nothing_is_a_wrong_call(self, here: Path, said: Any):
+        (here / "out").mkdir()
+        code, out, err = said("out")
+        assert (code, out) == (2, "")
+        assert "out: no .json" in err
+
+    def test_a_folder_without_anything_of_lro_is_a_wrong_call(self, here: Path, said: Any):
+        (here / "x.json").write_text("[]")
+        code, out, err = said(".")
+        assert (code, out) == (2, "")
+        assert "1 files of another kind passed over" in err
+
+    def test_a_pattern_is_what_it_matches(self, here: Path, said: Any):
+        (here / "a").mkdir()
+        (here / "a" / NAME).write_bytes(GOOD)
+        (here / "a/x.json").write_text("[]")
+        assert said("**/*.json*")[:2] == (0, "nothing wrong: 1 file (2 lines); 1 file of another kind passed over\n")
+        assert said("*.nothing")[0] == 2
+
+    def test_a_file_named_twice_is_looked_at_once(self, here: Path, said: Any):
+        (here / NAME).write_bytes(GOOD)
+        assert said(NAME, NAME, ".")[1] == "nothing wrong: 2 files (4 lines)\n"  # ./NAME is another spelling
+
+    def test_what_cannot_be_read_does_not_hide_the_rest(self, here: Path, said: Any):
+        (here / NAME).write_bytes(BAD)
+        code, out, err = said("missing.jsonl", NAME)
+        assert code == 2
+        assert "missing.jsonl: No such file" in err
+        assert "LRO-FILE-06" in out
+
+    @pytest.mark.parametrize("pack", ["gzip", "zstd"])
+    def test_compressed_files_are_unpacked(self, here: Path, said: Any, pack: str):
+        packed = gzip.compress(BAD) if pack == "gzip" else zstd(BAD)
+        name = NAME + (".gz" if pack == "gzip" else ".zst")
+        (here / name).write_bytes(packed)
+        code, out, _ = said(name)
+        assert code == 1
+        assert out.startswith(f"{name}:1:")
+        assert "LRO-NAME" not in out
+
+    def test_compressed_bytes_that_break_off_are_a_finding(self, here: Path, said: Any):
+        whole = gzip.compress(lines({**HEADER, "count": 5000}, *({"id": f"{n * 7919:x}"} for n in range(5000))))
+        (here / f"{NAME}.gz").write_bytes(whole[: len(whole) // 2])
+        code, out, _ = said(f"{NAME}.gz")
+        assert code == 1
+        assert "LRO-FILE-01: the compressed data ends or breaks off here" in out
+
+    def test_a_stream_is_read_as_it_comes(self, monkeypatch: pytest.MonkeyPatch, said: Any):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(gzip.compress(BAD))))
+        code, out, _ = said("-")
+        assert code == 1
+        assert out.startswith("-:1:")
+
+    @pytest.mark.parametrize(
+        ("text", "kind"),
+        [
+            ('{"offloaded": true, "summary": {},}', "descriptor"),
+            ('{"type": "lro_header",,}', "header"),
+            ('{"format": "lro-report/1", nonsense', "report"),
+            ('not json\n{"id": "a"}\n', "file"),
+            (json.dumps(HEADER, indent=1), "header"),
+        ],
+    )
+    def test_the_kind_of_what_is_broken_is_found(self, here: Path, said: Any, text: str, kind: str):
+        (here / "x").write_text(text)
+        told = json.loads(said("--format", "json", "x")[1])
+        assert told["documents"] == {kind: 1}
+
+
+def zstd(data: bytes) -> bytes:
+    from lro_spec.streams import _zstd  # pyright: ignore[reportPrivateUsage]
+
+    return _zstd().compress(data)
+
+
+class TestHowItIsTold:
+    def test_the_line_is_shown_and_marked(self, here: Path, said: Any):
+        (here / NAME).write_bytes(lines({**HEADER, "count": 1}, {"id": "日本語", "tags": 3}))
+        out = said(NAME)[1].split("\n")
+        assert out[0].startswith(f"{NAME}:2:38: LRO-FILE-11 /tags: ")
+        shown, mark = out[1], out[2]
+        assert shown.startswith("     2 | {")
+        assert shown[mark.index("^")] == "3"  # the text is escaped, so each character is one cell wide
+
+    def test_the_mark_stands_below_the_place_in_wide_text_and_far_into_a_line(self, here: Path, said: Any):
+        record = {"id": "a", "title": "語" * 200, "tags": 3}
+        (here / NAME).write_bytes(
+            GOOD[: GOOD.index(b"\n") + 1] + json.dumps(record, ensure_ascii=False).encode() + b"\n"
+        )
+        shown, mark = said(NAME)[1].split("\n")[1:3]
+        wide = sum(2 if char == "語" else 1 for char in shown[: shown.index("3")])
+        assert mark.index("^") >= wide - 2  # the mark's column counts cells
+        assert len(shown) < 200
+
+    def test_control_characters_do_not_reach_a_terminal(self, here: Path, said: Any):
+        (here / NAME).write_bytes(GOOD + '{"id":"\u202e\x1b[2J"}'.encode() + b"\n")
+        assert not re.search("[\x1b\u202e]", said(NAME)[1])
+
+    def test_findings_beyond_the_cap_are_counted_and_the_rest_is_in_order(self, here: Path, said: Any):
+        (here / NAME).write_bytes(lines({**HEADER, "count": 900}, *({"id": f"{n}", "tags": n} for n in range(900)), 3))
+        code, out, _ = said("--max-findings", "3", NAME)
+        assert code == 1
+        assert [int(line.split(":")[1]) for line in out.split("\n") if line.startswith(NAME)] == [1, 2, 3]
+        assert "902 errors, 899 of them not shown (--max-findings 0 shows all) in 1 file (902 lines)" in out
+        told = json.loads(said("--format", "json", "--max-findings", "0", NAME)[1])
+        assert (len(told["findings"]), told["shown"], told["counts"]["error"]) == (902, 902, 902)
+
+    def test_errors_are_shown_before_warnings_when_not_all_are(self, here: Path, said: Any):
+        (here / "renamed.jsonl").write_bytes(BAD)
+        out = said("--max-findings", "1", "renamed.jsonl")[1]
+        assert "LRO-FILE-06" in out
+        assert "LRO-NAME-02" not in out
+
+    def test_sarif_satisfies_the_official_schema(self, here: Path, said: Any):
+        (here / NAME).write_bytes(BAD)
+        (here / "x.json").write_text('{"offloaded": true, "offloaded": true}')
+        code, out, _ = said("--format", "sarif", ".")
+        made = json.loads(out)
+        assert code == 1
+        assert_sarif(made)
+        run = made["runs"][0]
+        assert {result["ruleId"] for result in run["results"]} == {"LRO-FILE-06", "json"}
+        assert run["properties"]["counts"]["error"] == 2
+        place = run["results"][0]["locations"][0]["physicalLocation"]
+        assert place["region"] == {"startLine": 1, "startColumn": 70}
+        assert '"count": 7' in place["contextRegion"]["snippet"]["text"]
+
+    def test_sarif_of_nothing_is_a_run_without_results(self, here: Path, said: Any):
+        (here / NAME).write_bytes(GOOD)
+        made = json.loads(said("--format", "sarif", NAME)[1])
+        assert_sarif(made)
+        assert made["runs"][0]["results"] == []
+
+    def test_github_annotations_are_escaped(self, here: Path, said: Any):
+        (here / "a,b:c%.jsonl").write_bytes(BAD)
+        out = said("--format", "github", "a,b:c%.jsonl")[1]
+        assert re.search(
+            r"^::error file=a%2Cb%3Ac%25\.jsonl,line=1,col=\d+,title=LRO-FILE-06::/count: .*%0A", out, re.M
+        )
+        assert "\n::warning file=" in f"\n{out}"
+
+    def test_a_place_in_a_document_of_many_lines_is_found(self, here: Path, said: Any):
+        (here / "h.json").write_text(json.dumps({**HEADER, "count": "one"}, indent=2))
+        out = said("h.json")[1]
+        assert out.startswith("h.json:5:12: LRO-FILE-03 /count: ")
+        assert '     5 |   "count": "one",' in out
+
+    def test_a_profile_shows_its_line(self, here: Path, said: Any):
+        (here / "lro.yaml").write_text("server: {command: [x]}\nlevle: 3\n")
+        out = said("lro.yaml")[1]
+        assert out.startswith("lro.yaml:2: profile: ")
+        assert "     2 | levle: 3" in out
+
+
+class Slow:
+    """A stream of many reads."""
+
+    def __init__(self, data: bytes) -> None:
+        self._left = data
+
+    def read(self, size: int = -1, /) -> bytes:
+        part, self._left = self._left[:100], self._left[100:]
+        return part
+
+
+class TestMeter:
+    def on_terminal(self, monkeypatch: pytest.MonkeyPatch, patience: float) -> str:
+        monkeypatch.setattr(meter, "PATIENCE_S", patience)
+        monkeypatch.setenv("TERM", "xterm")
+        controller, terminal = pty.openpty()
+        with os.fdopen(terminal, "w") as stream:
+            with meter.Meter(stream, []) as bar:
+                watched = bar.watched("long.jsonl", Slow(b"x" * 1000))
+                while watched.read(100):
+                    time.sleep(0.02)
+            stream.flush()
+            os.set_blocking(controller, False)
+            try:
+                return os.read(controller, 1 << 16).decode()
+            except BlockingIOError:
+                return ""
+            finally:
+                os.close(controller)
+
+    def test_what_takes_long_shows_how_far_it_is(self, monkeypatch: pytest.MonkeyPatch):
+        assert "long.jsonl" in self.on_terminal(monkeypatch, 0.05)
+
+    def test_what_is_quick_shows_nothing(self, monkeypatch: pytest.MonkeyPatch):
+        assert self.on_terminal(monkeypatch, 60) == ""
+
+    def test_nothing_is_drawn_where_there_is_no_terminal(self, here: Path):
+        (here / NAME).write_bytes(BAD)
+        command = [sys.executable, "-m", "lro_conformance", "validate", "-q", NAME]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        assert (done.returncode, done.stderr) == (1, "")
