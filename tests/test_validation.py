@@ -464,8 +464,7 @@ class TestDescriptor:
     def test_descriptor_that_is_no_object_is_found(self, value: Any):
         assert only(list(validate_descriptor(value))).rule == "LRO-DESC-01"
 
-    @settings(max_examples=30)
-    @settings(deadline=None)
+    @settings(max_examples=30, deadline=None)
     @given(
         st.dictionaries(
             st.sampled_from(list(descriptor())),
