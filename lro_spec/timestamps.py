@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 
 _FORM = re.compile(
     r"(?P<date>\d{4}-\d\d-\d\d|\d{8})[Tt ](?P<hour>\d\d):?(?P<minute>\d\d)(?::?(?P<second>\d\d)(?:[.,](?P<part>\d+))?)?"
@@ -30,11 +30,14 @@ def parse(text: str) -> datetime | None:
         return None
 
 
-def moments(text: str) -> list[datetime]:
-    """The moments that *text* may mean: one with an offset; UTC or local time without; none when it is malformed."""
+def moments(text: str, local: tzinfo | None = None) -> list[datetime]:
+    """The moments that *text* may mean: one with an offset; UTC or local time without; none when it is malformed.
+
+    *local* is the zone of local time, by default this machine's.
+    """
     moment = parse(text)
     if moment is None:
         return []
     if moment.tzinfo is not None:
         return [moment]
-    return [moment.replace(tzinfo=UTC), moment.astimezone()]
+    return [moment.replace(tzinfo=UTC), moment.astimezone() if local is None else moment.replace(tzinfo=local)]

@@ -8,6 +8,7 @@ import re
 import stat
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import timedelta, timezone
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
@@ -19,6 +20,7 @@ from lro_spec.messages import FoundDescriptor, find_descriptor
 from lro_spec.strictjson import DEEPEST, StrictJsonError, loads, too_deep
 
 if TYPE_CHECKING:
+    from lro_conformance.starts import Start
     from lro_conformance.wire.process import Reply
 
 _SURROGATE = re.compile("[\ud800-\udbff\udc00-\udc7f\udd00-\udfff]")
@@ -62,6 +64,8 @@ class FileSeen:
     data: bytes = b""
     mode: int | None = None
     mtime: float | None = None
+    real: str | None = None
+    """The path without links, as it was then; None where it is no path of a file."""
 
     @cached_property
     def lines(self) -> list[Line]:
@@ -124,16 +128,40 @@ class Call:
     """The detail level asked for; None when the tool's default was left to apply."""
     limit: int | None
     query: str | None
-    settings: Mapping[str, object]
-    """The LRO settings that the server was started with."""
-    command: tuple[str, ...]
+    start: Start
+    """The server process that was asked."""
+    before: tuple[int, ...]
+    """The ids of the requests that gave this process what it holds: memories stored, cleanups set off."""
     reply: Reply
     started: float
     """Seconds since the epoch."""
     ended: float
+    utc_offset_s: int
+    """What local time was ahead of UTC then, in seconds."""
     file: FileSeen | None
-    output_dir: Path | None
+    real_output_dir: Path | None
+    """The output folder that was set, without links, as it was then."""
     inline_path: str | None = None
+
+    @property
+    def settings(self) -> Mapping[str, object]:
+        """The LRO settings that the server was started with."""
+        return self.start.settings
+
+    @property
+    def command(self) -> tuple[str, ...]:
+        """The command that started the server."""
+        return self.start.argv
+
+    @property
+    def output_dir(self) -> Path | None:
+        """The output folder that was set; None where none was."""
+        return self.start.output_dir
+
+    @property
+    def local(self) -> timezone:
+        """The zone of local time then."""
+        return timezone(timedelta(seconds=self.utc_offset_s))
 
     @property
     def result(self) -> Record | None:
@@ -244,20 +272,22 @@ def see_file(path: object, roots: tuple[Path, ...]) -> FileSeen:
         return FileSeen(path, "no path of a file")
     real = Path(real_path(path))
     if not any(real.is_relative_to(root) for root in roots):
-        return FileSeen(path, "lies outside of every folder that the server was given; not read")
+        problem = "lies outside of every folder that the server was given; not read"
+        return FileSeen(path, problem, real=str(real))
     try:
         descriptor = os.open(real, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError as problem:
-        return FileSeen(path, f"cannot be opened: {problem.strerror}")
+        return FileSeen(path, f"cannot be opened: {problem.strerror}", real=str(real))
     seen = os.fstat(descriptor)
     if not stat.S_ISREG(seen.st_mode):
         os.close(descriptor)
-        return FileSeen(path, "is not a regular file")
+        return FileSeen(path, "is not a regular file", real=str(real))
     with os.fdopen(descriptor, "rb") as stream:
         if seen.st_size > MAX_FILE_BYTES:
-            return FileSeen(path, f"has {seen.st_size} bytes, more than {MAX_FILE_BYTES} are not read")
+            problem = f"has {seen.st_size} bytes, more than {MAX_FILE_BYTES} are not read"
+            return FileSeen(path, problem, real=str(real))
         data = stream.read(MAX_FILE_BYTES + 1)
-    return FileSeen(path, None, data, stat.S_IMODE(seen.st_mode), seen.st_mtime)
+    return FileSeen(path, None, data, stat.S_IMODE(seen.st_mode), seen.st_mtime, str(real))
 
 
 def _line(number: int, raw: bytes) -> Line:

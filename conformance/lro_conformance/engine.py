@@ -7,13 +7,17 @@ import secrets
 import time
 from collections.abc import Collection, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from lro_conformance.events import CheckJudged, Observer, RunFinished, RunStarted, TrialFinished, TrialStarted
+from lro_conformance.events import CheckJudged, Event, Observer, RunFinished, RunStarted, TrialFinished, TrialStarted
+from lro_conformance.evidence.layout import EvidenceError
+from lro_conformance.evidence.masking import Masks
 from lro_conformance.examples import on_its_own
-from lro_conformance.judge import Check, NotApplicable, NotObserved, checks, judge
+from lro_conformance.judge import Check, NotApplicable, NotObserved, checks, judge, missed
 from lro_conformance.lab import Lab, ServerTrouble
 from lro_conformance.notes import notes
 from lro_conformance.profile import Profile
@@ -24,6 +28,10 @@ from lro_conformance.trials.survey import Survey
 from lro_conformance.verdicts import LevelVerdict, Verdict, achieved, level_verdict, requirement_verdict
 from lro_conformance.wire import Run
 from lro_spec.requirements import Requirement, catalogue
+
+if TYPE_CHECKING:
+    from lro_conformance.evidence.reader import Stored
+    from lro_conformance.evidence.recorder import Recorder
 
 LEVELS = (1, 2, 3)
 
@@ -45,16 +53,34 @@ def certify(
     observer: Observer | None = None,
     only: Collection[str] | None = None,
     examples: int = EXAMPLES,
+    evidence: Path | None = None,
 ) -> Report:
     """Run the suite against the server of *profile*.
 
     *seed* replays the property checks of an earlier run; *jobs* is how many trials go on at a time (by default one for
     each core); *only* restricts the run to the checks with these names or of these requirement ids, and to the trials
-    they need; *examples* is how many a property is tried with, 0 leaves property checks out.
+    they need; *examples* is how many a property is tried with, 0 leaves property checks out; *evidence* is a folder to
+    keep everything in that was observed.
 
     Never raises for what a server does: a server that cannot be observed makes a report whose ``failure`` says why.
+    Raises `lro_conformance.evidence.layout.EvidenceError` before the run where the folder cannot be used, and after it
+    where not everything could be kept; the report is then its ``report``.
     """
-    return Session(profile, seed=seed, observer=observer, only=only, examples=examples).run(jobs or os.cpu_count() or 1)
+    session = Session(profile, seed=seed, observer=observer, only=only, examples=examples)
+    if evidence is not None:
+        from lro_conformance.evidence.recorder import Recorder
+
+        session.recorder = Recorder(evidence, session.masks)
+    report = session.run(jobs or os.cpu_count() or 1)
+    if session.recorder is not None and session.recorder.problem is not None:
+        raise EvidenceError(session.recorder.problem, report)
+    return report
+
+
+def judge_again(stored: Stored, observer: Observer | None = None) -> Report:
+    """The report of a run that is kept as evidence, by the checks of this version; no server is started."""
+    session = Session(stored.profile, seed=stored.seed, observer=observer, only=stored.only, examples=stored.examples)
+    return session.resume(stored)
 
 
 class Session:
@@ -70,8 +96,12 @@ class Session:
         examples: int = EXAMPLES,
     ) -> None:
         self.profile = profile
+        self.masks = masks_of(profile)
+        self.recorder: Recorder | None = None
+        self.only = only
         self.seed = secrets.randbelow(2**31) if seed is None else seed
-        self.tell: Observer = observer or (lambda event: None)
+        watch = observer or _unseen
+        self.tell: Observer = lambda event: watch(self.masks.value(event))
         self.examples = examples
         wanted = [c for c in checks() if only is None or c.name in only or c.requirement in only]
         self.checks = [c for c in wanted if examples or LIVE not in c.needs]
@@ -89,7 +119,7 @@ class Session:
         started, self.clock = datetime.now(UTC), time.monotonic()
         self.tell(RunStarted(self.info.command, self.profile.edition, tuple(t.name for t in self.trials)))
         with Run() as run:
-            lab = Lab(self.profile, run, self.tell, seed=self.seed)
+            lab = Lab(self.profile, run, self.tell, seed=self.seed, recorder=self.recorder)
             live = Live(lab, self.examples)
             try:
                 with on_its_own(run.root / "hypothesis"):
@@ -103,6 +133,32 @@ class Session:
             starts, self.trouble = run.starts, lab.trouble
         self._judge(final=True)
         report = self._report(started.isoformat(timespec="seconds"), time.monotonic() - self.clock, starts)
+        if self.recorder is not None:
+            self._keep(self.recorder, report)
+        self.tell(RunFinished(report))
+        return report
+
+    def _keep(self, recorder: Recorder, report: Report) -> None:
+        from lro_conformance.evidence.recorder import Finished
+
+        live = [self.masks.value(self.results[c.name]) for c in self.checks if LIVE in c.needs]
+        found = {name: kept for name, kept in self.evidence.items() if name != LIVE}
+        recorder.finish(Finished(self.profile, found, live, self.examples, self.only, self.trouble, report))
+
+    def resume(self, stored: Stored) -> Report:
+        """Judge what an earlier run found, and report on it."""
+        self.tell(RunStarted(self.info.command, self.profile.edition, ()))
+        missing = NotObserved(f"not tried when this evidence was recorded, by lro-spec {stored.version}")
+        self.evidence = {t.name: stored.trials.get(t.name, missing) for t in self.trials} | {LIVE: missing}
+        self.trouble, self.timeline = stored.trouble, list(stored.timeline)
+        survey = self.evidence["survey"]
+        if isinstance(survey, Survey):
+            self.info = _server_info(survey, self.info.command)
+        if self._gate() is None:  # what comes before it comes of no live server
+            for one in (c for c in self.checks if c.name in stored.properties):
+                self.results[one.name] = _by_keyword(stored.properties[one.name], self.profile.edition)
+        self._judge(final=True)
+        report = self._report(stored.started_at, stored.duration_s, stored.starts)
         self.tell(RunFinished(report))
         return report
 
@@ -205,7 +261,7 @@ class Session:
         survey = self.evidence.get("survey")
         hardening = [r.verdict for r in judged if r.requirement.group == "hardening"]
         failure = self._failure(survey)
-        return Report(
+        report = Report(
             suite_version=suite_version(),
             edition=edition,
             server=self.info,
@@ -223,6 +279,7 @@ class Session:
             hardening=requirement_verdict(hardening).label,
             timeline=tuple(sorted(self.timeline, key=lambda s: s.started_s)),
         )
+        return self.masks.value(report)
 
     def _notes(self, failure: str | None) -> tuple[str, ...]:
         found = notes(self.evidence)
@@ -249,14 +306,30 @@ class Session:
         return RequirementResult(one, verdict, tuple(results), reason)
 
 
+def masks_of(profile: Profile) -> Masks:
+    """What may not be written of the environment that this run's servers see; the settings of LRO are no secrets."""
+    settings = {s.env for s in profile.settings.values() if s is not None and s.env is not None}
+    return Masks({**os.environ, **profile.server.env}, but=settings)
+
+
+def _unseen(event: Event) -> None:
+    pass
+
+
+def _by_keyword(result: CheckResult, edition: str) -> CheckResult:
+    """The result with what a miss means in this edition."""
+    if result.erratum or result.verdict not in (Verdict.FAIL, Verdict.WARN):
+        return result
+    return replace(result, verdict=missed(result.requirement, edition))
+
+
 def _group(one: Check, edition: str) -> str:
     return next((r.group for r in catalogue(edition) if r.id == one.requirement), "")
 
 
 def _server_info(survey: Survey, command: tuple[str, ...]) -> ServerInfo:
-    server = survey.bench.server
-    name, version = server.server_info.get("name"), server.server_info.get("version")
-    return ServerInfo(str(name or ""), str(version or ""), command, str(server.protocol_version or ""))
+    name, version = survey.server_info.get("name"), survey.server_info.get("version")
+    return ServerInfo(str(name or ""), str(version or ""), command, str(survey.protocol or ""))
 
 
 def _nothing_to_see(survey: Survey) -> str:

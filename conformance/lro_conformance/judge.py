@@ -45,6 +45,16 @@ class Miss:
     expected: str
     observed: str
     evidence: str
+    reproduce: str = ""
+    """A command for bash that shows it once more."""
+    location: str = ""
+    """Where it stands in recorded evidence."""
+
+    @classmethod
+    def of(cls, expected: str, observed: str, at: object = None, *, evidence: str = "") -> Miss:
+        """What *at* says of itself; *evidence* stands before that."""
+        said = "\n".join(text for text in (evidence, evidence_of(at)) if text)
+        return cls(expected, observed, said, _told(at, "reproducer"), _told(at, "location"))
 
 
 class NotObserved(Exception):
@@ -69,13 +79,13 @@ class Subjects:
         """Examine one subject: *observed* stands against *expected*; *at* renders the evidence (a call, mostly)."""
         self.examined += 1
         if not holds:
-            self.misses.append(Miss(expected, observed, evidence(at)))
+            self.misses.append(Miss.of(expected, observed, at))
         return holds
 
     def erratum(self, *, expected: str, observed: str, at: object = None) -> None:
         """Note a defect of the specification's text that showed here; a warning, never the server's failure."""
         self.examined += 1
-        self.errata.append(Miss(expected, observed, evidence(at)))
+        self.errata.append(Miss.of(expected, observed, at))
 
     def unseen(self, reason: str) -> None:
         """Note why something could not be examined."""
@@ -87,12 +97,14 @@ class Subjects:
         self.not_applicable_because = reason
 
 
-def evidence(at: object) -> str:
-    """The text to look at or paste for a subject: its own ``evidence()`` where it has one."""
-    if at is None:
-        return ""
-    render = getattr(at, "evidence", None)
-    return str(render()) if callable(render) else str(at)
+def evidence_of(at: object) -> str:
+    """The text to look at for a subject: its own ``evidence()`` where it has one."""
+    return "" if at is None else _told(at, "evidence") if hasattr(at, "evidence") else str(at)
+
+
+def _told(at: object, what: str) -> str:
+    render = getattr(at, what, None)
+    return str(render()) if callable(render) else ""
 
 
 def check(requirement_id: str) -> Callable[[Function], Function]:
@@ -168,9 +180,7 @@ def judge(one: Check, have: Mapping[str, Any], *, edition: str = "lro-6400") -> 
 
 def _verdict(one: Check, see: Subjects, edition: str) -> CheckResult:
     if see.misses:
-        keyword = requirement(one.requirement, edition).keyword
-        verdict = Verdict.FAIL if keyword == "MUST" else Verdict.WARN
-        return _missed(one, see, see.misses, verdict)
+        return _missed(one, see, see.misses, missed(one.requirement, edition))
     if see.errata:
         return _missed(one, see, see.errata, Verdict.WARN, erratum=True)
     if see.examined:
@@ -178,6 +188,11 @@ def _verdict(one: Check, see: Subjects, edition: str) -> CheckResult:
     if see.not_applicable_because is not None:
         return _result(one, Verdict.NOT_APPLICABLE, 0, see.not_applicable_because)
     return _result(one, Verdict.NOT_OBSERVED, 0, "; ".join(see.unseen_because) or "nothing to examine")
+
+
+def missed(requirement_id: str, edition: str) -> Verdict:
+    """What it means to miss a requirement: a MUST fails, anything less warns."""
+    return Verdict.FAIL if requirement(requirement_id, edition).keyword == "MUST" else Verdict.WARN
 
 
 def _missed(one: Check, see: Subjects, misses: list[Miss], verdict: Verdict, *, erratum: bool = False) -> CheckResult:
@@ -192,6 +207,8 @@ def _missed(one: Check, see: Subjects, misses: list[Miss], verdict: Verdict, *, 
         observed=first.observed + tally,
         evidence=first.evidence,
         erratum=erratum,
+        reproduce=first.reproduce,
+        location=first.location,
     )
 
 

@@ -6,9 +6,11 @@ folder. A trial opens benches; those that property checks use later are kept unt
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -18,19 +20,23 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from lro_conformance import profile as profiles
-from lro_conformance.calls import Call, FileSeen, see_file
+from lro_conformance.calls import Call, FileSeen, real_path, see_file
 from lro_conformance.events import Observer, TrialStep
 from lro_conformance.judge import NotObserved
 from lro_conformance.operations import OPERATIONS, Operation, resolve
 from lro_conformance.profile import Profile
 from lro_conformance.profile.launching import Value
-from lro_conformance.seeds import corpus
+from lro_conformance.seeds import corpus, substitute
+from lro_conformance.starts import Start
 from lro_conformance.wire import Failure, Limits, Reply, Run, ServerProcess
 from lro_spec.editions import Edition, edition
 from lro_spec.messages import find_descriptor
+
+if TYPE_CHECKING:
+    from lro_conformance.evidence.recorder import Recorder
 
 LIMIT = 200
 """How many records a call asks for where nothing else is meant."""
@@ -90,11 +96,7 @@ class Bench:
 
     lab: Lab
     server: ServerProcess
-    settings: Mapping[str, Value]
-    command: tuple[str, ...]
-    workdir: Path
-    output_dir: Path | None
-    temp: Path
+    start: Start
     tools: Sequence[Mapping[str, Any]] = ()
     operations: Mapping[str, Operation] = field(default_factory=dict[str, Operation])
     handshake: Reply | None = None
@@ -103,6 +105,30 @@ class Bench:
     """What commands that work beside the server said on stderr."""
     named: set[str] = field(default_factory=set[str])
     """The names of the files that descriptors of this server named."""
+    given: list[int] = field(default_factory=list[int])
+    """The ids of the requests that stored memories in this process or set its cleanup off."""
+    base: int = 0
+    """How many of those are the corpus of the suite; what follows belongs to one experiment."""
+
+    @property
+    def settings(self) -> Mapping[str, Value]:
+        """The LRO settings that were set."""
+        return cast("Mapping[str, Value]", self.start.settings)
+
+    @property
+    def workdir(self) -> Path:
+        """The private folder of the process."""
+        return self.start.workdir
+
+    @property
+    def output_dir(self) -> Path | None:
+        """The output folder that was set; None where none was."""
+        return self.start.output_dir
+
+    @property
+    def temp(self) -> Path:
+        """The folder that TMPDIR names."""
+        return self.start.temp
 
     @property
     def roots(self) -> tuple[Path, ...]:
@@ -111,7 +137,7 @@ class Bench:
         if self.output_dir is not None:
             folders.append(self.output_dir)
         if self.lab.reads_system_temp(self.settings):
-            folders += [Path("/tmp"), Path("/var/tmp"), Path(tempfile.gettempdir())]  # noqa: S108 - looked at, not written
+            folders += system_temps()
         return tuple(Path(os.path.realpath(f)) for f in folders)
 
     def call(
@@ -175,13 +201,14 @@ class Bench:
             detail=asked.get("detail"),
             limit=asked.get("limit"),
             query=asked.get("query"),
-            settings=self.settings,
-            command=self.command,
+            start=self.start,
+            before=tuple(self.given),
             reply=reply,
             started=started,
             ended=ended,
+            utc_offset_s=time.localtime(started).tm_gmtoff,
             file=file,
-            output_dir=self.output_dir,
+            real_output_dir=None if self.output_dir is None else Path(real_path(str(self.output_dir))),
             inline_path=self.lab.profile.inline_records,
         )
         if reply.failure is not None:
@@ -211,7 +238,8 @@ class Bench:
         if seed is None or seed.tool is None:
             return None
         with self.lock:
-            reply = self.server.call_tool(seed.tool, _substitute(seed.arguments, memory))
+            reply = self.server.call_tool(seed.tool, substitute(seed.arguments, memory))
+            self.given.append(reply.id)
         if reply.failure is not None:
             self.lab.note_failure(reply.failure, f"{seed.tool}(…)")
         return reply
@@ -231,7 +259,7 @@ class Bench:
             tool, arguments = "run_custodial_task", {"task": "offload_cleanup"}
         if tool is not None:
             with self.lock:
-                self.server.call_tool(tool, dict(arguments))
+                self.given.append(self.server.call_tool(tool, dict(arguments)).id)
                 self.server.drain(0.02)
         elif how is not None and how.command:
             words = [profiles.fill(w, workdir=self.workdir) for w in how.command]
@@ -248,7 +276,8 @@ class Bench:
         """Stop the server and start it again under the same settings, in the same folders."""
         with self.lock:
             self.lab.stop(self.server)
-            self.server = self.lab.spawn(self.settings, self.workdir, self.temp, None)[0]
+            self.server, self.start = self.lab.spawn(self.settings, self.workdir, self.temp, self.output_dir, None)
+            self.given, self.base = [], 0
             self.lab.shake(self.server)
 
     def events(self, name: str) -> list[str]:
@@ -272,11 +301,15 @@ class Bench:
 class Lab:
     """Starts benches for one run."""
 
-    def __init__(self, profile: Profile, run: Run, observer: Observer, *, seed: int) -> None:
+    def __init__(
+        self, profile: Profile, run: Run, observer: Observer, *, seed: int, recorder: Recorder | None = None
+    ) -> None:
         self.profile = profile
         self.edition: Edition = edition(profile.edition)
         self.run = run
         self.seed = seed
+        self.recorder = recorder
+        self._numbers = itertools.count(1)
         self._observer = observer
         self._kept: list[Bench] = []
         self._stray: set[str] = set()
@@ -343,8 +376,8 @@ class Lab:
     def _open(
         self, values: dict[str, Value], workdir: Path, temp: Path, output_dir: Path | None, file_size_limit: int | None
     ) -> Bench:
-        server, command = self.spawn(values, workdir, temp, file_size_limit)
-        made = Bench(self, server, values, command, workdir, output_dir, temp)
+        server, start = self.spawn(values, workdir, temp, output_dir, file_size_limit)
+        made = Bench(self, server, start)
         try:
             made.handshake = self.shake(server)
             made.tools, made.operations = self._find_operations(server)
@@ -404,8 +437,13 @@ class Lab:
                 self._stubborn = True
 
     def spawn(
-        self, values: Mapping[str, Value], workdir: Path, temp: Path, file_size_limit: int | None
-    ) -> tuple[ServerProcess, tuple[str, ...]]:
+        self,
+        values: Mapping[str, Value],
+        workdir: Path,
+        temp: Path,
+        output_dir: Path | None,
+        file_size_limit: int | None,
+    ) -> tuple[ServerProcess, Start]:
         """Start a process under these settings; nothing is said to it yet."""
         for name in values:
             if not self.can_set(name):
@@ -414,9 +452,10 @@ class Lab:
             raise ServerTrouble(f"not tried: {self._waits} requests of this run had no response in time")
         launch = self.launch(values, workdir, seed_file=self._seed_file(workdir))
         spec = self.profile.server
+        environment = {"TMPDIR": str(temp), **launch.env}
         server = self.run.server(
             launch.argv,
-            env={**dict.fromkeys(launch.unset), "TMPDIR": str(temp), **launch.env},
+            env={**dict.fromkeys(launch.unset), **environment},
             cwd=launch.cwd,
             limits=Limits(
                 request_timeout_s=spec.timeout_s,
@@ -427,10 +466,29 @@ class Lab:
             ),
             file_size_limit=file_size_limit,
         )
+        seed = self.profile.seed
+        start = Start(
+            number=next(self._numbers),
+            argv=launch.argv,
+            env=environment,
+            unset=launch.unset,
+            cwd=launch.cwd,
+            workdir=workdir,
+            temp=temp,
+            settings=dict(values),
+            output_dir=output_dir,
+            file_size_limit=file_size_limit,
+            files=_given(launch),
+            seed=None if seed is None or seed.tool is None else (seed.tool, json.dumps(seed.arguments)),
+            python=sys.executable,
+            sent=server.sent,
+        )
+        if self.recorder is not None:
+            self.recorder.follow(server, start)
         failure = server.start()
         if failure is not None:
             raise ServerTrouble(in_words(failure))
-        return server, launch.argv
+        return server, start
 
     def launch(self, values: Mapping[str, Value], workdir: Path, *, seed_file: Path | None = None) -> profiles.Launch:
         """What starts a process under these settings, or one that works beside such a process."""
@@ -470,8 +528,14 @@ class Lab:
     def _fill(self, bench: Bench) -> None:
         for memory in corpus():
             reply = bench.store(memory)
+            bench.base = len(bench.given)
             if reply is None or reply.result is None or reply.result.get("isError") is True:
                 return
+
+    def forget(self) -> None:
+        """What kept servers were given beside the corpus is history: another experiment begins."""
+        for bench in self._kept:
+            del bench.given[bench.base :]
 
     def can_set(self, name: str) -> bool:
         """Whether the profile says how this setting reaches the server."""
@@ -512,6 +576,11 @@ class Lab:
                     os.unlink(path)
 
 
+def system_temps() -> list[Path]:
+    """The system's own folders for temporary files."""
+    return [Path("/tmp"), Path("/var/tmp"), Path(tempfile.gettempdir())]  # noqa: S108 - looked at, not written to
+
+
 def in_words(failure: Failure) -> str:
     """A failure in one line, with the end of stderr where there is one."""
     said = f"; its stderr ends: {' | '.join(failure.stderr.splitlines()[-5:])}" if failure.stderr else ""
@@ -542,20 +611,9 @@ def _run(command: Sequence[str], key: str, launch: profiles.Launch) -> list[str]
     return done.stderr.decode("utf-8", "replace").splitlines()
 
 
-def _substitute(template: Any, memory: Mapping[str, Any]) -> Any:
-    if isinstance(template, dict):
-        filled = {k: _substitute(v, memory) for k, v in cast("dict[str, Any]", template).items()}
-        return {k: v for k, v in filled.items() if v is not _ABSENT}
-    if isinstance(template, list):
-        return [_substitute(v, memory) for v in cast("list[Any]", template)]
-    if template == "$memory":
-        return dict(memory)
-    if isinstance(template, str) and template.startswith("$memory."):
-        return memory.get(template.removeprefix("$memory."), _ABSENT)
-    return template
-
-
-_ABSENT = object()
+def _given(launch: profiles.Launch) -> dict[str, str]:
+    path = launch.config_file
+    return {} if path is None else {str(path): path.read_text(encoding="utf-8", errors="replace")}
 
 
 __all__ = ["LIMIT", "NEVER", "OPERATIONS", "Bench", "Lab", "ServerTrouble", "Settings"]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import random
 import uuid
+from collections.abc import Mapping
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 Memory = dict[str, Any]
 
@@ -88,3 +89,20 @@ def wide(size: int = 60) -> tuple[Memory, ...]:
         }
         found.append(base)
     return tuple(found)
+
+
+def substitute(template: Any, memory: Mapping[str, Any]) -> Any:
+    """A template of arguments with ``"$memory"`` and ``"$memory.FIELD"`` filled in, or left out where absent."""
+    if isinstance(template, dict):
+        filled = {k: substitute(v, memory) for k, v in cast("dict[str, Any]", template).items()}
+        return {k: v for k, v in filled.items() if v is not _ABSENT}
+    if isinstance(template, list):
+        return [substitute(v, memory) for v in cast("list[Any]", template)]
+    if template == "$memory":
+        return dict(memory)
+    if isinstance(template, str) and template.startswith("$memory."):
+        return memory.get(template.removeprefix("$memory."), _ABSENT)
+    return template
+
+
+_ABSENT = object()

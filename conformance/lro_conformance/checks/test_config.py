@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from pathlib import Path
 
-from lro_conformance.calls import real_path
 from lro_conformance.judge import NotObserved, Subjects, check
 from lro_conformance.readings import tokens_per_character
 from lro_conformance.records import show
@@ -61,26 +59,23 @@ def test_threshold_setting(survey: Survey, inline: Inline, see: Subjects) -> Non
 def test_output_dir_setting(survey: Survey, see: Subjects) -> None:
     """output_dir takes effect: the file lies below it."""
     for call in (c for c in survey.offloaded if c.file is not None):
-        if call.output_dir is None or call.file is None:
+        if call.output_dir is None or call.real_output_dir is None or call.file is None:
             raise NotObserved("the output folder cannot be set (profile: settings.output_dir)")
         if not os.path.isabs(call.file.path):
             see.unseen("file_path is not absolute")
             continue
-        real, root = Path(real_path(call.file.path)), Path(real_path(str(call.output_dir)))
-        see.expect(real.is_relative_to(root), expected=f"a file in {call.output_dir}", observed=call.file.path, at=call)
+        below = Path(call.file.real or call.file.path).is_relative_to(call.real_output_dir)
+        see.expect(below, expected=f"a file in {call.output_dir}", observed=call.file.path, at=call)
 
 
 @check("LRO-CFG-05")
 def test_system_temporary_folder(survey: Survey, folders: Folders, see: Subjects) -> None:
     """Without output_dir files go to the system's temporary folder: that of TMPDIR, or /tmp itself."""
-    places = [Path("/tmp"), Path("/var/tmp"), Path(tempfile.gettempdir())]  # noqa: S108 - compared with, not written to
-    if folders.temp is not None:
-        places.append(folders.temp)
-    real = {Path(real_path(str(p))) for p in places}
+    places = set(folders.real_temps)
     for call in (c for c in folders.unset if c.outcome == "offloaded" and c.file is not None):
-        path = call.file.path if call.file is not None else ""
+        path, real = (call.file.path, call.file.real) if call.file is not None else ("", None)
         see.expect(
-            bool(real & set(Path(real_path(path)).parents[:2])),
+            bool(places & set(Path(real or path).parents[:2])),
             expected=f"a file in {folders.temp} (TMPDIR) or /tmp",
             observed=path,
             at=call,

@@ -157,7 +157,7 @@ def test_header_timestamp(survey: Survey, see: Subjects) -> None:
     """The header's timestamp is ISO 8601 and tells when the file was written."""
     for call in (c for c in survey.files if _text(c.header.get("timestamp"))):
         said = str(call.header["timestamp"])
-        meant = [m.timestamp() for m in moments(said)]
+        meant = [m.timestamp() for m in moments(said, call.local)]
         low, high = call.started - CLOCK_S, call.ended + CLOCK_S
         see.expect(
             any(low <= m <= high for m in meant),

@@ -6,7 +6,7 @@ import os
 import re
 from pathlib import Path
 
-from lro_conformance.calls import Call, real_path
+from lro_conformance.calls import Call
 from lro_conformance.checks.test_file import CLOCK_S
 from lro_conformance.judge import Subjects, check
 from lro_conformance.records import show
@@ -18,11 +18,11 @@ from lro_spec.naming import parse_file_name
 def test_file_lies_in_the_folder(survey: Survey, see: Subjects) -> None:
     """The file lies directly in the configured output folder."""
     for call in survey.files:
-        folder = call.output_dir
-        if folder is None or call.file is None:
+        folder, root = call.output_dir, call.real_output_dir
+        if folder is None or root is None or call.file is None or call.file.real is None:
             see.unseen("the output folder cannot be set (profile: settings.output_dir)")
             continue
-        real, root = Path(real_path(call.file.path)), Path(real_path(str(folder)))
+        real = Path(call.file.real)
         if not real.is_relative_to(root):
             see.unseen("the file does not lie below the folder that was set")
             continue

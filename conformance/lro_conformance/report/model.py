@@ -30,6 +30,10 @@ class CheckResult:
     """What to look at or paste: the settings and the JSON-RPC lines of the subject that failed."""
     erratum: bool = False
     """True where a *warn* is a defect of the specification's text, not of the server."""
+    reproduce: str = ""
+    """A command for bash that shows the subject that failed once more: the same lines to the same server."""
+    location: str = ""
+    """Where that subject stands in the folder of evidence: ``servers/0003/transcript.jsonl:17``; empty without one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +159,8 @@ def _requirement(result: RequirementResult) -> dict[str, Any]:
                 "observed": c.observed,
                 "evidence": c.evidence,
                 "erratum": c.erratum,
+                "reproduce": c.reproduce,
+                "location": c.location,
             }
             for c in result.checks
         ],

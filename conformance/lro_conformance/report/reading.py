@@ -98,6 +98,8 @@ def _result(value: Mapping[str, Any], known: Mapping[str, Requirement], edition:
             observed=c["observed"],
             evidence=c["evidence"],
             erratum=c.get("erratum", False),
+            reproduce=c.get("reproduce", ""),
+            location=c.get("location", ""),
         )
         for c in value["checks"]
     )

@@ -8,9 +8,9 @@ from functools import partial
 from itertools import repeat
 from pathlib import Path
 
-from lro_conformance.calls import Call
+from lro_conformance.calls import Call, real_path
 from lro_conformance.judge import NotObserved
-from lro_conformance.lab import LIMIT, Bench, Lab, ServerTrouble, Settings
+from lro_conformance.lab import LIMIT, Bench, Lab, ServerTrouble, Settings, system_temps
 from lro_conformance.trials import trial
 from lro_conformance.trials.cleanup import Cleaning, clean
 from lro_conformance.trials.survey import Survey
@@ -151,6 +151,8 @@ class Folders:
     unset: tuple[Call, ...]
     temp: Path | None
     """The folder that TMPDIR named for that server."""
+    real_temps: tuple[Path, ...]
+    """That folder and the system's own for temporary files, without links."""
     awkward: tuple[Call, ...]
     awkward_dir: Path | None
 
@@ -167,9 +169,9 @@ def folders(lab: Lab, survey: Survey) -> Folders:
     limit = 5 if survey.adjustable else LIMIT
     with lab.bench(Settings(threshold_tokens=threshold, output_dir=None)) as bench:
         unset = tuple(bench.call(n, limit=limit) for n in names)
-        temp = bench.temp
+        temp, temps = bench.temp, (bench.temp, *system_temps())
     awkward, where = _awkward(lab, threshold, names, limit)
-    return Folders(unset, temp, awkward, where)
+    return Folders(unset, temp, tuple(Path(real_path(str(t))) for t in temps), awkward, where)
 
 
 def _awkward(lab: Lab, threshold: int | None, names: list[str], limit: int) -> tuple[tuple[Call, ...], Path | None]:

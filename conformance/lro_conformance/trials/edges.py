@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from lro_conformance.calls import Call
 from lro_conformance.lab import Bench, Lab, Settings
@@ -62,7 +62,7 @@ class Edges:
     """Calls of other operations and detail levels under the same thresholds."""
     reason: str | None
     """Why there are none."""
-    bench: Bench | None
+    bench: Bench | None = field(metadata={"kept": False})
     """A server kept at the threshold of one edge, for property checks."""
     threshold: int
 

@@ -109,6 +109,7 @@ class Live:
             self.explore(see, strategy, lambda value: verdict(observe(value)), share=share)
             if see.misses:
                 return
+            self.lab.forget()
             once_more = verdict(observe(missed))  # there was no time to come to it again
             if isinstance(once_more, Miss):
                 see.misses.append(once_more)
@@ -180,6 +181,7 @@ class Live:
             nonlocal until
             if time.monotonic() > until:
                 raise _Enough
+            self.lab.forget()
             found = examine(value)
             if not isinstance(found, Miss):
                 return
@@ -202,6 +204,7 @@ class Live:
             explored()
         except (AssertionError, _Enough):
             if len(missed) == 1:  # so it has not come again yet
+                self.lab.forget()
                 again = examine(missed[0][0])
                 if not isinstance(again, Miss):
                     raise FlakyFailure(_GONE, [AssertionError(missed[0][1].observed)]) from None

@@ -5,17 +5,18 @@ from __future__ import annotations
 import re
 import shutil
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from functools import cached_property
+from typing import Any, TypedDict, cast
 
-from lro_conformance.calls import Call
+from lro_conformance.calls import Call, real_path
 from lro_conformance.judge import NotObserved
 from lro_conformance.lab import Lab
 from lro_conformance.records import Record
 from lro_conformance.trials import trial
 from lro_conformance.trials.survey import Survey
-from lro_spec.recipes import Agreement, JqRunner, Pipeline, RecipeSyntaxError, agrees, parse_command, probe
+from lro_spec.recipes import Agreement, JqRun, JqRunner, Pipeline, RecipeSyntaxError, agrees, parse_command, probe
 
 STANDARD = range(1, 11)
 """The numbers of the standard recipes."""
@@ -23,8 +24,16 @@ STANDARD = range(1, 11)
 PATIENCE_S = 4.0
 """How long a recipe may take for a file of a few hundred records; an honest one takes a hundredth of a second."""
 
+OUTPUT_BYTES = 1 << 20
+"""What a recipe may give beyond eight times its file: more is cut off, since what was given is kept."""
+
 SEARCHING = {2: "namespace", 3: "title", 6: "memory_type", 10: "content"}
 """Recipes that look for something, and the field in which they do."""
+
+
+class _Limits(TypedDict):
+    timeout_s: float
+    max_output: int
 
 
 @dataclass(frozen=True)
@@ -37,9 +46,25 @@ class Command:
     description: Any
     text: Any
     """The command as it stands there."""
-    pipeline: Pipeline | None
-    problem: str | None
-    """Why it could not be understood."""
+
+    @cached_property
+    def _parsed(self) -> Pipeline | str:
+        if not isinstance(self.text, str):
+            return "it has no command"
+        try:
+            return parse_command(self.text)
+        except RecipeSyntaxError as wrong:
+            return str(wrong)
+
+    @property
+    def pipeline(self) -> Pipeline | None:
+        """What it does; None where it could not be understood."""
+        return None if isinstance(self._parsed, str) else self._parsed
+
+    @property
+    def problem(self) -> str | None:
+        """Why it could not be understood."""
+        return self._parsed if isinstance(self._parsed, str) else None
 
     def evidence(self) -> str:
         """What to paste."""
@@ -54,7 +79,14 @@ class Try:
     command: Command
     literal: str | None
     """What it was made to look for, in place of its own placeholder."""
-    agreement: Agreement
+    output: JqRun
+    """What jq gave."""
+
+    @cached_property
+    def agreement(self) -> Agreement:
+        """How that compares with what the recipe means, evaluated without jq."""
+        call = self.command.call
+        return agrees(self.number, self.output, call.filed, self.literal, header=call.header)
 
     def evidence(self) -> str:
         """What to paste."""
@@ -72,6 +104,8 @@ class Recipes:
     """Standard recipes that a descriptor has nothing for."""
     engine: str
     """The jq of the machine, where there is one, or else libjq."""
+    real: Mapping[str, str]
+    """The paths that descriptors and their recipes name, and each without links, as it was then."""
 
 
 @trial("the ten recipes, run on real files")
@@ -79,13 +113,15 @@ def recipes(lab: Lab, survey: Survey) -> Recipes:
     """Run the recipes on files of every detail level."""
     commands = {id(c): commands_of(c) for c in survey.files}
     if not any(commands.values()):
-        return Recipes((), (), tuple((n, survey.files[0]) for n in STANDARD) if survey.files else (), "none")
+        return Recipes((), (), tuple((n, survey.files[0]) for n in STANDARD) if survey.files else (), "none", {})
     binary = shutil.which("jq")
     chosen = _to_run(survey, commands)
     tries: list[Try] = []
     unmet: list[tuple[int, Call]] = []
     # A jq process costs three times a run of libjq: the binary runs once for each recipe, on the file of most detail.
-    with JqRunner(binary, timeout_s=PATIENCE_S) as installed, JqRunner(timeout_s=PATIENCE_S) as bundled:
+    most = OUTPUT_BYTES + 8 * max(len(c.file.data) for c in chosen if c.file is not None)
+    limits: _Limits = {"timeout_s": PATIENCE_S, "max_output": most}
+    with JqRunner(binary, **limits) as installed, JqRunner(**limits) as bundled:
         for call in chosen:
             lab.step("recipes", f"{call.operation} {call.detail or ''}")
             for number in STANDARD:
@@ -96,7 +132,9 @@ def recipes(lab: Lab, survey: Survey) -> Recipes:
                 if not found:
                     unmet.append((number, call))
     flat = tuple(c for found in commands.values() for c in found)
-    return Recipes(flat, tuple(tries), tuple(unmet), binary or "libjq")
+    named = {c.pipeline.path for c in flat if c.pipeline is not None}
+    named |= {path for c in survey.files if isinstance(path := c.descriptor.get("file_path"), str)}
+    return Recipes(flat, tuple(tries), tuple(unmet), binary or "libjq", {p: real_path(p) for p in sorted(named)})
 
 
 def commands_of(call: Call) -> list[Command]:
@@ -105,14 +143,7 @@ def commands_of(call: Call) -> list[Command]:
     found: list[Command] = []
     for index, entry in enumerate(cast("list[Any]", entries) if isinstance(entries, list) else []):
         recipe = cast("dict[str, Any]", entry) if isinstance(entry, dict) else {}
-        text = recipe.get("command")
-        pipeline, problem = None, "it has no command"
-        if isinstance(text, str):
-            try:
-                pipeline, problem = parse_command(text), None
-            except RecipeSyntaxError as wrong:
-                problem = str(wrong)
-        found.append(Command(call, index, recipe.get("description"), text, pipeline, problem))
+        found.append(Command(call, index, recipe.get("description"), recipe.get("command")))
     return found
 
 
@@ -158,8 +189,7 @@ def again(runner: JqRunner, tries: Sequence[Try]) -> list[Try]:
         if pipeline is None or call.file is None:
             continue
         changed = probe(pipeline, one.number, one.literal) if one.literal is not None else pipeline
-        output = runner.run(changed or pipeline, call.file.data)
-        found.append(replace(one, agreement=agrees(one.number, output, call.filed, one.literal, header=call.header)))
+        found.append(replace(one, output=runner.run(changed or pipeline, call.file.data)))
     return found
 
 
@@ -169,8 +199,7 @@ def _runs(runner: JqRunner, number: int, call: Call, command: Command, pipeline:
         if changed is None:
             changed, literal = pipeline, None
         data = call.file.data if call.file is not None else b""
-        output = runner.run(changed, data)
-        yield Try(number, command, literal, agrees(number, output, call.filed, literal, header=call.header))
+        yield Try(number, command, literal, runner.run(changed, data))
 
 
 def literals(number: int, records: Sequence[Record]) -> list[str | None]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -26,7 +26,8 @@ EDGE_LIMIT = 40
 class Survey:
     """What a server with a threshold of 1 does; one that cannot be set so is seen at its own threshold."""
 
-    bench: Bench
+    bench: Bench = field(metadata={"kept": False})
+    """For property checks, while it runs."""
     operations: Mapping[str, Operation]
     tools: Sequence[Mapping[str, Any]]
     calls: tuple[Call, ...]
@@ -55,6 +56,12 @@ class Survey:
     """Whether the threshold could be set."""
     anomalies: tuple[str, ...]
     """What stood on stdout that no JSON-RPC message of MCP is."""
+    named: bool
+    """Whether the profile names the tools of the operations."""
+    server_info: Mapping[str, Any]
+    """What the server says of itself."""
+    protocol: str | None
+    """The version of MCP that it speaks."""
 
     @property
     def offloaded(self) -> list[Call]:
@@ -74,8 +81,7 @@ class Survey:
     @property
     def guessed(self) -> bool:
         """Whether no tool is one that LRO applies to by name: those that were tried only sound like one."""
-        named = self.bench.lab.profile.operations is not None
-        return not named and not any(o.tool == TOOLS[n] for n, o in self.operations.items())
+        return not self.named and not any(o.tool == TOOLS[n] for n, o in self.operations.items())
 
     @property
     def implemented(self) -> bool | None:
@@ -185,6 +191,9 @@ def _look(lab: Lab, bench: Bench, adjustable: bool) -> Survey:
         word=word,
         adjustable=adjustable,
         anomalies=tuple(str(a) for a in bench.server.transcript.anomalies if a.kind not in _LAWFUL),
+        named=lab.profile.operations is not None,
+        server_info=bench.server.server_info,
+        protocol=bench.server.protocol_version,
     )
 
 
@@ -192,7 +201,8 @@ def _look(lab: Lab, bench: Bench, adjustable: bool) -> Survey:
 class Inline:
     """What the same server returns when nothing is offloaded."""
 
-    bench: Bench
+    bench: Bench = field(metadata={"kept": False})
+    """For property checks, while it runs."""
     whole: Mapping[tuple[str, str | None], Call]
     again: Mapping[str, Call]
     """The default call of each operation once more."""

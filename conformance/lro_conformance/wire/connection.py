@@ -127,6 +127,10 @@ class Connection:
                 self._pump(lambda: self._aborted or (until is not None and until()), time.monotonic() + seconds)
             return until is not None and until()
 
+    def sent(self) -> list[bytes]:
+        """The lines that were sent and are kept whole, in order."""
+        return [m.line for m in self.transcript if m.direction == "out" and not m.cut]
+
     @property
     def stderr(self) -> bytes:
         """The end of stderr, at most `Limits.stderr_bytes`."""

@@ -10,7 +10,7 @@ import os
 import resource
 import signal
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import Any, Protocol, Self, cast
@@ -63,6 +63,8 @@ class ServerProcess(Connection):
         self.protocol_version: str | None = None
         """What the server answered to `initialize`; None where it was not a string."""
         self.instructions: str | None = None
+        self.on_closed: Callable[[], None] | None = None
+        """Called once, when it has ended."""
         self._env, self._cwd, self._file_size_limit = env, cwd, file_size_limit
         self._marker, self._watcher = marker, watcher
 
@@ -141,6 +143,8 @@ class ServerProcess(Connection):
             if not self._closed:
                 self._closed = True
                 self._end()
+                if self.on_closed is not None:
+                    self.on_closed()
             return self.exit
         finally:
             self._lock.release()

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import time
 from collections import Counter, deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from lro_conformance.wire import jsonrpc
 
 Direction = Literal["out", "in", "err"]
+Sink = Callable[["Message", bool], None]
+"""Takes a line, and whether it is chatter."""
 
 CUT_BYTES = 512
 """How much of a line stays when its body is cut to save memory."""
@@ -77,6 +79,8 @@ class Transcript:
         self.last_anomaly: Anomaly | None = None
         self.counts: Counter[str] = Counter()
         """How many anomalies of each kind there were."""
+        self.sink: Sink | None = None
+        """Told of every line as it is recorded, before any is cut or dropped."""
 
     def __iter__(self) -> Iterator[Message]:
         """The lines that are kept, in order."""
@@ -105,7 +109,10 @@ class Transcript:
         for kind, detail in problems:
             self.note(kind, detail, line, at=when)
         number, self._next = self._next, self._next + 1
-        self._messages[number] = Message(direction, when, line, problems[0][0] if problems else None, cut)
+        message = Message(direction, when, line, problems[0][0] if problems else None, cut)
+        self._messages[number] = message
+        if self.sink is not None:
+            self.sink(message, chatter)
         self._bytes += len(line) + _OVERHEAD_BYTES
         if len(line) > CUT_BYTES:
             self._cuttable[0 if chatter else 1].append(number)

@@ -1,0 +1,284 @@
+"""Reading a folder of evidence. Nothing in it is trusted: every checksum is computed anew, every value has its type."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, cast, get_type_hints
+
+from lro_conformance.calls import Call, FileSeen
+from lro_conformance.evidence import layout
+from lro_conformance.evidence.answers import answer
+from lro_conformance.evidence.codec import Codec
+from lro_conformance.evidence.layout import EvidenceError, as_bytes
+from lro_conformance.judge import NotApplicable, NotObserved
+from lro_conformance.lab import ServerTrouble
+from lro_conformance.profile import Profile
+from lro_conformance.report.model import CheckResult, Span
+from lro_conformance.starts import Start
+from lro_conformance.trials import trials
+from lro_conformance.verdicts import Verdict
+from lro_conformance.wire import Failure, Reply
+
+_KNOWN_PROBLEMS = {k.__name__: k for k in (ServerTrouble, NotObserved, NotApplicable)}
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A run as evidence keeps it."""
+
+    version: str
+    """Of the suite that recorded it."""
+    profile: Profile
+    seed: int
+    examples: int
+    only: Collection[str] | None
+    started_at: str
+    duration_s: float
+    starts: int
+    timeline: tuple[Span, ...]
+    trouble: str | None
+    trials: Mapping[str, Any]
+    """What each trial found, or the exception that stands for it."""
+    properties: Mapping[str, CheckResult]
+    """What the checks found that needed a live server, by the name of the check."""
+    machine: Mapping[str, str | None]
+    """The versions of what had a part in the run."""
+
+
+def read(folder: Path) -> Stored:
+    """The run that a folder keeps. Raises `EvidenceError` when it is incomplete, damaged or no evidence."""
+    return _Reader(folder).stored()
+
+
+@dataclass(frozen=True)
+class _Transcript:
+    start: Start
+    lines: list[dict[str, Any]]
+
+    def line(self, number: int, fetch: Callable[[Any], bytes]) -> bytes:
+        if not 1 <= number <= len(self.lines):
+            raise ValueError(f"{self.start.folder}/{layout.TRANSCRIPT} has no line {number}")
+        return fetch(self.lines[number - 1])
+
+
+class _Reader:
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._calls: dict[int, Call] = {}
+        self._servers: dict[int, _Transcript] = {}
+        self._contents: dict[str, bytes] = {}
+        special: dict[type, Callable[[Any], Any]] = {Call: self._call, FileSeen: self._file}
+        self._codec = Codec(special, fetch=self._bytes)
+
+    def stored(self) -> Stored:
+        manifest = self._manifest()
+        try:
+            return self._stored(manifest)
+        except (ValueError, TypeError, KeyError) as problem:
+            said = f"{problem} is missing" if isinstance(problem, KeyError) else str(problem)
+            raise EvidenceError(f"{self._folder}: this is not what the suite writes: {said}") from None
+
+    def _manifest(self) -> dict[str, Any]:
+        path = self._folder / layout.MANIFEST
+        if not self._folder.is_dir():
+            raise EvidenceError(f"{self._folder}: there is no such folder")
+        if not path.is_file():
+            raise EvidenceError(f"{self._folder}: no evidence: there is no {layout.MANIFEST} in it")
+        try:
+            value: Any = json.loads(path.read_bytes())
+        except (ValueError, RecursionError):
+            raise EvidenceError(f"{path}: no JSON: it was cut off or changed") from None
+        except OSError as problem:
+            raise EvidenceError(f"{path}: {problem.strerror}") from None
+        manifest = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+        form = manifest.get("format")
+        if form != layout.FORMAT:
+            raise EvidenceError(f"{path}: expected format {layout.FORMAT}, got {form!r:.40} (a later version's?)")
+        if manifest.get("complete") is not True:
+            raise EvidenceError(
+                f"{self._folder}: incomplete: the run was interrupted before its end, so record it anew"
+            )
+        return manifest
+
+    def _stored(self, manifest: dict[str, Any]) -> Stored:
+        self._check(manifest["checksums"])
+        profile: Profile = self._codec.decode(Profile, manifest["profile"])
+        only = manifest["only"]
+        return Stored(
+            version=_of(str, manifest["suite"]["version"]),
+            profile=replace(profile, edition=_of(str, manifest["edition"]), level=manifest["claimed"]),
+            seed=_of(int, manifest["seed"]),
+            examples=_of(int, manifest["examples"]),
+            only=None if only is None else frozenset(cast("list[str]", only)),
+            started_at=_of(str, manifest["started_at"]),
+            duration_s=float(manifest["duration_s"]),
+            starts=_of(int, manifest["server_starts"]),
+            timeline=self._codec.decode(tuple[Span, ...], manifest["timeline"]),
+            trouble=manifest["trouble"],
+            trials={n.removeprefix("trials/").removesuffix(".json"): self._trial(n) for n in _trials(manifest)},
+            properties={p.name: p for p in self._properties()},
+            machine=manifest["machine"],
+        )
+
+    def _check(self, checksums: Any) -> None:
+        if not isinstance(checksums, dict):
+            raise ValueError("checksums are no object")  # noqa: TRY004 - one kind of problem for the caller
+        for name, sum in cast("dict[str, str]", checksums).items():
+            if ".." in Path(name).parts or Path(name).is_absolute():
+                raise ValueError(f"{name} lies outside of the folder")
+            if hashlib.sha256(self._read(name)).hexdigest() != sum:
+                raise EvidenceError(f"{self._folder / name}: not as it was recorded: its checksum is another")
+
+    def _read(self, name: str) -> bytes:
+        path = self._folder / name
+        try:
+            return path.read_bytes()
+        except OSError as problem:
+            raise EvidenceError(f"{path}: part of the evidence, but {problem.strerror}") from None
+
+    def _json(self, name: str) -> Any:
+        return json.loads(self._read(name))
+
+    def _jsonl(self, name: str) -> list[Any]:
+        return [json.loads(line) for line in self._read(name).split(b"\n") if line]
+
+    # parts
+
+    def _trial(self, name: str) -> Any:
+        value = self._json(name)
+        if "raised" in value:
+            return _raised(str(value["raised"]), str(value["message"]))
+        known = trials().get(name.removeprefix("trials/").removesuffix(".json"))
+        if known is None:
+            return NotObserved("this version has no such trial")
+        kind = get_type_hints(known.function)["return"]
+        try:
+            return self._codec.decode(kind, value["found"])
+        except ValueError as problem:
+            raise ValueError(f"{name}: {problem}") from None
+
+    @cached_property
+    def _told(self) -> dict[int, dict[str, Any]]:
+        return {int(c["number"]): c for c in self._jsonl(layout.CALLS)}
+
+    def _call(self, number: Any) -> Call:
+        known = self._calls.get(number)
+        if known is None:
+            told = self._told.get(number)
+            if told is None:
+                raise ValueError(f"there is no call {number!r:.20} in {layout.CALLS}")
+            known = self._calls[number] = self._made(told)
+        return known
+
+    def _made(self, told: dict[str, Any]) -> Call:
+        server = self._server(_of(int, told["server"]))
+        decode = self._codec.decode
+        return Call(
+            operation=_of(str, told["operation"]),
+            tool=_of(str, told["tool"]),
+            arguments=told["arguments"],
+            detail=decode(str | None, told["detail"]),
+            limit=decode(int | None, told["limit"]),
+            query=told["query"],
+            start=server.start,
+            before=decode(tuple[int, ...], told["before"]),
+            reply=self._reply(told["reply"], server),
+            started=decode(float, told["started"]),
+            ended=decode(float, told["ended"]),
+            utc_offset_s=_of(int, told["utc_offset_s"]),
+            file=decode(FileSeen | None, told["file"]),
+            real_output_dir=decode(Path | None, told["real_output_dir"]),
+            inline_path=decode(str | None, told["inline_path"]),
+        )
+
+    def _reply(self, told: dict[str, Any], server: _Transcript) -> Reply:
+        id = _of(int, told["id"])
+        request = server.line(_of(int, told["request"]), self._bytes)
+        raw = None if told["response"] is None else server.line(_of(int, told["response"]), self._bytes)
+        result, error = (None, None) if raw is None else answer(raw, id)
+        if "result" in told:
+            result, error = told["result"], told["error"]
+        return Reply(
+            id=id,
+            request=request,
+            raw=raw,
+            result=result,
+            error=error,
+            failure=self._codec.decode(Failure | None, told["failure"]),
+            sent_at=float(told["sent_at"]),
+            elapsed_s=float(told["elapsed_s"]),
+            problems=self._codec.decode(tuple[tuple[str, str], ...], told["problems"]),
+        )
+
+    def _server(self, number: int) -> _Transcript:
+        known = self._servers.get(number)
+        if known is None:
+            folder = f"{layout.SERVERS}/{number:04}"
+            start: Start = self._codec.decode(Start, self._json(f"{folder}/{layout.START}"))
+            lines = self._jsonl(f"{folder}/{layout.TRANSCRIPT}")
+            out = [(i, ln) for i, ln in enumerate(lines, 1) if ln["direction"] == "out" and "cut" not in ln]
+            start = replace(start, sent=lambda: [self._bytes(ln) for _, ln in out])
+            for i, ln in out:
+                id = json.loads(self._bytes(ln)).get("id")
+                if isinstance(id, int) and b'"method":' in self._bytes(ln):
+                    start.lines[id] = i
+            known = self._servers[number] = _Transcript(start, lines)
+        return known
+
+    def _file(self, told: Any) -> FileSeen:
+        decode = self._codec.decode
+        return FileSeen(
+            path=_of(str, told["path"]),
+            problem=decode(str | None, told["problem"]),
+            data=self._bytes(told["data"]) if "data" in told else b"",
+            mode=decode(int | None, told["mode"]),
+            mtime=decode(float | None, told["mtime"]),
+            real=decode(str | None, told["real"]),
+        )
+
+    def _bytes(self, value: Any) -> bytes:
+        name = value.get("sha256")
+        if name is None:
+            return as_bytes(value)
+        known = self._contents.get(name)
+        if known is None:
+            if not isinstance(name, str) or len(name) != 64 or not name.isalnum():
+                raise ValueError(f"{name!r:.80} is no checksum")
+            known = self._contents[name] = self._read(f"{layout.FILES}/{name}")
+            if hashlib.sha256(known).hexdigest() != name:
+                path = self._folder / layout.FILES / name
+                raise EvidenceError(f"{path}: not as it was recorded: its checksum is another")
+        return known
+
+    def _properties(self) -> list[CheckResult]:
+        found: list[CheckResult] = []
+        verdicts = {v.label: v for v in Verdict}
+        from lro_conformance.judge import checks
+
+        requirements = {c.name: c.requirement for c in checks()}
+        for told in self._jsonl(layout.PROPERTIES):
+            if told["name"] in requirements:
+                verdict = verdicts[told["verdict"]]
+                rest = {k: v for k, v in told.items() if k not in ("name", "verdict")}
+                found.append(CheckResult(told["name"], requirements[told["name"]], verdict, **rest))
+        return found
+
+
+def _trials(manifest: Mapping[str, Any]) -> list[str]:
+    return [n for n in manifest["checksums"] if n.startswith(f"{layout.TRIALS}/")]
+
+
+def _raised(kind: str, message: str) -> Exception:
+    made = _KNOWN_PROBLEMS.get(kind) or type(kind, (Exception,), {})
+    return made(message)
+
+
+def _of(kind: type, value: Any) -> Any:
+    if type(value) is not kind:
+        raise ValueError(f"expected {kind.__name__}, got {value!r:.40}")
+    return value

@@ -1,0 +1,303 @@
+"""Keeping a run: what is said is written while it is said, what trials found when they are done."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import re
+import shutil
+import subprocess
+import threading
+from collections.abc import Callable, Collection, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from lro_conformance.evidence import layout
+from lro_conformance.evidence.answers import answer
+from lro_conformance.evidence.codec import Codec
+from lro_conformance.evidence.layout import EvidenceError, dumps
+from lro_conformance.evidence.masking import Masks
+from lro_conformance.evidence.store import Store, claim
+from lro_conformance.starts import Start
+
+if TYPE_CHECKING:
+    from lro_conformance.calls import Call, FileSeen
+    from lro_conformance.profile import Profile
+    from lro_conformance.report.model import CheckResult, Report
+    from lro_conformance.wire import Reply, ServerProcess
+    from lro_conformance.wire.transcript import Message
+
+_ID = re.compile(rb'\{"jsonrpc":"2\.0","id":(\d+),"method":')
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A run that is over, as far as evidence keeps it."""
+
+    profile: Profile
+    trials: Mapping[str, Any]
+    """What each trial returned, or the exception that stands for it."""
+    properties: Collection[CheckResult]
+    """What the checks found that need a live server."""
+    examples: int
+    only: Collection[str] | None
+    trouble: str | None
+    report: Report
+
+
+@dataclass
+class _Track:
+    """One server that is followed."""
+
+    start: Start
+    server: ServerProcess
+    stream: IO[bytes]
+    numbers: int = 0
+    chatter: int = 0
+    dropped: int = 0
+    heard: dict[bytes, int] = field(default_factory=dict[bytes, int])
+    """Where answers stand, by their checksum."""
+
+
+class Recorder:
+    """Writes one run's evidence into a folder. Its methods may be called from any thread.
+
+    Nothing here raises for a folder that can no longer be written: `problem` says so in the end.
+    """
+
+    def __init__(self, folder: Path, masks: Masks) -> None:
+        """Claims the folder. Raises `EvidenceError` when that cannot be."""
+        claim(folder)
+        self.problem: str | None = None
+        self._store = Store(folder, masks)
+        self._masks = masks
+        self._tracks: dict[int, _Track] = {}
+        self._lock = threading.Lock()
+
+    # while the run goes on
+
+    def follow(self, server: ServerProcess, start: Start) -> None:
+        """Keep what is said to this server and by it, from now on."""
+
+        def begin() -> None:
+            folder = self._store.folder / start.folder
+            folder.mkdir(parents=True)
+            self._store.write_json(f"{start.folder}/{layout.START}", self._start(start))
+            stream = open(folder / layout.TRANSCRIPT, "wb")  # noqa: SIM115 - open as long as the server runs
+            track = _Track(start, server, stream)
+            with self._lock:
+                self._tracks[start.number] = track
+            server.transcript.sink = lambda message, chatter: self._trying(lambda: self._hear(track, message, chatter))
+            server.on_closed = lambda: self._trying(lambda: self._end(track))
+
+        self._trying(begin)
+
+    def _hear(self, track: _Track, message: Message, chatter: bool) -> None:
+        if track.stream.closed:
+            return
+        if chatter:
+            track.chatter += len(message.line)
+            if track.chatter > layout.CHATTER_BYTES:
+                track.dropped += 1
+                return
+        track.numbers += 1
+        if message.direction == "out":
+            asked = _ID.match(message.line)
+            if asked is not None:
+                track.start.lines[int(asked.group(1))] = track.numbers
+        elif message.direction == "in" and not chatter:
+            track.heard.setdefault(hashlib.sha256(message.line).digest(), track.numbers)
+        line: dict[str, Any] = {"at": round(message.at, 6), "direction": message.direction}
+        line |= self._store.bytes(message.line)
+        if message.problem is not None:
+            line["problem"] = message.problem
+        if message.cut:
+            line["cut"] = message.cut
+        track.stream.write((dumps(line) + "\n").encode())
+
+    def _end(self, track: _Track) -> None:
+        track.stream.close()
+        exit, folder = track.server.exit, track.start.output_dir
+        said = None if exit is None else {"code": exit.code, "signal": exit.signal, "killed": exit.killed}
+        ended = {
+            "exit": said if exit is None or said is None else said | {"seconds": round(exit.seconds, 3)},
+            "stderr": self._store.bytes(track.server.stderr),
+            "anomalies": [
+                {"at": round(a.at, 6), "kind": a.kind, "detail": self._masks.text(a.detail)}
+                for a in track.server.transcript.anomalies
+            ],
+            "chatter_not_kept": track.dropped,
+            "output_dir": None if folder is None else _listing(folder, self._masks.text),
+        }
+        self._store.write_json(f"{track.start.folder}/{layout.END}", ended)
+
+    def _start(self, start: Start) -> Any:
+        known = Codec({}, text=self._masks.text, store=self._store.bytes).encode(start)
+        known["env"] = {n: self._masks.variable(n, v) for n, v in start.env.items()}
+        return known
+
+    # when it is over
+
+    def finish(self, run: Finished) -> None:
+        """Write what is known only in the end; with that the evidence is complete."""
+        self._trying(lambda: self._finish(run))
+
+    def _finish(self, run: Finished) -> None:
+        for track in self._tracks.values():
+            if not track.stream.closed:
+                self._end(track)
+        numbers: dict[int, int] = {}
+        calls: list[Any] = []
+
+        def call_number(call: Call) -> int:
+            known = numbers.get(id(call))
+            if known is None:
+                known = numbers[id(call)] = len(calls) + 1
+                calls.append(None)
+                calls[known - 1] = self._call(known, call, codec)
+            return known
+
+        from lro_conformance.calls import Call, FileSeen
+
+        special: dict[type, Callable[[Any], Any]] = {Call: call_number, FileSeen: self._file}
+        codec = Codec(special, text=self._masks.text, store=self._store.bytes)
+        (self._store.folder / layout.TRIALS).mkdir(exist_ok=True)
+        for name, found in run.trials.items():
+            kept = _problem(found) if isinstance(found, BaseException) else {"found": codec.encode(found)}
+            self._store.write_json(f"{layout.TRIALS}/{name}.json", self._masks.value(kept))
+        self._lines(layout.CALLS, calls)
+        self._lines(layout.PROPERTIES, (codec.encode(_property(p)) for p in run.properties))
+        self._store.write_json(layout.REPORT, run.report.to_dict(), indent=2)
+        self._store.write_json(layout.MANIFEST, self._manifest(run, codec))
+
+    def _call(self, number: int, call: Call, codec: Codec) -> dict[str, Any]:
+        plain = ("operation", "tool", "arguments", "detail", "limit", "query", "before", "started", "ended")
+        more = ("utc_offset_s", "file", "real_output_dir", "inline_path")
+        told = {name: codec.encode(getattr(call, name)) for name in (*plain, *more)}
+        return {"number": number, "server": call.start.number, **told, "reply": self._reply(call, codec)}
+
+    def _reply(self, call: Call, codec: Codec) -> dict[str, Any]:
+        reply: Reply = call.reply
+        track = self._tracks[call.start.number]
+        raw = None if reply.raw is None else track.heard.get(hashlib.sha256(reply.raw).digest())
+        if reply.raw is not None and raw is None:
+            raise EvidenceError(f"the answer to request {reply.id} of {track.start.folder} is not in its transcript")
+        known: dict[str, Any] = {
+            "id": reply.id,
+            "request": track.start.lines.get(reply.id),
+            "response": raw,
+            "sent_at": reply.sent_at,
+            "elapsed_s": reply.elapsed_s,
+            "problems": codec.encode(reply.problems),
+            "failure": codec.encode(reply.failure),
+        }
+        if reply.raw is not None and answer(reply.raw, reply.id) != (reply.result, reply.error):
+            known |= {"result": self._masks.value(reply.result), "error": self._masks.value(reply.error)}
+        return known
+
+    def _file(self, file: FileSeen) -> dict[str, Any]:
+        known: dict[str, Any] = {
+            "path": self._masks.text(file.path),
+            "problem": file.problem,
+            "mode": file.mode,
+            "mtime": file.mtime,
+            "real": None if file.real is None else self._masks.text(file.real),
+        }
+        return known if file.problem is not None else known | {"data": self._store.contents(file.data)}
+
+    def _lines(self, name: str, values: Iterable[Any]) -> None:
+        self._store.write(name, "".join(dumps(v) + "\n" for v in values).encode())
+
+    def _manifest(self, run: Finished, codec: Codec) -> dict[str, Any]:
+        report = run.report
+        profile = codec.encode(run.profile)
+        profile["server"]["env"] = {n: self._masks.variable(n, v) for n, v in run.profile.server.env.items()}
+        return {
+            "format": layout.FORMAT,
+            "complete": True,
+            "suite": {"name": "lro-spec", "version": report.suite_version},
+            "machine": machine(),
+            "edition": report.edition,
+            "claimed": report.claimed,
+            "seed": report.seed,
+            "examples": run.examples,
+            "only": None if run.only is None else sorted(run.only),
+            "started_at": report.started_at,
+            "duration_s": report.duration_s,
+            "server_starts": report.starts,
+            "timeline": codec.encode(report.timeline),
+            "trouble": run.trouble,
+            "masked": list(self._masks.names),
+            "profile": profile,
+            "checksums": _checksums(self._store.folder),
+        }
+
+    def _trying(self, act: Callable[[], None]) -> None:
+        """Do something, once: after the first problem nothing more is written, and the evidence stays incomplete."""
+        if self.problem is not None:
+            return
+        try:
+            act()
+        except OSError as problem:
+            self.problem = f"{self._store.folder}: {problem.strerror or problem}; the evidence is incomplete"
+        except EvidenceError as problem:
+            self.problem = f"{problem}; the evidence is incomplete"
+
+
+def _problem(found: BaseException) -> dict[str, str]:
+    return {"raised": type(found).__name__, "message": str(found)}
+
+
+def _property(result: CheckResult) -> dict[str, Any]:
+    names = ("name", "subjects", "expected", "observed", "evidence", "reproduce", "location", "erratum")
+    return {"verdict": result.verdict.label, **{n: getattr(result, n) for n in names}}
+
+
+def _listing(folder: Path, text: Callable[[str], str]) -> list[dict[str, Any]]:
+    """What stands in an output folder when its server is gone; none where it is no folder."""
+    found: list[dict[str, Any]] = []
+    with suppress(OSError):
+        for entry in sorted(os.scandir(folder), key=lambda e: e.name):
+            with suppress(OSError):
+                seen = entry.stat(follow_symlinks=False)
+                found.append(
+                    {
+                        "name": text(entry.name),
+                        "bytes": seen.st_size,
+                        "mode": f"{seen.st_mode:o}",
+                        "mtime": seen.st_mtime,
+                    }
+                )
+    return found
+
+
+def _checksums(folder: Path) -> dict[str, str]:
+    """The SHA-256 of every file but the manifest and those that are named by theirs."""
+    found: dict[str, str] = {}
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder).as_posix()
+        if path.is_file() and name != layout.MANIFEST and not name.startswith(f"{layout.FILES}/"):
+            with open(path, "rb") as stream:
+                found[name] = hashlib.file_digest(stream, "sha256").hexdigest()
+    return found
+
+
+def machine() -> dict[str, str | None]:
+    """The versions of what had a part in the run."""
+    jq = shutil.which("jq")
+    said = None
+    if jq is not None:
+        with suppress(OSError, subprocess.SubprocessError):
+            said = subprocess.run([jq, "--version"], capture_output=True, text=True, timeout=5, check=False).stdout
+    known: dict[str, str | None] = {"system": platform.platform(), "python": platform.python_version()}
+    known["jq"] = said.strip() if said else None
+    for package in ("jq", "hypothesis", "orjson", "jsonschema"):
+        try:
+            known["libjq" if package == "jq" else package] = version(package)
+        except PackageNotFoundError:
+            known[package] = None
+    return known
