@@ -150,7 +150,7 @@ class Session:
         self.tell(RunStarted(self.info.command, self.profile.edition, ()))
         missing = NotObserved(f"not tried when this evidence was recorded, by lro-spec {stored.version}")
         self.evidence = {t.name: stored.trials.get(t.name, missing) for t in self.trials} | {LIVE: missing}
-        self.trouble, self.timeline = stored.trouble, list(stored.timeline)
+        self.trouble = stored.trouble
         survey = self.evidence["survey"]
         if isinstance(survey, Survey):
             self.info = _server_info(survey, self.info.command)
@@ -158,6 +158,7 @@ class Session:
             for one in (c for c in self.checks if c.name in stored.properties):
                 self.results[one.name] = _by_keyword(stored.properties[one.name], self.profile.edition)
         self._judge(final=True)
+        self.timeline = list(stored.timeline)
         report = self._report(stored.started_at, stored.duration_s, stored.starts)
         self.tell(RunFinished(report))
         return report

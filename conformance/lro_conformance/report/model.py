@@ -159,8 +159,8 @@ def _requirement(result: RequirementResult) -> dict[str, Any]:
                 "observed": c.observed,
                 "evidence": c.evidence,
                 "erratum": c.erratum,
-                "reproduce": c.reproduce,
-                "location": c.location,
+                **({"reproduce": c.reproduce} if c.reproduce else {}),
+                **({"location": c.location} if c.location else {}),
             }
             for c in result.checks
         ],
