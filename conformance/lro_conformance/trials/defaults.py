@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from itertools import repeat
+from itertools import accumulate
 from pathlib import Path
 
 from lro_conformance.calls import Call, real_path
@@ -100,11 +101,9 @@ def _bracket(bench: Bench, survey: Survey, name: str, detail: str | None) -> Bra
         inline = greatest if greatest.outcome == "inline" else None
         return Bracket(name, detail, inline, _known(survey, inline), top)
     low, high, lower, upper = 0, min(top.limit, max(1, len(top.filed))), None, top
-    for middle in _middles(top, high):
-        if not low < middle < high:
-            middle = (low + high) // 2
-        if high - low <= 1:
-            break
+    near = _near(top)
+    while high - low > 1:
+        middle = next((n for n in near if low < n < high), (low + high) // 2)
         call = bench.call(name, detail=detail, limit=middle)
         if call.outcome == "offloaded":
             high, upper = middle, call
@@ -113,12 +112,13 @@ def _bracket(bench: Bench, survey: Survey, name: str, detail: str | None) -> Bra
     return Bracket(name, detail, lower, _known(survey, lower), upper)
 
 
-def _middles(top: Call, high: int) -> Iterator[int]:
-    """Limits to try: near the one at which E should reach the default, going by the size of records, then 0: halve."""
-    if top.estimate:
-        guess = high * HALFWAY // top.estimate
-        yield from (guess - 2, guess + 3)
-    yield from repeat(0)
+def _near(top: Call) -> Iterator[int]:
+    """Limits to try first: around the one at which E should reach the default, going by the sizes of the records."""
+    if not top.estimate or top.file is None:
+        return
+    reached = list(accumulate(len(line.raw) for line in top.file.record_lines))
+    guess = bisect_right(reached, reached[-1] * HALFWAY / top.estimate) if reached else 0
+    yield from (guess, guess + 1, guess - 3, guess + 4)
 
 
 def _growing(bench: Bench, name: str, detail: str | None) -> list[Call]:

@@ -86,7 +86,7 @@ def edges(lab: Lab, survey: Survey) -> Edges:
         lab.step("edges", f"{name}: E = {estimate}")
         with lab.bench(Settings(threshold_tokens=estimate + drift)) as bench:
             at = _twice(bench, name, estimate, estimate + drift)
-            far += _far(bench, survey, name, estimate + drift)
+            far += _far(bench, survey, name, estimate + drift, others=not far)
             after = _after(bench, name, estimate) if name not in survey.restless else None
         below = max(1, min(known) - drift - 1)
         keep = kept is None
@@ -141,11 +141,11 @@ def _call(bench: Bench, name: str, budget: int | None = None) -> Call:
     return bench.call(name, detail=usual_detail(bench.operations[name]), limit=EDGE_LIMIT, budget=budget)
 
 
-def _far(bench: Bench, survey: Survey, own: str, threshold: int) -> list[Probe]:
-    """Other operations, and this one at other detail levels, with results somewhat above and somewhat below."""
+def _far(bench: Bench, survey: Survey, own: str, threshold: int, *, others: bool) -> list[Probe]:
+    """This operation at other detail levels, with results somewhat above and somewhat below; and *others* as well."""
     probes: list[Probe] = []
     usual = {n: usual_detail(o) for n, o in bench.operations.items()}
-    wanted = [(n, usual[n], survey.repeats[n][0]) for n in bench.operations if n != own]
+    wanted = [(n, usual[n], survey.repeats[n][0]) for n in bench.operations if n != own and others]
     wanted += [(n, d, c) for (n, d), c in survey.whole.items() if n == own and d not in (None, usual[n])]
     for name, detail, known in wanted:
         if not known.estimate or name not in survey.effective:
