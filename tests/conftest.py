@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from tests.certifying import Job, Outcome, side_by_side
+from tests.registry import Installed
 
 # A shell starts what runs in the background with these ignored; servers and suites under test must not inherit that.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -33,6 +34,15 @@ def certified(request: pytest.FixtureRequest) -> Iterator[Callable[[Job], Outcom
     """What the certification of a job found; the jobs of the tests that come next are under way meanwhile."""
     with side_by_side(job for item in request.session.items for job in _jobs(item)) as outcome:
         yield outcome
+
+
+@pytest.fixture(scope="session")
+def installed(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Installed:
+    """Servers from public registries; test processes that run side by side share them."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base if worker_id == "master" else base.parent) / "registry"
+    folder.mkdir(exist_ok=True)
+    return Installed(folder)
 
 
 def _jobs(item: pytest.Item) -> list[Job]:

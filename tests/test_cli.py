@@ -374,6 +374,7 @@ class TestShell:
         assert re.findall(r"^  (\w+) ", commands, re.MULTILINE) == [
             "certify",
             "explain",
+            "proxy",
             "requirements",
             "schema",
             "serve",

@@ -12,7 +12,8 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 SERVE = ("cli.py", "serve", "lro_reference.__main__")
-"""The one exception: `lro serve` starts the reference server, by name and only when it is called."""
+PROXY = ("cli.py", "proxy", "lro_reference.proxy.__main__")
+"""The exceptions: `lro serve` and `lro proxy` start the reference, by name and only when they are called."""
 
 
 NOTHING: set[tuple[str, str, str]] = set()
@@ -52,7 +53,7 @@ def crossings(folder: str, forbidden: tuple[str, ...]) -> set[tuple[str, str, st
 @pytest.mark.parametrize(
     ("folder", "forbidden", "allowed"),
     [
-        ("conformance", ("lro_reference", "reference_impl"), {SERVE}),
+        ("conformance", ("lro_reference", "reference_impl"), {SERVE, PROXY}),
         (
             "lro_spec",
             ("lro_conformance", "lro_reference", "conformance", "reference_impl"),

@@ -11,64 +11,20 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.registry import Installed
+
 pytestmark = [pytest.mark.registry, pytest.mark.timeout(400)]
 
-INSTALL_S = 180
-"""How long an installation may take."""
 MEMORIES = (
     '{"type":"entity","name":"Ada","entityType":"person","observations":["wrote the first program, from memory"]}\n'
     '{"type":"entity","name":"Engine","entityType":"machine","observations":["was never finished"]}\n'
     '{"type":"relation","from":"Ada","to":"Engine","relationType":"programmed"}\n'
 )
-
-
-def _install(argv: Sequence[str], what: str) -> None:
-    """Runs an installer. Skips, with its last words, where it cannot do its work."""
-    if shutil.which(argv[0]) is None:
-        pytest.skip(f"{what}: {argv[0]} is not installed here")
-    try:
-        done = subprocess.run(argv, capture_output=True, text=True, timeout=INSTALL_S, check=False)
-    except subprocess.TimeoutExpired:
-        pytest.skip(f"{what}: {argv[0]} was not done within {INSTALL_S} s")
-    if done.returncode:
-        said = [line for line in (done.stderr or done.stdout).splitlines() if line.strip()]
-        pytest.skip(f"{what}: {argv[0]} failed with exit code {done.returncode}: {' | '.join(said[-3:])[:300]}")
-
-
-def _npm(folder: Path, package: str) -> list[str]:
-    if shutil.which("node") is None:
-        pytest.skip(f"{package}: node is not installed here")
-    quiet = ("--no-audit", "--no-fund", "--loglevel=error", "--ignore-scripts")
-    _install(["npm", "install", *quiet, f"--prefix={folder}", package], package)
-    home = folder / "node_modules" / package
-    programs = json.loads((home / "package.json").read_text())["bin"]
-    (program,) = {programs} if isinstance(programs, str) else set(programs.values())
-    return ["node", str(home / program)]
-
-
-@pytest.fixture(scope="session")
-def npm_memory(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    return _npm(tmp_path_factory.mktemp("npm-memory"), "@modelcontextprotocol/server-memory")
-
-
-@pytest.fixture(scope="session")
-def npm_everything(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    return _npm(tmp_path_factory.mktemp("npm-everything"), "@modelcontextprotocol/server-everything")
-
-
-@pytest.fixture(scope="session")
-def pypi_git(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    folder = tmp_path_factory.mktemp("pypi-git")
-    _install([sys.executable, "-m", "venv", str(folder)], "mcp-server-git")
-    pip = (str(folder / "bin" / "python"), "-m", "pip")
-    _install([*pip, "install", "--quiet", "--disable-pip-version-check", "mcp-server-git"], "mcp-server-git")
-    return [str(folder / "bin" / "mcp-server-git")]
 
 
 def _certify(folder: Path, command: list[str], **env: str) -> dict[str, Any]:
@@ -98,22 +54,22 @@ def _contents(folder: Path) -> dict[str, str]:
     return {str(p.relative_to(folder)): hashlib.sha256(p.read_bytes()).hexdigest() for p in files}
 
 
-def test_the_memory_server(tmp_path: Path, npm_memory: list[str]) -> None:
+def test_the_memory_server(tmp_path: Path, installed: Installed) -> None:
     data = tmp_path / "data"
     data.mkdir()
     (data / "memory.jsonl").write_text(MEMORIES)
-    report = _certify(tmp_path, npm_memory, MEMORY_FILE_PATH=str(data / "memory.jsonl"))
+    report = _certify(tmp_path, installed.npm("server-memory"), MEMORY_FILE_PATH=str(data / "memory.jsonl"))
     assert report["server"]["name"] == "memory-server"
     assert [p.name for p in data.iterdir()] == ["memory.jsonl"]
     assert (data / "memory.jsonl").read_text() == MEMORIES
 
 
-def test_the_everything_server(tmp_path: Path, npm_everything: list[str]) -> None:
-    report = _certify(tmp_path, npm_everything)
+def test_the_everything_server(tmp_path: Path, installed: Installed) -> None:
+    report = _certify(tmp_path, installed.npm("server-everything"))
     assert "everything" in report["server"]["name"]
 
 
-def test_the_git_server(tmp_path: Path, pypi_git: list[str]) -> None:
+def test_the_git_server(tmp_path: Path, installed: Installed) -> None:
     if shutil.which("git") is None:
         pytest.skip("mcp-server-git: git is not installed here")
     repository = tmp_path / "repository"
@@ -124,6 +80,6 @@ def test_the_git_server(tmp_path: Path, pypi_git: list[str]) -> None:
         subprocess.run(["git", "-C", str(repository), *words], check=True, timeout=30)
     (repository / "README").write_text("changed, and not yet committed\n")
     before = _contents(repository)
-    report = _certify(tmp_path, [*pypi_git, "--repository", str(repository)])
+    report = _certify(tmp_path, [*installed.pypi("mcp-server-git"), "--repository", str(repository)])
     assert report["server"]["name"] == "mcp-git"
     assert _contents(repository) == before

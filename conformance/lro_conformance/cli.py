@@ -182,10 +182,21 @@ def schema(name: str | None) -> None:
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[ARG…]")
 def serve(arguments: tuple[str, ...]) -> int:
     """Run the reference server over stdio; its own --help names its arguments."""
+    return _reference("lro_reference.__main__", arguments)
+
+
+@lro.command(context_settings={**_PASS_ON, "ignore_unknown_options": True}, add_help_option=False)
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[OPTION…] -- COMMAND [ARG…]")
+def proxy(arguments: tuple[str, ...]) -> int:
+    """Offload the large results of any MCP server, between it and the client; its own --help names its options."""
+    return _reference("lro_reference.proxy.__main__", arguments)
+
+
+def _reference(module: str, arguments: tuple[str, ...]) -> int:
     import importlib
 
     # by name, and only here: the judge shares no code with the reference implementation
-    run = cast("Callable[[Sequence[str]], int | None]", importlib.import_module("lro_reference.__main__").main)
+    run = cast("Callable[[Sequence[str]], int | None]", importlib.import_module(module).main)
     return run(list(arguments)) or 0
 
 

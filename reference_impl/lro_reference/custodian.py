@@ -33,10 +33,19 @@ class Cleanup:
     """Paths that should have been deleted, and why they were not; the folder itself when it cannot be read."""
 
 
-def clean(folder: str, ttl_seconds: int, emit: Emit, *, edition: str = "lro-6400", now: float | None = None) -> Cleanup:
+def clean(
+    folder: str,
+    ttl_seconds: int,
+    emit: Emit,
+    *,
+    edition: str = "lro-6400",
+    now: float | None = None,
+    ulid_only: bool = False,
+) -> Cleanup:
     """Delete the expired files of ``folder`` and emit an event for each.
 
-    ``now`` is in seconds since the epoch. Never raises: what could not be deleted is in the result.
+    ``now`` is in seconds since the epoch. With ``ulid_only`` a name must hold a ULID: the pattern of an edition
+    alone may be too common for a folder that others use. Never raises: what could not be deleted is in the result.
     """
     result = Cleanup()
     now = time.time() if now is None else now
@@ -50,6 +59,8 @@ def clean(folder: str, ttl_seconds: int, emit: Emit, *, edition: str = "lro-6400
         return result
     try:
         for name in sorted(os.listdir(directory)):
+            if ulid_only and _ulid_time(name.removeprefix(".").removesuffix(TEMPORARY_SUFFIX), text) is None:
+                continue
             _consider(name, directory, folder, ttl_seconds, now, text, emit, result)
     finally:
         os.close(directory)

@@ -7,65 +7,21 @@ result is cut to whole records that fit, and says so.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Any
+from itertools import chain, islice
 
 from lro_reference.events import FILE_WRITTEN, WRITE_FAILED, Emit, Event, timestamp
+from lro_reference.memory_guide import MemoryGuide
+from lro_reference.results import Guide, Inline, Lines, Offloaded, Outcome, ResultSet, Truncated
 from lro_reference.settings import Settings
 from lro_reference.writer import encode, write
-from lro_spec.messages import JqRecipe, OffloadHeader, OffloadResponse, OffloadSummary
+from lro_spec.messages import OffloadHeader, OffloadResponse, OffloadSummary
 from lro_spec.naming import file_name, ulid_at
-from lro_spec.rendering import render
 from lro_spec.tokens import script_aware_estimate
 
-_TOP_NAMESPACES = 5
+__all__ = ["Inline", "Offloaded", "Outcome", "ResultSet", "Truncated", "intercept"]
 
-
-@dataclass(frozen=True, slots=True)
-class ResultSet:
-    """What an operation found, complete and before any budget."""
-
-    operation: str
-    detail: str
-    records: Sequence[Mapping[str, Any]]
-    """At the requested detail level."""
-    line_schema: Mapping[str, Any]
-    """JSON Schema of every record."""
-    schema_version: str
-    """The MIF version of the records."""
-    query: str | None = None
-    scores: Sequence[float] | None = None
-    """One a record, where the operation ranks."""
-
-
-@dataclass(frozen=True, slots=True)
-class Inline:
-    """The result as usual: every record, one JSON text each."""
-
-    lines: Sequence[bytes]
-
-
-@dataclass(frozen=True, slots=True)
-class Offloaded:
-    """The records are in a file; this goes to the assistant instead."""
-
-    response: OffloadResponse
-
-
-@dataclass(frozen=True, slots=True)
-class Truncated:
-    """The file could not be written: the leading records that fit the threshold, and a warning."""
-
-    lines: Sequence[bytes]
-    total: int
-    """How many records there were."""
-    warning: str
-
-
-Outcome = Inline | Offloaded | Truncated
 Estimate = Callable[[str], int]
 
 
@@ -81,23 +37,23 @@ def intercept(
 
     Never raises for a file that cannot be written; ``emit`` hears of it.
     """
-    lines = [encode(record) for record in results.records]
-    tokens = estimate(_text(lines))
+    lines = [encode(record) for record in results.records] if results.lines is None else results.lines
+    tokens = estimate(_text(lines)) if results.tokens is None else results.tokens
     if not settings.enabled or tokens <= settings.threshold_tokens:
         return Inline(lines)
     try:
         return Offloaded(_offload(results, lines, tokens, settings, emit, edition))
     except OSError as problem:
-        return _truncate(results, lines, tokens, settings, emit, problem, estimate)
+        return _truncate(results, lines, tokens, settings, emit, edition, problem, estimate)
 
 
-def _text(lines: Sequence[bytes]) -> str:
+def _text(lines: Lines) -> str:
     # The record lines just as the file holds them, line ends included.
     return "".join(f"{line.decode()}\n" for line in lines)
 
 
 def _offload(
-    results: ResultSet, lines: Sequence[bytes], tokens: int, settings: Settings, emit: Emit, edition: str
+    results: ResultSet, lines: Lines, tokens: int, settings: Settings, emit: Emit, edition: str
 ) -> OffloadResponse:
     now = datetime.now(UTC)  # one moment for the name and the header: it is the file's created_at
     header = OffloadHeader(
@@ -109,8 +65,9 @@ def _offload(
         detail=results.detail,
         query=results.query,
     )
+    extra = {} if results.extra is None else {"extra": results.extra}
     name = file_name(results.operation, edition=edition, ulid=ulid_at(now))
-    path = write(settings.folder, name, [encode(header.to_dict()), *lines])
+    path = write(settings.folder, name, chain([encode({**header.to_dict(), **extra})], lines))
     emit(
         Event(
             FILE_WRITTEN,
@@ -118,52 +75,35 @@ def _offload(
             {"path": path, "created_at": header.timestamp, "ttl_seconds": settings.ttl_seconds, "count": len(lines)},
         )
     )
-    library = render(edition, path, results.detail)
+    guide = _guide(results, edition)
+    library = tuple(guide.recipes(path))
     return OffloadResponse(
-        summary=_summary(results, tokens),
+        summary=OffloadSummary(
+            count=len(lines),
+            estimated_tokens=tokens,
+            operation=results.operation,
+            top_namespaces=guide.top,
+            detail=results.detail,
+            score_range=(min(results.scores), max(results.scores)) if results.scores else None,
+        ),
         file_path=path,
         line_schema=results.line_schema,
-        jq_recipes=tuple(library),
-        guidance=_guidance(results, tokens, path, library),
+        jq_recipes=library,
+        guidance=guide.guidance(path, tokens, library),
     )
 
 
-def _summary(results: ResultSet, tokens: int) -> OffloadSummary:
-    namespaces = Counter(str(record["namespace"]) for record in results.records if record.get("namespace") is not None)
-    return OffloadSummary(
-        count=len(results.records),
-        estimated_tokens=tokens,
-        operation=results.operation,
-        top_namespaces=tuple(name for name, _ in namespaces.most_common(_TOP_NAMESPACES)),
-        detail=results.detail,
-        score_range=(min(results.scores), max(results.scores)) if results.scores else None,
-    )
-
-
-def _guidance(results: ResultSet, tokens: int, path: str, library: Sequence[JqRecipe]) -> str:
-    # Advice, not orders: an assistant without a shell can only use the summary, and must not be led into an error.
-    content = " Content is empty at this level: ask again with detail medium or full to search it." * (
-        results.detail == "light"
-    )
-    return (
-        f"Results offloaded to a JSONL file ({len(results.records)} memories, ~{tokens} tokens saved).\n"
-        f"File: {path}\n"
-        f"Detail level: {results.detail}.{content}\n"
-        f"With shell access, the {len(library)} jq recipes above pull out what is needed, for example:\n"
-        "- browse: recipe #1\n- filter: recipe #2 (namespace) or #3 (keyword in the title)\n"
-        "- analyse: recipe #8 (how many in each namespace)\n"
-        "Without one, the summary above still says how many memories there are and where they belong.\n"
-        "Line 1 of the file is a header with metadata; memories start at line 2. Reading the whole file is worth it\n"
-        "only when every memory is needed."
-    )
+def _guide(results: ResultSet, edition: str) -> Guide:
+    return results.guide or MemoryGuide(results.records, results.detail, edition)
 
 
 def _truncate(
     results: ResultSet,
-    lines: Sequence[bytes],
+    lines: Lines,
     tokens: int,
     settings: Settings,
     emit: Emit,
+    edition: str,
     problem: OSError,
     estimate: Estimate,
 ) -> Truncated:
@@ -190,9 +130,9 @@ def _truncate(
             },
         )
     )
+    guide = _guide(results, edition)
     warning = (
         f"Offloading failed ({reason}: {settings.folder}), so the results are truncated: {kept} of {len(lines)} "
-        f"memories are returned, which fit {settings.threshold_tokens} tokens. A smaller limit, a namespace or a "
-        "lighter detail level narrows the result."
+        f"{guide.noun} are returned, which fit {settings.threshold_tokens} tokens. {guide.narrower}"
     )
-    return Truncated(lines[:kept], len(lines), warning)
+    return Truncated(list(islice(lines, kept)), len(lines), warning)

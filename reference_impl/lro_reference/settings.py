@@ -63,6 +63,15 @@ def load(argv: Sequence[str], environ: Mapping[str, str]) -> Options:
     unknown flags.
     """
     flags = _parser().parse_args(argv)
+    return Options(
+        settings=resolve(flags, environ),
+        data=flags.data or environ.get("ATLATL_DATA_DIR") or default_data_folder(environ),
+        demo=flags.demo if flags.demo is not None else _boolean(environ.get("ATLATL_DEMO", "true"), "ATLATL_DEMO"),
+    )
+
+
+def resolve(flags: Any, environ: Mapping[str, str]) -> Settings:
+    """The settings from parsed flags (`add_flags`), a TOML file and the environment. Raises `SettingsError`."""
     values: dict[str, Any] = {}
     if path := flags.config or environ.get("ATLATL_CONFIG"):
         values |= _from_toml(path)
@@ -70,11 +79,12 @@ def load(argv: Sequence[str], environ: Mapping[str, str]) -> Options:
     for key, check in _CHECKS.items():
         if (text := getattr(flags, key)) is not None:
             values[key] = check(text, f"--{key.replace('_', '-')}")
-    return Options(
-        settings=Settings(**values),
-        data=flags.data or environ.get("ATLATL_DATA_DIR") or default_data_folder(environ),
-        demo=flags.demo if flags.demo is not None else _boolean(environ.get("ATLATL_DEMO", "true"), "ATLATL_DEMO"),
-    )
+    return Settings(**values)
+
+
+def from_environment(environ: Mapping[str, str] | None = None) -> Settings:
+    """The settings that the environment gives (``ATLATL_PROMPT__OFFLOAD__…``). Raises `SettingsError`."""
+    return Settings(**_from_environment(os.environ if environ is None else environ))
 
 
 def default_data_folder(environ: Mapping[str, str]) -> str:
@@ -95,6 +105,12 @@ def _parser() -> Any:
     parser.add_argument(
         "--demo", action=argparse.BooleanOptionalAction, help="fill a new store with 500 demo memories (ATLATL_DEMO)"
     )
+    add_flags(parser)
+    return parser
+
+
+def add_flags(parser: Any) -> None:
+    """Adds the flags of offloading to an argparse parser; `resolve` reads them."""
     parser.add_argument("--config", metavar="FILE", help="TOML file with a [prompt.offload] section (ATLATL_CONFIG)")
     parser.add_argument("--enabled", metavar="BOOL", help="offload at all (default true)")
     parser.add_argument("--threshold-tokens", metavar="N", help="offload above this estimate (default 6400)")
@@ -103,7 +119,6 @@ def _parser() -> Any:
     parser.add_argument(
         "--cleanup-interval-seconds", metavar="N", help="background cleanup (default 3600; 0: on demand only)"
     )
-    return parser
 
 
 def _from_toml(path: str) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from lro_reference import memories
 from lro_reference.custodian import clean
 from lro_reference.events import Emit
 from lro_reference.interceptor import Inline, Offloaded, ResultSet, Truncated, intercept
+from lro_reference.results import Lines
 from lro_reference.settings import Settings
 from lro_reference.store import Hit, Store
 from lro_reference.writer import encode
@@ -194,7 +195,7 @@ def _scores(hits: Sequence[Hit]) -> list[float] | None:
     return scores or None
 
 
-def _array(lines: Sequence[bytes]) -> str:
+def _array(lines: Lines) -> str:
     return f"[{b','.join(lines).decode()}]"
 
 

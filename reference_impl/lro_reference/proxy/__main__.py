@@ -1,0 +1,130 @@
+"""``lro proxy -- COMMAND…``: starts the server, relays, and leaves nothing behind."""
+
+from __future__ import annotations
+
+import gc
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Sequence
+
+from lro_reference.custodian import clean
+from lro_reference.events import to_stderr
+from lro_reference.proxy.calls import Requests
+from lro_reference.proxy.lines import LineWriter
+from lro_reference.proxy.options import ESTIMATES, ProxyOptions, load, server_environment
+from lro_reference.proxy.relay import Relay, Terms
+from lro_reference.proxy.upstream import Upstream
+from lro_reference.settings import SettingsError
+from lro_reference.tool_results import MEMORY_EDITION, RECORD_EDITION, Interceptor
+
+_LAST_BYTES_S = 0.5
+_GRACE_S = 30
+"""How long answers in progress are waited for when the client has closed its side."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs until the client leaves; returns the exit code (2: wrong arguments, 3: the server cannot be started)."""
+    try:
+        options = load(sys.argv[1:] if argv is None else argv, os.environ)
+    except SettingsError as problem:
+        return _complain(str(problem), 2)
+    try:
+        upstream = Upstream(options.command, server_environment(os.environ))
+    except (OSError, ValueError) as problem:
+        return _complain(f"cannot start {options.command[0]}: {problem}", 3)
+    _leave_on_signals(upstream)
+    gc.freeze()
+    try:
+        return _relay(options, upstream)
+    finally:
+        upstream.end()
+
+
+def _relay(options: ProxyOptions, upstream: Upstream) -> int:
+    interceptor = Interceptor(options.settings, emit=to_stderr, estimate=ESTIMATES[options.estimator])
+    requests = Requests(options.request_timeout_s)
+    terms = Terms(options.max_line_mb << 20, options.threshold_of, {"version": "1", "proxy": True})
+    relay = Relay(terms, requests, interceptor, LineWriter(1), _say)
+    answers = threading.Thread(target=_answers, args=(relay, requests, upstream), name="answers", daemon=True)
+    answers.start()
+    over = threading.Event()
+    keeper = threading.Thread(
+        target=_keep_house, args=(options, relay, requests, upstream, over), name="keeper", daemon=True
+    )
+    keeper.start()
+    relay.forward(0, upstream.stdin)
+    upstream.stdin.close()
+    _drain(answers, upstream)
+    over.set()
+    return 0
+
+
+def _drain(answers: threading.Thread, upstream: Upstream) -> None:
+    """Waits for answers in progress: a script that pipes its requests in wants the last ones, too."""
+    until = time.monotonic() + _GRACE_S
+    while answers.is_alive() and time.monotonic() < until:
+        answers.join(0.02)
+        if upstream.ended() is not None:  # what it started may hold its output open
+            answers.join(_LAST_BYTES_S)
+            return
+
+
+def _answers(relay: Relay, requests: Requests, upstream: Upstream) -> None:
+    relay.answer(upstream.stdout)
+    if not relay.client_left or len(requests):
+        relay.gone(f"the server {upstream.name} {upstream.ending()}")
+
+
+def _keep_house(
+    options: ProxyOptions, relay: Relay, requests: Requests, upstream: Upstream, over: threading.Event
+) -> None:
+    """Deletes expired files, also those of earlier runs, and gives up on requests that are never answered."""
+    settings = options.settings
+    next_cleanup = time.monotonic()
+    while True:
+        if settings.cleanup_interval_seconds and time.monotonic() >= next_cleanup:
+            next_cleanup = time.monotonic() + settings.cleanup_interval_seconds
+            for edition in (MEMORY_EDITION, RECORD_EDITION):
+                clean(
+                    settings.folder,
+                    settings.ttl_seconds,
+                    to_stderr,
+                    edition=edition,
+                    ulid_only=edition == RECORD_EDITION,
+                )
+        relay.expire(upstream.stdin)
+        if upstream.ended() is not None and len(requests):  # its output may be held open by what it started
+            over.wait(_LAST_BYTES_S)
+            relay.gone(f"the server {upstream.name} {upstream.ending()}")
+        if over.wait(1):
+            return
+
+
+def _leave_on_signals(upstream: Upstream) -> None:
+    def leave(number: int, frame: object) -> None:
+        del frame
+        upstream.end(patient=False)
+        os._exit(0 if number == signal.SIGTERM else 128 + number)
+
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, leave)
+
+
+def _say(text: str) -> None:
+    try:
+        sys.stderr.write(f"lro proxy: {text}\n")
+        sys.stderr.flush()
+    except (OSError, ValueError):
+        pass
+
+
+def _complain(reason: str, code: int) -> int:
+    _say(" ".join(reason.split()))
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,77 @@
+"""The client's requests that wait for an answer, and until when."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+Id = int | float | str
+
+
+@dataclass(slots=True)
+class Request:
+    """A request of the client."""
+
+    id: Id
+    method: str
+    tool: str = ""
+    arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    progress: Hashable = None
+    """Its progress token."""
+    deadline: float = float("inf")
+    cancelled: bool = False
+
+
+class Requests:
+    """What is in flight. An id is known by type and value: 1 and "1" are two."""
+
+    def __init__(self, timeout_s: float) -> None:
+        self._timeout_s = timeout_s or float("inf")
+        self._waiting: dict[Id, Request] = {}
+        self._lock = threading.Lock()
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    def expect(self, request: Request) -> None:
+        """A request goes to the server."""
+        request.deadline = time.monotonic() + self._timeout_s
+        with self._lock:
+            self._waiting[request.id] = request
+
+    def answered(self, id: object) -> Request | None:
+        """The request that an answer is for; None when nobody waits for it."""
+        with self._lock:
+            return self._waiting.pop(id, None) if isinstance(id, Id) else None
+
+    def cancel(self, id: object) -> None:
+        """The client has cancelled a request; an answer may still come."""
+        with self._lock:
+            if isinstance(id, Id) and (found := self._waiting.get(id)) is not None:
+                found.cancelled = True
+
+    def progressed(self, token: object) -> None:
+        """A request with this progress token is alive."""
+        with self._lock:
+            for request in self._waiting.values():
+                if request.progress is not None and request.progress == token:
+                    request.deadline = time.monotonic() + self._timeout_s
+
+    def overdue(self) -> list[Request]:
+        """Takes out the requests whose time is over."""
+        now = time.monotonic()
+        return self._take(lambda request: request.deadline <= now)
+
+    def take_all(self) -> list[Request]:
+        """Takes out everything."""
+        return self._take(lambda request: True)
+
+    def _take(self, wanted: Callable[[Request], bool]) -> list[Request]:
+        with self._lock:
+            taken = [request for request in self._waiting.values() if wanted(request)]
+            for request in taken:
+                del self._waiting[request.id]
+        return taken

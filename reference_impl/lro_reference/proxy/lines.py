@@ -1,0 +1,101 @@
+"""Lines from a pipe, with a bound on what one of them may hold, and lines into one."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+_CHUNK = 1 << 18
+_PIPE_BYTES = 1 << 20
+_EXCERPT = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class TooLong:
+    """A line over the bound: only its ends were kept."""
+
+    head: bytes
+    tail: bytes
+    size: int
+    """How many bytes it had."""
+
+
+def read_lines(pipe: int, most: int) -> Iterator[bytearray | TooLong]:
+    """The lines of a pipe without their line ends, until it is closed; one over *most* bytes as `TooLong`.
+
+    An unfinished last line is dropped: it is no message.
+    """
+    widen(pipe)
+    pending = bytearray()
+    looked = dropped = 0
+    head = b""
+    while chunk := _read(pipe):
+        pending += chunk
+        while (end := pending.find(b"\n", looked)) >= 0:
+            rest = pending[end + 1 :]
+            del pending[end:]
+            line, pending, looked = pending, rest, 0
+            if dropped or len(line) > most:
+                yield TooLong(head or bytes(line[:_EXCERPT]), bytes(line[-_EXCERPT:]), dropped + len(line))
+                head, dropped = b"", 0
+            else:
+                yield line
+            del line  # or it would stay in memory until the next one is complete
+        if len(pending) > most:
+            head = head or bytes(pending[:_EXCERPT])
+            dropped += len(pending) - _EXCERPT
+            del pending[:-_EXCERPT]
+        looked = len(pending)
+
+
+def widen(pipe: int) -> None:
+    """Lets a pipe hold a mebibyte, where the system can: fewer turns for a large message."""
+    try:
+        import fcntl
+
+        fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
+    except (ImportError, AttributeError, OSError):  # no pipe, not Linux, or not allowed to
+        pass
+
+
+def _read(pipe: int) -> bytes:
+    try:
+        return os.read(pipe, _CHUNK)
+    except OSError:  # the other side was reset
+        return b""
+
+
+class LineWriter:
+    """Writes lines to a pipe, each whole, from any thread."""
+
+    def __init__(self, pipe: int) -> None:
+        self._pipe = pipe
+        self._lock = threading.Lock()
+        self.broken = False
+        """Nobody reads any more."""
+        widen(pipe)
+
+    def write(self, line: bytes | bytearray) -> bool:
+        """Writes a line and its end; False when nobody reads any more."""
+        with self._lock:
+            if self.broken:
+                return False
+            try:
+                rest = memoryview(line + b"\n" if len(line) < _CHUNK else line)
+                while rest:
+                    rest = rest[os.write(self._pipe, rest) :]
+                if len(line) >= _CHUNK:
+                    os.write(self._pipe, b"\n")
+            except OSError:
+                self.broken = True
+            return not self.broken
+
+    def close(self) -> None:
+        """Closes the pipe."""
+        with self._lock, contextlib.suppress(OSError):
+            if not self.broken:
+                self.broken = True
+                os.close(self._pipe)

@@ -1,0 +1,106 @@
+"""How the proxy is started: flags, and the environment for the settings of offloading."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from lro_reference.settings import ENVIRONMENT_PREFIX, Settings, SettingsError, add_flags, resolve
+from lro_spec.tokens import characters_estimate, script_aware_estimate
+
+ESTIMATES = {"scripts": script_aware_estimate, "characters": characters_estimate}
+
+
+@dataclass(frozen=True, slots=True)
+class ProxyOptions:
+    """Everything `lro proxy` is started with."""
+
+    command: tuple[str, ...]
+    settings: Settings
+    thresholds: tuple[tuple[str, int | None], ...] = ()
+    """By glob of the tool's name; None: never touched. The longest glob that matches wins."""
+    estimator: str = "scripts"
+    request_timeout_s: float = 600
+    """Without an answer or progress for so long, a request fails; 0: never."""
+    max_line_mb: int = 128
+
+    def threshold_of(self, tool: str) -> int | None:
+        """The threshold for a tool in tokens; None: its results are never touched."""
+        if not self.settings.enabled:
+            return None
+        matching = [(len(glob), tokens) for glob, tokens in self.thresholds if fnmatch.fnmatchcase(tool, glob)]
+        return max(matching, key=lambda found: found[0])[1] if matching else self.settings.threshold_tokens
+
+
+def load(argv: Sequence[str], environ: Mapping[str, str]) -> ProxyOptions:
+    """Reads the arguments. Raises `SettingsError`, and `SystemExit` as argparse does."""
+    flags = _parser().parse_args(list(argv))
+    command = flags.command[1:] if flags.command[:1] == ["--"] else flags.command
+    if not command:
+        raise SettingsError("there is no server to stand in front of: give its command after --")
+    if flags.max_line_mb < 1:
+        raise SettingsError(f"--max-line-mb must be a whole number from 1 on, not {flags.max_line_mb}")
+    if not flags.request_timeout_s >= 0:
+        raise SettingsError(f"--request-timeout-s must be a number of seconds from 0 on, not {flags.request_timeout_s}")
+    return ProxyOptions(
+        command=tuple(command),
+        settings=resolve(flags, environ),
+        thresholds=tuple(_threshold(text) for text in flags.tool_threshold),
+        estimator=flags.estimator,
+        request_timeout_s=flags.request_timeout_s,
+        max_line_mb=flags.max_line_mb,
+    )
+
+
+def server_environment(environ: Mapping[str, str]) -> dict[str, str]:
+    """The environment for the server: its own offloading is off, since the proxy's settings are not for it."""
+    kept = {name: value for name, value in environ.items() if not name.startswith(ENVIRONMENT_PREFIX)}
+    return kept | {f"{ENVIRONMENT_PREFIX}ENABLED": "false"}
+
+
+def _threshold(text: str) -> tuple[str, int | None]:
+    glob, equals, tokens = text.rpartition("=")
+    if equals and glob and tokens == "off":
+        return glob, None
+    if equals and glob and tokens.isascii() and tokens.isdigit():
+        return glob, int(tokens)
+    raise SettingsError(f"--tool-threshold must be GLOB=TOKENS or GLOB=off, not {text!r}")
+
+
+def _parser() -> Any:
+    import argparse
+
+    parser = argparse.ArgumentParser(
+        prog="lro proxy",
+        usage="lro proxy [OPTION…] -- COMMAND [ARG…]",
+        description="Large Result Offloading in front of any MCP server over stdio.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("command", nargs=argparse.REMAINDER, metavar="COMMAND…", help="what starts the server")
+    add_flags(parser)
+    parser.add_argument(
+        "--tool-threshold",
+        action="append",
+        default=[],
+        metavar="GLOB=N",
+        help="another threshold for the tools that match, or GLOB=off; the longest match wins",
+    )
+    parser.add_argument(
+        "--estimator",
+        choices=list(ESTIMATES),
+        default="scripts",
+        help="how tokens are estimated: scripts (default; CJK and emoji weigh more) or characters (4 a token)",
+    )
+    parser.add_argument(
+        "--request-timeout-s",
+        type=float,
+        default=600,
+        metavar="S",
+        help="fail a request without an answer or progress for so long (default 600; 0: never)",
+    )
+    parser.add_argument(
+        "--max-line-mb", type=int, default=128, metavar="N", help="the longest message, in MiB (default 128)"
+    )
+    return parser

@@ -1,0 +1,281 @@
+"""The relay between a client and a server: raw lines both ways, and only three answers are ever touched.
+
+Those are the results of `tools/call` (and `tasks/result`) above the threshold, `tools/list` where tools have output
+schemas, and `initialize`, which advertises the capability. Everything else leaves as the bytes that came.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+import orjson
+
+from lro_reference import exact
+from lro_reference.proxy.calls import Request, Requests
+from lro_reference.proxy.lines import LineWriter, TooLong, read_lines
+from lro_reference.proxy.widening import advertise, widen_tools
+from lro_reference.tool_results import Interceptor
+
+GONE, TIMED_OUT, TOO_LONG, UNREADABLE, CANCELLED = -32001, -32002, -32003, -32004, -32800
+"""Codes of the errors that the proxy answers with itself."""
+TOOL_RESULTS = ("tools/call", "tasks/result")
+_TOKENS_A_BYTE = 10 / 36
+"""No text costs more tokens than this for a byte of its JSON."""
+_HEAD_ID = re.compile(rb'\A\s*\{\s*"jsonrpc"\s*:\s*"2\.0"\s*,\s*"id"\s*:\s*(-?\d+|"(?:[^"\\]|\\.)*")\s*,')
+_TAIL_ID = re.compile(
+    rb'(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(-?\d+|"(?:[^"\\]|\\.)*")\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*\Z'
+)
+
+Say = Callable[[str], None]
+Message = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What the proxy holds both sides to."""
+
+    most_bytes: int
+    """The longest line."""
+    threshold_of: Callable[[str], int | None]
+    """The threshold for a tool, in tokens; None where its results are never touched."""
+    capability: Mapping[str, Any]
+
+
+class Relay:
+    """One client and one server."""
+
+    def __init__(
+        self, terms: Terms, requests: Requests, interceptor: Interceptor, client: LineWriter, say: Say
+    ) -> None:
+        self._terms, self._requests, self._interceptor = terms, requests, interceptor
+        self._client, self._say = client, say
+        self._gone = ""
+        self.client_left = False
+        """Set when the client has closed its side: then the server may end, too."""
+
+    # --- from the client
+
+    def forward(self, pipe: int, server: LineWriter) -> None:
+        """Passes on what the client says until it leaves."""
+        for line in read_lines(pipe, self._terms.most_bytes):
+            if isinstance(line, TooLong):
+                self._refuse_long_request(line)
+                continue
+            self._note(line)
+            server.write(line)
+            if self._gone:
+                self._bury()
+        self.client_left = True
+
+    def _note(self, line: bytearray) -> None:
+        """Remembers what the client asks for."""
+        try:
+            parsed = orjson.loads(line)
+        except ValueError:
+            return  # the server has its own answer to that
+        for message in cast("list[Any]", parsed) if isinstance(parsed, list) else [parsed]:
+            if not isinstance(message, dict) or "method" not in message:
+                continue
+            said = cast("Message", message)
+            params = said.get("params")
+            params = cast("Message", params) if isinstance(params, dict) else {}
+            if "id" in said and said["id"] is not None:
+                self._requests.expect(_request(said, params))
+            elif said["method"] == "notifications/cancelled":
+                self._requests.cancel(params.get("requestId"))
+
+    def _refuse_long_request(self, line: TooLong) -> None:
+        self._say(f"the client sent a line of {line.size} bytes; at most {self._terms.most_bytes} are passed on")
+        if (id := _id_in(line)) is not None:
+            self._error(id, TOO_LONG, f"the message is larger than {self._terms.most_bytes} bytes: send less at a time")
+
+    # --- from the server
+
+    def answer(self, pipe: int) -> None:
+        """Passes on what the server says until it ends."""
+        for line in read_lines(pipe, self._terms.most_bytes):
+            if isinstance(line, TooLong):
+                self._fail_long_answer(line)
+                continue
+            try:
+                message = orjson.loads(line)
+            except ValueError:
+                message = _lenient(line)
+                if message is None:
+                    self._unreadable(line)
+                    continue
+            if isinstance(message, dict) and "method" not in message:
+                self._answer_one(cast("Message", message), line)
+            elif isinstance(message, list):
+                self._answer_batch(cast("list[Any]", message), line)
+            elif isinstance(message, dict):
+                self._watch(cast("Message", message))
+                self._client.write(line)
+            else:
+                self._unreadable(line)
+            del message
+
+    def _answer_one(self, message: Message, line: bytearray) -> None:
+        request = self._requests.answered(message.get("id"))
+        if request is None:
+            if message.get("id") is None:
+                self._client.write(line)  # an error about something that could not be read
+            else:
+                self._say(f"the server answered {message['id']!r}, for which nobody waits; the answer is dropped")
+            return
+        made = self._touched(message, line, request)
+        self._client.write(line if made is None else made)
+
+    def _answer_batch(self, batch: list[Any], line: bytearray) -> None:
+        whole: list[Any] = []
+        changed = False
+        for message in batch:
+            made = None
+            if isinstance(message, dict) and "method" not in message:
+                request = self._requests.answered(cast("Message", message).get("id"))
+                if request is not None:
+                    made = self._touched(cast("Message", message), orjson.dumps(message), request)
+            changed = changed or made is not None
+            whole.append(message if made is None else orjson.Fragment(made))
+        self._client.write(orjson.dumps(whole) if changed else line)
+
+    def _touched(self, message: Message, line: bytes | bytearray, request: Request) -> bytes | None:
+        """Another answer, where this one does not pass as it is."""
+        result = message.get("result")
+        if not isinstance(result, dict):
+            return None
+        try:
+            if request.method in TOOL_RESULTS:
+                return self._tool_result(message, line, request)
+            if request.method == "initialize":
+                message = _exactly(line)
+                return orjson.dumps(message) if advertise(message["result"], self._terms.capability) else None
+            if request.method == "tools/list" and b'"outputSchema"' in line:
+                message = _exactly(line)
+                return orjson.dumps(message) if widen_tools(message["result"]) else None
+        except (exact.InexactError, TypeError, RecursionError, KeyError) as problem:
+            self._say(f"an answer to {request.method} cannot be taken apart and passes as it is: {problem}")
+        return None
+
+    def _tool_result(self, message: Message, line: bytes | bytearray, request: Request) -> bytes | None:
+        threshold = self._terms.threshold_of(request.tool)
+        if threshold is None or len(line) * _TOKENS_A_BYTE <= threshold:
+            return None
+        if request.cancelled:
+            return _error(request.id, CANCELLED, "the call was cancelled, and its large result not kept")
+        result = message["result"]
+        made = self._interceptor.result(
+            result,
+            tool=request.tool,
+            arguments=request.arguments,
+            again=lambda: _exactly(line)["result"],
+            threshold_tokens=threshold,
+        )
+        if made is result:
+            return None
+        rest = {key for key in message if key not in ("jsonrpc", "id", "result")}
+        if rest or set(made) - {"content", "structuredContent", "isError"}:
+            whole = _exactly(line)
+            new = {
+                key: made[key] if key in ("content", "structuredContent") else value
+                for key, value in whole["result"].items()
+            }
+            return orjson.dumps({**whole, "result": new | {k: v for k, v in made.items() if k not in new}})
+        return orjson.dumps({**message, "result": made})
+
+    def _watch(self, message: Message) -> None:
+        """A notification or a request of the server's."""
+        if message.get("method") == "notifications/progress":
+            params = message.get("params")
+            self._requests.progressed(
+                cast("Message", params).get("progressToken") if isinstance(params, dict) else None
+            )
+
+    def _unreadable(self, line: bytearray) -> None:
+        shown = bytes(line[:80]).decode(errors="replace").strip()
+        if shown:
+            self._say(f"the server wrote {len(line)} bytes that are no message, and they are dropped: {shown!r}")
+
+    def _fail_long_answer(self, line: TooLong) -> None:
+        self._say(f"the server sent a line of {line.size} bytes; at most {self._terms.most_bytes} are passed on")
+        why = (
+            f"the server's answer of {line.size} bytes is larger than the {self._terms.most_bytes} that the proxy "
+            "takes (--max-line-mb): ask for less at a time"
+        )
+        request = self._requests.answered(_id_in(line))
+        if request is not None:
+            self._error(request.id, TOO_LONG, why)
+        elif b'"method"' not in line.head[:200]:
+            for waiting in self._requests.take_all():  # one of them it was; none of them may wait for ever
+                self._error(waiting.id, TOO_LONG, why)
+
+    # --- what goes wrong
+
+    def gone(self, why: str) -> None:
+        """The server has ended: from now on every request is answered with that."""
+        if not self._gone:
+            self._say(why)
+        self._gone = why
+        self._bury()
+
+    def _bury(self) -> None:
+        for request in self._requests.take_all():
+            self._error(request.id, GONE, self._gone)
+
+    def expire(self, server: LineWriter) -> None:
+        """Answers the requests whose time is over, and tells the server to stop."""
+        for request in self._requests.overdue():
+            self._say(f"no answer to {request.method} {request.tool} in time")
+            self._error(
+                request.id, TIMED_OUT, f"the server has not answered {request.method} in time (--request-timeout-s)"
+            )
+            if request.method != "initialize":
+                params = {"requestId": request.id, "reason": "timed out"}
+                note = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}
+                server.write(orjson.dumps(note))
+
+    def _error(self, id: object, code: int, message: str) -> None:
+        self._client.write(_error(id, code, message))
+
+
+def _request(message: Message, params: Message) -> Request:
+    method = message["method"] if isinstance(message["method"], str) else ""
+    meta = params.get("_meta")
+    token = cast("Message", meta).get("progressToken") if isinstance(meta, dict) else None
+    name, arguments = params.get("name"), params.get("arguments")
+    return Request(
+        id=message["id"],
+        method=method,
+        tool=name if isinstance(name, str) else "task" if method == "tasks/result" else "",
+        arguments=cast("Message", arguments) if isinstance(arguments, dict) else {},
+        progress=token if isinstance(token, (str, int)) else None,
+    )
+
+
+def _error(id: object, code: int, message: str) -> bytes:
+    return orjson.dumps({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": f"lro proxy: {message}"}})
+
+
+def _exactly(line: bytes | bytearray) -> Message:
+    return exact.parse(bytes(line))
+
+
+def _lenient(line: bytearray) -> Any:
+    """What only a more patient parser reads: half surrogate pairs, NaN; None where that fails as well."""
+    import json
+
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _id_in(line: TooLong) -> Any:
+    found = _HEAD_ID.search(line.head) or _TAIL_ID.search(line.tail)
+    try:
+        return orjson.loads(found[1]) if found else None
+    except ValueError:
+        return None

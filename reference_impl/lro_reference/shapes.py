@@ -1,0 +1,228 @@
+"""The result of any tool call as records: an array, JSON Lines, a table, blocks, the members of an object, or text.
+
+MCP servers send a payload as text, as `structuredContent`, or as both. It is one payload: what is sent twice is kept
+once, and what is no record goes to the file header's ``extra``, with all that is needed to build the result again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import orjson
+
+from lro_reference import exact
+from lro_reference.line_sources import EncodedLines, TextLines
+from lro_reference.members import members
+from lro_reference.results import Lines
+from lro_reference.tables import table
+
+SMALL = 4096
+"""What is no record may have so many characters in the header; more becomes records of its own."""
+_DEEPEST = 4
+_MOSTLY = 0.8
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A payload as records."""
+
+    lines: Lines
+    records: Sequence[Mapping[str, Any]]
+    """Parsed; empty for text, which has nothing to look into."""
+    extra: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """The rest of the payload and how it was laid out."""
+
+
+def text_of(result: Mapping[str, Any]) -> str:
+    """The payload as a reader would have got it: the text blocks, or the structured content where there are none."""
+    texts = _texts(result)
+    if texts:
+        return texts[0] if len(texts) == 1 else "\n".join(texts)
+    structured = result.get("structuredContent")
+    return "" if structured is None else orjson.dumps(structured).decode()
+
+
+def shape(result: Mapping[str, Any], again: Callable[[], Mapping[str, Any]]) -> Shape | None:
+    """The payload of a `tools/call` result; None where it has none.
+
+    *again* gives the same result parsed with `exact.parse`, for what only its structured content holds.
+    """
+    texts = _texts(result)
+    structured = result.get("structuredContent")
+    layout = _layout(result)
+    if structured is None:
+        if not texts:
+            return None
+        return _of_text(texts[0], layout) if len(texts) == 1 else _of_blocks(texts, layout)
+    if not texts:
+        return _of_value(again()["structuredContent"], layout | {"from": "structuredContent"})
+    layout["from"] = "both"
+    if len(texts) == 1:
+        if _loaded(texts[0]) == structured:
+            return _of_text(texts[0], layout)
+        for key, value in _items(structured):
+            if value == texts[0] or (value is not None and _loaded(texts[0]) == value):
+                rest = {k: v for k, v in _items(structured) if k != key}
+                if _is_small(rest):
+                    rest = _items(again()["structuredContent"]) if rest else ()
+                    return _of_text(texts[0], layout | {"repeated": key, "structured": _without(rest, key)})
+    elif (key := _wrapper(structured, texts)) is not None:
+        return _of_blocks(texts, layout | {"repeated": key, "structured": {}})
+    structured = again()["structuredContent"]
+    if _is_small(texts):
+        return _of_value(structured, layout | {"from": "structuredContent", "texts": texts})
+    parts = {f"content/{n}": text for n, text in enumerate(texts)}
+    parts |= {f"structuredContent/{key}": value for key, value in _items(structured)}
+    return _of_records(list(members(parts)), layout | {"format": "members", "from": "separate"})
+
+
+def _texts(result: Mapping[str, Any]) -> list[str]:
+    return [block["text"] for block in _blocks(result) if is_text(block)]
+
+
+def is_text(block: object) -> bool:
+    """Whether a content block is text."""
+    if not isinstance(block, dict):
+        return False
+    members = cast("dict[str, Any]", block)
+    return members.get("type") == "text" and isinstance(members.get("text"), str)
+
+
+def _blocks(result: Mapping[str, Any]) -> list[Any]:
+    content = result.get("content")
+    return cast("list[Any]", content) if isinstance(content, list) else []
+
+
+def _layout(result: Mapping[str, Any]) -> dict[str, Any]:
+    """What text blocks say besides their text (annotations, ``_meta``), by their place."""
+    said = {
+        str(place): more
+        for place, block in enumerate(_blocks(result))
+        if is_text(block) and (more := {k: v for k, v in block.items() if k not in ("type", "text")})
+    }
+    return {"blocks": said} if said else {}
+
+
+def _of_text(text: str, extra: dict[str, Any]) -> Shape:
+    if text[:1] in ("[", "{") or text.lstrip()[:1] in ("[", "{"):
+        try:
+            return _of_value(exact.parse(text), extra)
+        except exact.InexactError:
+            pass
+        if (lines := _json_lines(text)) is not None:
+            raw, records, ending = lines
+            return Shape(raw, records, {"format": "jsonl", **extra, "ending": ending})
+    elif (found := table(text)) is not None:
+        return Shape(EncodedLines(found.records), found.records, {"format": "table", **extra, **found.layout})
+    ending = text.endswith("\n")
+    return Shape(TextLines(text), (), {"format": "text", **extra, "ending": "\n" if ending else ""})
+
+
+def _json_lines(text: str) -> tuple[Lines, Sequence[Mapping[str, Any]], str] | None:
+    ending = "\n" if text.endswith("\n") else ""
+    lines = text.removesuffix("\n").split("\n")
+    if len(lines) < 2 or not lines[0].endswith("}"):
+        return None
+    records: list[Any] = []
+    try:
+        for line in lines:
+            records.append(exact.parse(line))
+            if not isinstance(records[-1], dict) or not line.startswith("{"):
+                return None
+        return [line.encode() for line in lines], records, ending
+    except (exact.InexactError, UnicodeEncodeError):
+        return None
+
+
+def _of_blocks(texts: list[str], extra: dict[str, Any]) -> Shape:
+    try:
+        values = [exact.parse(text) for text in texts]
+    except exact.InexactError:
+        values = []
+    if values and all(isinstance(value, dict) for value in values):
+        return _of_records(values, {"format": "blocks", **extra})
+    return _of_records([{"n": n, "text": text} for n, text in enumerate(texts, 1)], {"format": "texts", **extra})
+
+
+def _of_value(value: Any, extra: dict[str, Any]) -> Shape:
+    found, at, around = _large_array(value)
+    if found is not None:
+        more = {"format": "json", **extra, "at": at} | ({} if around is None else {"around": around})
+        if all(isinstance(item, dict) for item in found):
+            return _of_records(found, more)
+        return _of_records([{"n": n, "value": item} for n, item in enumerate(found, 1)], {**more, "wrapped": True})
+    if isinstance(value, dict):
+        return _of_records(list(members(cast("dict[str, Any]", value))), {"format": "members", **extra})
+    return _of_records([{"value": value}], {"format": "value", **extra})
+
+
+def _of_records(records: list[Any], extra: dict[str, Any]) -> Shape:
+    return Shape(EncodedLines(records), records, extra)
+
+
+def _large_array(value: Any) -> tuple[list[Any] | None, str, Any]:
+    """The array that is nearly all of a value, where it is (a JSON pointer), and the value with null in its place."""
+    if isinstance(value, list):
+        return cast("list[Any]", value), "", None
+    if not isinstance(value, dict):
+        return None, "", None
+    top = cast("dict[str, Any]", value)
+    pointer, node = "", top
+    around: dict[str, Any] = {}
+    place = around
+    for _ in range(_DEEPEST):
+        sizes = {key: _size(member) for key, member in node.items()}
+        key = max(sizes, key=sizes.__getitem__, default=None)
+        total = sum(sizes.values())
+        if key is None or sizes[key] < _MOSTLY * total or total - sizes[key] > SMALL:
+            break
+        member = node[key]
+        if not member:
+            break
+        pointer += "/" + key.replace("~", "~0").replace("/", "~1")
+        place.update({k: None if k == key else v for k, v in node.items()})
+        if isinstance(member, list):
+            return cast("list[Any]", member), pointer, around
+        if not isinstance(member, dict):
+            break
+        node, inner = cast("dict[str, Any]", member), dict[str, Any]()
+        place[key] = inner
+        place = inner
+    return None, "", None
+
+
+def _size(value: object) -> int:
+    return len(orjson.dumps(value)) if isinstance(value, (list, dict, str)) else 8
+
+
+def _is_small(value: object) -> bool:
+    return _size(value) <= SMALL
+
+
+def _loaded(text: str) -> Any:
+    try:
+        return orjson.loads(text)
+    except ValueError:
+        return None
+
+
+def _wrapper(structured: Any, texts: list[str]) -> str | None:
+    """The only key of the structured content, where its items are the text blocks: so Python servers send a list."""
+    entries = _items(structured)
+    if len(entries) != 1 or not isinstance(entries[0][1], list):
+        return None
+    items = cast("list[Any]", entries[0][1])
+    same = len(items) == len(texts) and all(
+        text == item or _loaded(text) == item for text, item in zip(texts, items, strict=True)
+    )
+    return entries[0][0] if same else None
+
+
+def _items(value: Any) -> list[tuple[str, Any]]:
+    return list(cast("dict[str, Any]", value).items()) if isinstance(value, dict) else []
+
+
+def _without(items: Iterable[tuple[str, Any]], key: str) -> dict[str, Any]:
+    return {k: v for k, v in items if k != key}

@@ -1,0 +1,157 @@
+"""Offloading the result of any MCP tool: for servers whose results have a shape of their own, and for the proxy."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any, cast
+
+import orjson
+
+from lro_reference import memory_results
+from lro_reference.events import Emit, to_stderr
+from lro_reference.interceptor import Estimate, Inline, Offloaded, ResultSet, Truncated, intercept
+from lro_reference.memories import SCHEMA_VERSION
+from lro_reference.record_guide import RecordGuide
+from lro_reference.settings import Settings, from_environment
+from lro_reference.shapes import Shape, is_text, shape, text_of
+from lro_spec.discovery import find_descriptor
+from lro_spec.tokens import script_aware_estimate
+
+RECORDS_VERSION = "0"
+"""The schema version in headers of files whose records are not MIF memories."""
+MEMORY_EDITION, RECORD_EDITION = "lro-6400", "lro-paper"
+"""How files are named: the paper's text has no list of operations, so any tool may be one."""
+_NOT_A_WORD = re.compile(r"[^A-Za-z0-9_]+", re.ASCII)
+_LONGEST_NAME = 64
+_LARGEST_DESCRIPTOR = 1 << 16
+
+
+class Interceptor:
+    """Offloads large results of tools; one for a server, for any number of calls.
+
+    Without *settings* those of the environment hold (``ATLATL_PROMPT__OFFLOAD__…``); raises `SettingsError` for a
+    wrong one. *emit* hears of every file written and every failure to write one.
+    """
+
+    def __init__(
+        self,
+        settings: Settings | None = None,
+        *,
+        emit: Emit = to_stderr,
+        estimate: Estimate = script_aware_estimate,
+    ) -> None:
+        self.settings = from_environment() if settings is None else settings
+        self._emit, self._estimate = emit, estimate
+
+    def __call__(self, value: Any, *, operation: str = "results", arguments: Mapping[str, Any] | None = None) -> Any:
+        """*value* itself where it fits the threshold; otherwise it is in a file, and this is the descriptor.
+
+        *value* is any JSON value. *operation* becomes part of the file's name; *arguments* are those of the call.
+        """
+        wrapped = {"structuredContent": value}
+        made = self.result(wrapped, tool=operation, arguments=arguments)
+        return value if made is wrapped else orjson.loads(orjson.dumps(made["structuredContent"]))
+
+    def result(
+        self,
+        result: Mapping[str, Any],
+        *,
+        tool: str,
+        arguments: Mapping[str, Any] | None = None,
+        again: Callable[[], Mapping[str, Any]] | None = None,
+        threshold_tokens: int | None = None,
+    ) -> Mapping[str, Any]:
+        """A `tools/call` result as JSON: *result* itself where it stays as it is, or one that holds a descriptor.
+
+        Errors, and what another server has offloaded, stay as they are. *again* parses the result once more without
+        losing a digit (`exact.parse`); *threshold_tokens* stands instead of the setting.
+        """
+        settings = self.settings
+        if threshold_tokens is not None:
+            settings = replace(settings, threshold_tokens=threshold_tokens)
+        if not settings.enabled or result.get("isError") is True:
+            return result
+        text = text_of(result)
+        tokens = self._estimate(text)
+        # Records as lines never weigh more than the text they came in, so this is no hasty verdict on memories either.
+        if tokens <= settings.threshold_tokens or (len(text) <= _LARGEST_DESCRIPTOR and find_descriptor(result)):
+            return result
+        del text
+        found = shape(result, again or (lambda: result))
+        if found is None or not len(found.lines):
+            return result
+        memories = memory_results.are_memories(found.records)
+        results = (_memories if memories else _records)(found, tool, arguments or {}, tokens)
+        edition = MEMORY_EDITION if memories else RECORD_EDITION
+        match intercept(results, settings, self._emit, edition=edition, estimate=self._estimate):
+            case Inline():
+                return result
+            case Offloaded(response):
+                return _with_payload(result, orjson.dumps(response.to_dict()).decode(), response.to_dict())
+            case Truncated(lines, total, warning):
+                return _truncated(result, found, lines, total, warning)
+
+
+def _memories(found: Shape, tool: str, arguments: Mapping[str, Any], tokens: int) -> ResultSet:
+    del tokens  # memories are weighed by their lines, as any memory server weighs them
+    return ResultSet(
+        operation=memory_results.operation(tool),
+        detail=memory_results.detail(arguments, found.records),
+        records=found.records,
+        line_schema=memory_results.line_schema(found.records),
+        schema_version=SCHEMA_VERSION,
+        query=_query(arguments),
+        lines=found.lines,
+        extra=found.extra,
+    )
+
+
+def _records(found: Shape, tool: str, arguments: Mapping[str, Any], tokens: int) -> ResultSet:
+    guide = RecordGuide(found)
+    return ResultSet(
+        operation=operation_of(tool),
+        detail="full",
+        records=found.records,
+        line_schema=guide.line_schema,
+        schema_version=RECORDS_VERSION,
+        query=_query(arguments),
+        lines=found.lines,
+        tokens=tokens,
+        extra=found.extra,
+        guide=guide,
+    )
+
+
+def operation_of(tool: str) -> str:
+    """The tool's name as a part of a file name."""
+    return _NOT_A_WORD.sub("_", tool).strip("_")[:_LONGEST_NAME] or "tool"
+
+
+def _query(arguments: Mapping[str, Any]) -> str | None:
+    query = arguments.get("query")
+    return query if isinstance(query, str) else None
+
+
+def _with_payload(result: Mapping[str, Any], text: str, value: Mapping[str, Any]) -> dict[str, Any]:
+    """The result with another payload, as text and, where there was one, as structured content; the rest stays."""
+    made = dict(result)
+    if "content" in result or "structuredContent" not in result:
+        content = cast("list[Any]", result.get("content") or [])
+        made["content"] = [{"type": "text", "text": text}, *(block for block in content if not is_text(block))]
+    if result.get("structuredContent") is not None:
+        made["structuredContent"] = value
+    return made
+
+
+def _truncated(
+    result: Mapping[str, Any], found: Shape, lines: Iterable[bytes], total: int, warning: str
+) -> dict[str, Any]:
+    kept = list(lines)
+    if found.extra.get("format") == "text" and result.get("structuredContent") is None:
+        text = "\n".join(orjson.loads(line)["text"] for line in kept)
+        return _with_payload(result, f"{text}\n\n{warning}" if kept else warning, {})
+    records = orjson.Fragment(b"[" + b",".join(kept) + b"]")
+    value = {"offloaded": False, "results": records, "count": len(kept), "total": total, "warning": warning}
+    return _with_payload(result, orjson.dumps(value).decode(), value)

@@ -1,0 +1,78 @@
+"""Servers from public registries, installed once a run into a temporary folder, whichever test process comes first.
+
+Where one cannot be had the test is skipped, and says why.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+INSTALL_S = 180
+"""How long an installation may take."""
+NPM = ("server-memory", "server-everything", "server-filesystem")
+PYPI = ("mcp-server-git", "mcp-server-fetch", "mcp-server-sqlite")
+
+
+@dataclass(frozen=True)
+class Installed:
+    """Where things are installed when somebody asks for them."""
+
+    folder: Path
+
+    def npm(self, server: str) -> list[str]:
+        """The command of one of the protocol's own servers in TypeScript."""
+        home = self.node_modules() / "@modelcontextprotocol" / server
+        programs = json.loads((home / "package.json").read_text())["bin"]
+        (program,) = {programs} if isinstance(programs, str) else set(programs.values())
+        return ["node", str(home / program)]
+
+    def node_modules(self) -> Path:
+        """The folder of all npm packages, the TypeScript SDK among them."""
+        folder = self.folder / "npm"
+        if shutil.which("node") is None:
+            pytest.skip("node is not installed here")
+        quiet = ("--no-audit", "--no-fund", "--loglevel=error", "--ignore-scripts")
+        packages = [f"@modelcontextprotocol/{name}" for name in (*NPM, "sdk")]
+        self._once(folder, [["npm", "install", *quiet, f"--prefix={folder}", *packages]])
+        return folder / "node_modules"
+
+    def pypi(self, server: str) -> list[str]:
+        """The command of one of the protocol's own servers in Python."""
+        folder = self.folder / server
+        pip = [str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        self._once(folder, [[sys.executable, "-m", "venv", str(folder)], [*pip, server]])
+        return [str(folder / "bin" / server)]
+
+    def _once(self, folder: Path, commands: Sequence[Sequence[str]]) -> None:
+        """Runs the installers, if no other process has; a failure is remembered, too."""
+        said = folder.with_suffix(".said")
+        with open(folder.with_suffix(".lock"), "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not said.exists():
+                failures = (why for command in commands if (why := _failure(command)))
+                said.write_text(next(failures, ""))
+        if why := said.read_text():
+            pytest.skip(why)
+
+
+def _failure(command: Sequence[str]) -> str:
+    """Runs an installer; its last words where it cannot do its work."""
+    name = os.path.basename(command[0])
+    if shutil.which(command[0]) is None:
+        return f"{name} is not installed here"
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=INSTALL_S, check=False)
+    except subprocess.TimeoutExpired:
+        return f"{name} was not done within {INSTALL_S} s"
+    said = [line for line in (done.stderr or done.stdout).splitlines() if line.strip()]
+    return f"{name} failed with exit code {done.returncode}: {' | '.join(said[-3:])[:300]}" if done.returncode else ""

@@ -1,0 +1,232 @@
+"""Any tool's result as records: nothing is lost, whatever it looks like."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from hypothesis import assume, given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from lro_reference import Interceptor, exact
+from lro_reference.settings import Settings
+from lro_spec.line_schemas import judge_lines
+from lro_spec.messages import OffloadResponse
+from lro_spec.recipes import parse_command
+from lro_spec.validation import validate_file
+from tests.rebuilding import JsonLines, payload
+
+OFF: Any = None
+TEXTS = st.text(st.characters(codec="utf-8"), max_size=30)
+NUMBERS = st.one_of(
+    st.integers(-(10**30), 10**30),
+    st.decimals(allow_nan=False, allow_infinity=False, places=3),
+    st.just(Decimal("1.10")),
+)
+VALUES = st.recursive(
+    st.none() | st.booleans() | NUMBERS | TEXTS,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXTS, inner, max_size=4),
+    max_leaves=12,
+)
+ROWS = st.lists(
+    st.dictionaries(st.sampled_from(["id", "name", "a b", "tags", "n"]), VALUES, min_size=1), min_size=1, max_size=6
+)
+
+
+class Number(str):
+    """A number by its digits."""
+
+    __slots__ = ()
+
+
+def dumped(value: Any, indent: int | None = None) -> str:
+    """JSON with every decimal written just as it is."""
+    marks: list[str] = []
+
+    def mark(number: object) -> str:
+        marks.append(str(number))
+        return f"\ue000{len(marks) - 1}\ue000"
+
+    text = json.dumps(_marked(value, mark), ensure_ascii=False, indent=indent)
+    for place, number in enumerate(marks):
+        text = text.replace(f'"\ue000{place}\ue000"', number)
+    return text
+
+
+def _marked(value: Any, mark: Any) -> Any:
+    if isinstance(value, Decimal):
+        return mark(value)
+    if isinstance(value, list):
+        return [_marked(item, mark) for item in value]
+    if isinstance(value, dict):
+        return {key: _marked(item, mark) for key, item in value.items()}
+    return value
+
+
+def loaded(text: str | bytes) -> Any:
+    """JSON with every number by its digits, so that 1.10 is not 1.1."""
+    return json.loads(text, parse_float=lambda t: Number(t), parse_int=lambda t: Number(t))
+
+
+def offload(result: str, folder: Path) -> tuple[dict[str, Any], list[Any], OffloadResponse]:
+    """What the file of a result holds, numbers by their digits, and the descriptor."""
+    interceptor = Interceptor(Settings(threshold_tokens=0, output_dir=str(folder)), emit=lambda event: None)
+    loaded_result = orjson.loads(result)
+    made = interceptor.result(loaded_result, tool="probe", again=lambda: exact.parse(result))
+    if made is loaded_result:
+        pytest.fail("nothing was offloaded")
+    place = made["content"][0]["text"] if made.get("content") else orjson.dumps(made["structuredContent"])
+    response = OffloadResponse.from_dict(json.loads(place))
+    header, *lines = Path(response.file_path).read_bytes().removesuffix(b"\n").split(b"\n")
+    return loaded(header), [loaded(line) for line in lines], response
+
+
+def check(result: str, folder: Path) -> None:
+    """The result is in its file, its descriptor describes it, and its recipes are recipes."""
+    header, lines, response = offload(result, folder)
+    texts, structured = payload(header, lines)
+    sent = loaded(result)
+    assert structured == sent.get("structuredContent")
+    said = [block["text"] for block in sent.get("content", [])]
+    assert len(texts or []) == len(said)
+    for built, text in zip(texts or [], said, strict=True):
+        if isinstance(built, JsonLines):
+            assert built == [loaded(line) for line in text.removesuffix("\n").split("\n")]
+        elif built != text:
+            assert built == loaded(text)
+    plain = [json.loads(line) for line in Path(response.file_path).read_text(encoding="utf-8").split("\n")[1:-1]]
+    assert judge_lines(response.line_schema, plain).violations == ()
+    assert response.summary.count == len(lines)
+    for recipe in response.jq_recipes:
+        assert parse_command(recipe.command).path == response.file_path
+    Path(response.file_path).unlink()
+
+
+def content(*texts: str, **more: str) -> str:
+    """A result with these text blocks; *more* are members by their JSON text."""
+    blocks = ",".join(json.dumps({"type": "text", "text": text}) for text in texts)
+    members = [f'"content":[{blocks}]' if texts else "", *(f'"{key}":{value}' for key, value in more.items())]
+    return "{" + ",".join(member for member in members if member) + "}"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("shapes")
+
+
+@hypothesis_settings(max_examples=80, deadline=None)
+@given(
+    value=ROWS | VALUES | st.dictionaries(TEXTS, ROWS | VALUES, min_size=1, max_size=3),
+    indent=st.sampled_from([None, 2]),
+    way=st.integers(0, 3),
+)
+def test_any_json_value_is_in_its_file_whichever_way_it_was_sent(
+    folder: Path, value: Any, indent: int | None, way: int
+) -> None:
+    text = dumped(value, indent)
+    assume(isinstance(value, (list, dict)) and bool(value))
+    wrapped = text if isinstance(value, dict) else f'{{"result":{text}}}'
+    match way:
+        case 0:
+            check(content(text), folder)
+        case 1:
+            check(content(structuredContent=wrapped), folder)
+        case 2:
+            check(content(text, structuredContent=wrapped), folder)
+        case _:
+            check(content("a summary", structuredContent=wrapped), folder)
+
+
+@hypothesis_settings(max_examples=60, deadline=None)
+@given(texts=st.lists(st.text(max_size=200).filter(bool), min_size=1, max_size=3), both=st.booleans())
+def test_any_text_is_in_its_file(folder: Path, texts: list[str], both: bool) -> None:
+    texts = [text.encode("utf-8", "replace").decode() for text in texts]
+    more = {"structuredContent": json.dumps({"result": texts if len(texts) > 1 else texts[0]})} if both else {}
+    check(content(*texts, **more), folder)
+
+
+@pytest.mark.parametrize(
+    ("text", "form"),
+    [
+        ("a\n\n b \r\nc", "text"),
+        ("\n", "text"),
+        ('{"a": 1.10}\n{"a": 2}\n', "jsonl"),
+        ('{"a": 1}\n{"a": 2', "text"),
+        ("[1, 2, 1e400]", "json"),
+        ('{"a": 1, "a": 2}', "text"),
+        ("[NaN]", "text"),
+        ("[" * 3000 + "]" * 3000, "text"),
+        ('id,name\r\n1,a\r\n2,"b, c"\r\n3,d', "table"),
+        ("id\tname\n1\ta\n2\tb\n3\tc\n", "table"),
+        ("id,name\n1,'a'\n2,\"b\"\n3,c\n", "text"),
+        ("id,id\n1,2\n3,4\n", "text"),
+        ("Dear all,\nhow are you,\nbye,\n", "text"),
+    ],
+)
+def test_what_a_text_is_taken_for(folder: Path, text: str, form: str) -> None:
+    result = content(text)
+    assert offload(result, folder)[0]["extra"]["format"] == form
+    check(result, folder)
+
+
+def test_different_text_and_structured_content_are_both_kept(folder: Path) -> None:
+    check(
+        content("long\n" * 2000, structuredContent=json.dumps({"rows": [{"a": n} for n in range(300)], "x": "y"})),
+        folder,
+    )
+
+
+def test_a_list_of_a_python_server_is_kept_once(folder: Path) -> None:
+    rows = [{"id": n, "name": f"row {n}"} for n in range(30)]
+    result = content(*(json.dumps(row, indent=2) for row in rows), structuredContent=json.dumps({"result": rows}))
+    header, lines, _ = offload(result, folder)
+    assert (header["extra"]["format"], len(lines)) == ("blocks", 30)
+    check(result, folder)
+
+
+def test_half_of_a_surrogate_pair_is_kept(folder: Path) -> None:
+    interceptor = Interceptor(Settings(threshold_tokens=0, output_dir=str(folder)), emit=lambda event: None)
+    result = json.loads('{"content":[{"type":"text","text":"a\\ud800b\\nc"}]}')
+    path = json.loads(interceptor.result(result, tool="x")["content"][0]["text"])["file_path"]
+    assert json.loads(Path(path).read_text().split("\n")[1]) == {"n": 1, "text": "a\ud800b"}
+
+
+def test_the_file_and_the_descriptor_are_valid_by_the_papers_edition(folder: Path) -> None:
+    rows = [{"id": n, "status": "open" if n % 3 else "closed", "price": n / 7, "tags": ["x"]} for n in range(100)]
+    _, _, response = offload(content(json.dumps(rows)), folder)
+    findings = validate_file(response.file_path, edition="lro-paper")
+    assert [f for f in findings if f.line in (None, 1)] == []  # its records are no memories
+
+
+def test_recipes_are_for_the_fields_that_are_there_and_give_what_they_say(folder: Path) -> None:
+    from lro_spec.recipes import run
+
+    rows = [
+        {"id": n, "a b": "it's \\(env)", "status": ["open", "done", 'o"dd'][n % 3], "price": n, "and": "x"}
+        for n in range(90)
+    ]
+    _, _, response = offload(content(json.dumps(rows)), folder)
+    assert response.summary.top_namespaces == ("open", "done", 'o"dd')
+    assert len(response.jq_recipes) == 10
+    data = Path(response.file_path).read_bytes()
+    by_name = {r.description: run(parse_command(r.command), data, binary=None) for r in response.jq_recipes}
+    assert all(done.ok and done.stdout for name, done in by_name.items() if "word" not in name)
+    counts = [json.loads(line) for line in by_name["How many records of each status"].stdout.splitlines()]
+    assert {c["value"]: c["count"] for c in counts} == {"open": 30, "done": 30, 'o"dd': 30}
+    assert json.loads(by_name["price: least, most, mean"].stdout)["max"] == 89
+
+
+def test_an_interceptor_gives_small_values_back_as_they_are(folder: Path) -> None:
+    lro = Interceptor(Settings(threshold_tokens=100, output_dir=str(folder)), emit=lambda event: None)
+    small = [{"id": 1}]
+    assert lro(small) is small
+    large = [{"id": n, "text": "word"} for n in range(200)]
+    made = lro(large, operation="list issues!", arguments={"query": "word"})
+    assert made["summary"]["operation"] == "list_issues"
+    header = json.loads(Path(made["file_path"]).read_text().split("\n")[0])
+    assert header["query"] == "word"
