@@ -24,6 +24,7 @@ from lro_conformance.profile import Profile
 from lro_conformance.report.model import CheckResult, Report, RequirementResult, ServerInfo, Span
 from lro_conformance.trials import Trial, closure
 from lro_conformance.trials.live import EXAMPLES, Live
+from lro_conformance.trials.stdout import STDOUT, Stdout
 from lro_conformance.trials.survey import Survey
 from lro_conformance.verdicts import LevelVerdict, Verdict, achieved, level_verdict, requirement_verdict
 from lro_conformance.wire import Run
@@ -37,6 +38,9 @@ LEVELS = (1, 2, 3)
 
 LIVE = "live"
 """The evidence of property checks: servers that still run. It is there once the trials that hold those are done."""
+
+GIVEN = (LIVE, STDOUT)
+"""Evidence that no trial makes."""
 
 HELD = ("survey", "inline", "edges", "defaults")
 """Trials whose servers property checks use, so that nothing else may be under way there."""
@@ -105,7 +109,7 @@ class Session:
         self.examples = examples
         wanted = [c for c in checks() if only is None or c.name in only or c.requirement in only]
         self.checks = [c for c in wanted if examples or LIVE not in c.needs]
-        self.trials = closure(["survey", *(n for c in self.checks for n in c.needs if n != LIVE)])
+        self.trials = closure(["survey", *(n for c in self.checks for n in c.needs if n not in GIVEN)])
         self.evidence: dict[str, Any] = {}
         self.results: dict[str, CheckResult] = {}
         self.info = ServerInfo("", "", tuple(profile.server.command), "")
@@ -131,6 +135,7 @@ class Session:
                 live.close()
                 lab.close()
             starts, self.trouble = run.starts, lab.trouble
+            self.evidence[STDOUT] = Stdout(tuple(lab.lawless), starts)
         self._judge(final=True)
         report = self._report(started.isoformat(timespec="seconds"), time.monotonic() - self.clock, starts)
         if self.recorder is not None:
@@ -149,7 +154,8 @@ class Session:
         """Judge what an earlier run found, and report on it."""
         self.tell(RunStarted(self.info.command, self.profile.edition, ()))
         missing = NotObserved(f"not tried when this evidence was recorded, by lro-spec {stored.version}")
-        self.evidence = {t.name: stored.trials.get(t.name, missing) for t in self.trials} | {LIVE: missing}
+        recorded = [*(t.name for t in self.trials), STDOUT]
+        self.evidence = {name: stored.trials.get(name, missing) for name in recorded} | {LIVE: missing}
         self.trouble = stored.trouble
         survey = self.evidence["survey"]
         if isinstance(survey, Survey):

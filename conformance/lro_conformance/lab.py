@@ -59,6 +59,12 @@ MAX_UNANSWERED = 2
 MAX_WAITS = 6
 """After so many waits in vain in one run no further server is started."""
 
+LAWFUL = {"late", "server-request", "stdin-closed", "unterminated", "too-large"}
+"""Kinds of anomalies that are no offence against the shape of stdout."""
+
+MAX_LAWLESS = 3
+"""How many offences against it are kept of one server."""
+
 IMPATIENT_S = 0.2
 """How long a server may take to stop, before each signal, once another process of it had to be stopped by one."""
 
@@ -97,6 +103,8 @@ class Bench:
     lab: Lab
     server: ServerProcess
     start: Start
+    client: str | None = None
+    """Who the suite says that it is; None: itself."""
     tools: Sequence[Mapping[str, Any]] = ()
     operations: Mapping[str, Operation] = field(default_factory=dict[str, Operation])
     handshake: Reply | None = None
@@ -139,6 +147,12 @@ class Bench:
         if self.lab.reads_system_temp(self.settings):
             folders += system_temps()
         return tuple(Path(os.path.realpath(f)) for f in folders)
+
+    @property
+    def cwd(self) -> Path:
+        """The working directory of the server."""
+        profile = self.lab.profile
+        return Path(os.path.realpath(profile.folder / profiles.fill(profile.server.cwd, workdir=self.workdir)))
 
     def call(
         self,
@@ -278,7 +292,7 @@ class Bench:
             self.lab.stop(self.server)
             self.server, self.start = self.lab.spawn(self.settings, self.workdir, self.temp, self.output_dir, None)
             self.given, self.base = [], 0
-            self.lab.shake(self.server)
+            self.lab.shake(self.server, self.client)
 
     def events(self, name: str) -> list[str]:
         """What was emitted as event *name*, with the channel before it: notifications, stderr, or the event file."""
@@ -325,6 +339,8 @@ class Lab:
         """What was held by calls that are gone; a finalizer may run anywhere, so it takes no lock."""
         self._waits = 0
         self._stubborn = False
+        self.lawless: list[str] = []
+        """What servers that have ended wrote to stdout and no JSON-RPC message of MCP is, some of each."""
         self.trouble: str | None = None
         """The first call that had no response, and why, in one line."""
 
@@ -341,11 +357,13 @@ class Lab:
         folder: str = "out",
         prepare: Callable[[Path], object] = Path.mkdir,
         file_size_limit: int | None = None,
+        client: str | None = None,
     ) -> Generator[Bench, None, None]:
         """A server under *settings*, stopped at the end unless *keep*.
 
         *folder* is the name of its own output folder; *prepare* is called with that path before the server starts (by
-        default the folder is made); *file_size_limit* bounds every file that the server writes, in bytes.
+        default the folder is made); *file_size_limit* bounds every file that the server writes, in bytes; *client* is
+        who the suite says that it is.
 
         Raises `ServerTrouble` when the server does not start.
         """
@@ -363,7 +381,7 @@ class Lab:
                 prepare(output_dir)
             else:
                 del values["output_dir"]
-        made = self._open(values, workdir, temp, output_dir, file_size_limit)
+        made = self._open(values, workdir, temp, output_dir, file_size_limit, client)
         if keep:
             with self._lock:
                 self._kept.append(made)
@@ -374,12 +392,18 @@ class Lab:
                 made.close()
 
     def _open(
-        self, values: dict[str, Value], workdir: Path, temp: Path, output_dir: Path | None, file_size_limit: int | None
+        self,
+        values: dict[str, Value],
+        workdir: Path,
+        temp: Path,
+        output_dir: Path | None,
+        file_size_limit: int | None,
+        client: str | None,
     ) -> Bench:
         server, start = self.spawn(values, workdir, temp, output_dir, file_size_limit)
-        made = Bench(self, server, start)
+        made = Bench(self, server, start, client)
         try:
-            made.handshake = self.shake(server)
+            made.handshake = self.shake(server, client)
             made.tools, made.operations = self._find_operations(server)
             if self._seeding:
                 self._fill(made)
@@ -388,9 +412,9 @@ class Lab:
             raise
         return made
 
-    def shake(self, server: ServerProcess) -> Reply:
-        """The handshake. Raises `ServerTrouble` when it fails."""
-        reply = server.initialize()
+    def shake(self, server: ServerProcess, client: str | None = None) -> Reply:
+        """The handshake, as *client* or else under the suite's own name. Raises `ServerTrouble` when it fails."""
+        reply = server.initialize() if client is None else server.initialize(client_name=client)
         if reply.failure is not None:
             self.note_failure(reply.failure)
             raise ServerTrouble(in_words(reply.failure))
@@ -432,9 +456,10 @@ class Lab:
         if self._stubborn:
             server.limits = replace(server.limits, stop_timeout_s=IMPATIENT_S, term_timeout_s=IMPATIENT_S)
         exit = server.close()
-        if exit is not None and exit.killed:
-            with self._lock:
+        with self._lock:
+            if exit is not None and exit.killed:
                 self._stubborn = True
+            self.lawless += [str(a) for a in server.transcript.anomalies if a.kind not in LAWFUL][:MAX_LAWLESS]
 
     def spawn(
         self,
@@ -543,7 +568,7 @@ class Lab:
 
     def reads_system_temp(self, settings: Mapping[str, object]) -> bool:
         """Whether files in the system's temporary folder are this server's: where no output folder was set."""
-        return "output_dir" not in settings
+        return not settings.get("output_dir")
 
     def _find_operations(self, server: ServerProcess) -> tuple[Sequence[Mapping[str, Any]], Mapping[str, Operation]]:
         with self._lock:

@@ -218,6 +218,11 @@ def pairs(survey: Survey, inline: Inline) -> list[tuple[Call, Call]]:
     return [(a, b) for a, b in found if a.file is not None and a.file.problem is None and b.records is not None]
 
 
+def died(call: Call) -> bool:
+    """Whether the server ended before it answered."""
+    return call.reply.failure is not None and call.reply.failure.kind == "exited"
+
+
 def wide_share(text: str) -> float:
     """The share of characters of a text that are not of Latin script or near it (CJK, kana, hangul, emoji …)."""
     return wide_characters(text) / len(text) if text else 0.0

@@ -65,12 +65,33 @@ def _memory(chance: random.Random, number: int) -> Memory:
 WORD = "quetzalcoatlus"
 """A word that only the large memory has."""
 
-LARGE: Memory = {
-    **_memory(random.Random(1), 0),
-    "title": f"{WORD} in full",
-    "content": f"{WORD}: " + " ".join(_WORDS * 45),
-}
-"""One memory of some 2,500 tokens."""
+OTHER_WORD = "archaeopteryx"
+"""The same for another one."""
+
+
+def large(characters: int, word: str = WORD) -> Memory:
+    """One memory whose content has so many characters, and that alone has this *word*."""
+    text = " ".join(_WORDS * (characters // 200 + 1))
+    return {
+        **_memory(random.Random(len(word)), 0),
+        "title": f"{word} in full",
+        "content": f"{word}: {text}"[: characters - 1] + ".",
+    }
+
+
+def odd(word: str) -> Memory:
+    """A memory that is found by `odd_query` of this *word*: its content has the query as it stands."""
+    query = odd_query(word)
+    return {**_memory(random.Random(2), 0), "title": " ".join(query.split()), "content": f"{query}\nand more"}
+
+
+def odd_query(word: str) -> str:
+    """A query that JSON has to escape: with quotation marks, a backslash and a line feed."""
+    return f'{word} "quoted" back\\slash\nnext line'
+
+
+NOWHERE = "qzxjvkwpfh"
+"""A query that finds nothing, where searching goes by words."""
 
 
 @cache

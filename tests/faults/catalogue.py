@@ -31,6 +31,7 @@ CHAPTERS = (
     "config",
     "protocol",
     "hardening",
+    "unusual",
 )
 
 

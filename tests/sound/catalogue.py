@@ -26,6 +26,7 @@ CHAPTERS = (
     "expiry",
     "settings",
     "protocol",
+    "unusual",
 )
 
 

@@ -69,6 +69,20 @@ def test_fresh_files_stay(cleanup: Cleanup, defaults: Defaults, see: Subjects) -
         )
 
 
+@check("LRO-CLN-03")
+def test_many_fresh_files_stay(cleanup: Cleanup, see: Subjects) -> None:
+    """However many fresh files there are, a further call deletes none of them."""
+    crowd = cleanup.crowd
+    if crowd is None or crowd.call.outcome != "offloaded":
+        raise NotObserved(cleanup.reason or "no file was written beside many others")
+    see.expect(
+        not crowd.gone,
+        expected=f"{crowd.files} files of less than a minute all stay when one more is written",
+        observed=f"{len(crowd.gone)} of them were deleted",
+        at=crowd,
+    )
+
+
 @check("LRO-CLN-04")
 def test_files_of_earlier_processes_go(cleanup: Cleanup, defaults: Defaults, see: Subjects) -> None:
     """Cleanup scans the folder: expired files that an earlier process wrote go too."""

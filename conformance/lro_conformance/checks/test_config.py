@@ -8,7 +8,8 @@ from pathlib import Path
 from lro_conformance.judge import NotObserved, Subjects, check
 from lro_conformance.readings import tokens_per_character
 from lro_conformance.records import show
-from lro_conformance.trials.defaults import Defaults, Folders
+from lro_conformance.trials.defaults import Defaults
+from lro_conformance.trials.folders import Folders
 from lro_conformance.trials.survey import Disabled, Inline, Survey
 
 
@@ -69,18 +70,35 @@ def test_output_dir_setting(survey: Survey, see: Subjects) -> None:
 
 
 @check("LRO-CFG-05")
-def test_system_temporary_folder(survey: Survey, folders: Folders, see: Subjects) -> None:
-    """Without output_dir files go to the system's temporary folder: that of TMPDIR, or /tmp itself."""
-    places = set(folders.real_temps)
-    for call in (c for c in folders.unset if c.outcome == "offloaded" and c.file is not None):
+def test_system_temporary_folder(folders: Folders, defaults: Defaults, see: Subjects) -> None:
+    """With output_dir empty or unset files go to the system's temporary folder: that of TMPDIR, or /tmp itself."""
+    bare = [defaults.bare] if defaults.bare is not None else []
+    wanted = [(c, folders.real_temps, "output_dir empty") for c in folders.unset]
+    wanted += [(c, defaults.bare_temps, "output_dir unset") for c in bare]
+    filed = [(c, temps, how) for c, temps, how in wanted if c.outcome == "offloaded" and c.file is not None]
+    for call, temps, how in filed:
         path, real = (call.file.path, call.file.real) if call.file is not None else ("", None)
         see.expect(
-            bool(places & set(Path(real or path).parents[:2])),
-            expected=f"a file in {folders.temp} (TMPDIR) or /tmp",
+            bool(set(temps) & set(Path(real or path).parents[:2])),
+            expected=f"with {how}: a file in {temps[0]} (TMPDIR) or /tmp",
             observed=path,
             at=call,
         )
-    if not any(c.outcome == "offloaded" for c in folders.unset):
+    if folders.refused is not None:
+        see.expect(
+            holds=False,
+            expected="a server that starts with output_dir empty, which is the documented default",
+            observed=folders.refused,
+        )
+    elif bare and bare[0].outcome == "offloaded":
+        for call in (c for c in folders.unset if c.outcome in ("inline", "error")):
+            see.expect(
+                holds=False,
+                expected="offloaded with output_dir empty, as where it is unset",
+                observed=f"{call.outcome}: {show(call.text, 200)}",
+                at=call,
+            )
+    if not filed:
         see.unseen("nothing was offloaded without output_dir")
 
 

@@ -9,8 +9,8 @@ from itertools import pairwise
 from lro_conformance.calls import Call
 from lro_conformance.judge import NotObserved, Subjects, check
 from lro_conformance.records import show
-from lro_conformance.trials.defaults import Folders
 from lro_conformance.trials.fallback import Fallback
+from lro_conformance.trials.folders import Folders
 from lro_conformance.trials.recipes import commands_of
 from lro_conformance.trials.survey import Survey
 from lro_spec.naming import FileName, parse_file_name

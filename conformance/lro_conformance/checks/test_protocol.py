@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import Any, cast
 
 from lro_conformance.judge import NotApplicable, Subjects, check
+from lro_conformance.readings import died
 from lro_conformance.records import as_record, show
-from lro_conformance.trials.survey import Survey
+from lro_conformance.trials.folders import Folders
+from lro_conformance.trials.stdout import Stdout
+from lro_conformance.trials.survey import Disabled, Survey
 from lro_spec.line_schemas import lines_violating, schema_problem
 
 
@@ -42,6 +45,33 @@ def test_only_messages_on_stdout(survey: Survey, see: Subjects) -> None:
             see.expect(holds=True, expected="", observed="")
     for anomaly in survey.anomalies[:3]:
         see.expect(holds=False, expected="a JSON-RPC message of MCP on each line of stdout", observed=anomaly)
+
+
+@check("LRO-PROT-02")
+def test_only_messages_from_any_server(survey: Survey, stdout: Stdout, see: Subjects) -> None:
+    """The same of every server of the run: under each setting, while writing fails, while cleaning up."""
+    if survey.anomalies:
+        see.unseen("the first server did so already")
+        return
+    see.expect(
+        not stdout.lawless,
+        expected=f"JSON-RPC messages of MCP only on the stdout of {stdout.starts} servers",
+        observed=stdout.lawless[0] if stdout.lawless else "",
+    )
+
+
+@check("LRO-PROT-02")
+def test_every_call_is_answered(folders: Folders, disabled: Disabled, see: Subjects) -> None:
+    """A call is answered, be it by an error: no query ends the server."""
+    usual = {c.operation: c for c in disabled.nothing}
+    calls = [c for c in folders.nothing if usual.get(c.operation) is None or died(usual[c.operation])]
+    for call in (*calls, *folders.odd, *disabled.nothing):
+        see.expect(
+            not died(call),
+            expected=f"an answer to the query {show(call.query)}",
+            observed=call.reply.failure.detail if call.reply.failure is not None else "",
+            at=call,
+        )
 
 
 @check("LRO-PROT-03")

@@ -25,6 +25,8 @@ TTL = 600
 """The TTL, in seconds, of the run that checks that the setting is respected."""
 SHORT_TTL = 2
 """Seconds; more than one, so that a server whose times have whole seconds does not take a fresh file for an old one."""
+CROWD = 200
+"""How many fresh files are planted for a call that has no business with them."""
 PATIENCE_S = 8.0
 """How long an expired file may stay when every look sets the cleanup off anew; a sound server needs one look."""
 
@@ -104,9 +106,26 @@ class Expiry:
 
 
 @dataclass(frozen=True)
+class Crowd:
+    """Many fresh files in the output folder, and a call that wrote one more."""
+
+    call: Call
+    files: int
+    gone: tuple[str, ...]
+    """The names of those that were not there any more after the call."""
+
+    def evidence(self) -> str:
+        """What to look at."""
+        return (
+            f"{self.call.evidence()}\nwith {self.files} fresh files in the folder; deleted: {', '.join(self.gone[:5])}"
+        )
+
+
+@dataclass(frozen=True)
 class Cleanup:
     """All cleanups of the run."""
 
+    crowd: Crowd | None
     set_ttl: Cleaning | None
     own: Expiry | None
     reason: str | None
@@ -118,16 +137,32 @@ def cleanup(lab: Lab, survey: Survey) -> Cleanup:
     if not survey.files:
         raise NotObserved("nothing was offloaded to a file that could be read")
     if not lab.can_set("ttl_seconds"):
-        return Cleanup(None, None, "the server's TTL cannot be set (profile: settings.ttl_seconds)")
+        return Cleanup(None, None, None, "the server's TTL cannot be set (profile: settings.ttl_seconds)")
     threshold = 1 if survey.adjustable else None
     name = survey.files[0].operation
     with lab.bench(Settings(threshold_tokens=threshold, ttl_seconds=TTL)) as bench:
         lab.step("cleanup", f"ttl_seconds = {TTL}")
+        crowd = _crowd(bench, name)
         set_ttl = clean(bench, TTL, (TTL // 2, 2 * TTL), lambda: bench.call(name))
     with lab.bench(Settings(threshold_tokens=threshold, ttl_seconds=SHORT_TTL)) as bench:
         lab.step("cleanup", f"ttl_seconds = {SHORT_TTL}")
         own = _own(bench, name)
-    return Cleanup(set_ttl, own, None)
+    return Cleanup(crowd, set_ttl, own, None)
+
+
+def _crowd(bench: Bench, name: str) -> Crowd | None:
+    """Plant many fresh files, make a call, and see which of them it deleted; None without a file to go by."""
+    first = bench.call(name, limit=2)
+    if first.file is None or first.file.problem is not None:
+        return None
+    folder = Path(os.path.dirname(first.file.path))
+    planted = [plant(folder, first.file.data, 1 + n % 60, name) for n in range(CROWD)]
+    call = bench.call(name, limit=2)
+    there = set(os.listdir(folder))
+    for path in planted:
+        path.unlink(missing_ok=True)
+    names = [*(p.name for p in planted), os.path.basename(first.file.path)]
+    return Crowd(call, len(names), tuple(n for n in names if n not in there))
 
 
 def clean(bench: Bench, ttl_s: int | None, ages: Sequence[int], make: Callable[[], Call]) -> Cleaning | None:

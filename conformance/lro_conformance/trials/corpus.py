@@ -1,4 +1,4 @@
-"""A server given known memories of a wide script, to see how it weighs them."""
+"""A server given known memories: of a wide script, to see how it weighs them, and very large ones."""
 
 from __future__ import annotations
 
@@ -7,10 +7,17 @@ from dataclasses import dataclass
 from lro_conformance.calls import Call
 from lro_conformance.judge import NotObserved
 from lro_conformance.lab import LIMIT, Bench, Lab, Settings
+from lro_conformance.readings import is_honest, tokens_per_character
 from lro_conformance.records import wide_characters
-from lro_conformance.seeds import LARGE, WORD, wide
+from lro_conformance.seeds import OTHER_WORD, WORD, Memory, large, wide
 from lro_conformance.trials import trial
 from lro_conformance.trials.survey import Survey
+
+LARGE = (72_000, 10_000)
+"""Characters of the one large memory: the first size that the server takes. Columns of 2^16 bytes cut the first."""
+
+WRAP = 1 << 16
+"""Where a count in 16 bits begins anew."""
 
 
 @dataclass(frozen=True)
@@ -20,8 +27,12 @@ class Seeded:
     wide: tuple[Call, ...]
     """Offloaded calls, those whose files are made of the widest text first."""
     large: Call | None
-    """One memory of several thousand tokens, asked for at a threshold of twice its E."""
+    """One memory of many thousand tokens, asked for at a threshold of twice its E."""
+    large_filed: Call | None
+    """The same call offloaded, at a threshold of 1."""
     large_estimate: int
+    huge: Call | None
+    """One memory of more than 2^16 tokens, asked for at that threshold; None where the server did not take it."""
 
 
 @trial("memories in a wide script")
@@ -33,28 +44,38 @@ def seeded(lab: Lab, survey: Survey) -> Seeded:
         raise NotObserved("the server's threshold cannot be set (profile: settings.threshold_tokens)")
     with lab.bench(Settings(threshold_tokens=1)) as bench:
         for memory in wide():
-            reply = bench.store(memory)
-            if reply is None or reply.result is None or reply.result.get("isError") is True:
+            if not _stored(bench, memory):
                 raise NotObserved("the server did not take a memory of the suite's")
         name = next(n for n in survey.operations if survey.offloads(n))
         details = [d for d in survey.operations[name].details if d != "light"] or [None]
         calls = [bench.call(name, detail=details[-1], limit=limit) for limit in (len(wide()), LIMIT)]
         if survey.operations[name].query is not None:
             calls.append(bench.call(name, detail=details[-1], query="漢字"))
-        estimate = _alone(bench, name).estimate if bench.store(LARGE) is not None else None
-    found = [c for c in calls if c.outcome == "offloaded" and c.filed]
-    large: Call | None = None
-    if estimate is not None and survey.operations[name].query is not None:
-        with lab.bench(Settings(threshold_tokens=2 * estimate)) as bench:
-            bench.store(LARGE)
-            large = _alone(bench, name)
-    return Seeded(tuple(sorted(found, key=_narrow_share)), large, estimate or 0)
+        taken = next((m for m in map(large, LARGE) if _stored(bench, m)), None)
+        filed = _alone(bench, name, WORD) if taken is not None else None
+    found = tuple(sorted((c for c in calls if c.outcome == "offloaded" and c.filed), key=_narrow_share))
+    if taken is None or filed is None or filed.estimate is None or survey.operations[name].query is None:
+        return Seeded(found, None, None, 0, None)
+    with lab.bench(Settings(threshold_tokens=2 * filed.estimate)) as bench:
+        inline = _alone(bench, name, WORD) if _stored(bench, taken) else None
+        huge = _alone(bench, name, OTHER_WORD) if is_honest(filed) and _stored(bench, _huge(filed)) else None
+    return Seeded(found, inline, filed, filed.estimate, huge)
 
 
-def _alone(bench: Bench, name: str) -> Call:
-    """A call that finds the large memory only, where the server's search allows."""
+def _huge(known: Call) -> Memory:
+    """A memory that is, in 16 bits, well below the threshold of twice the *known* one's E."""
+    return large(int((WRAP + (known.estimate or 0)) / tokens_per_character(known)), OTHER_WORD)
+
+
+def _stored(bench: Bench, memory: Memory) -> bool:
+    reply = bench.store(memory)
+    return reply is not None and reply.result is not None and reply.result.get("isError") is not True
+
+
+def _alone(bench: Bench, name: str, word: str) -> Call:
+    """A call that finds the one large memory only, where the server's search allows."""
     details = bench.operations[name].details
-    return bench.call(name, detail=details[-1] if details else None, limit=1, query=WORD)
+    return bench.call(name, detail=details[-1] if details else None, limit=1, query=word)
 
 
 def _narrow_share(call: Call) -> float:

@@ -1,4 +1,4 @@
-"""A server left to its defaults: where it begins to offload, what it deletes, and where its files go."""
+"""A server left to its defaults: where it begins to offload, and what it deletes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from lro_conformance.calls import Call, real_path
 from lro_conformance.judge import NotObserved
-from lro_conformance.lab import LIMIT, Bench, Lab, ServerTrouble, Settings, system_temps
+from lro_conformance.lab import LIMIT, Bench, Lab, Settings, system_temps
 from lro_conformance.trials import trial
 from lro_conformance.trials.cleanup import Cleaning, clean
 from lro_conformance.trials.survey import Survey
@@ -48,6 +48,8 @@ class Defaults:
     cleaning: Cleaning | None
     bare: Call | None
     """The smallest result that was offloaded, asked for once more of a server without any setting at all."""
+    bare_temps: tuple[Path, ...]
+    """The folder that TMPDIR named for that server, and the system's own for temporary files, without links."""
     enabled: tuple[Call, ...]
     """Where nothing was offloaded: the greatest results again, with ``enabled = true`` set."""
 
@@ -64,19 +66,24 @@ def defaults(lab: Lab, survey: Survey) -> Defaults:
         if crossing is not None:
             ages = (HOUR - MARGIN_S, HOUR + MARGIN_S)
             cleaning = clean(bench, None, ages, partial(_again, bench, crossing))
-    bare = _bare(lab, crossing)
+    bare, bare_temps = _bare(lab, crossing)
     enabled: tuple[Call, ...] = ()
     if crossing is None and lab.can_set("enabled"):
         with lab.bench(Settings(enabled=True)) as bench:
             enabled = tuple(bench.call(n, detail=_fullest(survey, n), limit=MOST) for n in survey.operations)
-    return Defaults(brackets, cleaning, bare, enabled)
+    return Defaults(brackets, cleaning, bare, bare_temps, enabled)
 
 
-def _bare(lab: Lab, crossing: Call | None) -> Call | None:
+def _bare(lab: Lab, crossing: Call | None) -> tuple[Call | None, tuple[Path, ...]]:
     if crossing is None:
-        return None
+        return None, ()
     with lab.bench(Settings(output_dir=None, as_shipped=True)) as bench:
-        return bench.call(crossing.operation, detail=crossing.detail, limit=MOST)
+        return bench.call(crossing.operation, detail=crossing.detail, limit=MOST), real_temps(bench)
+
+
+def real_temps(bench: Bench) -> tuple[Path, ...]:
+    """Where a server's temporary files may go, without links: what TMPDIR names for it first."""
+    return tuple(Path(real_path(str(t))) for t in (bench.temp, *system_temps()))
 
 
 def _again(bench: Bench, call: Call) -> Call:
@@ -142,41 +149,3 @@ def _known(survey: Survey, call: Call | None) -> int | None:
 def _fullest(survey: Survey, name: str) -> str | None:
     details = survey.operations[name].details
     return details[-1] if details else None
-
-
-@dataclass(frozen=True)
-class Folders:
-    """Where files go without an output folder, and in one with an awkward name."""
-
-    unset: tuple[Call, ...]
-    temp: Path | None
-    """The folder that TMPDIR named for that server."""
-    real_temps: tuple[Path, ...]
-    """That folder and the system's own for temporary files, without links."""
-    awkward: tuple[Call, ...]
-    awkward_dir: Path | None
-
-
-AWKWARD = 'it\'s; a $(touch owned) `folder` & "more"'
-"""A folder name that breaks out of any command in which it is not quoted."""
-
-
-@trial("no output folder, and one with an awkward name")
-def folders(lab: Lab, survey: Survey) -> Folders:
-    """Leave ``output_dir`` out, then set it to a path with spaces, quotes and shell characters."""
-    threshold = 1 if survey.adjustable else None
-    names = [n for n in survey.operations if survey.offloads(n)]
-    limit = 5 if survey.adjustable else LIMIT
-    with lab.bench(Settings(threshold_tokens=threshold, output_dir=None)) as bench:
-        unset = tuple(bench.call(n, limit=limit) for n in names)
-        temp, temps = bench.temp, (bench.temp, *system_temps())
-    awkward, where = _awkward(lab, threshold, names, limit)
-    return Folders(unset, temp, tuple(Path(real_path(str(t))) for t in temps), awkward, where)
-
-
-def _awkward(lab: Lab, threshold: int | None, names: list[str], limit: int) -> tuple[tuple[Call, ...], Path | None]:
-    try:
-        with lab.bench(Settings(threshold_tokens=threshold), folder=AWKWARD) as bench:
-            return tuple(bench.call(n, limit=limit) for n in names), bench.output_dir
-    except ServerTrouble:
-        return (), None

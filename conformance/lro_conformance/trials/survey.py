@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 from lro_conformance.calls import Call, FileSeen, see_file
 from lro_conformance.judge import NotObserved
-from lro_conformance.lab import LIMIT, NEVER, Bench, Lab, Settings
+from lro_conformance.lab import LAWFUL, LIMIT, NEVER, Bench, Lab, Settings
 from lro_conformance.operations import TOOLS, Operation
+from lro_conformance.seeds import NOWHERE
 from lro_conformance.trials import trial
-
-_LAWFUL = {"late", "server-request", "stdin-closed", "unterminated", "too-large"}
-"""Kinds of anomalies that are no offence against the shape of stdout."""
 
 EDGE_LIMIT = 40
 """How many records the calls ask for that the exact threshold is tested with."""
@@ -190,7 +188,7 @@ def _look(lab: Lab, bench: Bench, adjustable: bool) -> Survey:
         unnamed=tuple(sorted(set(bench.files()) - bench.named)),
         word=word,
         adjustable=adjustable,
-        anomalies=tuple(str(a) for a in bench.server.transcript.anomalies if a.kind not in _LAWFUL),
+        anomalies=tuple(str(a) for a in bench.server.transcript.anomalies if a.kind not in LAWFUL),
         named=lab.profile.operations is not None,
         server_info=bench.server.server_info,
         protocol=bench.server.protocol_version,
@@ -240,6 +238,8 @@ class Disabled:
 
     calls: tuple[Call, ...]
     listing: Mapping[str, int]
+    nothing: tuple[Call, ...]
+    """The same operations, asked for what is nowhere."""
 
 
 @trial("LRO switched off")
@@ -249,7 +249,15 @@ def disabled(lab: Lab, survey: Survey) -> Disabled:
     with lab.bench(Settings(enabled=False, threshold_tokens=threshold)) as bench:
         offloading = [n for n in bench.operations if survey.offloads(n)]
         calls = [bench.call(name, limit=LIMIT) for name in offloading]
-        return Disabled(tuple(calls), bench.listing())
+        listing = bench.listing()
+        return Disabled(tuple(calls), listing, tuple(asking(bench, offloading, NOWHERE)))
+
+
+def asking(bench: Bench, names: Iterable[str], query: str) -> Iterator[Call]:
+    """A call of each operation that takes a query, for as long as the server lives."""
+    for name in names:
+        if bench.operations[name].query is not None and bench.server.alive:
+            yield bench.call(name, query=query, limit=EDGE_LIMIT)
 
 
 def usual_detail(operation: Operation) -> str | None:

@@ -1,0 +1,123 @@
+"""Unusual queries, another client, very long and very large memories."""
+
+from __future__ import annotations
+
+from lro_conformance.calls import Call
+from lro_conformance.checks.test_file import wrong_line
+from lro_conformance.judge import NotObserved, Subjects, check
+from lro_conformance.readings import LOW, died
+from lro_conformance.records import Record, show
+from lro_conformance.seeds import OTHER_WORD, WORD
+from lro_conformance.trials.corpus import Seeded
+from lro_conformance.trials.folders import CLIENT, Folders
+from lro_conformance.trials.survey import Disabled
+
+
+@check("LRO-FILE-01")
+def test_any_query_leaves_lines_whole(folders: Folders, see: Subjects) -> None:
+    """Quotation marks, a backslash and a line feed in the query do not break a line."""
+    for call in odd_files(folders, see):
+        wrong = wrong_line(call)
+        see.expect(
+            wrong is None,
+            expected=f"every line one JSON object for the query {show(call.query)}",
+            observed=wrong or "",
+            at=call,
+        )
+
+
+@check("LRO-FILE-05")
+def test_header_tells_any_query(folders: Folders, see: Subjects) -> None:
+    """A query with quotation marks, a backslash and a line feed stands in the header; white space may be others."""
+    for call in odd_files(folders, see):
+        said = call.header.get("query")
+        if not call.header or not isinstance(said, (str, type(None))):
+            see.unseen("a file has no header, or a query in it that is no text")
+            continue
+        see.expect(
+            (said or "").split() == (call.query or "").split(),
+            expected=f'"query": {show(call.query)}',
+            observed=show(said) if "query" in call.header else "no query",
+            at=call,
+        )
+
+
+def odd_files(folders: Folders, see: Subjects) -> list[Call]:
+    """The calls with a query to escape whose file was read."""
+    found = [c for c in folders.odd if c.file is not None and c.file.problem is None]
+    if not found:
+        see.unseen("a query with quotation marks, a backslash and a line feed found nothing or was refused")
+    return found
+
+
+@check("LRO-THR-07")
+def test_nothing_found_stays_a_result(folders: Folders, disabled: Disabled, see: Subjects) -> None:
+    """A query that finds nothing is no error with LRO on where it is none with LRO off."""
+    usual = {c.operation: c for c in disabled.nothing}
+    for call in folders.nothing:
+        off = usual.get(call.operation)
+        if off is None or off.outcome != "inline":
+            see.unseen("a query that finds nothing is an error with LRO off too")
+            continue
+        if call.outcome == "no answer" and not died(call):
+            see.unseen("a query that finds nothing was not answered in time")
+            continue
+        see.expect(
+            call.outcome in ("inline", "offloaded"),
+            expected=f"a result, as with enabled = false: {show(off.text, 100)}",
+            observed="the server ended" if died(call) else f"an error: {show(call.reply.error or call.text, 200)}",
+            at=call,
+        )
+
+
+@check("LRO-THR-06")
+def test_any_client_is_served(folders: Folders, see: Subjects) -> None:
+    """What is offloaded for one client with a shell is offloaded for another."""
+    for known, call in zip(folders.unset, folders.stranger, strict=True):
+        if known.outcome != "offloaded" or call.outcome == "no answer":
+            see.unseen("nothing was offloaded without output_dir")
+            continue
+        see.expect(
+            call.outcome == "offloaded",
+            expected=f"{call.operation} is offloaded for the client {CLIENT!r}, as it is for 'lro-certify'",
+            observed=call.outcome,
+            at=call,
+        )
+
+
+@check("LRO-FILE-10")
+def test_long_texts_are_untouched(seeded: Seeded, see: Subjects) -> None:
+    """A memory of tens of thousands of characters stands in the file as it does inline."""
+    filed, shown = _with(WORD, seeded.large_filed), _with(WORD, seeded.large)
+    if not filed or not shown:
+        raise NotObserved("the one large memory could not be had both inline and in a file")
+    for key in (k for k in ("title", "content") if shown.get(k)):
+        whole, part = str(shown[key]), str(filed.get(key) or "")
+        see.expect(
+            part == whole,
+            expected=f"/{key} of {len(whole)} characters, as inline: … {show(whole[-40:])}",
+            observed=f"{len(part)} characters: … {show(part[-40:])}",
+            at=seeded.large_filed,
+        )
+
+
+@check("LRO-THR-06")
+def test_a_huge_memory_is_offloaded(seeded: Seeded, see: Subjects) -> None:
+    """A result of more than 65,536 tokens is offloaded too."""
+    call, threshold = seeded.huge, 2 * seeded.large_estimate
+    length = len(str(_with(OTHER_WORD, call).get("content") or ""))
+    if call is None or length / 4 * LOW <= threshold:
+        raise NotObserved("no memory of so many tokens could be stored and had back")
+    see.expect(
+        call.outcome == "offloaded",
+        expected=f"one memory of {length} characters is offloaded at threshold {threshold}",
+        observed=call.outcome,
+        at=call,
+    )
+
+
+def _with(word: str, call: Call | None) -> Record:
+    """The memory with a word of its own as a call shows it, or nothing."""
+    records = (call.filed or call.records or []) if call is not None else []
+    found = [r for r in records if any(word in str(r.get(k)) for k in ("title", "content"))]
+    return found[0] if found else {}

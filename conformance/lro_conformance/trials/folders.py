@@ -1,0 +1,107 @@
+"""Where files go without an output folder and in one with an awkward name; another client, and unusual queries."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from lro_conformance.calls import Call, see_file
+from lro_conformance.lab import LIMIT, Bench, Lab, ServerTrouble, Settings
+from lro_conformance.seeds import NOWHERE, odd, odd_query
+from lro_conformance.trials import trial
+from lro_conformance.trials.defaults import real_temps
+from lro_conformance.trials.survey import Survey, asking
+
+CLIENT = "claude-code"
+"""The client that one server believes to serve. It is one whose model has a shell, so that no server has a reason to
+spare it (LRO-DEP-03)."""
+
+AWKWARD = 'it\'s; a $(touch owned) `folder` & "more"'
+"""A folder name that breaks out of any command in which it is not quoted."""
+
+
+@dataclass(frozen=True)
+class Folders:
+    """Calls without an output folder, some of them by another client, and calls in a folder with an awkward name."""
+
+    unset: tuple[Call, ...]
+    """With an output folder that is the empty string."""
+    real_temps: tuple[Path, ...]
+    """The folder that TMPDIR named for that server, and the system's own for temporary files, without links."""
+    refused: str | None
+    """Why the server did not start with an empty output folder; `unset` are then calls without that setting."""
+    stranger: tuple[Call, ...]
+    """The calls of `unset` made by another client, `CLIENT`."""
+    odd: tuple[Call, ...]
+    """Calls whose query JSON has to escape."""
+    nothing: tuple[Call, ...]
+    """Calls that should find nothing."""
+    awkward: tuple[Call, ...]
+    awkward_dir: Path | None
+
+
+@trial("no output folder; another client; unusual queries; an awkward folder")
+def folders(lab: Lab, survey: Survey) -> Folders:
+    """Make ``output_dir`` empty, then set it to a path with spaces, quotes and shell characters."""
+    names = [n for n in survey.operations if survey.offloads(n)]
+    empty = _empty(lab, survey, names)
+    awkward, where = _awkward(lab, survey, names)
+    return replace(empty, awkward=awkward, awkward_dir=where)
+
+
+def _settings(survey: Survey, output_dir: str | None) -> Settings:
+    return Settings(threshold_tokens=1 if survey.adjustable else None, output_dir=output_dir)
+
+
+def _limit(survey: Survey) -> int:
+    return 5 if survey.adjustable else LIMIT
+
+
+def _empty(lab: Lab, survey: Survey, names: list[str]) -> Folders:
+    """One server: the folder is empty, and the client is another one; a second only where that made a difference."""
+    settings, refused = _settings(survey, "" if lab.can_set("output_dir") else None), None
+    try:
+        seen = _look(lab, survey, names, settings, CLIENT)
+    except ServerTrouble as trouble:
+        refused = str(trouble)
+        settings = _settings(survey, None)
+        seen = _look(lab, survey, names, settings, CLIENT)
+    if all(c.outcome == "offloaded" for c in seen.stranger):
+        return replace(seen, refused=refused)
+    with lab.bench(settings) as bench:
+        unset = _unset(bench, survey, names)
+        return replace(seen, unset=unset, real_temps=real_temps(bench), refused=refused)
+
+
+def _look(lab: Lab, survey: Survey, names: list[str], settings: Settings, client: str) -> Folders:
+    with lab.bench(settings, client=client) as bench:
+        unset = _unset(bench, survey, names)
+        nothing = tuple(asking(bench, names, NOWHERE))
+        word = survey.word or "memory"
+        bench.store(odd(word))
+        unusual = tuple(asking(bench, names, odd_query(word)))
+        return Folders(unset, real_temps(bench), None, unset, unusual, nothing, (), None)
+
+
+def _unset(bench: Bench, survey: Survey, names: list[str]) -> tuple[Call, ...]:
+    calls = tuple(bench.call(n, limit=_limit(survey)) for n in names)
+    for call in calls:
+        _remember(bench, call)
+    return calls
+
+
+def _remember(bench: Bench, call: Call) -> None:
+    """A server that takes the empty string for its working directory leaves its file there: it is to go in the end."""
+    if call.file is not None and call.file.problem is not None:
+        path = os.path.join(bench.cwd, call.file.path)
+        if os.path.dirname(path) == str(bench.cwd):
+            bench.lab.remember(see_file(path, (bench.cwd,)))
+
+
+def _awkward(lab: Lab, survey: Survey, names: list[str]) -> tuple[tuple[Call, ...], Path | None]:
+    try:
+        with lab.bench(_settings(survey, "{own}"), folder=AWKWARD) as bench:
+            return tuple(bench.call(n, limit=_limit(survey)) for n in names), bench.output_dir
+    except ServerTrouble:
+        return (), None

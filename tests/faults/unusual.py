@@ -1,0 +1,216 @@
+"""Faults that only show with unusual queries, another client, very long memories, or many files."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from tests.faults.catalogue import fault
+from tests.faults.config import ELSEWHERE
+from tests.servers.plain import BadArguments, Call, Server, Settings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from tests.servers.plain import Record
+
+# Queries
+
+
+@fault("LRO-FILE-01", says="line 1", proves=0)
+class header_is_pasted_together(Server):
+    """A query with a quote, a backslash or a line feed in it breaks the header line."""
+
+    def file_lines(self, call: Call) -> list[str]:
+        header = self.dumps({**self.header(call), "query": "@Q@"}).replace("@Q@", call.query)
+        return [header, *call.lines]
+
+
+@fault("LRO-FILE-05", says="back", proves=0)
+class header_tells_the_query_without_its_quotes(Server):
+    """What was made of the query for the search engine, in place of the query."""
+
+    def header(self, call: Call) -> Record:
+        return {**super().header(call), "query": call.query.replace('"', " ").replace("\\", " ")}
+
+
+@fault("LRO-FILE-05", says='"query"', proves=0)
+class header_tells_the_first_line_of_the_query(Server):
+    """The query up to its first line feed."""
+
+    def header(self, call: Call) -> Record:
+        return {**super().header(call), "query": call.query.partition("\n")[0]}
+
+
+@fault("LRO-THR-07", says="empty sequence", proves=0)
+class fails_where_nothing_is_found(Server):
+    """The range of no scores is an error, and it is computed before anything is decided."""
+
+    def threshold(self, call: Call) -> int:
+        if not call.records:
+            raise BadArguments("min() arg is an empty sequence")
+        return super().threshold(call)
+
+
+@fault("LRO-THR-07", says="the server ended", proves=0)
+class dies_where_nothing_is_found(Server):
+    """The same without anybody to catch it."""
+
+    def threshold(self, call: Call) -> int:
+        return super().threshold(call) + 0 * min(len(line) for line in call.lines)
+
+
+@fault("LRO-PROT-02", says="an answer to the query", proves=3)
+class dies_of_an_empty_result(Server):
+    """Whether LRO is on or off."""
+
+    def execute(self, operation: str, arguments: Record) -> Call:
+        call = super().execute(operation, arguments)
+        if not call.records:
+            os._exit(3)
+        return call
+
+
+# Clients
+
+
+@fault("LRO-THR-06", says="for the client", proves=0)
+class knows_its_judge(Server):
+    """Offloads for the suite only, whose client says who it is."""
+
+    judge = False
+
+    def initialize(self, params: Record) -> Record:
+        self.judge = params.get("clientInfo", {}).get("name") == "lro-certify"
+        return super().initialize(params)
+
+    def exceeds(self, tokens: int, threshold: int) -> bool:
+        return self.judge and tokens > threshold
+
+
+# Sizes
+
+
+@fault("LRO-THR-06", says="one memory of", proves=0)
+class compares_in_16_bits(Server):
+    """A result of 65,536 tokens weighs nothing."""
+
+    def exceeds(self, tokens: int, threshold: int) -> bool:
+        return tokens & 0xFFFF > threshold
+
+
+@fault("LRO-THR-06", says="one memory of", proves=0)
+class estimates_in_16_bits(Server):
+    """The same, and the header says so too."""
+
+    def estimate(self, lines: Sequence[str]) -> int:
+        return super().estimate(lines) & 0xFFFF
+
+
+class Cutting(Server):
+    """Files have shorter contents than inline results."""
+
+    most = 0
+
+    def file_lines(self, call: Call) -> list[str]:
+        lines = [
+            self.dumps({**r, "content": r["content"][: self.most]}) if len(r.get("content") or "") > self.most else line
+            for r, line in zip(call.records, call.lines, strict=True)
+        ]
+        return [self.dumps(self.header(call)), *lines]
+
+
+@fault("LRO-FILE-10", says="/content of", proves=0)
+class cuts_long_contents_in_files(Cutting):
+    """The writer's buffer holds 4,000 characters."""
+
+    most = 4000
+
+
+@fault("LRO-FILE-10", says="/content of", proves=0)
+class cuts_contents_at_64_kib_in_files(Cutting):
+    """The column that files are written from holds 65,535 characters."""
+
+    most = 65535
+
+
+# Files
+
+
+@fault("LRO-CLN-03", says="less than a minute all stay", proves=1, also=("LRO-HARD-07",))
+class keeps_64_files(Server):
+    """The oldest file goes when there are more than 64, whatever its age."""
+
+    def offload(self, call: Call) -> str:
+        path = super().offload(call)
+        for name in sorted(n for n in os.listdir(self.output_dir()) if self.matches(n))[:-64]:
+            try:
+                os.unlink(os.path.join(self.output_dir(), name))
+            except OSError:
+                continue
+        return path
+
+
+# The empty folder
+
+
+@fault("LRO-CFG-05", says="output_dir empty", proves=0)
+class refuses_an_empty_output_dir(Server):
+    """The documented default, said aloud, is an invalid setting."""
+
+    def read_settings(self, env: Mapping[str, str]) -> Settings:
+        if env.get("ATLATL_PROMPT__OFFLOAD__OUTPUT_DIR") == "":
+            sys.exit("output_dir must not be empty")
+        return super().read_settings(env)
+
+
+@fault("LRO-CFG-05", says="output_dir empty", proves=0, profile=ELSEWHERE)
+class takes_an_empty_output_dir_for_the_working_folder(Server):
+    """Unset is the temporary folder; empty is where the server was started."""
+
+    empty = False
+
+    def read_settings(self, env: Mapping[str, str]) -> Settings:
+        self.empty = env.get("ATLATL_PROMPT__OFFLOAD__OUTPUT_DIR") == ""
+        return super().read_settings(env)
+
+    def output_dir(self) -> str:
+        return os.getcwd() if self.empty else super().output_dir()
+
+
+@fault("LRO-CFG-05", says="output_dir empty", proves=0)
+class cannot_write_to_an_empty_output_dir(Server):
+    """Every write fails: the name of a folder is expected."""
+
+    empty = False
+
+    def read_settings(self, env: Mapping[str, str]) -> Settings:
+        self.empty = env.get("ATLATL_PROMPT__OFFLOAD__OUTPUT_DIR") == ""
+        return super().read_settings(env)
+
+    def offload(self, call: Call) -> str:
+        if self.empty:
+            raise FileNotFoundError(2, "No such file or directory", "")
+        return super().offload(call)
+
+
+# stdout
+
+
+@fault("LRO-PROT-02", says="stdout", proves=3)
+class prints_write_failures(Server):
+    """A debugging aid that was forgotten: the error, on stdout."""
+
+    def write_failed(self, call: Call, problem: OSError) -> None:
+        self.send_line(f"write failed: {problem}".encode())
+        super().write_failed(call, problem)
+
+
+@fault("LRO-PROT-02", says="stdout", proves=3)
+class prints_what_expires(Server):
+    """Each file that is deleted, on stdout."""
+
+    def expired(self, path: str) -> None:
+        self.send_line(f"deleted {path}".encode())
+        super().expired(path)

@@ -1,0 +1,80 @@
+"""Servers that treat unusual queries, clients and sizes in their own, lawful ways."""
+
+from __future__ import annotations
+
+from tests.servers.plain import BadArguments, Call, Server
+from tests.sound.catalogue import sound
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from tests.servers.plain import Record
+
+
+@sound("it holds a refused query against the header that was never written")
+class refuses_queries_with_quotes(Server):
+    def execute(self, operation: str, arguments: dict[str, Any]) -> Call:
+        if any(c in str(arguments.get("query")) for c in '"\\\n'):
+            raise BadArguments('fts5: syntax error near """')
+        return super().execute(operation, arguments)
+
+
+@sound("it expects a query of several words to find something without being stored first", profile="seed: null\n")
+class finds_phrases_only(Server):
+    def score(self, memory: Record, query: str) -> float:
+        found = query in ("", "*") or query.lower() in f"{memory['title']}\n{memory.get('content')}".lower()
+        return super().score(memory, "*") if found else 0.0
+
+
+@sound("it expects white space of a query to be kept in the header")
+class folds_white_space_in_queries(Server):
+    def execute(self, operation: str, arguments: dict[str, Any]) -> Call:
+        call = super().execute(operation, arguments)
+        call.query = " ".join(call.query.split())
+        return call
+
+
+@sound("it takes an error that LRO has nothing to do with for one of LRO")
+class nothing_found_is_an_error_with_and_without_lro(Server):
+    def execute(self, operation: str, arguments: dict[str, Any]) -> Call:
+        call = super().execute(operation, arguments)
+        if not call.records:
+            raise BadArguments(f"no memory matches {call.query!r}")
+        return call
+
+
+@sound("it expects a query of nonsense to find nothing")
+class always_finds_what_is_nearest(Server):
+    def score(self, memory: Record, query: str) -> float:
+        return max(super().score(memory, query), 0.01)
+
+
+@sound("it takes a client that it made up for one that has a shell")
+class offloads_for_clients_with_a_shell_only(Server):
+    """LRO-DEP-03 allows that."""
+
+    shell = False
+
+    def initialize(self, params: Record) -> Record:
+        known = ("claude-code", "codex-mcp-client", "gemini-cli-mcp-client", "cursor-vscode", "lro-certify")
+        self.shell = params.get("clientInfo", {}).get("name") in known
+        return super().initialize(params)
+
+    def exceeds(self, tokens: int, threshold: int) -> bool:
+        return self.shell and super().exceeds(tokens, threshold)
+
+
+@sound("it expects a server to take a memory of any size")
+class takes_no_memory_above_50_kb(Server):
+    def store(self, memory: Record) -> Any:
+        if len(memory.get("content") or "") > 50_000:
+            raise BadArguments("content is at most 50000 characters")
+        return super().store(memory)
+
+
+@sound("it holds against files what was cut when it was stored")
+class stores_the_first_64_kib_of_a_content(Server):
+    def completed(self, memory: Record) -> Record:
+        made = super().completed(memory)
+        return {**made, "content": made["content"][:65535]}
