@@ -132,7 +132,7 @@ class files_age_from_the_start_of_the_process(Remembering):
         return self.born if path in self.own else super().created_at(path)
 
 
-@fault("LRO-CLN-04", says="40 days old, and deletes it", proves=3, also=("LRO-CLN-02",))
+@fault("LRO-CLN-04", says="40 days old, and deletes it", proves=1, also=("LRO-CLN-02",))
 class cleans_only_what_it_remembers(Remembering):
     """The folder is not scanned: files of an earlier process stay for ever."""
 
