@@ -102,7 +102,7 @@ def test_a_command_that_does_not_exist_would_be_found() -> None:
         "lro judge DIR",
     ]
     with pytest.raises(click.UsageError):
-        lro.commands["certify"].make_context("certify", ["--html", "report.html", "--", "my-server"])
+        lro.commands["certify"].make_context("certify", ["--pdf", "report.pdf", "--", "my-server"])
 
 
 def test_options_of_the_plugin_are_those_that_there_are() -> None:

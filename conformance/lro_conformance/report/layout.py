@@ -180,12 +180,13 @@ def detail_of(result: RequirementResult) -> Detail:
         f"{requirement.keyword}, {level}",
         " ".join(requirement.statement.split()),
         " ".join(requirement.mend.split()),
-        tuple(_check(c) for c in result.checks if c.verdict is result.verdict),
+        tuple(check_detail(c) for c in result.checks if c.verdict is result.verdict),
         one_line(result.reason, 1_000),
     )
 
 
-def _check(check: CheckResult) -> CheckDetail:
+def check_detail(check: CheckResult) -> CheckDetail:
+    """A check as it is shown."""
     return CheckDetail(
         one_line(check.name),
         check.verdict,
@@ -213,12 +214,23 @@ def _level(report: Report, number: int) -> Fact:
     label = f"Level {number}"
     if found == "proved":
         return Fact(label, found, "good")
-    verdicts, why, tone = {
-        "failed": ((Verdict.FAIL,), "by", "bad"),
-        "attested": ((Verdict.ATTESTED,), "by the vendor's word for", "doubtful"),
-        "unproved": ((Verdict.NOT_OBSERVED, Verdict.ERROR), "for want of", "doubtful"),
+    why, tone = {
+        "failed": ("by", "bad"),
+        "attested": ("by the vendor's word for", "doubtful"),
+        "unproved": ("for want of", "doubtful"),
     }[found]
-    ids = [
+    ids = in_the_way(report, number)
+    return Fact(label, f"{found} {why} {_some(ids)}" if ids else found, tone)
+
+
+def in_the_way(report: Report, number: int) -> list[str]:
+    """The ids of the requirements that keep a level from being proved."""
+    verdicts = {
+        "failed": (Verdict.FAIL,),
+        "attested": (Verdict.ATTESTED,),
+        "unproved": (Verdict.NOT_OBSERVED, Verdict.ERROR),
+    }.get(report.levels[number], ())
+    return [
         r.requirement.id
         for r in report.requirements
         if r.verdict in verdicts
@@ -226,7 +238,6 @@ def _level(report: Report, number: int) -> Fact:
         and r.requirement.level is not None
         and r.requirement.level <= number
     ]
-    return Fact(label, f"{found} {why} {_some(ids)}" if ids else found, tone)
 
 
 def _some(ids: list[str], limit: int = 6) -> str:

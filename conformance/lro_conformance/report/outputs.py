@@ -55,6 +55,7 @@ class Form:
 FORMS = (
     Form("json", "The whole report (lro-report/1); -: stdout, as below.", (("", "jsonfile:to_json"),)),
     Form("junit", "JUnit XML, for the test views of CI.", (("", "junit:to_junit"),)),
+    Form("html", "A page for people: one file, no network.", (("", "page:to_html"),)),
     Form("markdown", "Markdown, for a step summary or a comment.", (("", "markdown:to_markdown"),)),
     Form("sarif", "SARIF 2.1.0, for code scanning.", (("", "scanning:to_sarif"),)),
     Form(

@@ -1,0 +1,78 @@
+"""A real browser for tests of pages, where there is one."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+"""What the browser is called on the systems that have one; playwright's own is taken where none of them is there."""
+
+
+@dataclass
+class Visit:
+    """A page as it was visited, and what went on meanwhile."""
+
+    page: Page
+    trouble: list[str] = field(default_factory=list[str])
+    """Errors of scripts, what the console complained of, dialogs, and requests for anything but the page."""
+
+    def shown(self, selector: str) -> list[str]:
+        """The texts of the elements that can be seen, spaces made one."""
+        texts = [e.inner_text() for e in self.page.query_selector_all(selector) if e.is_visible()]
+        return [" ".join(text.split()) for text in texts]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Chromium, without a window."""
+    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed (extra: browser)")
+    path = next((found for name in NAMES if (found := shutil.which(name))), None)
+    with sync_api.sync_playwright() as playwright:
+        try:
+            # no sandbox: it is refused to the superuser, whom containers run tests as; the pages are our own
+            started = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"], timeout=60_000)
+        except sync_api.Error as problem:
+            pytest.skip(f"no Chromium could be started: {str(problem).splitlines()[0]}")
+        yield started
+        started.close()
+
+
+@contextmanager
+def visit(browser: Browser, path: Path, *, at: str = "", **options: Any) -> Generator[Visit]:
+    """Opens a page; *options* are those of a browser context, like ``color_scheme`` or ``viewport``."""
+    context = browser.new_context(**options)
+    try:
+        made = Visit(context.new_page())
+        url = path.as_uri()
+        made.page.on("console", lambda said: made.trouble.append(f"console: {said.text}"))
+        made.page.on("pageerror", lambda problem: made.trouble.append(f"script: {problem}"))
+        made.page.on("dialog", lambda box: (made.trouble.append(f"dialog: {box.message}"), box.dismiss()))
+        made.page.on(
+            "request",
+            lambda asked: made.trouble.append(f"request: {asked.url}") if asked.url.partition("#")[0] != url else None,
+        )
+        made.page.goto(f"{url}{at}")
+        yield made
+    finally:
+        context.close()
+
+
+def serious(visited: Visit) -> list[str]:
+    """What axe finds serious or worse on the page as it is now."""
+    axe_module = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is not installed")
+    found = axe_module.Axe().run(visited.page).response["violations"]
+    return [
+        f"{v['id']}: {v['help']}: {v['nodes'][0]['html'][:200]} ({len(v['nodes'])} places)"
+        for v in found
+        if v["impact"] in ("serious", "critical")
+    ]
