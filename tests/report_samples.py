@@ -34,6 +34,7 @@ def check(id: str, verdict: Verdict, **changes: object) -> CheckResult:
         expected=f"expected of {id}",
         observed=f"observed of {id}",
         evidence='{"jsonrpc":"2.0","id":7,"method":"tools/call"}' if verdict is Verdict.FAIL else "",
+        reproduce=f"printf '%s' {id} | serve" if verdict is Verdict.FAIL else "",
     )
     return replace(made, **changes)  # type: ignore[arg-type]
 
@@ -108,7 +109,13 @@ ATTACKS = {
 def hostile() -> Report:
     """A report in which a server has a say wherever it can, and uses it."""
     word = " ".join(ATTACKS.values())
-    said = {"observed": word, "expected": word, "evidence": f'settings: {word}\n→ {{"x":"{word}"}}\n← {word}'}
+    said = {
+        "reproduce": f"printf %s '{word}' | serve",
+        "location": word,
+        "observed": word,
+        "expected": word,
+        "evidence": f'settings: {word}\n→ {{"x":"{word}"}}\n← {word}',
+    }
     return report(
         judged("LRO-FILE-06", Verdict.FAIL, **said),
         judged("LRO-GUI-03", Verdict.WARN, keyword="SHOULD", group="guidance", **said),

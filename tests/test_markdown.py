@@ -84,6 +84,13 @@ def test_a_failure_is_there_with_all_that_a_reader_needs():
     assert "How to mend it: Compare with `>`, not `>=`" in text
 
 
+def test_a_failure_comes_with_the_command_that_shows_it_again():
+    page = shown(to_markdown(mixed()))
+    assert texts(page, "pre")[1] == "printf '%s' LRO-FILE-06 | serve\n"
+    long = report(judged("LRO-A-01", Verdict.FAIL, reproduce="x" * 20_000))
+    assert "xxx" not in to_markdown(long)
+
+
 def test_a_proof_is_short_with_the_details_folded():
     page = shown(to_markdown(read_report(REPORTS / "reference.json")))
     assert texts(page, "h2") == ["✅ lro-reference: level 3 proved (lro-6400)"]

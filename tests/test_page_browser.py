@@ -91,6 +91,14 @@ def test_a_link_into_what_is_folded_or_filtered_leads_there(browser: Browser, pa
         assert seen.page.is_visible("li.marked:target")
 
 
+def test_the_command_that_shows_a_failure_again_can_be_copied(browser: Browser, page_of: Callable[[str], Path]):
+    with visit(browser, page_of("mixed"), permissions=["clipboard-read", "clipboard-write"]) as seen:
+        seen.page.click("#LRO-FILE-06 >> text=See it again")
+        seen.page.click("#LRO-FILE-06 >> text=Copy the command")
+        seen.page.wait_for_selector("text=Copied")
+        assert seen.page.evaluate("navigator.clipboard.readText()") == "printf '%s' LRO-FILE-06 | serve"
+
+
 def test_everything_can_be_reached_and_worked_by_keyboard(browser: Browser, page_of: Callable[[str], Path]):
     with visit(browser, page_of("mixed")) as seen:
         focused = "document.activeElement"

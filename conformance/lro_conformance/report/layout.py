@@ -54,6 +54,10 @@ class CheckDetail:
     expected: tuple[str, ...]
     observed: tuple[str, ...]
     evidence: tuple[str, ...]
+    reproduce: tuple[str, ...]
+    """The command that shows it once more; whole, or it would not."""
+    location: str
+    """Where it stands in the folder of evidence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,6 +198,8 @@ def check_detail(check: CheckResult) -> CheckDetail:
         tuple(_cut(check.expected)),
         tuple(_cut(check.observed)),
         tuple(_cut(check.evidence)),
+        tuple(lines(check.reproduce)),
+        one_line(check.location, 300),
     )
 
 

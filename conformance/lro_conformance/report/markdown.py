@@ -30,6 +30,8 @@ SAID = ("server", "note")
 MOST_BYTES = 900_000
 """GitHub takes a step summary of at most one mebibyte, and drops a larger one whole."""
 LINE_CHARACTERS = 1_000
+REPRODUCER_CHARACTERS = 10_000
+"""A longer command is left out: half of one would be of no use."""
 LINES = 20
 
 _SPECIAL = re.compile(r"[&<>*_`|~\\\[\]#$@]|:(?=/)|(?<=[wW]{3})\.")
@@ -57,10 +59,10 @@ def code(text: str) -> str:
     return f"<code>{plain(text)}</code>" if text else ""
 
 
-def block(lines: Sequence[str]) -> str:
-    """Lines as a code block, which none of them can end."""
-    cut = [_cut(line) for line in lines[:LINES]]
-    if len(lines) > LINES:
+def block(lines: Sequence[str], *, whole: bool = False) -> str:
+    """Lines as a code block, which none of them can end; cut to what a reader takes, unless they are to be pasted."""
+    cut = list(lines) if whole else [_cut(line) for line in lines[:LINES]]
+    if len(lines) > LINES and not whole:
         cut.append(f"… ({len(lines) - LINES} more lines; whole in the JSON report)")
     longest = max((len(run) for line in cut for run in re.findall("`+", line)), default=0)
     fence = "`" * max(3, longest + 1)
@@ -115,9 +117,13 @@ def _detail(detail: Detail) -> Iterator[str]:
 def _check(check: CheckDetail) -> Iterator[str]:
     rows = [("check", f"{code(check.name)} ({check.subjects} examined)")]
     rows += [("expected", code(_cut(" ".join(check.expected)))), ("observed", code(_cut(" ".join(check.observed))))]
+    if check.location:
+        rows.append(("recorded at", code(check.location)))
     yield table(("", ""), rows)
     if check.evidence:
         yield folded("Evidence", block(check.evidence))
+    if check.reproduce and sum(map(len, check.reproduce)) <= REPRODUCER_CHARACTERS:
+        yield folded("See it again", block(check.reproduce, whole=True))
 
 
 def _row(result: RequirementResult) -> tuple[str, ...]:

@@ -27,7 +27,7 @@ def transcript(evidence: Sequence[str]) -> tuple[Line, ...]:
     What was observed is in the server's last answer; where nobody was spoken to, a line is as good as any other, and
     none is marked.
     """
-    kinds = [_kind(text) for text in evidence]
+    kinds: list[Kind] = [_kind(text) for text in evidence]
     last = max((n for n, kind in enumerate(kinds) if kind == "received"), default=None)
     return tuple(Line(n + 1, kind, text, n == last) for n, (kind, text) in enumerate(zip(kinds, evidence, strict=True)))
 

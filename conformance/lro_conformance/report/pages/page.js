@@ -51,6 +51,15 @@
     });
     filter();
   }
+  for (const button of navigator.clipboard ? document.querySelectorAll(".copy") : []) {
+    button.hidden = false;
+    button.addEventListener("click", () =>
+      navigator.clipboard.writeText(button.parentElement.querySelector("pre").textContent).then(
+        () => (button.textContent = "Copied"),
+        () => (button.textContent = "The browser refused; select it by hand"),
+      ),
+    );
+  }
   addEventListener("hashchange", reveal);
   reveal();
 })();
