@@ -37,12 +37,12 @@ class Installed:
         return ["node", str(home / program)]
 
     def node_modules(self) -> Path:
-        """The folder of all npm packages, the TypeScript SDK among them."""
+        """The folder of all npm packages, the TypeScript SDK of both generations among them."""
         folder = self.folder / "npm"
         if shutil.which("node") is None:
             pytest.skip("node is not installed here")
         quiet = ("--no-audit", "--no-fund", "--loglevel=error", "--ignore-scripts")
-        packages = [f"@modelcontextprotocol/{name}" for name in (*NPM, "sdk")]
+        packages = [f"@modelcontextprotocol/{name}" for name in (*NPM, "sdk", "server")]
         self._once(folder, [["npm", "install", *quiet, f"--prefix={folder}", *packages]])
         return folder / "node_modules"
 
