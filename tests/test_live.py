@@ -19,7 +19,11 @@ NUMBERS = st.integers(0, 10**6)
 
 @pytest.fixture
 def live() -> Live:
-    return Live(cast("Any", SimpleNamespace(seed=7)))
+    return fresh()
+
+
+def fresh() -> Live:
+    return Live(cast("Any", SimpleNamespace(seed=7, forget=lambda: None)))
 
 
 def too_large(number: int) -> Miss | bool:
@@ -84,3 +88,17 @@ def test_a_miss_that_does_not_come_again_is_no_finding(live: Live, misses: int) 
     live.judge(see, "numbers", NUMBERS, lambda n: n, at_first)
     assert (see.examined, see.misses) == (0, [])
     assert see.unseen_because
+
+
+def test_the_same_seed_ends_with_the_same_example_however_many_would_be_smaller(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "SHRINKS", 3)
+    texts = st.lists(st.integers(0, 999), min_size=5, max_size=40)
+    ended: list[str] = []
+    for _ in range(2):
+        see = Subjects()
+        fresh().explore(see, texts, lambda ns: Miss("", str(ns), "") if sum(ns) > 500 else True)
+        ended += [m.observed for m in see.misses]
+    assert len(ended) == 2
+    assert ended[0] == ended[1]

@@ -40,8 +40,11 @@ _BESIDE_THE_POINT = (
 PATIENCE_S = 8.0
 """After this long a property makes no further examples: slow servers get fewer."""
 
-SHRINKING_S = 4.0
-"""How long a smaller example that misses is looked for."""
+SHRINKS = 60
+"""How many smaller examples are tried once one has missed: a number, so that the same seed ends with the same one."""
+
+SHRINKING_S = 12.0
+"""How long they may take of a slow server's time."""
 
 BUDGET_S = 40.0
 """What all properties together may take of a slow server's time."""
@@ -176,10 +179,12 @@ class Live:
         missed: list[tuple[Value, Miss]] = []
         begun = time.monotonic()
         until = begun + min(PATIENCE_S, self.left_s)
+        left = SHRINKS
 
         def one(value: Value) -> None:
-            nonlocal until
-            if time.monotonic() > until:
+            nonlocal until, left
+            left -= bool(missed)
+            if time.monotonic() > until or left < 0:
                 raise _Enough
             self.lab.forget()
             found = examine(value)
