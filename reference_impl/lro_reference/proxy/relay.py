@@ -6,6 +6,7 @@ schemas, and `initialize`, which advertises the capability. Everything else leav
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -28,6 +29,8 @@ _HEAD_ID = re.compile(rb'\A\s*\{\s*"jsonrpc"\s*:\s*"2\.0"\s*,\s*"id"\s*:\s*(-?\d
 _TAIL_ID = re.compile(
     rb'(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(-?\d+|"(?:[^"\\]|\\.)*")\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*\Z'
 )
+
+_EXCERPT = 4096
 
 Say = Callable[[str], None]
 Message = dict[str, Any]
@@ -53,6 +56,8 @@ class Relay:
         self._terms, self._requests, self._interceptor = terms, requests, interceptor
         self._client, self._say = client, say
         self._gone = ""
+        self._unread = False
+        """Set when the client has said something that only the server may understand."""
         self.client_left = False
         """Set when the client has closed its side: then the server may end, too."""
 
@@ -72,10 +77,10 @@ class Relay:
 
     def _note(self, line: bytearray) -> None:
         """Remembers what the client asks for."""
-        try:
-            parsed = orjson.loads(line)
-        except ValueError:
-            return  # the server has its own answer to that
+        parsed = _parsed(line)
+        if parsed is None:
+            self._unread = True  # the server has its own answer to that
+            return
         for message in cast("list[Any]", parsed) if isinstance(parsed, list) else [parsed]:
             if not isinstance(message, dict) or "method" not in message:
                 continue
@@ -100,13 +105,7 @@ class Relay:
             if isinstance(line, TooLong):
                 self._fail_long_answer(line)
                 continue
-            try:
-                message = orjson.loads(line)
-            except ValueError:
-                message = _lenient(line)
-                if message is None:
-                    self._unreadable(line)
-                    continue
+            message = _parsed(line)
             if isinstance(message, dict) and "method" not in message:
                 self._answer_one(cast("Message", message), line)
             elif isinstance(message, list):
@@ -116,13 +115,13 @@ class Relay:
                 self._client.write(line)
             else:
                 self._unreadable(line)
-            del message
+            del message, line  # neither may stay in memory until the next one comes
 
     def _answer_one(self, message: Message, line: bytearray) -> None:
         request = self._requests.answered(message.get("id"))
         if request is None:
-            if message.get("id") is None:
-                self._client.write(line)  # an error about something that could not be read
+            if message.get("id") is None or self._unread:
+                self._client.write(line)  # about something that could not be read
             else:
                 self._say(f"the server answered {message['id']!r}, for which nobody waits; the answer is dropped")
             return
@@ -156,7 +155,7 @@ class Relay:
             if request.method == "tools/list" and b'"outputSchema"' in line:
                 message = _exactly(line)
                 return orjson.dumps(message) if widen_tools(message["result"]) else None
-        except (exact.InexactError, TypeError, RecursionError, KeyError) as problem:
+        except Exception as problem:  # whatever it is, it must not cost the client its answer, nor all later ones
             self._say(f"an answer to {request.method} cannot be taken apart and passes as it is: {problem}")
         return None
 
@@ -196,7 +195,10 @@ class Relay:
 
     def _unreadable(self, line: bytearray) -> None:
         shown = bytes(line[:80]).decode(errors="replace").strip()
-        if shown:
+        request = self._requests.answered(_id_in(TooLong(bytes(line[:_EXCERPT]), bytes(line[-_EXCERPT:]), len(line))))
+        if request is not None:
+            self._error(request.id, UNREADABLE, f"the server's answer is not valid JSON: {shown}…")
+        elif shown:
             self._say(f"the server wrote {len(line)} bytes that are no message, and they are dropped: {shown!r}")
 
     def _fail_long_answer(self, line: TooLong) -> None:
@@ -263,10 +265,12 @@ def _exactly(line: bytes | bytearray) -> Message:
     return exact.parse(bytes(line))
 
 
-def _lenient(line: bytearray) -> Any:
-    """What only a more patient parser reads: half surrogate pairs, NaN; None where that fails as well."""
-    import json
-
+def _parsed(line: bytearray) -> Any:
+    """The value of a line, also where only a more patient parser reads it (half surrogate pairs, NaN); None if none."""
+    try:
+        return orjson.loads(line)
+    except ValueError:
+        pass
     try:
         return json.loads(line)
     except (ValueError, RecursionError):
