@@ -21,8 +21,9 @@ from mcp.shared.exceptions import MCPDeprecationWarning
 
 from lro_reference.custodian import clean
 from lro_reference.events import Event, to_stderr
+from lro_reference.proxy_hint import announced
 from lro_reference.streams import Incoming, Outgoing
-from lro_reference.tools import EDITION, TOOLS, Service
+from lro_reference.tools import EDITION, TOOLS, Answer, Service
 
 _LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
 _LOGGER = "lro"
@@ -128,13 +129,15 @@ def _build(service: Service, relay: _Relay) -> Server[Any]:
     async def call_tool(ctx: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
         relay.attach(ctx.session)
         try:
-            answer = service.call(params.name, params.arguments or {}, relay.emit)
-            texts, is_error = answer.texts, answer.is_error
+            for_proxy = announced(ctx.session.client_capabilities)
+            answer = service.call(params.name, params.arguments or {}, relay.emit, for_proxy=for_proxy)
         except Exception as problem:
-            texts, is_error = (f"{params.name} failed: {type(problem).__name__}: {problem}",), True
+            answer = Answer((f"{params.name} failed: {type(problem).__name__}: {problem}",), is_error=True)
         await relay.flush(ctx.request_id)
         return types.CallToolResult(
-            content=[types.TextContent(type="text", text=text) for text in texts], is_error=is_error
+            content=[types.TextContent(type="text", text=text) for text in answer.texts],
+            is_error=answer.is_error,
+            _meta=None if answer.meta is None else dict(answer.meta),
         )
 
     async def set_level(ctx: Any, params: types.SetLevelRequestParams) -> types.EmptyResult:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
 import orjson
 
-from lro_reference import memory_results
+from lro_reference import memory_results, proxy_hint
 from lro_reference.events import Emit, to_stderr
 from lro_reference.interceptor import Estimate, Inline, Offloaded, ResultSet, Truncated, intercept
 from lro_reference.memories import SCHEMA_VERSION
@@ -68,9 +68,9 @@ class Interceptor:
         Errors, and what another server has offloaded, stay as they are. *again* parses the result once more without
         losing a digit (`exact.parse`); *threshold_tokens* stands instead of the setting.
         """
-        settings = self.settings
-        if threshold_tokens is not None:
-            settings = replace(settings, threshold_tokens=threshold_tokens)
+        if proxy_hint.has_told(result):
+            return self._told(result, again or (lambda: result), threshold_tokens)
+        settings = self._settings(threshold_tokens)
         if not settings.enabled or result.get("isError") is True:
             return result
         text = text_of(result)
@@ -92,6 +92,32 @@ class Interceptor:
                 return _with_payload(result, orjson.dumps(response.to_dict()).decode(), response.to_dict())
             case Truncated(lines, total, warning):
                 return _truncated(result, found, lines, total, warning)
+
+    def _settings(self, threshold_tokens: int | None) -> Settings:
+        return self.settings if threshold_tokens is None else replace(self.settings, threshold_tokens=threshold_tokens)
+
+    def _told(
+        self, result: Mapping[str, Any], again: Callable[[], Mapping[str, Any]], threshold_tokens: int | None
+    ) -> Mapping[str, Any]:
+        """The result of a server that knows that a proxy offloads for it; what it has told is not for the client."""
+        shown = proxy_hint.without(result)
+        if result.get("isError") is True:
+            return shown
+        found = shape(shown, lambda: proxy_hint.without(again()))
+        records = None if found is None else list(found.records)
+        results = proxy_hint.result_set(again(), records, MEMORY_EDITION)
+        if results is None:
+            return shown
+        outcome = intercept(
+            results, self._settings(threshold_tokens), self._emit, edition=MEMORY_EDITION, estimate=self._estimate
+        )
+        match outcome:
+            case Inline():
+                return shown
+            case Offloaded(response):
+                return _with_payload(shown, orjson.dumps(response.to_dict()).decode(), response.to_dict())
+            case Truncated(lines, total, warning):
+                return _cut(shown, lines, total, warning)
 
 
 def _memories(found: Shape, tool: str, arguments: Mapping[str, Any], tokens: int) -> ResultSet:
@@ -152,6 +178,10 @@ def _truncated(
     if found.extra.get("format") == "text" and result.get("structuredContent") is None:
         text = "\n".join(orjson.loads(line)["text"] for line in kept)
         return _with_payload(result, f"{text}\n\n{warning}" if kept else warning, {})
+    return _cut(result, kept, total, warning)
+
+
+def _cut(result: Mapping[str, Any], kept: Sequence[bytes], total: int, warning: str) -> dict[str, Any]:
     records = orjson.Fragment(b"[" + b",".join(kept) + b"]")
     value = {"offloaded": False, "results": records, "count": len(kept), "total": total, "warning": warning}
     return _with_payload(result, orjson.dumps(value).decode(), value)

@@ -14,6 +14,7 @@ from lro_reference import memories
 from lro_reference.custodian import clean
 from lro_reference.events import Emit
 from lro_reference.interceptor import Inline, Offloaded, ResultSet, Truncated, intercept
+from lro_reference.proxy_hint import told
 from lro_reference.results import Lines
 from lro_reference.settings import Settings
 from lro_reference.store import Hit, Store
@@ -40,6 +41,8 @@ class Answer:
 
     texts: tuple[str, ...]
     is_error: bool = False
+    meta: Mapping[str, Any] | None = None
+    """For a proxy, which offloads in this server's stead."""
 
 
 class BadCall(ValueError):
@@ -116,8 +119,8 @@ class Service:
     store: Store
     settings: Settings
 
-    def call(self, name: str, arguments: Mapping[str, Any], emit: Emit) -> Answer:
-        """Call a tool. A mistake of the caller is an answer with ``is_error``."""
+    def call(self, name: str, arguments: Mapping[str, Any], emit: Emit, *, for_proxy: bool = False) -> Answer:
+        """Call a tool. A mistake of the caller is an answer with ``is_error``; a proxy gets everything inline."""
         try:
             _check_call(name, arguments)
             if name == "store_memory":
@@ -125,7 +128,7 @@ class Service:
                 return _json({"id": identity, "replaced": replaced})
             if name == "run_custodial_task":
                 return self._clean(emit)
-            return self._retrieve(_OPERATIONS[name], _with_defaults(name, arguments), emit)
+            return self._retrieve(_OPERATIONS[name], _with_defaults(name, arguments), emit, for_proxy)
         except (BadCall, memories.InvalidMemory) as problem:
             return Answer((str(problem),), is_error=True)
 
@@ -133,33 +136,33 @@ class Service:
         done = clean(self.settings.folder, self.settings.ttl_seconds, emit, edition=EDITION)
         return _json({"task": "offload_cleanup", "deleted": len(done.deleted), "failed": done.failed})
 
-    def _retrieve(self, operation: str, arguments: Mapping[str, Any], emit: Emit) -> Answer:
+    def _retrieve(self, operation: str, arguments: Mapping[str, Any], emit: Emit, for_proxy: bool) -> Answer:
         query, detail = arguments.get("query"), arguments["detail"]
         hits = self.store.find(
             query, namespace=arguments.get("namespace"), limit=arguments.get("limit"), ranked=operation != "recall"
         )
         records = [memories.project(hit.memory, detail) for hit in hits]
-        outcome = intercept(
-            ResultSet(
-                operation=operation,
-                detail=detail,
-                records=records,
-                line_schema=memories.line_schema(detail),
-                schema_version=memories.SCHEMA_VERSION,
-                query=query,
-                scores=_scores(hits) if operation == "search" else None,
-            ),
-            self.settings,
-            emit,
-            edition=EDITION,
+        results = ResultSet(
+            operation=operation,
+            detail=detail,
+            records=records,
+            line_schema=memories.line_schema(detail),
+            schema_version=memories.SCHEMA_VERSION,
+            query=query,
+            scores=_scores(hits) if operation == "search" else None,
         )
+        if for_proxy:
+            inject = operation == "inject"
+            text = _context(records, arguments["max_tokens"]) if inject else _inline([encode(r) for r in records])
+            return Answer((text,), meta=told(results, whole=inject))
+        outcome = intercept(results, self.settings, emit, edition=EDITION)
         match outcome:
             case Offloaded(response):
                 return _json(response.to_dict())
             case Inline(lines):
                 if operation == "inject":
                     return Answer((_context(records, arguments["max_tokens"]),))
-                return Answer((f'{{"results":{_array(lines)},"count":{len(lines)}}}',))
+                return Answer((_inline(lines),))
             case Truncated(lines, total, warning):
                 if operation == "inject":
                     budget = min(arguments["max_tokens"], self.settings.threshold_tokens)
@@ -193,6 +196,10 @@ def _context(records: Sequence[Mapping[str, Any]], max_tokens: int) -> str:
 def _scores(hits: Sequence[Hit]) -> list[float] | None:
     scores = [hit.score for hit in hits if hit.score is not None]
     return scores or None
+
+
+def _inline(lines: Lines) -> str:
+    return f'{{"results":{_array(lines)},"count":{len(lines)}}}'
 
 
 def _array(lines: Lines) -> str:

@@ -14,7 +14,7 @@ from typing import Any, cast
 
 import orjson
 
-from lro_reference import exact
+from lro_reference import exact, proxy_hint
 from lro_reference.proxy.calls import Request, Requests
 from lro_reference.proxy.lines import LineWriter, TooLong, read_lines
 from lro_reference.proxy.widening import advertise, widen_tools
@@ -31,6 +31,8 @@ _TAIL_ID = re.compile(
 )
 
 _EXCERPT = 4096
+_HINT = proxy_hint.META.encode()
+_NEVER = 2**63
 
 Say = Callable[[str], None]
 Message = dict[str, Any]
@@ -69,18 +71,17 @@ class Relay:
             if isinstance(line, TooLong):
                 self._refuse_long_request(line)
                 continue
-            self._note(line)
-            server.write(line)
+            server.write(self._noted(line))
             if self._gone:
                 self._bury()
         self.client_left = True
 
-    def _note(self, line: bytearray) -> None:
-        """Remembers what the client asks for."""
+    def _noted(self, line: bytearray) -> bytes | bytearray:
+        """Remembers what the client asks for; the line for the server, which hears of the proxy at the beginning."""
         parsed = _parsed(line)
         if parsed is None:
             self._unread = True  # the server has its own answer to that
-            return
+            return line
         for message in cast("list[Any]", parsed) if isinstance(parsed, list) else [parsed]:
             if not isinstance(message, dict) or "method" not in message:
                 continue
@@ -91,6 +92,9 @@ class Relay:
                 self._requests.expect(_request(said, params))
             elif said["method"] == "notifications/cancelled":
                 self._requests.cancel(params.get("requestId"))
+        if isinstance(parsed, dict) and cast("Message", parsed).get("method") == "initialize":
+            return _introduced(line)
+        return line
 
     def _refuse_long_request(self, line: TooLong) -> None:
         self._say(f"the client sent a line of {line.size} bytes; at most {self._terms.most_bytes} are passed on")
@@ -161,7 +165,8 @@ class Relay:
 
     def _tool_result(self, message: Message, line: bytes | bytearray, request: Request) -> bytes | None:
         threshold = self._terms.threshold_of(request.tool)
-        if threshold is None or len(line) * _TOKENS_A_BYTE <= threshold:
+        hinted = _HINT in line
+        if not hinted and (threshold is None or len(line) * _TOKENS_A_BYTE <= threshold):
             return None
         if request.cancelled:
             return _error(request.id, CANCELLED, "the call was cancelled, and its large result not kept")
@@ -171,7 +176,7 @@ class Relay:
             tool=request.tool,
             arguments=request.arguments,
             again=lambda: _exactly(line)["result"],
-            threshold_tokens=threshold,
+            threshold_tokens=_NEVER if threshold is None else threshold,
         )
         if made is result:
             return None
@@ -241,6 +246,15 @@ class Relay:
 
     def _error(self, id: object, code: int, message: str) -> None:
         self._client.write(_error(id, code, message))
+
+
+def _introduced(line: bytearray) -> bytes | bytearray:
+    try:
+        message = _exactly(line)
+        proxy_hint.announce(message["params"])
+        return orjson.dumps(message)
+    except (exact.InexactError, KeyError, TypeError, AttributeError):
+        return line
 
 
 def _request(message: Message, params: Message) -> Request:
