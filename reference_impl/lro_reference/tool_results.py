@@ -10,6 +10,7 @@ from typing import Any, cast
 import orjson
 
 from lro_reference import memory_results, proxy_hint
+from lro_reference.custodian import clean
 from lro_reference.events import Emit, to_stderr
 from lro_reference.interceptor import Estimate, Inline, Offloaded, ResultSet, Truncated, intercept
 from lro_reference.memories import SCHEMA_VERSION
@@ -92,6 +93,13 @@ class Interceptor:
                 return _with_payload(result, orjson.dumps(response.to_dict()).decode(), response.to_dict())
             case Truncated(lines, total, warning):
                 return _truncated(result, found, lines, total, warning)
+
+    def clean(self) -> int:
+        """Deletes the expired files of this interceptor's folder, of earlier runs as well; how many. Never raises."""
+        folder, ttl = self.settings.folder, self.settings.ttl_seconds
+        memories = clean(folder, ttl, self._emit, edition=MEMORY_EDITION)
+        records = clean(folder, ttl, self._emit, edition=RECORD_EDITION, ulid_only=True)  # lro-*.jsonl may be anybody's
+        return len(memories.deleted) + len(records.deleted)
 
     def _settings(self, threshold_tokens: int | None) -> Settings:
         return self.settings if threshold_tokens is None else replace(self.settings, threshold_tokens=threshold_tokens)

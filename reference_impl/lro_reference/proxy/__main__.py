@@ -10,7 +10,6 @@ import threading
 import time
 from collections.abc import Sequence
 
-from lro_reference.custodian import clean
 from lro_reference.events import to_stderr
 from lro_reference.proxy.calls import Requests
 from lro_reference.proxy.lines import LineWriter
@@ -18,7 +17,7 @@ from lro_reference.proxy.options import ESTIMATES, ProxyOptions, load, server_en
 from lro_reference.proxy.relay import Relay, Terms
 from lro_reference.proxy.upstream import Upstream
 from lro_reference.settings import SettingsError
-from lro_reference.tool_results import MEMORY_EDITION, RECORD_EDITION, Interceptor
+from lro_reference.tool_results import Interceptor
 
 _LAST_BYTES_S = 0.5
 _GRACE_S = 30
@@ -52,7 +51,7 @@ def _relay(options: ProxyOptions, upstream: Upstream) -> int:
     answers.start()
     over = threading.Event()
     keeper = threading.Thread(
-        target=_keep_house, args=(options, relay, requests, upstream, over), name="keeper", daemon=True
+        target=_keep_house, args=(interceptor, relay, requests, upstream, over), name="keeper", daemon=True
     )
     keeper.start()
     relay.forward(0, upstream.stdin)
@@ -79,22 +78,15 @@ def _answers(relay: Relay, requests: Requests, upstream: Upstream) -> None:
 
 
 def _keep_house(
-    options: ProxyOptions, relay: Relay, requests: Requests, upstream: Upstream, over: threading.Event
+    interceptor: Interceptor, relay: Relay, requests: Requests, upstream: Upstream, over: threading.Event
 ) -> None:
     """Deletes expired files, also those of earlier runs, and gives up on requests that are never answered."""
-    settings = options.settings
+    settings = interceptor.settings
     next_cleanup = time.monotonic()
     while True:
         if settings.cleanup_interval_seconds and time.monotonic() >= next_cleanup:
             next_cleanup = time.monotonic() + settings.cleanup_interval_seconds
-            for edition in (MEMORY_EDITION, RECORD_EDITION):
-                clean(
-                    settings.folder,
-                    settings.ttl_seconds,
-                    to_stderr,
-                    edition=edition,
-                    ulid_only=edition == RECORD_EDITION,
-                )
+            interceptor.clean()
         relay.expire(upstream.stdin)
         if upstream.ended() is not None and len(requests):  # its output may be held open by what it started
             over.wait(_LAST_BYTES_S)
