@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
-SCHEMA_NAMES: tuple[str, ...] = ("header", "line", "descriptor", "profile", "report")
+SCHEMA_NAMES: tuple[str, ...] = ("header", "line", "descriptor", "profile", "report", "baseline")
 """What there is a schema for."""
 
 # A wheel carries the schemas inside the package; in a checkout they are a folder beside it.

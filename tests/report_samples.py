@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from lro_conformance.report.model import CheckResult, Report, RequirementResult, ServerInfo, Span
+from lro_conformance.report.model import Acceptance, CheckResult, Report, RequirementResult, ServerInfo, Span
 from lro_conformance.verdicts import Verdict
 from lro_spec.requirements import Keyword, Requirement
 
@@ -127,4 +127,8 @@ def hostile() -> Report:
         timeline=(Span("edges", "exact threshold", "trial", 0.0, 1.0, word),),
         levels={1: "failed", 2: "failed", 3: "failed"},
         achieved=0,
+        baseline=(
+            Acceptance("file.lro_file_06", "LRO-FILE-06", Verdict.FAIL, "2027-01-31", word, "expired"),
+            Acceptance("file.lro_cln_01", "LRO-CLN-01", Verdict.NOT_OBSERVED, "2027-01-31", word, "accepted"),
+        ),
     )

@@ -116,7 +116,7 @@ def certify(
     outputs.check()
     text = sys.stderr if outputs.takes_stdout else sys.stdout
     view = open_view(text, plain=plain, verbosity=VERBOSE if verbose else QUIET if quiet else NORMAL)
-    report = _run(profile, seed, jobs, view)
+    report = outputs.final(_run(profile, seed, jobs, view))
     try:
         outputs.write(report)  # first: a terminal that went away must not cost the report
     finally:

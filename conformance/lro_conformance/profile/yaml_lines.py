@@ -46,8 +46,9 @@ class Document:
         return self.lines.get(path, 1)
 
 
-def read(data: bytes) -> Document:
-    """Reads a YAML document. Raises `YamlError`."""
+def read(data: bytes, *, dates: bool = False, least: str = "server.command") -> Document:
+    """Reads a YAML document; with *dates*, one that is not in quotes is the text that is written there. *least* is what
+    an empty one lacks. Raises `YamlError`."""
     if len(data) > MAX_BYTES:
         raise YamlError(f"too large: {len(data)} bytes, at most {MAX_BYTES} are read")
     try:
@@ -65,14 +66,15 @@ def read(data: bytes) -> Document:
     except RecursionError:
         raise YamlError(f"nested deeper than {_MAX_DEPTH} levels") from None
     if root is None:
-        raise YamlError("empty: expected at least server.command")
-    walk = _Walk()
+        raise YamlError(f"empty: expected at least {least}")
+    walk = _Walk(dates)
     value = walk.value(root, ())
     return Document(value, walk.lines)
 
 
 class _Walk:
-    def __init__(self) -> None:
+    def __init__(self, dates: bool) -> None:
+        self.dates = dates
         self.lines: dict[Path, int] = {}
         self.nodes = 0
         self.constructor = SafeConstructor()
@@ -92,6 +94,8 @@ class _Walk:
             return [self.value(child, (*path, i)) for i, child in enumerate(cast("list[Node]", node.value))]
         if isinstance(node, ScalarNode) and node.tag in _SCALARS:
             return self._scalar(node, path)
+        if self.dates and isinstance(node, ScalarNode) and node.tag == "tag:yaml.org,2002:timestamp":
+            return cast("str", node.value)
         kind = _NAMES.get(node.tag.rpartition(":")[2], f"the tag {node.tag}")
         raise YamlError(f"{kind} has no place here; put a text in quotes", line, path)
 

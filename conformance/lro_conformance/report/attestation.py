@@ -48,9 +48,9 @@ def subject(given: str) -> Subject:
 def to_attestation(report: Report, subjects: Sequence[Subject]) -> str:
     """A statement of type ``test-result`` about *subjects*, as JSON.
 
-    Its result is ``PASSED`` where `lro certify` exits with 0 and nothing warned, ``WARNED`` where something did, else
-    ``FAILED``. Among its tests are the requirements, by id, and the levels, as ``lro-6400/level-2``; what was not
-    observed is in none of the three lists.
+    Its result is ``PASSED`` where `lro certify` exits with 0 and nothing warned, ``WARNED`` where something did or a
+    baseline accepts something, else ``FAILED``. Among its tests are the requirements, by id, and the levels, as
+    ``lro-6400/level-2``; what was not observed is in none of the three lists.
     """
     told: dict[Verdict, list[str]] = {Verdict.PASS: [], Verdict.WARN: [], Verdict.FAIL: []}
     for result in report.requirements:
@@ -62,13 +62,14 @@ def to_attestation(report: Report, subjects: Sequence[Subject]) -> str:
             if found in ("proved", "failed"):
                 told[Verdict.PASS if found == "proved" else Verdict.FAIL].append(f"{report.edition}/level-{number}")
     holds = exit_code(report) == HOLDS
+    warned = told[Verdict.WARN] or any(a.state == "accepted" for a in report.baseline)
     return dumped(
         {
             "_type": STATEMENT,
             "subject": [{"name": one_line(s.name), "digest": {"sha256": s.sha256}} for s in subjects],
             "predicateType": PREDICATE,
             "predicate": {
-                "result": ("WARNED" if told[Verdict.WARN] else "PASSED") if holds else "FAILED",
+                "result": ("WARNED" if warned else "PASSED") if holds else "FAILED",
                 "configuration": list(_configuration(report)),
                 "passedTests": told[Verdict.PASS],
                 "warnedTests": told[Verdict.WARN],

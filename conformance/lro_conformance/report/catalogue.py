@@ -42,6 +42,17 @@ def written_checks(id: str) -> tuple[WrittenCheck, ...]:
     )
 
 
+def every_check() -> tuple[str, ...]:
+    """The names of all checks, from their source like `written_checks`."""
+    return tuple(
+        f"{path.stem.removeprefix('test_')}.{node.name.removeprefix('test_')}"
+        for path in sorted(CHECKS.glob("*.py"))
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.FunctionDef)
+        and any(ast.unparse(decorator).startswith("check(") for decorator in node.decorator_list)
+    )
+
+
 def _binds(decorator: ast.expr, id: str) -> bool:
     """Whether it is ``@check("<id>")``."""
     return ast.unparse(decorator) == f"check({id!r})"

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 from junitparser.junitparser import Error, Failure, JUnitXml, Skipped, TestCase, TestSuite
 
 from lro_conformance.report.layout import detail_of, no_verdict, reason_of
-from lro_conformance.report.model import Report, RequirementResult
+from lro_conformance.report.model import Acceptance, Report, RequirementResult
 from lro_conformance.report.terminal import detail_lines
 from lro_conformance.report.text import one_line
 from lro_conformance.verdicts import Verdict
@@ -42,6 +42,8 @@ def to_junit(report: Report) -> str:
 def _suites(report: Report) -> Iterator[TestSuite]:
     if report.failure is not None:
         yield _suite(report, "run", [_unobserved(report)])
+    if report.baseline:
+        yield _suite(report, "baseline", [_accepted(report, a) for a in report.baseline])
     for group in dict.fromkeys(r.requirement.group for r in report.requirements):
         cases = [_case(report, r) for r in report.requirements if r.requirement.group == group]
         yield _suite(report, group, cases)
@@ -70,6 +72,24 @@ def _unobserved(report: Report) -> TestCase:
     return case
 
 
+def _accepted(report: Report, entry: Acceptance) -> TestCase:
+    """An entry of the baseline: it passes as long as it stands."""
+    case = TestCase(one_line(f"baseline: {entry.check}"), f"{one_line(report.edition)}.baseline", 0)
+    if entry.state in ("stale", "expired"):
+        message = (
+            f"{entry.state}: accepted {entry.verdict.label} until {one_line(entry.until)}: {one_line(entry.reason)}"
+        )
+        case.result = [_told(Failure(message, "baseline"), message)]
+    return case
+
+
+def _is_accepted(report: Report, result: RequirementResult) -> str:
+    """The reasons for which all that failed of a requirement is accepted; empty where not all of it is."""
+    reasons = {a.check: a.reason for a in report.baseline if a.state == "accepted" and a.verdict is result.verdict}
+    deciding = [c.name for c in result.checks if c.verdict is result.verdict]
+    return "; ".join(reasons[n] for n in deciding) if deciding and set(deciding) <= set(reasons) else ""
+
+
 def _case(report: Report, result: RequirementResult) -> TestCase:
     requirement = result.requirement
     names = {c.name for c in result.checks}
@@ -80,7 +100,10 @@ def _case(report: Report, result: RequirementResult) -> TestCase:
         round(seconds, 3),
     )
     verdict, reason = result.verdict, reason_of(result)
-    if verdict in UNSEEN:
+    accepted = _is_accepted(report, result)
+    if accepted:
+        case.result = [Skipped(f"accepted by the baseline, {verdict.label}: {one_line(accepted)}")]
+    elif verdict in UNSEEN:
         case.result = [Skipped(f"{UNSEEN[verdict]}: {reason}")]
     elif verdict is Verdict.WARN:
         case.system_out = _full(result)

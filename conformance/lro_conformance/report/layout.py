@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from lro_conformance.report.model import CheckResult, Report, RequirementResult
+from lro_conformance.report.model import Acceptance, CheckResult, Report, RequirementResult
 from lro_conformance.report.text import lines, one_line
 from lro_conformance.verdicts import Verdict
 
@@ -115,6 +115,7 @@ def facts(report: Report) -> Iterator[Fact]:
     yield Fact("edition", one_line(report.edition))
     if report.failure is None:
         yield from _found(report)
+        yield from map(_acceptance, report.baseline)
     for note in report.notes:
         yield Fact("note", one_line(note, 1_000))
     starts = f"{report.starts} server {'start' if report.starts == 1 else 'starts'}"
@@ -227,6 +228,17 @@ def _level(report: Report, number: int) -> Fact:
     }[found]
     ids = in_the_way(report, number)
     return Fact(label, f"{found} {why} {_some(ids)}" if ids else found, tone)
+
+
+def _acceptance(entry: Acceptance) -> Fact:
+    what = one_line(f"{entry.requirement} {entry.check}".strip())
+    reason = one_line(entry.reason, 300)
+    if entry.state == "stale":
+        return Fact("stale", f"{what} is not {entry.verdict.label} any more: take it out of the baseline", "bad")
+    if entry.state == "expired":
+        return Fact("expired", f"{what} was accepted until {entry.until}: {reason}", "bad")
+    state = "accepted" if entry.state == "accepted" else "undecided"
+    return Fact(state, f"{what} ({entry.verdict.label}) until {entry.until}: {reason}", "doubtful")
 
 
 def in_the_way(report: Report, number: int) -> list[str]:

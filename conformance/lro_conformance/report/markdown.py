@@ -24,8 +24,8 @@ SIGNS = {
     Verdict.ERROR: "💥",
 }
 
-SAID = ("server", "note")
-"""The facts in which a server has a say."""
+SAID = ("server", "note", "accepted", "expired", "undecided")
+"""The facts in which others have a say."""
 
 MOST_BYTES = 900_000
 """GitHub takes a step summary of at most one mebibyte, and drops a larger one whole."""
@@ -97,7 +97,8 @@ def headline(report: Report) -> str:
         return f"💥 No verdict on {who}"
     found = f"level {report.achieved} proved" if report.achieved else "no level proved"
     claimed = report.claimed
-    sign = "✅" if exit_code(report) == HOLDS else "❌"
+    accepted = any(a.state == "accepted" for a in report.baseline)
+    sign = ("⚠️" if accepted else "✅") if exit_code(report) == HOLDS else "❌"
     wanted = f", level {claimed} claimed" if claimed is not None and claimed != report.achieved else ""
     return f"{sign} {who}: {found}{wanted} ({plain(report.edition)})"
 

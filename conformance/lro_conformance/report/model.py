@@ -72,6 +72,21 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
+class Acceptance:
+    """An entry of a baseline, and what became of it."""
+
+    check: str
+    requirement: str
+    verdict: Verdict
+    """The verdict that is accepted."""
+    until: str
+    """The last day on which it is, as YYYY-MM-DD."""
+    reason: str
+    state: Literal["accepted", "expired", "stale", "open"]
+    """``open`` where nothing can be said: the suite erred, or the server could not be observed."""
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """Everything a run has to say."""
 
@@ -96,6 +111,8 @@ class Report:
     """How many times a server was started."""
     hardening: str = field(default="not-observed")
     """The verdict of the hardening group, which never decides a level."""
+    baseline: tuple[Acceptance, ...] = ()
+    """What the run was held to; it decides the exit code and no verdict."""
     timeline: tuple[Span, ...] = ()
     """What the run spent its time on, in the order in which it began; several go on at a time."""
 
@@ -133,6 +150,7 @@ class Report:
             "server_starts": self.starts,
             "started_at": self.started_at,
             "duration_s": round(self.duration_s, 3),
+            "baseline": [asdict(a) | {"verdict": a.verdict.label} for a in self.baseline],
             "timeline": [
                 asdict(s) | {"started_s": round(s.started_s, 3), "duration_s": round(s.duration_s, 3)}
                 for s in self.timeline

@@ -1,6 +1,7 @@
 """The files that a command writes beside what it prints: one option for each, one table for all.
 
-A command takes them with ``@output_options``, asks `Outputs.check` before its work and calls `Outputs.write` after it.
+A command takes them with ``@output_options``, asks `Outputs.check` before its work, and after it
+`Outputs.final` for the report and `Outputs.write` for the files.
 Each rendering is imported when it is asked for, so that ``--help`` waits for none of them.
 """
 
@@ -21,6 +22,7 @@ from lro_conformance.report.target import check_target, real, write_text
 
 if TYPE_CHECKING:
     from lro_conformance.report.attestation import Subject
+    from lro_conformance.report.baseline import Entry
     from lro_conformance.report.model import Report
 
 STDOUT = "-"
@@ -93,6 +95,16 @@ class Outputs:
     wanted: tuple[Output, ...] = ()
     subjects: tuple[Subject, ...] = ()
     """The artifacts that an attestation is about, as they were before the run."""
+    baseline: tuple[Entry, ...] = ()
+    """What is accepted for a while."""
+
+    def final(self, report: Report) -> Report:
+        """The report as it is shown, written and decided by: held to the baseline, if there is one."""
+        if not self.baseline:
+            return report
+        from lro_conformance.report.baseline import held_to
+
+        return held_to(report, self.baseline)
 
     @property
     def takes_stdout(self) -> bool:
@@ -142,8 +154,15 @@ def output_options(command: Callable[..., Result]) -> Callable[..., Result]:
     def with_outputs(**given: Any) -> Result:
         chosen = [(form, given.pop(_parameter(form))) for form in FORMS]
         wanted = tuple(Output(form, target) for form, targets in chosen for target in targets)
-        return command(outputs=Outputs(wanted, tuple(_subjects(given.pop("subjects")))), **given)
+        subjects, baseline = tuple(_subjects(given.pop("subjects"))), _baseline(given.pop("baseline"))
+        return command(outputs=Outputs(wanted, subjects, baseline), **given)
 
+    with_outputs = click.option(
+        "--baseline",
+        type=click.Path(path_type=Path),
+        metavar="F",
+        help="Failures that are accepted for a while; one that is stale or has expired is a failure.",
+    )(with_outputs)
     with_outputs = click.option(
         "--subject", "subjects", multiple=True, metavar="A", help="The artifact: a file, or NAME@sha256:HEX."
     )(with_outputs)
@@ -159,6 +178,14 @@ def _subjects(given: tuple[str, ...]) -> Iterator[Subject]:
         from lro_conformance.report.attestation import subject
 
         yield from map(subject, given)
+
+
+def _baseline(path: Path | None) -> tuple[Entry, ...]:
+    if path is None:
+        return ()
+    from lro_conformance.report.baseline import load
+
+    return load(path)
 
 
 def _parameter(form: Form) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from lro_conformance.misuse import Misuse
-from lro_conformance.report.model import CheckResult, Report, RequirementResult, ServerInfo, Span
+from lro_conformance.report.model import Acceptance, CheckResult, Report, RequirementResult, ServerInfo, Span
 from lro_conformance.verdicts import Verdict
 from lro_spec.findings import pointer
 from lro_spec.requirements import Requirement, catalogue
@@ -67,6 +67,7 @@ def report_of(value: Any, name: str = "the report") -> Report:
         failure=value.get("failure"),
         starts=value.get("server_starts", 0),
         hardening=value.get("hardening", "not-observed"),
+        baseline=tuple(map(_acceptance, value.get("baseline", ()))),
         timeline=tuple(map(_span, value.get("timeline", ()))),
     )
 
@@ -104,6 +105,11 @@ def _result(value: Mapping[str, Any], known: Mapping[str, Requirement], edition:
         for c in value["checks"]
     )
     return RequirementResult(requirement, Verdict.of(value["verdict"]), checks, value.get("reason", ""))
+
+
+def _acceptance(value: Mapping[str, Any]) -> Acceptance:
+    verdict = Verdict.of(value["verdict"])
+    return Acceptance(value["check"], value["requirement"], verdict, value["until"], value["reason"], value["state"])
 
 
 def _span(value: Mapping[str, Any]) -> Span:

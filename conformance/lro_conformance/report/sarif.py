@@ -54,6 +54,8 @@ class Result:
     """Where it is in other words: a JSON pointer, the name of a tool."""
     properties: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """What else a reader may want; any JSON values."""
+    accepted: str = ""
+    """Why it is accepted as it is; empty where it is not."""
     identity: str = ""
     """What tells it from others of its rule and place in every run; by default its message does."""
 
@@ -143,6 +145,8 @@ def _result(result: Result, index: int) -> dict[str, Any]:
     # What stays the same when lines move, so that a result is not taken for a new one.
     same = "\n".join((result.rule, result.path or "", result.place, result.identity or result.message))
     told["partialFingerprints"] = {"lroResult/v1": hashlib.sha256(same.encode("utf-8", "replace")).hexdigest()[:32]}
+    if result.accepted:
+        told["suppressions"] = [{"kind": "external", "status": "accepted", "justification": result.accepted}]
     if result.properties:
         told["properties"] = dict(result.properties)
     return told

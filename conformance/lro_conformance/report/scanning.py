@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from lro_conformance.report import sarif
 from lro_conformance.report.layout import detail_of, no_verdict
-from lro_conformance.report.model import Report, RequirementResult
+from lro_conformance.report.model import Acceptance, Report, RequirementResult
 from lro_conformance.report.text import one_line
 from lro_conformance.verdicts import Verdict
 
@@ -42,12 +42,13 @@ def _results(report: Report) -> Iterator[sarif.Result]:
     if report.failure is not None:
         message = "\n".join(no_verdict(report))
         yield sarif.Result(NO_VERDICT, message, path=PLACE, line=1, identity="no verdict")
+    accepted = {a.check: a for a in report.baseline if a.state == "accepted"}
     for result in report.requirements:
         if result.verdict in LEVELS:
-            yield from _of(result)
+            yield from _of(result, accepted)
 
 
-def _of(result: RequirementResult) -> Iterator[sarif.Result]:
+def _of(result: RequirementResult, accepted: Mapping[str, Acceptance]) -> Iterator[sarif.Result]:
     detail = detail_of(result)
     for check in detail.checks:
         expected, observed = " ".join(check.expected), " ".join(check.observed)
@@ -59,8 +60,13 @@ def _of(result: RequirementResult) -> Iterator[sarif.Result]:
             line=1,
             place=check.name,
             properties={"binding": detail.binding, "examined": check.subjects, "evidence": list(check.evidence)},
+            accepted=_reason(accepted.get(check.name)),
             identity=check.name,  # the numbers in the message may be others in the next run
         )
+
+
+def _reason(entry: Acceptance | None) -> str:
+    return "" if entry is None else one_line(f"until {entry.until}: {entry.reason}")
 
 
 def _rule(result: RequirementResult) -> sarif.Rule:
