@@ -8,11 +8,10 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
-from itertools import repeat
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import unquote
 
@@ -86,15 +85,13 @@ def _remembered(schema: object, records: Iterable[object]) -> Iterator[str | Non
     The calls of a run return the same records many times over.
     """
     known = _accepted(json.dumps(schema))
-    at_hand: list[object] = []
-    judge = messages(schema, (at_hand.pop() for _ in repeat(None)))
+    judge = judge_of(schema)
     for record in records:
         key = _digest(record)
         if key is not None and key in known:
             yield None
             continue
-        at_hand.append(record)
-        message = next(judge)
+        message = judge(record)
         if message is None and key is not None and len(known) < _MAX_REMEMBERED:
             known.add(key)
         yield message
@@ -139,27 +136,34 @@ def judge_in_child(schema: object, records: Iterable[object], limit: int, timeou
 
 def messages(schema: object, records: Iterable[object]) -> Iterator[str | None]:
     """For each record the first reason why it violates the schema; None where it does not."""
+    judge = judge_of(schema)
+    for record in records:
+        yield judge(record)
+
+
+def judge_of(schema: object) -> Callable[[object], str | None]:
+    """What tells the first reason why a record violates the schema; None where it does not."""
     from jsonschema.exceptions import best_match  # pyright: ignore[reportUnknownVariableType]
     from jsonschema_specifications import REGISTRY  # pyright: ignore[reportMissingTypeStubs]
     from referencing.exceptions import Unresolvable
 
     kind = draft(cast("Mapping[str, Any]", schema) if isinstance(schema, dict) else {})
-    schema = _without_foreign_patterns(cast("object", schema))
     # Holds the drafts' own schemas and cannot fetch: an unknown reference stays unknown.
-    validator = kind(cast("Any", schema), registry=REGISTRY)
-    for record in records:
+    validator = kind(cast("Any", _without_foreign_patterns(cast("object", schema))), registry=REGISTRY)
+
+    def judge(record: object) -> str | None:
         try:
             error = cast("ValidationError | None", best_match(validator.iter_errors(cast("Any", record))))
         except Unresolvable as problem:
-            yield f"line_schema refers to {problem.ref!r}, which it does not contain; nothing is fetched"
+            return f"line_schema refers to {problem.ref!r}, which it does not contain; nothing is fetched"
         except RecursionError:
-            yield "line_schema recurses without end on this record"
-        else:
-            if error is None:
-                yield None
-            else:
-                where = "/".join(str(p) for p in error.absolute_path)
-                yield (f"/{where}: " if where else "") + error.message[:_MESSAGE]
+            return "line_schema recurses without end on this record"
+        if error is None:
+            return None
+        where = "/".join(str(p) for p in error.absolute_path)
+        return (f"/{where}: " if where else "") + error.message[:_MESSAGE]
+
+    return judge
 
 
 def _without_foreign_patterns(schema: object) -> object:

@@ -13,10 +13,15 @@ from lro_spec.editions import edition as edition_named
 from lro_spec.findings import Finding, from_schema, shown
 from lro_spec.name_rules import name_problem
 from lro_spec.naming import parse_file_name
+from lro_spec.pipeline import parse_command
 from lro_spec.schema_errors import SchemaError, violations
+from lro_spec.shellwords import RecipeSyntaxError
 
 MAX_GUIDANCE = 4000
 """Characters; what is longer is no brief instruction block."""
+
+NAME_AND_SUMMARY = "name and summary do not agree on the operation"
+"""A message; which of the two is wrong, only the file can tell."""
 
 _PLACEHOLDER = re.compile(r"\{(?:count|tokens|path|file|file_path|detail)\}")
 
@@ -74,8 +79,8 @@ def _name_and_summary(descriptor: dict[str, Any], text: Edition) -> Iterator[Fin
     parts = parse_file_name(_file_name(descriptor["file_path"]), edition=text.name)
     operation = descriptor["summary"]["operation"]
     if parts is not None and parts.operation != operation:
-        message, observed = "name and summary do not agree on the operation", f"{parts.operation} in the name"
-        yield Finding("LRO-NAME-02", "/file_path", message, f"{operation}, as in the summary", observed)
+        expected, observed = f"{operation}, as in the summary", f"{parts.operation} in the name"
+        yield Finding("LRO-NAME-02", "/file_path", NAME_AND_SUMMARY, expected, observed)
 
 
 def _line_schema(descriptor: dict[str, Any], _: Edition) -> Iterator[Finding]:
@@ -112,16 +117,26 @@ def _commands(descriptor: dict[str, Any], _: Edition) -> Iterator[Finding]:
             message = "the placeholder {file} was not replaced"
             yield Finding("LRO-REC-11", where, message, path, shown(command), "put the quoted file_path in its place")
             continue
+        problem = None
         try:
-            words = shlex.split(command)
-        except ValueError as problem:
-            yield Finding(
-                "LRO-REC-13", where, f"no shell can read the command: {problem}", "balanced quotes", shown(command)
-            )
-            continue
-        if path not in words:
+            reads = parse_command(command).path == path
+        except RecipeSyntaxError as wrong:
+            problem, reads = wrong, not _torn(path, command)
+        if not reads:
             hint = "quote the path as a shell needs it: a space or a quote in it ends the word"
             yield Finding("LRO-REC-11", where, "the command does not read the file", path, shown(command), hint)
+        elif problem is not None:
+            expected, hint = "one pipeline of plain commands that ends in jq", "nothing but tail, sed, cat, head and jq"
+            message = f"the command cannot be understood: {problem}"
+            yield Finding("LRO-REC-13", where, message, expected, shown(command), hint)
+
+
+def _torn(path: str, command: str) -> bool:
+    """Whether the path stands in a command, but is no word of it: it was not quoted."""
+    try:
+        return path in command and path not in shlex.split(command)
+    except ValueError:
+        return False
 
 
 def _guidance(descriptor: dict[str, Any], _: Edition) -> Iterator[Finding]:

@@ -113,6 +113,14 @@ class Document:
             yield from validate_header(value, edition=self._edition)
         elif self.kind == "report":
             yield from _report(value)
+        elif self._follow:
+            from lro_spec.following import Following
+
+            folder = None if self.path == STDIN else Path(self.path).parent
+            both = Following(value, edition=self._edition, folder=folder, opened=self._opened)
+            yield from both.findings()
+            self.lines += both.lines
+            self.followed += both.path is not None
         else:
             from lro_spec.descriptor_rules import validate_descriptor
 

@@ -19,17 +19,11 @@ from lro_conformance.records import (
 )
 from lro_conformance.trials.edges import Edge, Edges, Probe
 from lro_conformance.trials.survey import Inline, Survey
+from lro_spec.tokens import honest_estimates
 
 Rule = Literal["exact", "comparison", "per record", "budgeted", "own threshold", "another figure"]
 """How an operation decides, seen from its edge: exactly as required; by a wrong comparison; by single records; by the
 budgeted text; by a threshold that is not the one of the other operations; or by a figure that is not the header's."""
-
-LOW, HIGH, SLACK = 0.6, 1.8, 64
-"""The tolerance of an honest estimate: 0.6 to 1.8 of characters ÷ 4, give or take 64 tokens. A real tokenizer gives
-1.1 to 1.3 on English JSON, indentation up to 1.5 and escaping 1.2; characters ÷ 3 still fits, ÷ 2 does not."""
-
-WIDE_TOKENS = 2.0
-"""The most tokens that an honest tokenizer gives one character of a wide script."""
 
 ALIKE = 0.03
 """Two sizes that differ by less than this share are taken as the same."""
@@ -110,9 +104,7 @@ def is_honest(call: Call) -> bool:
 def honest_range(call: Call) -> tuple[int, int]:
     """The bounds of an honest E for a file, whether it weighs a character as it is or as it is escaped."""
     wide, escapes, narrow = call.file.scripts if call.file is not None else (0, 0, 0)
-    low = LOW * (wide + escapes + narrow) / 4 - SLACK
-    high = HIGH * narrow / 4 + WIDE_TOKENS * (wide + escapes) + SLACK
-    return max(0, int(low)), int(high) + 1
+    return honest_estimates(wide, escapes, narrow)
 
 
 def filled_fields(records: Iterable[Record]) -> frozenset[str]:

@@ -14,9 +14,7 @@ from lro_conformance.readings import level_of
 from lro_conformance.records import show
 from lro_conformance.trials.survey import Survey
 from lro_spec.line_schemas import is_vacuous, lines_violating, schema_problem
-
-TOP = 5
-"""How many namespaces a summary names at the most."""
+from lro_spec.summary_rules import TOP, wrong_namespaces
 
 
 @check("LRO-DESC-01")
@@ -140,22 +138,6 @@ def test_top_namespaces(survey: Survey, see: Subjects) -> None:
             observed=f"{show(names)}: {wrong}",
             at=call,
         )
-
-
-def wrong_namespaces(said: list[str], counts: Counter[str]) -> str | None:
-    """What is wrong with a list of top namespaces; None when it is right."""
-    if len(said) > TOP:
-        return f"{len(said)} of them"
-    if len(set(said)) < len(said):
-        return "one stands twice"
-    if counts and not said:
-        return "none"
-    strangers = [n for n in said if n not in counts]
-    if strangers:
-        return f"{show(strangers[0])} is not in the file"
-    least = min((counts[n] for n in said), default=0)
-    better = [n for n, c in counts.items() if c > least and n not in said]
-    return f"{show(better[0])} is more frequent than one that is named" if better else None
 
 
 @check("LRO-DESC-07")

@@ -8,7 +8,6 @@ from lro_conformance.judge import NotApplicable, NotObserved, Subjects, check
 from lro_conformance.operations import matching_tool
 from lro_conformance.readings import (
     LARGER,
-    LOW,
     Rule,
     characters,
     cut_short,
@@ -24,6 +23,7 @@ from lro_conformance.trials.corpus import Seeded
 from lro_conformance.trials.defaults import Bracket, Defaults
 from lro_conformance.trials.edges import Edge, Edges, Probe
 from lro_conformance.trials.survey import Survey
+from lro_spec.tokens import LOW
 
 
 @check("LRO-SCOPE-01")

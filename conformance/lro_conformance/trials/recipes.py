@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypedDict, cast
@@ -13,9 +12,10 @@ from typing import Any, TypedDict, cast
 from lro_conformance.calls import Call, real_path
 from lro_conformance.judge import NotObserved
 from lro_conformance.lab import Lab
-from lro_conformance.records import Record
 from lro_conformance.trials import trial
 from lro_conformance.trials.survey import Survey
+from lro_spec.evaluation import standard
+from lro_spec.probing import literals
 from lro_spec.recipes import Agreement, JqRun, JqRunner, Pipeline, RecipeSyntaxError, agrees, parse_command, probe
 
 STANDARD = range(1, 11)
@@ -26,9 +26,6 @@ PATIENCE_S = 4.0
 
 OUTPUT_BYTES = 1 << 20
 """What a recipe may give beyond eight times its file: more is cut off, since what was given is kept."""
-
-SEARCHING = {2: "namespace", 3: "title", 6: "memory_type", 10: "content"}
-"""Recipes that look for something, and the field in which they do."""
 
 
 class _Limits(TypedDict):
@@ -194,36 +191,9 @@ def again(runner: JqRunner, tries: Sequence[Try]) -> list[Try]:
 
 
 def _runs(runner: JqRunner, number: int, call: Call, command: Command, pipeline: Pipeline) -> Iterator[Try]:
-    for literal in literals(number, call.filed):
+    for literal in literals(standard(number).effect, call.filed):
         changed = probe(pipeline, number, literal) if literal is not None else pipeline
         if changed is None:
             changed, literal = pipeline, None
         data = call.file.data if call.file is not None else b""
         yield Try(number, command, literal, runner.run(changed, data))
-
-
-def literals(number: int, records: Sequence[Record]) -> list[str | None]:
-    """What to look for, so that some records match and some do not; None where the recipe looks for nothing."""
-    field = SEARCHING.get(number)
-    if field is None:
-        return [None]
-    values = [v for r in records if isinstance(v := r.get(field), str) and v]
-    if number == 2:
-        prefixes = [v[:k] for v in values[:50] for k in (4, 8, len(v))]
-        return [*_partial(values, prefixes, lambda value, prefix: value.startswith(prefix)), "_semantic"]
-    if number == 6:
-        return [*_partial(values, values[:50], lambda value, kind: value == kind), "semantic"]
-    words = [w for v in values[:50] for w in re.findall(r"[a-z]{4,}", v)]
-    capital = Counter(w.lower() for v in values[:50] for w in re.findall(r"[A-Z][a-z]{3,}", v))
-    mixed = [w for w, _ in capital.most_common() if any(w not in v and w in v.lower() for v in values)]
-    some = _partial(values, words, lambda value, word: word in value.lower())
-    return [*mixed[:1], *some, "keyword" if number == 3 else "pattern"]
-
-
-def _partial(values: Sequence[str], candidates: Sequence[str], matches: Callable[[str, str], bool]) -> list[str]:
-    """The most frequent candidate that matches some, but not all values."""
-    for candidate, _ in Counter(candidates).most_common(20):
-        hits = sum(matches(v, candidate) for v in values)
-        if candidate.isascii() and 0 < hits < len(values):
-            return [candidate]
-    return []

@@ -1,0 +1,202 @@
+"""A descriptor together with the file that it leads to: whether what it says of the file is true."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, cast
+
+from lro_spec.descriptor_rules import NAME_AND_SUMMARY, validate_descriptor
+from lro_spec.editions import edition as edition_named
+from lro_spec.file_rules import FileState, judge_file, placed
+from lro_spec.findings import Finding, shown
+from lro_spec.line_judge import LineJudge
+from lro_spec.physical_lines import Block, Readable
+from lro_spec.streams import PACKED_SUFFIXES, plain_name, unpacked
+from lro_spec.summary_rules import Facts, estimate_of_header, summary_against_file
+
+SAMPLE_RECORDS = 200
+"""On how many records, from the first on, recipes are run."""
+
+_SAMPLE_BYTES = 4 * 1024 * 1024
+_PARTS = ("summary", "file_path", "line_schema", "jq_recipes")
+
+
+class Following:
+    """One descriptor, and what came of opening its file."""
+
+    def __init__(
+        self,
+        descriptor: object,
+        *,
+        edition: str = "lro-6400",
+        folder: str | os.PathLike[str] | None = None,
+        opened: Callable[[str, Readable], Readable] | None = None,
+    ) -> None:
+        self.lines = 0
+        """How many lines of the file were judged."""
+        self.path: str | None = None
+        """The file that was opened; None as long as none was."""
+        self.header: dict[str, Any] | None = None
+        """The file's header, where there is one."""
+        self._descriptor = descriptor
+        self._edition = edition_named(edition)
+        self._folder = folder
+        self._opened = opened
+
+    def findings(self) -> Iterator[Finding]:
+        """What is wrong with the descriptor, with the file (those have a path), and between the two."""
+        wrong: set[str] = set()
+        # Which of name and summary is wrong about the operation, the header decides.
+        undecided: list[Finding] = []
+        for finding in validate_descriptor(self._descriptor, edition=self._edition.name):
+            if finding.severity == "error":
+                wrong.add(finding.pointer.split("/")[1] if finding.pointer else "")
+            if finding.message == NAME_AND_SUMMARY:
+                undecided.append(finding)
+            else:
+                yield finding
+        yield from self._beyond(wrong - {finding.pointer[1:] for finding in undecided})
+        operation = (self.header or {}).get("operation")
+        for finding in undecided:
+            if not finding.observed.startswith(f"{operation} "):
+                yield finding
+
+    def _beyond(self, wrong: set[str]) -> Iterator[Finding]:
+        value = self._descriptor
+        if not isinstance(value, dict) or "" in wrong:
+            return
+        descriptor = cast("dict[str, Any]", value)
+        named = descriptor.get("file_path")
+        if not isinstance(named, str):
+            return
+        found = _found(named, self._folder)
+        if isinstance(found, Finding):
+            yield found
+            return
+        if found != named:
+            message, expected = "file_path leads nowhere from here", f"a file at {named}"
+            hint = "as is natural once a descriptor was moved together with its file"
+            yield Finding(_RULE, "/file_path", message, expected, f"one beside it, {found}", hint, severity="warning")
+        yield from self._against(descriptor, found, {part for part in _PARTS if part in descriptor} - wrong)
+
+    def _against(self, descriptor: dict[str, Any], path: str, sound: set[str]) -> Iterator[Finding]:
+        reader = _Reader(descriptor, sound)
+        state = FileState(self._edition.name, reader)
+        unreadable = False
+        try:
+            with open(path, "rb", buffering=0) as plain:
+                stream = cast("Readable", plain)
+                stream = unpacked(self._opened(path, stream) if self._opened is not None else stream)
+                self.path = path
+                for finding in judge_file(stream, state, plain_name(Path(path).name)):
+                    unreadable = unreadable or (finding.rule == "LRO-FILE-01" and finding.severity == "error")
+                    # the name was judged with the descriptor
+                    if finding.line is not None or finding.rule != "LRO-NAME-02":
+                        yield replace(finding, path=path)
+        except OSError as problem:
+            yield Finding(_RULE, "/file_path", "the file cannot be read", "a readable file", _said(path, problem))
+            return
+        self.lines, self.header = state.lines, state.header
+        for finding in reader.end():
+            yield replace(finding, path=path)
+        if state.header is None or state.header_line is None:
+            return
+        if not unreadable and reader.facts.characters:
+            for finding in estimate_of_header(state.header, reader.facts):
+                yield replace(placed(finding, state.header_line), path=path)
+        if "summary" in sound:
+            records = None if unreadable else state.records
+            yield from summary_against_file(descriptor, state.header, reader.facts, records)
+        if "line_schema" in sound and reader.records:
+            yield from _vacuous(descriptor["line_schema"], reader.records)
+        if "jq_recipes" in sound and reader.records and not reader.skipped:
+            from lro_spec.recipe_rules import Sample, recipes_against_file
+
+            lines = b"".join(line + b"\n" for line in (state.header_line.data, *reader.lines))
+            sample = Sample(lines, state.header, reader.records)
+            yield from recipes_against_file(descriptor, sample, self._edition)
+
+
+_RULE = "LRO-DESC-02"
+
+
+class _Reader:
+    """Takes in the records: facts for the summary, lines for the schema, a sample for the recipes."""
+
+    def __init__(self, descriptor: Mapping[str, Any], sound: set[str]) -> None:
+        scored = "summary" in sound and descriptor["summary"].get("score_range") is not None
+        self.facts = Facts(scored=scored)
+        self.records: list[dict[str, Any]] = []
+        self.lines: list[bytes] = []
+        self.skipped = False
+        """Whether a line among those of the sample is none of its records."""
+        self._judge = LineJudge(descriptor["line_schema"]) if "line_schema" in sound else None
+        self._bytes = 0
+        self._next = 2
+
+    def take(self, records: list[dict[str, Any]], block: Block) -> Iterator[Finding]:
+        self.facts.take(records, block)
+        if len(self.records) < SAMPLE_RECORDS and self._bytes < _SAMPLE_BYTES:
+            self.skipped = self.skipped or block.number != self._next
+            left = SAMPLE_RECORDS - len(self.records)
+            self.records += records[:left]
+            self.lines += block.lines[:left]
+            self._bytes += sum(map(len, block.lines[:left]))
+            self._next = block.number + len(records)
+        if self._judge is not None:
+            yield from self._judge.take(records, block)
+
+    def end(self) -> Iterator[Finding]:
+        if self._judge is not None:
+            yield from self._judge.end()
+
+
+def follow(
+    descriptor: object, *, edition: str = "lro-6400", folder: str | os.PathLike[str] | None = None
+) -> Iterator[Finding]:
+    """What is wrong with a descriptor, with its file, and between the two.
+
+    Compared are count, operation, detail, estimate, namespaces and scores; every line is held against ``line_schema``;
+    the recipes are run on the first records. Where ``file_path`` leads nowhere, a file of that name in *folder* is
+    taken, also a compressed one. Findings in the file have its path. No content raises; an unknown edition raises
+    `ValueError`.
+    """
+    yield from Following(descriptor, edition=edition, folder=folder).findings()
+
+
+def _found(named: str, folder: str | os.PathLike[str] | None) -> str | Finding:
+    candidates = [named]
+    if folder is not None:
+        beside = os.path.join(folder, named.replace("\\", "/").rpartition("/")[2])
+        candidates += [beside, *(beside + suffix for suffix in PACKED_SUFFIXES)]
+    first: OSError | ValueError | None = None
+    for path in candidates:
+        try:
+            mode = os.stat(path).st_mode
+        except (OSError, ValueError) as problem:
+            first = first or problem
+            continue
+        if not stat.S_ISREG(mode):
+            return Finding(_RULE, "/file_path", "file_path is no regular file", "a regular file", shown(path))
+        return path
+    hint = "the file was removed, or the descriptor comes from another machine"
+    return Finding(_RULE, "/file_path", "file_path leads to no file", "an existing file", _said(named, first), hint)
+
+
+def _said(path: str, problem: Exception | None) -> str:
+    return f"{shown(path)}: {getattr(problem, 'strerror', None) or problem}"
+
+
+def _vacuous(schema: object, records: list[dict[str, Any]]) -> Iterator[Finding]:
+    from lro_spec.line_schemas import is_vacuous
+
+    if is_vacuous(schema, ()) is not None:
+        return  # told where the descriptor is judged by itself
+    empty = is_vacuous(schema, records)
+    if empty is not None:
+        expected = "a schema that names the fields of the file's records"
+        yield Finding("LRO-DESC-10", "/line_schema", "line_schema describes other records", expected, empty)

@@ -1,0 +1,101 @@
+"""A descriptor's ``line_schema`` against every line of its file, whoever wrote the schema, however long the file.
+
+The gate lets through what is sound; what it stops, and everything where there is none, is looked at closely: in
+this process where the schema is tame, else in a child with limits. All close looks together have a limit on time.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from lro_spec.bounded_schemas import is_tame, judge_in_child, judge_of
+from lro_spec.findings import Finding, excerpt
+from lro_spec.physical_lines import Block
+from lro_spec.schema_gate import foreign_gate, passes
+
+PATIENCE_S = 30.0
+"""How long close looks at lines may take, all together."""
+
+_BATCH = 500
+_RULE = "LRO-DESC-09"
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    number: int
+    data: bytes
+    record: dict[str, Any]
+
+
+class LineJudge:
+    """Holds records against one schema. Not meant for what is no schema (`lro_spec.line_schemas.schema_problem`)."""
+
+    def __init__(self, schema: object, patience_s: float = PATIENCE_S) -> None:
+        self._schema = schema
+        self._gate = foreign_gate(schema)
+        self._tame = is_tame(schema)
+        self._left_s = patience_s
+        self._patience_s = patience_s
+        self._judge: Callable[[object], str | None] | None = None
+        self._waiting: list[_Line] = []
+        self._judged = 0
+        self._unjudged = 0
+
+    def take(self, records: list[dict[str, Any]], block: Block) -> Iterator[Finding]:
+        """What the schema says against the records of a block; some of it may come with a later block."""
+        if self._gate is not None and all(map(self._gate, records)):
+            self._judged += len(records)
+            return
+        for place, record in enumerate(records):
+            if passes(self._gate, record):
+                self._judged += 1
+                continue
+            self._waiting.append(_Line(block.number + place, block.lines[place], record))
+            if len(self._waiting) >= (1 if self._tame else _BATCH):
+                yield from self._look()
+
+    def end(self) -> Iterator[Finding]:
+        """What is left to say after the last record."""
+        yield from self._look()
+        if self._unjudged:
+            message = f"{self._unjudged} lines were not held against line_schema"
+            expected = f"a schema that takes less than {self._patience_s:g} s for the lines that need a close look"
+            observed = f"{self._judged} lines judged until then"
+            hint = "recursion and regular expressions that need backtracking take the time"
+            yield Finding(_RULE, "", message, expected, observed, hint, severity="warning")
+
+    def _look(self) -> Iterator[Finding]:
+        waiting, self._waiting = self._waiting, []
+        if not waiting:
+            return
+        if self._left_s <= 0:
+            self._unjudged += len(waiting)
+            return
+        began = time.monotonic()
+        if self._tame:
+            self._judge = self._judge or judge_of(self._schema)
+            found = [(place, said) for place, line in enumerate(waiting) if (said := self._judge(line.record))]
+            judged = len(waiting)
+        else:
+            judgement = judge_in_child(self._schema, [w.record for w in waiting], len(waiting), min(5.0, self._left_s))
+            found, judged = list(judgement.violations), judgement.judged
+        self._left_s -= time.monotonic() - began
+        stuck = any(place >= judged for place, _ in found)
+        self._judged += judged + stuck
+        self._unjudged += len(waiting) - judged - stuck
+        for place, said in found:
+            line = waiting[place]
+            text = line.data.decode("utf-8", "replace")
+            yield Finding(
+                _RULE,
+                "",
+                "the line does not satisfy line_schema",
+                "a record as the descriptor's line_schema describes it",
+                said,
+                line=line.number,
+                column=1,
+                excerpt=excerpt(text, 0),
+            )

@@ -1,0 +1,43 @@
+"""What a recipe is made to look for, so that its answer tells something: some records match, and some do not."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+SEARCHING: Mapping[str, str] = {
+    "namespace-prefix": "namespace",
+    "title-search": "title",
+    "memory-type": "memory_type",
+    "content-search": "content",
+}
+"""Effects that look for something in a text, and the field in which they do."""
+
+
+def literals(effect: str, records: Sequence[Mapping[str, Any]]) -> list[str | None]:
+    """What to look for in these records; None where the effect looks for nothing."""
+    field = SEARCHING.get(effect)
+    if field is None:
+        return [None]
+    values = [v for r in records if isinstance(v := r.get(field), str) and v]
+    if effect == "namespace-prefix":
+        prefixes = [v[:k] for v in values[:50] for k in (4, 8, len(v))]
+        return [*_partial(values, prefixes, lambda value, prefix: value.startswith(prefix)), "_semantic"]
+    if effect == "memory-type":
+        return [*_partial(values, values[:50], lambda value, kind: value == kind), "semantic"]
+    words = [w for v in values[:50] for w in re.findall(r"[a-z]{4,}", v)]
+    capital = Counter(w.lower() for v in values[:50] for w in re.findall(r"[A-Z][a-z]{3,}", v))
+    mixed = [w for w, _ in capital.most_common() if any(w not in v and w in v.lower() for v in values)]
+    some = _partial(values, words, lambda value, word: word in value.lower())
+    return [*mixed[:1], *some, "keyword" if effect == "title-search" else "pattern"]
+
+
+def _partial(values: Sequence[str], candidates: Sequence[str], matches: Callable[[str, str], bool]) -> list[str]:
+    """The most frequent candidate that matches some, but not all values."""
+    for candidate, _ in Counter(candidates).most_common(20):
+        hits = sum(matches(v, candidate) for v in values)
+        if candidate.isascii() and 0 < hits < len(values):
+            return [candidate]
+    return []

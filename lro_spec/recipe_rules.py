@@ -1,0 +1,120 @@
+"""A descriptor's recipes, run on the beginning of its file and compared with what the standard ones mean.
+
+Commands are parsed and never handed to a shell; their programs run in libjq, in a child process with limits.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from lro_spec.agreement import Agreement, agrees, probe
+from lro_spec.editions import Edition
+from lro_spec.evaluation import standard
+from lro_spec.findings import Finding, shown
+from lro_spec.jqrun import EngineError, JqRunner
+from lro_spec.pipeline import Pipeline, parse_command
+from lro_spec.probing import literals
+from lro_spec.shellwords import RecipeSyntaxError
+
+PATIENCE_S = 20.0
+"""How long all recipes of a descriptor may run."""
+
+_ONE_S = 4.0
+_MEMORY = 512 * 1024 * 1024
+_OUTPUT = 16 * 1024 * 1024
+_MOST_RECIPES = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """The beginning of a file."""
+
+    lines: bytes
+    """The header's line and some records', each with its line feed."""
+    header: Mapping[str, Any]
+    records: Sequence[dict[str, Any]]
+    """What those lines hold."""
+
+
+def recipes_against_file(descriptor: Mapping[str, Any], sample: Sample, text: Edition) -> Iterator[Finding]:
+    """Which standard recipes a descriptor has nothing for that does what it should on its own file."""
+    commands = list(_understood(descriptor["jq_recipes"]))
+    said = sample.header.get("detail")
+    detail = said if isinstance(said, str) and said in text.details else "full"
+    until = time.monotonic() + PATIENCE_S
+    with JqRunner(timeout_s=_ONE_S, memory=_MEMORY, max_output=_OUTPUT) as runner:
+        trial = _Trial(runner, sample, text.name, detail)
+        for recipe in text.recipes_at(detail):
+            if time.monotonic() > until:
+                message, expected = "recipes were not run to the end", f"all of them within {PATIENCE_S:g} s"
+                yield Finding("LRO-REC-13", "/jq_recipes", message, expected, "more", severity="warning")
+                return
+            yield from trial.of(recipe.number, recipe.description, commands)
+
+
+def _understood(recipes: Sequence[Mapping[str, Any]]) -> Iterator[tuple[int, Pipeline]]:
+    for index, recipe in enumerate(recipes[:_MOST_RECIPES]):
+        try:
+            yield index, parse_command(recipe["command"])
+        except RecipeSyntaxError:
+            continue  # told where the descriptor is judged by itself
+
+
+@dataclass(frozen=True, slots=True)
+class _Trial:
+    runner: JqRunner
+    sample: Sample
+    edition: str
+    detail: str
+
+    def of(self, number: int, description: str, commands: Sequence[tuple[int, Pipeline]]) -> Iterator[Finding]:
+        """The finding where neither the command at its place nor any other does what a standard recipe does."""
+        own = [c for c in commands if c[0] == number - 1]
+        told: Finding | None = None
+        for index, pipeline in (*own, *(c for c in commands if c not in own)):
+            finding = self._finding(number, description, index, pipeline)
+            if finding is None:
+                return
+            if finding.severity == "warning":
+                yield finding
+                return
+            if index == number - 1:
+                told = finding
+        if told is not None:
+            yield told
+
+    def _finding(self, number: int, description: str, index: int, pipeline: Pipeline) -> Finding | None:
+        where = f"/jq_recipes/{index}/command"
+        for literal in literals(standard(number, self.edition, self.detail).effect, self.sample.records):
+            found = self._run(number, pipeline, literal)
+            if found is None or found.ok:
+                continue
+            looking = f", looking for {shown(literal)}" if literal is not None else ""
+            if found.erratum is not None:
+                message = f"recipe {number} fails on this file as the specification prints it: {found.erratum}"
+                return Finding(_rule(number), where, message, found.expected, found.observed, severity="warning")
+            if found.with_header or pipeline.skip != 1:
+                message = f"recipe {number} does not read from line 2 on"
+                hint = "skip the header, and nothing else: tail -n +2"
+                return Finding("LRO-REC-12", where, message, found.expected, found.observed, hint)
+            message = f"recipe {number} does not do what it is for ({description.lower()}{looking})"
+            return Finding(_rule(number), where, message, found.expected, found.observed)
+        return None
+
+    def _run(self, number: int, pipeline: Pipeline, literal: str | None) -> Agreement | None:
+        options: dict[str, Any] = {"edition": self.edition, "detail": self.detail}
+        changed = probe(pipeline, number, literal, **options) if literal is not None else pipeline
+        if changed is None:
+            changed, literal = pipeline, None
+        try:
+            output = self.runner.run(changed, self.sample.lines)
+        except EngineError:
+            return None  # not by libjq: nothing was seen, so nothing is said
+        return agrees(number, output, self.sample.records, literal, header=self.sample.header, **options)
+
+
+def _rule(number: int) -> str:
+    return f"LRO-REC-{number:02}"

@@ -1,0 +1,161 @@
+"""A descriptor's summary against what its file holds (section "Inline Response Format")."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from operator import methodcaller
+from typing import Any, cast
+
+from lro_spec.findings import Finding, shown
+from lro_spec.physical_lines import Block
+from lro_spec.tokens import honest_estimates
+
+TOP = 5
+"""How many namespaces a summary names at the most."""
+
+_MOST_NAMESPACES = 20_000
+_SCORE_TOLERANCE = 0.01
+_NAMESPACE = methodcaller("get", "namespace")
+
+
+@dataclass(slots=True)
+class Range:
+    """The lowest and the highest of some numbers."""
+
+    low: float | None = None
+    high: float | None = None
+
+    def add(self, value: object) -> None:
+        """Takes in a number; anything else is none."""
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            self.low = value if self.low is None else min(self.low, value)
+            self.high = value if self.high is None else max(self.high, value)
+
+    def is_about(self, low: float, high: float) -> bool:
+        """Whether these are its ends, to a hundredth."""
+        if self.low is None or self.high is None:
+            return False
+        return abs(self.low - low) <= _SCORE_TOLERANCE and abs(self.high - high) <= _SCORE_TOLERANCE
+
+
+@dataclass(slots=True)
+class Facts:
+    """What a summary is held against, gathered while the file is read."""
+
+    scored: bool = False
+    """Whether scores are wanted: looking for them costs time."""
+    namespaces: Counter[str] | None = field(default_factory=Counter[str])
+    """None when there are too many to be counted."""
+    scores: Range = field(default_factory=Range)
+    confidences: Range = field(default_factory=Range)
+    characters: int = 0
+    """Of all record lines."""
+    wide: int = 0
+    """At least as many as there are characters of a wide script."""
+    escapes: int = 0
+
+    def take(self, records: list[dict[str, Any]], block: Block) -> None:
+        """Takes in the records of a block."""
+        data = b"".join(block.lines)
+        characters = len(data.decode("utf-8", "replace"))
+        self.characters += characters
+        self.wide += len(data) - characters
+        self.escapes += data.count(b"\\u")
+        if self.namespaces is not None:
+            self.namespaces.update(n for n in map(_NAMESPACE, records) if isinstance(n, str) and n)
+            if len(self.namespaces) > _MOST_NAMESPACES:
+                self.namespaces = None
+        if self.scored:
+            for record in records:
+                self.scores.add(record.get("score"))
+                provenance = record.get("provenance")
+                if isinstance(provenance, dict):
+                    self.confidences.add(cast("dict[str, Any]", provenance).get("confidence"))
+
+
+def summary_against_file(
+    descriptor: Mapping[str, Any], header: Mapping[str, Any], facts: Facts, records: int | None
+) -> Iterator[Finding]:
+    """Where the summary contradicts the file. *records* is None where lines cannot be counted."""
+    summary: Mapping[str, Any] = descriptor["summary"]
+    if records is not None and summary["count"] != records:
+        expected, hint = f"{records}, the number of record lines", "count what is written, after filtering and capping"
+        yield _finding("LRO-DESC-03", "count", "count is not that of the file", expected, summary["count"], hint)
+    for name, rule in (("operation", "LRO-DESC-05"), ("detail", "LRO-DESC-08")):
+        said = header.get(name)
+        if isinstance(said, str) and said != summary[name]:
+            hint = "fill header and summary from the same variable"
+            message = f"summary and header do not agree on {name}"
+            yield _finding(rule, name, message, f"{shown(said)}, as in the header", summary[name], hint)
+    yield from _estimate(descriptor, header)
+    if facts.namespaces is not None and records:
+        wrong = wrong_namespaces(summary["top_namespaces"], facts.namespaces)
+        if wrong is not None:
+            top = ", ".join(f"{name} ({n})" for name, n in facts.namespaces.most_common(TOP + 1))
+            expected = f"the most frequent of the file's namespaces, at most {TOP}: {top or 'there are none'}"
+            message = f"top_namespaces are not those of the file: {wrong}"
+            yield _finding("LRO-DESC-06", "top_namespaces", message, expected, summary["top_namespaces"])
+    yield from _scores(summary, facts)
+
+
+def estimate_of_header(header: Mapping[str, Any], facts: Facts) -> Iterator[Finding]:
+    """Whether the header's estimate is honest for the lines that follow it."""
+    said = header.get("estimated_tokens")
+    if not isinstance(said, int) or isinstance(said, bool):
+        return
+    narrow = max(0, facts.characters - facts.wide - 6 * facts.escapes)
+    low, _ = honest_estimates(0, 0, facts.characters - 5 * facts.escapes)
+    _, high = honest_estimates(facts.wide, facts.escapes, narrow)
+    if not low <= said <= high:
+        yield Finding(
+            "LRO-THR-02",
+            "/estimated_tokens",
+            "the estimate is not that of the lines",
+            f"{low} to {high}, about a quarter of their {facts.characters} characters",
+            f"{said}",
+            "estimate from the lines as they are written",
+            # what was injected may have been cut after it was weighed
+            severity="warning" if header.get("operation") == "inject" else "error",
+        )
+
+
+def wrong_namespaces(said: list[str], counts: Counter[str]) -> str | None:
+    """What is wrong with a list of top namespaces; None when it is right."""
+    if len(said) > TOP:
+        return f"{len(said)} of them"
+    if len(set(said)) < len(said):
+        return "one stands twice"
+    if counts and not said:
+        return "none"
+    strangers = [n for n in said if n not in counts]
+    if strangers:
+        return f"{shown(strangers[0])} is not in the file"
+    least = min((counts[n] for n in said), default=0)
+    better = [n for n, c in counts.items() if c > least and n not in said]
+    return f"{shown(better[0])} is more frequent than one that is named" if better else None
+
+
+def _estimate(descriptor: Mapping[str, Any], header: Mapping[str, Any]) -> Iterator[Finding]:
+    whole, said = header.get("estimated_tokens"), descriptor["summary"]["estimated_tokens"]
+    if not isinstance(whole, int) or isinstance(whole, bool):
+        return
+    low = max(0, whole - len(json.dumps(descriptor, ensure_ascii=False)) // 2 - 64)
+    if not low <= said <= whole:
+        expected = f"{whole}, as in the header, or that less the descriptor's own cost (at least {low})"
+        yield _finding("LRO-DESC-04", "estimated_tokens", "the estimate is not that of the file", expected, said)
+
+
+def _scores(summary: Mapping[str, Any], facts: Facts) -> Iterator[Finding]:
+    said, scores = summary.get("score_range"), facts.scores
+    if said is None or scores.low is None:
+        return
+    if not (scores.is_about(*said) or facts.confidences.is_about(*said)):
+        expected = f"[{scores.low}, {scores.high}], the scores in the file"
+        yield _finding("LRO-DESC-07", "score_range", "score_range is not that of the file", expected, said)
+
+
+def _finding(rule: str, name: str, message: str, expected: str, observed: object, hint: str = "") -> Finding:
+    return Finding(rule, f"/summary/{name}", message, expected, shown(observed), hint)

@@ -1,0 +1,294 @@
+"""A descriptor with its file: each untruth is found under its requirement, and nothing else is accused."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import time
+from collections.abc import Callable
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lro_spec import line_judge
+from lro_spec.findings import Finding
+from lro_spec.following import follow
+from lro_spec.recipes import render
+from lro_spec.tokens import characters_estimate
+from tests.test_validate_command import zstd
+
+NAME = "atlatl-recall-01KJPY44E0A1B2C3D4E5F6G7H8.jsonl"
+NAMESPACES = ["_semantic/a", "_semantic/a", "_semantic/a", "_episodic/b", "_episodic/b", "_procedural/c"]
+SCHEMA = {"type": "object", "properties": {"id": {"type": "string"}, "title": {"type": "string"}}, "required": ["id"]}
+
+Change = Callable[[dict[str, Any], list[dict[str, Any]]], None]
+
+
+def records(count: int = 24) -> list[dict[str, Any]]:
+    return [
+        {
+            "id": f"m{n}",
+            "memory_type": ("semantic", "episodic")[n % 2],
+            "namespace": NAMESPACES[n % 6],
+            "title": f"{('Alpha', 'Beta', 'Gamma')[n % 3]} release, note {n}",
+            "content": f"{('Alpha', 'Delta')[n % 2]} went well, said note {n}.",
+            "created": f"2026-03-{n % 28 + 1:02}T09:30:00Z",
+            "tags": ["x"],
+            "entities": [{"name": "e"}] if n % 2 else [],
+            "score": round(0.25 + n / 100, 2),
+            "provenance": {"confidence": round(0.9 - n / 100, 2)},
+        }
+        for n in range(count)
+    ]
+
+
+def made(folder: Path, change: Change = lambda descriptor, lines: None, count: int = 24) -> dict[str, Any]:
+    """Writes a file and returns its descriptor; *change* gets both before the file is written, the header as line 0."""
+    path = str(folder / NAME)
+    lines = records(count)
+    estimate = characters_estimate("\n".join(map(json.dumps, lines)))
+    header = {
+        "type": "lro_header",
+        "operation": "recall",
+        "query": "*",
+        "count": count,
+        "schema_version": "1.0",
+        "timestamp": "2026-03-02T09:30:00Z",
+        "estimated_tokens": estimate,
+        "detail": "full",
+    }
+    descriptor = {
+        "offloaded": True,
+        "summary": {
+            "count": count,
+            "estimated_tokens": estimate,
+            "operation": "recall",
+            "top_namespaces": ["_semantic/a", "_episodic/b", "_procedural/c"],
+            "score_range": [0.25, round(0.25 + (count - 1) / 100, 2)],
+            "detail": "full",
+        },
+        "file_path": path,
+        "line_schema": deepcopy(SCHEMA),
+        "jq_recipes": [{"description": r.description, "command": r.command} for r in render("lro-6400", path)],
+        "guidance": f"The records are in {path}.",
+    }
+    lines.insert(0, header)
+    change(descriptor, lines)
+    (folder / NAME).write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return descriptor
+
+
+def rules(found: list[Finding]) -> set[str]:
+    return {finding.rule for finding in found if finding.severity == "error"}
+
+
+def summary(**changed: Any) -> Change:
+    return lambda descriptor, lines: descriptor["summary"].update(changed)
+
+
+def header(**changed: Any) -> Change:
+    return lambda descriptor, lines: lines[0].update(changed)
+
+
+def schema(**changed: Any) -> Change:
+    return lambda descriptor, lines: descriptor["line_schema"].update(changed)
+
+
+def recipe(number: int, jq: str, feed: str = "tail -n +2 {path}") -> Change:
+    def change(descriptor: dict[str, Any], lines: list[dict[str, Any]]) -> None:
+        command = f"{feed.format(path=descriptor['file_path'])} | {jq}"
+        descriptor["jq_recipes"][number - 1]["command"] = command
+
+    return change
+
+
+def test_a_true_descriptor_has_no_findings(tmp_path: Path):
+    assert list(follow(made(tmp_path))) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "rule"),
+    [
+        (summary(count=23), "LRO-DESC-03"),
+        (summary(operation="search"), "LRO-DESC-05"),
+        (summary(detail="medium"), "LRO-DESC-08"),
+        (summary(estimated_tokens=100_000), "LRO-DESC-04"),
+        (summary(top_namespaces=["_procedural/c"]), "LRO-DESC-06"),
+        (summary(top_namespaces=["_semantic/a", "_other"]), "LRO-DESC-06"),
+        (summary(top_namespaces=[]), "LRO-DESC-06"),
+        (summary(score_range=[0.0, 1.0]), "LRO-DESC-07"),
+        (header(count=25), "LRO-FILE-06"),
+        (header(timestamp="2026-03-02T11:30:00Z"), "LRO-NAME-03"),
+        (schema(required=["id", "name"]), "LRO-DESC-09"),
+        (schema(properties={"id": {"type": "integer"}}), "LRO-DESC-09"),
+        (schema(properties={"id": {"pattern": "^n"}}), "LRO-DESC-09"),
+        (schema(properties={"id": {"pattern": "^(?!m)"}}), "LRO-DESC-09"),
+        (schema(properties={"id": {"$ref": "https://example.org/id.json"}}), "LRO-DESC-09"),
+        (schema(required=[], properties={"uid": {}}), "LRO-DESC-10"),
+        (recipe(1, "jq -r '[.title] | @tsv'"), "LRO-REC-01"),
+        (recipe(2, "jq 'select(.namespace | endswith(\"a\"))'"), "LRO-REC-02"),
+        (recipe(5, "jq '{id}'"), "LRO-REC-05"),
+        (recipe(8, "jq -s length"), "LRO-REC-08"),
+        (recipe(5, "jq '{id, title, namespace}'", "cat {path}"), "LRO-REC-12"),
+        (recipe(5, "jq '{id, title, namespace}'; rm -rf x"), "LRO-REC-13"),
+        (recipe(5, "jq -f /etc/passwd"), "LRO-REC-13"),
+        (recipe(5, "jq '{id, title, namespace}'", "tail -n +2 /other.jsonl"), "LRO-REC-11"),
+    ],
+)
+def test_each_untruth_is_found_under_its_requirement_alone(tmp_path: Path, change: Change, rule: str):
+    assert rules(list(follow(made(tmp_path, change)))) == {rule}
+
+
+def test_an_estimate_that_is_not_of_the_lines_is_found_in_the_file(tmp_path: Path):
+    def change(descriptor: dict[str, Any], lines: list[dict[str, Any]]) -> None:
+        descriptor["summary"]["estimated_tokens"] = lines[0]["estimated_tokens"] = 24
+
+    (finding,) = follow(made(tmp_path, change))
+    assert (finding.rule, finding.path, finding.line) == ("LRO-THR-02", str(tmp_path / NAME), 1)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        summary(score_range=None),
+        summary(score_range=[0.67, 0.9]),  # the range of the confidences
+        summary(top_namespaces=["_semantic/a"]),
+        summary(estimated_tokens=900),  # less what the descriptor costs itself
+        schema(properties={"id": {"pattern": "^m\\d+$"}}),
+        schema(properties={"id": {"pattern": "\\p{L}"}, "title": {}}),
+        schema(properties={"id": {"pattern": "^(?=m)"}, "title": {}}),
+        schema(**{"$schema": "http://json-schema.org/draft-07/schema#"}),
+        recipe(5, "jq '{id: .id, title: .title, namespace: .namespace}'"),
+        recipe(5, "jq '{id, title, namespace}'", "sed 1d {path}"),
+        recipe(2, 'jq \'select(.namespace // "" | startswith("_semantic/a"))\''),
+    ],
+)
+def test_what_is_merely_unusual_is_not_accused(tmp_path: Path, change: Change):
+    assert list(follow(made(tmp_path, change))) == []
+
+
+def test_another_recipe_may_do_what_the_one_at_its_place_does_not(tmp_path: Path):
+    def change(descriptor: dict[str, Any], lines: list[dict[str, Any]]) -> None:
+        descriptor["jq_recipes"].reverse()
+
+    assert list(follow(made(tmp_path, change))) == []
+
+
+def test_a_failing_recipe_of_the_text_itself_is_a_warning(tmp_path: Path):
+    def change(descriptor: dict[str, Any], lines: list[dict[str, Any]]) -> None:
+        del lines[5]["provenance"]
+
+    found = list(follow(made(tmp_path, change)))
+    assert {(f.rule, f.severity) for f in found} == {("LRO-REC-04", "warning"), ("LRO-REC-09", "warning")}
+
+
+def test_a_finding_in_the_file_names_the_file_and_its_line(tmp_path: Path):
+    def change(descriptor: dict[str, Any], lines: list[dict[str, Any]]) -> None:
+        lines[7]["title"] = 3
+
+    found = list(follow(made(tmp_path, change)))
+    assert {f.rule for f in found} == {"LRO-FILE-11", "LRO-DESC-09"}
+    assert {(f.path, f.line) for f in found} == {(str(tmp_path / NAME), 8)}
+    assert all(f.excerpt is not None for f in found)
+
+
+class TestWhereTheFileIs:
+    def test_no_file(self, tmp_path: Path):
+        descriptor = made(tmp_path)
+        (tmp_path / NAME).unlink()
+        (finding,) = follow(descriptor, folder=tmp_path)
+        assert (finding.rule, finding.severity, finding.pointer) == ("LRO-DESC-02", "error", "/file_path")
+
+    @pytest.mark.parametrize("packed", ["", ".gz", ".zst"])
+    def test_one_beside_the_descriptor_is_taken(self, tmp_path: Path, packed: str):
+        import gzip
+
+        descriptor = made(tmp_path, summary(count=3))
+        data = (tmp_path / NAME).read_bytes()
+        (tmp_path / NAME).unlink()
+        (tmp_path / "moved").mkdir()
+        target = tmp_path / "moved" / (NAME + packed)
+        target.write_bytes({"": lambda d: d, ".gz": gzip.compress, ".zst": zstd}[packed](data))
+        found = list(follow(descriptor, folder=tmp_path / "moved"))
+        assert [(f.rule, f.severity) for f in found] == [("LRO-DESC-02", "warning"), ("LRO-DESC-03", "error")]
+
+    @pytest.mark.parametrize("kind", ["folder", "pipe", "device"])
+    def test_only_regular_files_are_opened(self, tmp_path: Path, kind: str):
+        descriptor = made(tmp_path)
+        path = tmp_path / NAME
+        path.unlink()
+        if kind == "folder":
+            path.mkdir()
+        elif kind == "pipe":
+            os.mkfifo(path)
+        else:
+            path.symlink_to("/dev/zero")
+        (finding,) = follow(descriptor)
+        assert (finding.rule, finding.message) == ("LRO-DESC-02", "file_path is no regular file")
+
+    @pytest.mark.parametrize("path", ["/x\0y", "/" + "x" * 5000, "/\ud800"])
+    def test_paths_that_cannot_be_are_findings(self, tmp_path: Path, path: str):
+        found = list(follow({**made(tmp_path), "file_path": path}))
+        assert "LRO-DESC-02" in rules(found)
+
+
+class TestSchemasOfOthers:
+    @pytest.mark.parametrize(
+        "line_schema",
+        [
+            {"properties": {"id": {"pattern": "^(a+)+$"}, "title": {"pattern": "^(?=.*x)(.*a){25}$"}}},
+            {"properties": {"id": {}}, "$ref": "#"},
+            {"properties": {"id": {}}, "$dynamicRef": "#x", "$defs": {"x": {"$dynamicAnchor": "x", "$ref": "#"}}},
+            {"properties": {"id": {"pattern": "(a{1000}){1000}"}}},
+        ],
+    )
+    def test_one_that_would_take_for_ever_is_bounded(
+        self, tmp_path: Path, line_schema: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+    ):
+        monkeypatch.setattr(line_judge, "PATIENCE_S", 3.0)
+
+        def change(descriptor: dict[str, Any], lines: list[dict[str, Any]]) -> None:
+            descriptor["line_schema"] = line_schema
+            lines[2]["title"] = "a" * 60
+            lines[2]["id"] = "a" * 60 + "!"
+
+        began = time.monotonic()
+        list(follow(made(tmp_path, change)))
+        assert time.monotonic() - began < 40
+
+    def test_lines_that_no_time_was_left_for_are_told(self, tmp_path: Path):
+        judge = line_judge.LineJudge({"$ref": "#"}, patience_s=0)
+        from lro_spec.physical_lines import Block
+
+        assert list(judge.take([{"id": "a"}], Block(2, 0, [b"{}"]))) == []
+        (finding,) = judge.end()
+        assert (finding.severity, finding.rule) == ("warning", "LRO-DESC-09")
+        assert finding.message.startswith("1 lines were not held")
+
+
+def test_without_jsonschema_rs_the_findings_are_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    from lro_spec import schema_gate
+
+    def change(descriptor: dict[str, Any], lines: list[dict[str, Any]]) -> None:
+        lines[7]["title"] = 3
+        descriptor["summary"]["count"] = 2
+
+    descriptor = made(tmp_path, change)
+    with_it = list(follow(descriptor))
+    monkeypatch.setattr(schema_gate, "_library", lambda: None)
+    schema_gate.own_gate.cache_clear()
+    try:
+        assert list(follow(descriptor)) == with_it
+    finally:
+        schema_gate.own_gate.cache_clear()
+
+
+def test_nothing_is_left_behind(tmp_path: Path):
+    folder = tmp_path / "t"
+    folder.mkdir()
+    list(follow(made(folder)))
+    assert [p.name for p in folder.iterdir()] == [NAME]
+    shutil.rmtree(folder)
