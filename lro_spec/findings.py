@@ -62,6 +62,20 @@ class Finding:
     path: str | None = None
     """The file that it is in, where that is not what was handed over but what a descriptor led to."""
 
+    def __str__(self) -> str:
+        place = ":".join(str(part) for part in (self.path, self.line, self.column) if part is not None)
+        warning = "warning: " if self.severity == "warning" else ""
+        where = f" {self.pointer}" if self.pointer else ""
+        hint = f" — {self.hint}" if self.hint else ""
+        return f"{place + ': ' if place else ''}{warning}{self.rule}{where}: {self.sentence}{hint}"
+
+    @property
+    def sentence(self) -> str:
+        """What is wrong, what was expected and what came."""
+        if not self.expected:
+            return self.message
+        return f"{self.message}: expected {self.expected}, got {self.observed}"
+
 
 def shown(value: object) -> str:
     """A value as JSON, cut to what fits a line of a report."""

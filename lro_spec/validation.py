@@ -1,5 +1,7 @@
 """Validation of descriptors, headers, records and whole files: what it finds, it says with the requirement it breaks.
 
+Each function is an iterator of `Finding`; none raises for what it is given to judge.
+
 >>> from lro_spec.validation import validate_file
 >>> for finding in validate_file("atlatl-recall-01KJPY44E0A1B2C3D4E5F6G7H8.jsonl"):  # doctest: +SKIP
 ...     print(finding.line, finding.rule, finding.message)
@@ -7,7 +9,8 @@
 
 from lro_spec.descriptor_rules import validate_descriptor
 from lro_spec.file_rules import validate_file
-from lro_spec.findings import Finding, Severity
+from lro_spec.findings import Excerpt, Finding, Severity
+from lro_spec.following import follow
 from lro_spec.header_rules import validate_header
 from lro_spec.physical_lines import MAX_LINE_BYTES
 from lro_spec.record_rules import validate_line
@@ -16,8 +19,10 @@ from lro_spec.schemas import SCHEMA_NAMES, json_schema
 __all__ = [
     "MAX_LINE_BYTES",
     "SCHEMA_NAMES",
+    "Excerpt",
     "Finding",
     "Severity",
+    "follow",
     "json_schema",
     "validate_descriptor",
     "validate_file",

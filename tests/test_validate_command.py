@@ -70,7 +70,7 @@ class TestWhatIsMeant:
         code, out, _ = said("out")
         assert code == 1
         assert out.startswith(f"out/deep/{NAME}:1:")
-        assert out.endswith("1 error in 1 of 2 files (4 lines); 1 file of another kind passed over\n")
+        assert out.endswith("1 error, in 1 of 2 documents: 2 files (4 lines); 1 file of another kind passed over\n")
 
     def test_a_folder_of_nothing_is_a_wrong_call(self, here: Path, said: Any):
         (here / "out").mkdir()
@@ -175,7 +175,7 @@ class TestHowItIsTold:
         code, out, _ = said("--max-findings", "3", NAME)
         assert code == 1
         assert [int(line.split(":")[1]) for line in out.split("\n") if line.startswith(NAME)] == [1, 2, 3]
-        assert "902 errors, 899 of them not shown (--max-findings 0 shows all) in 1 file (902 lines)" in out
+        assert "902 errors, 899 of them not shown (--max-findings 0 shows all): 1 file (902 lines)" in out
         told = json.loads(said("--format", "json", "--max-findings", "0", NAME)[1])
         assert (len(told["findings"]), told["shown"], told["counts"]["error"]) == (902, 902, 902)
 
@@ -267,3 +267,41 @@ class TestMeter:
         command = [sys.executable, "-m", "lro_conformance", "validate", "-q", NAME]
         done = subprocess.run(command, capture_output=True, text=True, timeout=60)
         assert (done.returncode, done.stderr) == (1, "")
+
+
+class TestHooks:
+    """.pre-commit-hooks.yaml: each entry is a call that works, and the names that it takes are those of LRO."""
+
+    @staticmethod
+    def hooks() -> list[dict[str, Any]]:
+        import yaml
+
+        return yaml.safe_load((Path(__file__).parent.parent / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
+
+    def test_each_finds_what_is_wrong_and_is_quiet_otherwise(self, here: Path, said: Any):
+        (here / NAME).write_bytes(GOOD)
+        (here / "descriptor.json").write_text('{"offloaded": true}')
+        for hook in self.hooks():
+            command, *arguments = hook["entry"].split()[1:]
+            assert command == "validate"
+            taken = [path.name for path in sorted(here.iterdir()) if re.search(hook["files"], path.name)]
+            assert "descriptor.json" in taken
+            code, out, _ = said(*arguments, *taken)
+            assert code == 1
+            assert {line.split(":")[0] for line in out.split("\n") if "LRO-" in line} == {"descriptor.json"}
+
+    @pytest.mark.parametrize(
+        ("name", "takes"),
+        [
+            (NAME, True),
+            (f"out/{NAME}.gz", True),
+            ("lro-x-1.jsonl", True),
+            ("lro.yaml", True),
+            ("a/recall-descriptor.json", True),
+            ("package.json", False),
+            ("data.jsonl", False),
+            ("solro.yaml", False),
+        ],
+    )
+    def test_the_names_are_those_of_lro(self, name: str, takes: bool):
+        assert bool(re.search(self.hooks()[0]["files"], name)) == takes

@@ -5,12 +5,13 @@ from __future__ import annotations
 from lro_conformance.calls import Call
 from lro_conformance.checks.test_file import wrong_line
 from lro_conformance.judge import NotObserved, Subjects, check
-from lro_conformance.readings import LOW, died
+from lro_conformance.readings import died
 from lro_conformance.records import Record, show
 from lro_conformance.seeds import OTHER_WORD, WORD
 from lro_conformance.trials.corpus import Seeded
 from lro_conformance.trials.folders import CLIENT, Folders
 from lro_conformance.trials.survey import Disabled
+from lro_spec.tokens import LOW
 
 
 @check("LRO-FILE-01")

@@ -6,7 +6,7 @@ import json
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, TextIO
 
 from lro_conformance.report.text import one_line
@@ -38,20 +38,18 @@ class Telling:
         self._before = before
         self._kinds: Counter[str] = Counter()
         self._lines = 0
-        self._wrong = 0
+        self._wrong: set[str] = set()
         self._form = _FORMS[form](stream)
 
     def tell(self, document: Document) -> None:
         """Reads a document and tells what is wrong with it. What its reading raises, comes through."""
-        before = self.counts.total()
-        for finding in self._chosen(document.findings()):
+        for finding in self._chosen(self._counted(document)):
             self._before()
             self._form.finding(finding.path or document.path, finding)
             self.told += 1
         self._kinds[document.kind or ""] += 1
         self._kinds["file"] += document.followed
         self._lines += document.lines
-        self._wrong += self.counts.total() > before
 
     def end(self) -> None:
         """Sums up."""
@@ -67,8 +65,8 @@ class Telling:
         found = " and ".join(_many(n, severity) for severity, n in self.counts.items() if n)
         rest = self.counts.total() - self.told
         more = f", {rest:,} of them not shown (--max-findings 0 shows all)" if rest else ""
-        of = f"in {self._wrong} of " if self.documents > 1 else "in "
-        return f"{found}{more} {of}{looked}{lines}{skipped}"
+        where = f", in {len(self._wrong)} of {self.documents} documents" if self.documents > 1 else ""
+        return f"{found}{more}{where}: {looked}{lines}{skipped}"
 
     def summary(self) -> dict[str, Any]:
         """The same for programs."""
@@ -90,16 +88,19 @@ class Telling:
         """Whether nothing but findings is wanted."""
         return self._quiet
 
+    def _counted(self, document: Document) -> Iterator[Finding]:
+        for finding in document.findings():
+            self.counts[finding.severity] += 1
+            self._wrong.add(finding.path or document.path)
+            yield finding
+
     def _chosen(self, found: Iterator[Finding]) -> Iterator[Finding]:
         if self._most is None:
-            for finding in found:
-                self.counts[finding.severity] += 1
-                yield finding
+            yield from found
             return
         left = self._most - self.told
         kept: list[Finding] = []
         for finding in found:
-            self.counts[finding.severity] += 1
             kept.append(finding)
             if len(kept) >= _BEHIND * left + 100:
                 kept = sorted(kept, key=_weight)[:left]
@@ -119,19 +120,8 @@ def _many(number: int, word: str) -> str:
 
 
 def line(path: str, finding: Finding) -> str:
-    """``path:line:column: LRO-FILE-06 /count: count is off: expected …, got … — hint``, without what is not known."""
-    place = ":".join(str(part) for part in (one_line(path), finding.line, finding.column) if part is not None)
-    warning = "warning: " if finding.severity == "warning" else ""
-    where = f" {finding.pointer}" if finding.pointer else ""
-    hint = f" — {finding.hint}" if finding.hint else ""
-    return one_line(f"{place}: {warning}{finding.rule}{where}: {sentence(finding)}{hint}")
-
-
-def sentence(finding: Finding) -> str:
-    """What is wrong, what was expected and what came, in one line."""
-    if not finding.expected:
-        return one_line(finding.message)
-    return one_line(f"{finding.message}: expected {finding.expected}, got {finding.observed}")
+    """``path:line:column: LRO-FILE-06 /count: count is off: expected …, got … — hint``, harmless for a terminal."""
+    return one_line(str(replace(finding, path=path)))
 
 
 def marked(found: Excerpt, number: int | None) -> list[str]:
@@ -202,7 +192,7 @@ class _Sarif:
         results = [
             sarif.Result(
                 rule=finding.rule,
-                message=sentence(finding) + (f". {finding.hint}" if finding.hint else ""),
+                message=one_line(finding.sentence) + (f". {finding.hint}" if finding.hint else ""),
                 level=finding.severity,
                 path=None if path == "-" else path,
                 line=finding.line,
@@ -240,7 +230,7 @@ class _GitHub:
         properties = ",".join(f"{key}={_property(value)}" for key, value in known.items() if value is not None)
         where = f"{finding.pointer}: " if finding.pointer else ""
         hint = f"\n{finding.hint}" if finding.hint else ""
-        message = _data(f"{where}{sentence(finding)}{hint}")
+        message = _data(f"{where}{one_line(finding.sentence)}{hint}")
         self._stream.write(f"::{finding.severity} {properties}::{message}\n")
 
     def end(self, telling: Telling) -> None:

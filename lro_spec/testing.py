@@ -1,0 +1,49 @@
+"""For a server's own tests: an assertion that says all that is wrong with a descriptor.
+
+`assert_valid_descriptor(result, follow=True)` is all that a test needs, where *result* is what the tool call returned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, cast
+
+from lro_spec.discovery import find_descriptor
+from lro_spec.findings import Finding
+from lro_spec.following import follow as followed
+from lro_spec.validation import validate_descriptor
+
+
+def assert_valid_descriptor(
+    value: object, *, edition: str = "lro-6400", follow: bool = False, allow_warnings: bool = True
+) -> dict[str, Any]:
+    """Asserts that a value is a descriptor without fault, and returns it.
+
+    *value* is a descriptor, or the result of a tool call as JSON (with ``content`` or ``structuredContent``), in which
+    it is looked for. With *follow* its file is opened and held against it. Raises `AssertionError` with a line for
+    each finding, warnings included where they are not allowed; `ValueError` for an unknown edition.
+    """
+    __tracebackhide__ = True
+    descriptor = _descriptor(value)
+    check = followed if follow else validate_descriptor
+    found = [f for f in check(descriptor, edition=edition) if not (allow_warnings and f.severity == "warning")]
+    if found:
+        raise AssertionError(_told(found))
+    return cast("dict[str, Any]", descriptor)
+
+
+def _descriptor(value: object) -> object:
+    if isinstance(value, Mapping):
+        result = cast("Mapping[str, Any]", value)
+        if "offloaded" not in result and ("content" in result or "structuredContent" in result):
+            found = find_descriptor(result)
+            if found is None:
+                raise AssertionError("there is no descriptor in this result: it was not offloaded")
+            return found.value
+        return dict(result)
+    return value
+
+
+def _told(found: Iterable[Finding]) -> str:
+    lines = [str(finding) for finding in found]
+    return "\n".join([f"not a valid descriptor, {len(lines)} findings:", *(f"  {line}" for line in lines)])
