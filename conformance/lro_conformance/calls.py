@@ -234,8 +234,19 @@ class Call:
         parts = [f"{k}={show(v, 40)}" for k, v in self.arguments.items()]
         return f"{self.tool}({', '.join(parts)})"
 
+    def reproducer(self) -> str:
+        """A command for bash that makes this call once more."""
+        from lro_conformance.reproducing import of_call
+
+        return of_call(self)
+
+    def location(self) -> str:
+        """Where its request stands in recorded evidence; empty where nothing is recorded."""
+        line = self.start.lines.get(self.reply.id)
+        return "" if line is None else f"{self.start.folder}/transcript.jsonl:{line}"
+
     def evidence(self) -> str:
-        """What to paste: the settings, the command, the request line, and the start of the answer."""
+        """What to look at: the settings, the command, the request line, and the start of the answer."""
         settings = " ".join(f"{k}={v}" for k, v in self.settings.items()) or "none (defaults)"
         lines = [
             f"settings: {settings}",

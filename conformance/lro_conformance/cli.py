@@ -1,4 +1,4 @@
-"""`lro`: certify, validate, requirements, explain, schema, serve.
+"""`lro`: certify, judge, validate, requirements, explain, schema, serve.
 
 Only click and the signatures of commands are imported here; each command imports what it needs when it runs, so that
 help and the catalogue answer at once. Exit codes: 0 what was claimed holds, 1 it does not, 2 the call or the profile is
@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
+from lro_conformance.judge_command import judge
 from lro_conformance.misuse import MISUSE, Misuse
-from lro_conformance.report.outputs import Outputs, output_options
+from lro_conformance.showing import Showing, showing_options
 from lro_conformance.validate_command import validate
 
 if TYPE_CHECKING:
@@ -81,23 +82,25 @@ def lro(context: click.Context, version: bool) -> int | None:
 )
 @_edition
 @click.option("--level", type=_level, metavar="N", help="The level that is claimed: exit 0 only when it is proved.")
-@output_options
+@click.option(
+    "--evidence",
+    "evidence",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Keep all that was observed in DIR, for `lro judge DIR`: a new, empty or earlier folder of evidence.",
+)
 @click.option("-j", "--jobs", type=click.IntRange(min=1), metavar="N", help="Servers at a time (default: a core each).")
 @click.option("--seed", type=click.IntRange(min=0), metavar="N", help="Replay the choices of an earlier run.")
-@click.option("-v", "--verbose", is_flag=True, help="Every requirement on a line of its own; warnings in full.")
-@click.option("-q", "--quiet", is_flag=True, help="Failures and the summary only.")
-@click.option("--plain", is_flag=True, help="Plain lines, as where the output is no terminal or NO_COLOR is set.")
+@showing_options
 @click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="[-- COMMAND ARG…]")
 def certify(
     profile_path: Path | None,
     edition_name: str | None,
     level: int | None,
-    outputs: Outputs,
+    evidence: Path | None,
     jobs: int | None,
     seed: int | None,
-    verbose: bool,
-    quiet: bool,
-    plain: bool,
+    showing: Showing,
     command: tuple[str, ...],
 ) -> int:
     """Judge a server over stdio: which level it has proved, and what is wrong with the rest.
@@ -107,23 +110,19 @@ def certify(
     Exit code: 0 what was claimed holds (without a claim: no MUST failed), 1 it does not, 2 the call or the profile is
     wrong, 3 no verdict.
     """
-    if verbose and quiet:
-        raise Misuse("-v and -q exclude each other")
-    from lro_conformance.report.exits import exit_code
-    from lro_conformance.report.terminal import NORMAL, QUIET, VERBOSE, open_view
-
+    showing.check()
     profile = _profile(profile_path, command, edition_name, level)
-    outputs.check()
-    text = sys.stderr if outputs.takes_stdout else sys.stdout
-    view = open_view(text, plain=plain, verbosity=VERBOSE if verbose else QUIET if quiet else NORMAL)
-    report = outputs.final(_run(profile, seed, jobs, view))
-    try:
-        outputs.write(report)  # first: a terminal that went away must not cost the report
-    finally:
-        view.show(report)
-    return exit_code(report)
+    lost: list[str] = []
+
+    def make(view: View) -> Report:
+        report, problem = _run(profile, seed, jobs, evidence, view)
+        lost.extend([problem] if problem is not None else [])
+        return report
+
+    return showing.show(make, lambda: next(iter(lost), None))
 
 
+lro.add_command(judge)
 lro.add_command(validate)
 
 
@@ -219,12 +218,20 @@ def _profile(path: Path | None, command: tuple[str, ...], edition_name: str | No
     return replace(profile, level=level) if level is not None else profile
 
 
-def _run(profile: Profile, seed: int | None, jobs: int | None, view: View) -> Report:
+def _run(
+    profile: Profile, seed: int | None, jobs: int | None, evidence: Path | None, view: View
+) -> tuple[Report, str | None]:
+    """The report, and what kept evidence from being complete."""
     from lro_conformance.engine import certify as run
+    from lro_conformance.evidence.layout import EvidenceError
 
     try:
         with view:
-            return run(profile, seed=seed, jobs=jobs, observer=view)
+            return run(profile, seed=seed, jobs=jobs, observer=view, evidence=evidence), None
+    except EvidenceError as problem:
+        if problem.report is None:
+            raise Misuse(f"--evidence: {problem}") from None
+        return problem.report, f"--evidence: {problem}"
     except BrokenPipeError as problem:  # not our output's: main would take it for that and be quiet
         raise RuntimeError("a pipe to a server broke unnoticed") from problem
 

@@ -115,6 +115,8 @@ class Bench:
     """The names of the files that descriptors of this server named."""
     given: list[int] = field(default_factory=list[int])
     """The ids of the requests that stored memories in this process or set its cleanup off."""
+    cleaned: int | None = None
+    """The id of the request that last set cleanup off; None where none did."""
     base: int = 0
     """How many of those are the corpus of the suite; what follows belongs to one experiment."""
 
@@ -273,7 +275,8 @@ class Bench:
             tool, arguments = "run_custodial_task", {"task": "offload_cleanup"}
         if tool is not None:
             with self.lock:
-                self.given.append(self.server.call_tool(tool, dict(arguments)).id)
+                self.cleaned = self.server.call_tool(tool, dict(arguments)).id
+                self.given.append(self.cleaned)
                 self.server.drain(0.02)
         elif how is not None and how.command:
             words = [profiles.fill(w, workdir=self.workdir) for w in how.command]
@@ -291,7 +294,7 @@ class Bench:
         with self.lock:
             self.lab.stop(self.server)
             self.server, self.start = self.lab.spawn(self.settings, self.workdir, self.temp, self.output_dir, None)
-            self.given, self.base = [], 0
+            self.given, self.base, self.cleaned = [], 0, None
             self.lab.shake(self.server, self.client)
 
     def events(self, name: str) -> list[str]:

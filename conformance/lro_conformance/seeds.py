@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import random
+import sys
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, cast
 
@@ -127,3 +129,26 @@ def substitute(template: Any, memory: Mapping[str, Any]) -> Any:
 
 
 _ABSENT = object()
+
+
+SETS: Mapping[str, Callable[[], tuple[Memory, ...]]] = {"corpus": corpus, "wide": wide}
+"""The sets of memories that are given to servers, by name."""
+
+
+def lines(name: str, tool: str, template: Any, first_id: int) -> list[bytes]:
+    """The requests that give a server the memories of a set, by its seed tool; their ids count from *first_id*."""
+    from lro_conformance.wire import jsonrpc
+
+    calls = ({"name": tool, "arguments": substitute(template, m)} for m in SETS[name]())
+    return [jsonrpc.request(first_id + n, "tools/call", params) for n, params in enumerate(calls)]
+
+
+def main(argv: list[str]) -> None:
+    """Print those requests: ``python -m lro_conformance.seeds SET TOOL ARGUMENTS FIRST_ID``."""
+    name, tool, template, first_id = argv
+    for line in lines(name, tool, json.loads(template), int(first_id)):
+        sys.stdout.buffer.write(line + b"\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

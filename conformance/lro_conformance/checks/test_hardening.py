@@ -32,11 +32,13 @@ def test_names_cannot_be_guessed(survey: Survey, folders: Folders, see: Subjects
     """The random part of the ULIDs is random: no counter from nothing, no constant."""
     names = _names(survey.files)
     drawn = {n.random: n for n in names}
-    for other in _names((*folders.unset, *folders.awkward)):
+    others = (*folders.unset, *folders.awkward)
+    for other in _names(others):
         see.expect(
             other.random not in drawn,
             expected="other random bits in every process, so that nobody can predict a name",
             observed=f"{other.ulid} has those of another process's file",
+            at=others[0],
         )
     for one, other in pairwise(names):
         apart = abs(int.from_bytes(one.random) - int.from_bytes(other.random))
@@ -46,6 +48,7 @@ def test_names_cannot_be_guessed(survey: Survey, folders: Folders, see: Subjects
             apart >= NEAR,
             expected="80 random bits, drawn anew in each millisecond",
             observed=f"{other.ulid} can be predicted from {one.ulid}: its random part differs by {apart}",
+            at=survey.files[-1],
         )
 
 

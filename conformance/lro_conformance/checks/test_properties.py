@@ -20,6 +20,7 @@ from lro_conformance.judge import Miss, NotObserved, Subjects, check
 from lro_conformance.lab import LIMIT, Bench
 from lro_conformance.readings import comparable, rules, volatile
 from lro_conformance.records import Record, by_id, id_of, lost_or_changed, show, value_at
+from lro_conformance.reproducing import of_cleaning
 from lro_conformance.trials.cleanup import DAY, TTL, Cleanup, plant
 from lro_conformance.trials.edges import Edges
 from lro_conformance.trials.live import Live
@@ -60,9 +61,7 @@ def _iff(live: Live, survey: Survey, edges: Edges, see: Subjects, *, above: bool
         known, call = seen
         if call.outcome == _side(above):
             return True
-        return Miss(
-            f"{call.label} of E = {known} at threshold {threshold}: {_side(above)}", call.outcome, call.evidence()
-        )
+        return Miss.of(f"{call.label} of E = {known} at threshold {threshold}: {_side(above)}", call.outcome, call)
 
     live.judge(see, "any call", _asking(survey, exact), observe, verdict, share=1.5)
 
@@ -196,11 +195,8 @@ def test_any_memory_survives(live: Live, survey: Survey, inline: Inline, see: Su
         if not wrong:
             return True
         path = "/" + "/".join(wrong[0])
-        return Miss(
-            f"{path} of a stored memory is {value_at(here, wrong[0])}, as inline",
-            value_at(there, wrong[0]),
-            seen.evidence(),
-        )
+        expected = f"{path} of a stored memory is {value_at(here, wrong[0])}, as inline"
+        return Miss.of(expected, value_at(there, wrong[0]), seen)
 
     _any_memory(live, survey, see, verdict)
 
@@ -220,9 +216,8 @@ def test_any_memory_counts(live: Live, survey: Survey, see: Subjects) -> None:
             return {id_of(r) for r in call.filed} == own
         if call.outcome != "inline" or {id_of(r) for r in call.records or []} != own:
             return False
-        return Miss(
-            "a memory of its own is offloaded at threshold_tokens = 1", "inline: it was not counted", call.evidence()
-        )
+        expected = "a memory of its own is offloaded at threshold_tokens = 1"
+        return Miss.of(expected, "inline: it was not counted", call)
 
     _any_memory(live, survey, see, verdict)
 
@@ -239,7 +234,7 @@ def test_any_memory_is_one_line(live: Live, survey: Survey, see: Subjects) -> No
         if seen.memory["id"] not in by_id(call.filed) and (call.file is None or call.file.problem is not None):
             return False
         wrong = wrong_line(call)
-        return True if wrong is None else Miss("every line one JSON object", wrong, seen.evidence())
+        return True if wrong is None else Miss.of("every line one JSON object", wrong, seen)
 
     _any_memory(live, survey, see, verdict)
 
@@ -343,7 +338,7 @@ def _any_corpus(number: int, live: Live, survey: Survey, see: Subjects) -> None:
         for one in tries:
             right = one.agreement.ok or one.agreement.erratum is not None or one.agreement.with_header
             if not right and (one.command.pipeline is None or one.command.pipeline.skip == 1):
-                return Miss(one.agreement.expected, one.agreement.observed, f"{one.evidence()}")
+                return Miss.of(one.agreement.expected, one.agreement.observed, one)
         return bool(tries)
 
     live.judge(see, "any memories", CORPUS, observe, verdict, share=0.5)
@@ -363,7 +358,7 @@ def test_any_other_name_stays(live: Live, survey: Survey, cleanup: Cleanup, see:
 
     def examine(names: list[str]) -> Miss | bool:
         bench = live.cleaning()
-        folder, template = _folder(bench, name)
+        call, folder, template = _folder(bench, name)
         made = [folder / n for n in names if not re.fullmatch(r"atlatl-.*\.jsonl", n) and n not in (".", "..")]
         past = time.time() - 40 * DAY
         for path in made:
@@ -378,9 +373,10 @@ def test_any_other_name_stays(live: Live, survey: Survey, cleanup: Cleanup, see:
             return False
         if not gone:
             return True
-        return Miss(
-            f"{show(gone[0])} is left alone", "it was deleted", f"ttl_seconds: {TTL}\nfiles: {show(names, 500)}"
-        )
+        said = f"ttl_seconds: {TTL}\nfiles: {show(names, 500)}"
+        decoys = [(p, "name") for p in made]
+        script = of_cleaning(call, bench.cleaned, planted=[(40 * DAY, name)], decoys=decoys)
+        return Miss(f"{show(gone[0])} is left alone", "it was deleted", said, script, call.location())
 
     endings = st.sampled_from([".jsonl", ".json", ".jsonl.1", "", ".JSONL"])
     near = st.tuples(_NEAR, _NAME, endings).map("".join)
@@ -397,7 +393,7 @@ def test_any_age_by_the_ttl(live: Live, survey: Survey, cleanup: Cleanup, see: S
 
     def examine(ages: list[int]) -> Miss | bool:
         bench = live.cleaning()
-        folder, template = _folder(bench, name)
+        call, folder, template = _folder(bench, name)
         made = [(age, plant(folder, template, age, name)) for age in ages]
         bench.cleanup()
         wrong = [(age, p.exists()) for age, p in made if p.exists() != (age < TTL)]
@@ -410,6 +406,8 @@ def test_any_age_by_the_ttl(live: Live, survey: Survey, cleanup: Cleanup, see: S
             f"with a TTL of {TTL} s a file {age} s old {'goes' if there else 'stays'}",
             "it is still there" if there else "it was deleted",
             f"ages planted together: {ages}",
+            of_cleaning(call, bench.cleaned, planted=[(a, name) for a in ages]),
+            call.location(),
         )
 
     age = st.integers(0, TTL - 60) | st.integers(TTL + 5, 100 * DAY)
@@ -422,12 +420,12 @@ def _cleans(survey: Survey, cleanup: Cleanup) -> str:
     return cleanup.set_ttl.call.operation if cleanup.set_ttl.call is not None else "recall"
 
 
-def _folder(bench: Bench, name: str) -> tuple[Path, bytes]:
-    """The output folder and a file of the server's own, to plant copies of."""
+def _folder(bench: Bench, name: str) -> tuple[Call, Path, bytes]:
+    """A call, the output folder and a file of the server's own, to plant copies of."""
     call = bench.call(name, limit=3)
     if call.file is None or call.file.problem is not None or parse_file_name(os.path.basename(call.file.path)) is None:
         raise NotObserved("no file of the server's own to go by")
-    return Path(os.path.dirname(call.file.path)), call.file.data
+    return call, Path(os.path.dirname(call.file.path)), call.file.data
 
 
 def _share(survey: Survey) -> float:

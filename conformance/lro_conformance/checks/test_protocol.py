@@ -7,6 +7,7 @@ from typing import Any, cast
 from lro_conformance.judge import NotApplicable, Subjects, check
 from lro_conformance.readings import died
 from lro_conformance.records import as_record, show
+from lro_conformance.reproducing import Everything
 from lro_conformance.trials.folders import Folders
 from lro_conformance.trials.stdout import Stdout
 from lro_conformance.trials.survey import Disabled, Survey
@@ -43,8 +44,10 @@ def test_only_messages_on_stdout(survey: Survey, see: Subjects) -> None:
     for call in survey.calls:
         if call.reply.raw is not None:
             see.expect(holds=True, expected="", observed="")
+    said = Everything(survey.calls[0].start) if survey.calls else None
     for anomaly in survey.anomalies[:3]:
-        see.expect(holds=False, expected="a JSON-RPC message of MCP on each line of stdout", observed=anomaly)
+        expected = "a JSON-RPC message of MCP on each line of stdout"
+        see.expect(holds=False, expected=expected, observed=anomaly, at=said)
 
 
 @check("LRO-PROT-02")

@@ -107,6 +107,10 @@ class LiveView:
         for verdict in sorted(checks):
             yield (f" {MARKS[verdict]} {checks[verdict]}", STYLES[verdict])
 
+    def _as_it_is(self, lines: Iterable[str]) -> None:
+        for line in lines:  # from the first column and unwrapped: a terminal's own wrap pastes as one line
+            self._console.print(Text(line), soft_wrap=True)
+
     def _detail(self, detail: Detail) -> None:
         style = STYLES[detail.verdict]
         head = Text.assemble((f"{MARKS[detail.verdict]} {detail.id}", style), f"  {detail.title} ({detail.binding})")
@@ -118,11 +122,12 @@ class LiveView:
                     ("check", f"{check.name} ({check.subjects} examined)"),
                     ("expected", "\n".join(check.expected)),
                     ("observed", "\n".join(check.observed)),
-                    ("evidence", "to paste:" if check.evidence else ""),
+                    ("evidence", "as seen:" if check.evidence else ""),
                 ]
             )
-            for line in check.evidence:  # from the first column and unwrapped: a terminal's own wrap pastes as one line
-                self._console.print(Text(line), soft_wrap=True)
+            self._as_it_is(check.evidence)
+            self._labelled([("kept in", check.location), ("once more", "to paste:" if check.reproduce else "")])
+            self._as_it_is(check.reproduce)
         if detail.verdict is Verdict.ERROR:
             self._labelled([("mend", "a defect of lro-spec, not of the server: please report it")])
         else:

@@ -106,7 +106,12 @@ def _check_lines(check: CheckDetail) -> Iterator[str]:
             yield f"  {label if number == 0 else '':<11}  {text}"
     if check.evidence:
         yield "  evidence"
-        yield from check.evidence  # from the first column: to be pasted
+        yield from check.evidence
+    if check.location:
+        yield f"  kept in      {check.location}"
+    if check.reproduce:
+        yield "  once more"
+        yield from check.reproduce  # from the first column: to be pasted
 
 
 def mending(detail: Detail) -> Iterator[str]:

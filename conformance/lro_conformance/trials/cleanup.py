@@ -16,6 +16,7 @@ from typing import Any, cast
 from lro_conformance.calls import Call
 from lro_conformance.judge import NotObserved
 from lro_conformance.lab import OPERATIONS, Bench, Lab, Settings
+from lro_conformance.reproducing import of_cleaning
 from lro_conformance.trials import trial
 from lro_conformance.trials.survey import Survey
 from lro_spec.naming import file_name, ulid_at
@@ -66,6 +67,20 @@ class Cleaning:
     """Whether the profile says where events are seen."""
     call: Call | None
     """A call that made an own file."""
+    trigger: int | None = None
+    """The id of the request that set cleanup off; None where it was none."""
+
+    def reproducer(self) -> str:
+        """A command for bash that plants the same files and cleans up."""
+        if self.call is None:
+            return ""
+        planted = [(p.age_s, p.path.name.split("-")[1]) for p in self.planted]
+        decoys = [(d.path, d.kind) for d in self.decoys if d.gone]
+        return of_cleaning(self.call, self.trigger, planted=planted, decoys=decoys)
+
+    def location(self) -> str:
+        """Where the call stands in recorded evidence."""
+        return "" if self.call is None else self.call.location()
 
     def evidence(self) -> str:
         """What to look at."""
@@ -94,6 +109,16 @@ class Expiry:
     """Whether there is something that sets cleanup off, other than a restart."""
     waited_s: float
     cleanups: int
+    trigger: int | None = None
+    """The id of the last request that set cleanup off; None where it was none."""
+
+    def reproducer(self) -> str:
+        """A command for bash that makes a file, waits for the TTL to pass, and cleans up."""
+        return of_cleaning(self.call, self.trigger, pause_s=SHORT_TTL + 1)
+
+    def location(self) -> str:
+        """Where the call stands in recorded evidence."""
+        return self.call.location()
 
     @property
     def gone(self) -> bool:
@@ -185,6 +210,7 @@ def clean(bench: Bench, ttl_s: int | None, ages: Sequence[int], make: Callable[[
         events=tuple(events),
         listened=bench.lab.tells_events,
         call=calls[0],
+        trigger=bench.cleaned,
     )
 
 
@@ -294,7 +320,7 @@ def _own(bench: Bench, name: str) -> Expiry | None:
             aged.unlink(missing_ok=True)
             stays = None if left else _fresh_stays(bench, name)
             known = bench.has_trigger
-            return Expiry(calls[0], tuple(paths), tuple(left), aged_gone, stays, known, waited, cleanups)
+            return Expiry(calls[0], tuple(paths), tuple(left), aged_gone, stays, known, waited, cleanups, bench.cleaned)
         time.sleep(0.25)
 
 

@@ -49,6 +49,8 @@ class Failing:
     """Whether the profile says where events are seen."""
     litter: tuple[str, ...]
     """What stood in the folder afterwards that was not there before."""
+    limit: int | None = None
+    """The greatest file that the operating system allowed, in bytes; None where it set no limit."""
 
     @property
     def recreated(self) -> bool:
@@ -56,8 +58,26 @@ class Failing:
         file = self.call.file
         return self.call.outcome == "offloaded" and file is not None and file.problem is None
 
+    def reproducer(self) -> str:
+        """A command for bash that makes the write fail in the same way."""
+        from lro_conformance.reproducing import of_call, patience, word
+
+        folder = word(self.call.start, str(self.call.output_dir))
+        in_the_way = f"printf 'in the way\\n' > {folder}"
+        if self.kind == "a file from the start":
+            return of_call(self.call, setup=in_the_way)
+        if self.limit is not None:
+            blocks = max(1, self.limit // 1024)
+            return of_call(self.call, limit=f"trap '' XFSZ && ulimit -f {blocks} && ")
+        done = {"replaced by a file": f"rm -rf {folder}; {in_the_way}", "removed": f"rm -rf {folder}"}
+        return of_call(self.call, also=[f"sleep {patience(self.call)}; {done.get(self.kind, f'chmod 500 {folder}')}"])
+
+    def location(self) -> str:
+        """Where the call stands in recorded evidence."""
+        return self.call.location()
+
     def evidence(self) -> str:
-        """What to paste."""
+        """What to look at."""
         return f"{KINDS[self.kind]}\n{self.call.evidence()}"
 
 
@@ -172,7 +192,7 @@ class _Scene:
                 if any(c.outcome not in ("inline", "offloaded") for c in control):
                     self.skipped[kind] = "the server cannot answer small calls under such a limit either"
                     return
-                self.fail(bench, kind)
+                self.fail(bench, kind, limit)
         except ServerTrouble:
             self.skipped[kind] = "the server does not start under such a limit"
 
@@ -183,7 +203,7 @@ class _Scene:
         detail = usual_detail(bench.operations[name])
         return bench.call(name, detail=detail, limit=EDGE_LIMIT if self.survey.adjustable else None)
 
-    def fail(self, bench: Bench, kind: str) -> None:
+    def fail(self, bench: Bench, kind: str, limit: int | None = None) -> None:
         self.lab.step("fallback", kind)
         for name in self.plans:
             if not bench.server.alive:
@@ -205,6 +225,7 @@ class _Scene:
                     events=tuple(bench.events("OffloadWriteFailed")[heard:]),
                     listened=self.lab.tells_events,
                     litter=tuple(sorted(set(bench.files()) - before - _named(call))),
+                    limit=limit,
                 )
             )
 

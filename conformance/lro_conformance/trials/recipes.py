@@ -67,6 +67,14 @@ class Command:
         """What to paste."""
         return f"recipe #{self.index + 1}: {self.text}\n{self.call.evidence()}"
 
+    def reproducer(self) -> str:
+        """A command for bash that makes the call once more."""
+        return self.call.reproducer()
+
+    def location(self) -> str:
+        """Where that call stands in recorded evidence."""
+        return self.call.location()
+
 
 @dataclass(frozen=True)
 class Try:
@@ -88,6 +96,14 @@ class Try:
     def evidence(self) -> str:
         """What to paste."""
         return self.command.evidence()
+
+    def reproducer(self) -> str:
+        """A command for bash that makes the call once more."""
+        return self.command.reproducer()
+
+    def location(self) -> str:
+        """Where that call stands in recorded evidence."""
+        return self.command.location()
 
 
 @dataclass(frozen=True)
