@@ -135,7 +135,7 @@ class Session:
                 live.close()
                 lab.close()
             starts, self.trouble = run.starts, lab.trouble
-            self.evidence[STDOUT] = Stdout(tuple(lab.lawless), starts)
+            self.evidence[STDOUT] = Stdout(tuple(lab.lawless), starts, lab.lawless_start)
         self._judge(final=True)
         report = self._report(started.isoformat(timespec="seconds"), time.monotonic() - self.clock, starts)
         if self.recorder is not None:

@@ -72,6 +72,9 @@ IMPATIENT_S = 0.2
 class ServerTrouble(NotObserved):
     """The server did not start, or did not answer the handshake: one finding, said once."""
 
+    start: Start | None = None
+    """Which one, where it came so far."""
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -343,6 +346,9 @@ class Lab:
         self._waits = 0
         self._stubborn = False
         self.lawless: list[str] = []
+        self.lawless_start: Start | None = None
+        """The first server that did such a thing."""
+        self._starts: weakref.WeakKeyDictionary[ServerProcess, Start] = weakref.WeakKeyDictionary()
         """What servers that have ended wrote to stdout and no JSON-RPC message of MCP is, some of each."""
         self.trouble: str | None = None
         """The first call that had no response, and why, in one line."""
@@ -410,7 +416,9 @@ class Lab:
             made.tools, made.operations = self._find_operations(server)
             if self._seeding:
                 self._fill(made)
-        except BaseException:
+        except BaseException as problem:
+            if isinstance(problem, ServerTrouble):
+                problem.start = start
             self.stop(server)
             raise
         return made
@@ -462,7 +470,10 @@ class Lab:
         with self._lock:
             if exit is not None and exit.killed:
                 self._stubborn = True
-            self.lawless += [str(a) for a in server.transcript.anomalies if a.kind not in LAWFUL][:MAX_LAWLESS]
+            lawless = [str(a) for a in server.transcript.anomalies if a.kind not in LAWFUL]
+            self.lawless += lawless[:MAX_LAWLESS]
+            if lawless and self.lawless_start is None:
+                self.lawless_start = self._starts.get(server)
 
     def spawn(
         self,
@@ -511,6 +522,7 @@ class Lab:
             python=sys.executable,
             sent=server.sent,
         )
+        self._starts[server] = start
         if self.recorder is not None:
             self.recorder.follow(server, start)
         failure = server.start()

@@ -8,6 +8,7 @@ from pathlib import Path
 from lro_conformance.judge import NotObserved, Subjects, check
 from lro_conformance.readings import tokens_per_character
 from lro_conformance.records import show
+from lro_conformance.reproducing import Everything
 from lro_conformance.trials.defaults import Defaults
 from lro_conformance.trials.folders import Folders
 from lro_conformance.trials.survey import Disabled, Inline, Survey
@@ -89,6 +90,7 @@ def test_system_temporary_folder(survey: Survey, folders: Folders, defaults: Def
             holds=False,
             expected="a server that starts with output_dir empty, which is the documented default",
             observed=folders.refused,
+            at=Everything(folders.refusing) if folders.refusing is not None else None,
         )
     elif bare and bare[0].outcome == "offloaded":
         for call in (c for c in folders.unset if c.operation in survey.effective and c.outcome in ("inline", "error")):

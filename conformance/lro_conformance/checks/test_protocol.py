@@ -60,6 +60,7 @@ def test_only_messages_from_any_server(survey: Survey, stdout: Stdout, see: Subj
         not stdout.lawless,
         expected=f"JSON-RPC messages of MCP only on the stdout of {stdout.starts} servers",
         observed=stdout.lawless[0] if stdout.lawless else "",
+        at=Everything(stdout.first) if stdout.first is not None else None,
     )
 
 

@@ -73,7 +73,7 @@ class _Reader:
         self._calls: dict[int, Call] = {}
         self._servers: dict[int, _Transcript] = {}
         self._contents: dict[str, bytes] = {}
-        special: dict[type, Callable[[Any], Any]] = {Call: self._call, FileSeen: self._file}
+        special: dict[type, Callable[[Any], Any]] = {Call: self._call, FileSeen: self._file, Start: self._start}
         self._codec = Codec(special, fetch=self._bytes)
 
     def stored(self) -> Stored:
@@ -217,11 +217,14 @@ class _Reader:
             problems=self._codec.decode(tuple[tuple[str, str], ...], told["problems"]),
         )
 
+    def _start(self, number: Any) -> Start:
+        return self._server(_of(int, number)).start
+
     def _server(self, number: int) -> _Transcript:
         known = self._servers.get(number)
         if known is None:
             folder = f"{layout.SERVERS}/{number:04}"
-            start: Start = self._codec.decode(Start, self._json(f"{folder}/{layout.START}"))
+            start: Start = Codec({}, fetch=self._bytes).decode(Start, self._json(f"{folder}/{layout.START}"))
             lines = self._jsonl(f"{folder}/{layout.TRANSCRIPT}")
             out = [(i, ln) for i, ln in enumerate(lines, 1) if ln["direction"] == "out" and "cut" not in ln]
             start = replace(start, sent=lambda: [self._bytes(ln) for _, ln in out])

@@ -163,7 +163,7 @@ class Recorder:
 
         from lro_conformance.calls import Call, FileSeen
 
-        special: dict[type, Callable[[Any], Any]] = {Call: call_number, FileSeen: self._file}
+        special: dict[type, Callable[[Any], Any]] = {Call: call_number, FileSeen: self._file, Start: _number}
         codec = Codec(special, text=self._masks.text, store=self._store.bytes)
         (self._store.folder / layout.TRIALS).mkdir(exist_ok=True)
         for name, found in run.trials.items():
@@ -246,6 +246,10 @@ class Recorder:
             self.problem = f"{self._store.folder}: {problem.strerror or problem}; the evidence is incomplete"
         except EvidenceError as problem:
             self.problem = f"{problem}; the evidence is incomplete"
+
+
+def _number(start: Start) -> int:
+    return start.number
 
 
 def _problem(found: BaseException) -> dict[str, str]:

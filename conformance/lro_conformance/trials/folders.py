@@ -9,6 +9,7 @@ from pathlib import Path
 from lro_conformance.calls import Call, see_file
 from lro_conformance.lab import LIMIT, Bench, Lab, ServerTrouble, Settings
 from lro_conformance.seeds import NOWHERE, odd, odd_query
+from lro_conformance.starts import Start
 from lro_conformance.trials import trial
 from lro_conformance.trials.defaults import real_temps
 from lro_conformance.trials.survey import Survey, asking
@@ -39,6 +40,8 @@ class Folders:
     """Calls that should find nothing."""
     awkward: tuple[Call, ...]
     awkward_dir: Path | None
+    refusing: Start | None = None
+    """The server that did not start so."""
 
 
 @trial("no output folder; another client; unusual queries; an awkward folder")
@@ -61,17 +64,18 @@ def _limit(survey: Survey) -> int:
 def _empty(lab: Lab, survey: Survey, names: list[str]) -> Folders:
     """One server: the folder is empty, and the client is another one; a second only where that made a difference."""
     settings, refused = _settings(survey, "" if lab.can_set("output_dir") else None), None
+    refusing: Start | None = None
     try:
         seen = _look(lab, survey, names, settings, CLIENT)
     except ServerTrouble as trouble:
-        refused = str(trouble)
+        refused, refusing = str(trouble), trouble.start
         settings = _settings(survey, None)
         seen = _look(lab, survey, names, settings, CLIENT)
     if all(c.outcome == "offloaded" for c in seen.stranger):
-        return replace(seen, refused=refused)
+        return replace(seen, refused=refused, refusing=refusing)
     with lab.bench(settings) as bench:
         unset = _unset(bench, survey, names)
-        return replace(seen, unset=unset, real_temps=real_temps(bench), refused=refused)
+        return replace(seen, unset=unset, real_temps=real_temps(bench), refused=refused, refusing=refusing)
 
 
 def _look(lab: Lab, survey: Survey, names: list[str], settings: Settings, client: str) -> Folders:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from lro_conformance.starts import Start
+
 STDOUT = "stdout"
 """The name of this evidence. It is there once the last server has ended."""
 
@@ -16,3 +18,5 @@ class Stdout:
     """What is no JSON-RPC message of MCP, each in one sentence; some of each server."""
     starts: int
     """How many servers were started."""
+    first: Start | None = None
+    """The first server that wrote such a thing."""
