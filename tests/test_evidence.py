@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
+import signal
 import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from lro_conformance import profile as profiles
 from lro_conformance.engine import certify, judge_again
 from lro_conformance.evidence.layout import EvidenceError
+from lro_conformance.evidence.masking import Masks, looks_secret
 from lro_conformance.evidence.reader import read
-from lro_conformance.report.model import Report
+from lro_conformance.report.model import CheckResult, Report
 from lro_conformance.verdicts import Verdict
+from lro_spec.messages import find_descriptor
 from tests.servers.variants import profile_text
 
 FAULT = "offloads_at_equal_threshold"
@@ -119,3 +125,138 @@ def test_a_wrong_manifest_is_one_line(tmp_path: Path, text: str, said: str) -> N
     with pytest.raises(EvidenceError, match=said) as refused:
         read(tmp_path)
     assert "\n" not in str(refused.value)
+
+
+def _pasted(script: str) -> tuple[list[dict[str, Any]], str]:
+    """The messages that a script prints in bash, and all else that it prints."""
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=60, check=False)
+    said = done.stdout.splitlines()
+    return [json.loads(line) for line in said if line.startswith("{")], "\n".join(
+        line for line in said if not line.startswith("{")
+    )
+
+
+def _failed(report: Report) -> CheckResult:
+    return next(c for r in report.requirements for c in r.checks if c.verdict is Verdict.FAIL)
+
+
+def test_a_failure_pasted_into_bash_shows_itself(recorded: tuple[Path, Report]) -> None:
+    """The script gets the descriptor that should not have been; the location is the line of that very request."""
+    folder, report = recorded
+    failed = _failed(report)
+    said, _ = _pasted(failed.reproduce)
+    answer = said[-1]
+    assert find_descriptor(answer["result"]) is not None
+    name, _, line = failed.location.partition(":")
+    kept = json.loads((folder / name).read_text().splitlines()[int(line) - 1])
+    asked = json.loads(kept["text"])
+    assert (kept["direction"], asked["id"], asked["method"]) == ("out", answer["id"], "tools/call")
+
+
+def test_a_property_is_shown_by_the_smallest_call(tmp_path: Path) -> None:
+    """The memory that it takes is stored first, and no other; then the call."""
+    report = _certified(tmp_path, "drops_unicode_separators", only={"properties.any_memory_survives"}, examples=12)
+    failed = _failed(report)
+    said, _ = _pasted(failed.reproduce)
+    assert failed.reproduce.count('"store_memory"') == 1
+    assert "\u2028" in failed.reproduce
+    assert find_descriptor(said[-1]["result"]) is not None
+    assert judge_again(read(tmp_path / "evidence")).to_dict() == report.to_dict()
+
+
+@pytest.mark.long
+def test_files_that_should_have_gone_are_there_again(tmp_path: Path) -> None:
+    """A script for cleanup waits as the suite did, sets cleanup off, and lists what is left."""
+    report = _certified(tmp_path, "never_deletes_its_own_files", only={"LRO-CLN-01"})
+    said, listed = _pasted(_failed(report).reproduce)
+    assert said[-1]["result"]["isError"] is False
+    assert len(re.findall(r"atlatl-recall-\S+\.jsonl", listed)) == 1
+
+
+SECRET = 'sesame/"open" it\\now'
+
+
+def test_secrets_are_in_nothing_that_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Values of variables with secret names are masked: in the environment, on stderr, in answers and in reports."""
+    monkeypatch.setenv("MEMORY_API_TOKEN", SECRET)
+    says = "import json,os; s=os.environ['MEMORY_API_TOKEN']; print(s, json.dumps(s)); raise SystemExit(s)"
+    server = json.dumps({"command": [sys.executable, "-c", says], "env": {"DB_PASSWORD": "hunter2222"}})
+    report = _certified(tmp_path, "", f"server: {server}")
+    texts = [p.read_text() for p in (tmp_path / "evidence").rglob("*") if p.is_file()]
+    texts.append(json.dumps(report.to_dict()))
+    for text in texts:
+        assert "hunter2222" not in text
+        assert "sesame" not in text
+    assert any("[masked MEMORY_API_TOKEN]" in text for text in texts)
+    assert judge_again(read(tmp_path / "evidence")).to_dict() == report.to_dict()
+
+
+@pytest.mark.parametrize(
+    ("name", "secret"),
+    [
+        *((n, True) for n in ("API_TOKEN", "githubToken", "DB_PASSWORD", "AWS_ACCESS_KEY_ID", "GPG_KEY", "SENTRY_DSN")),
+        *((n, False) for n in ("PATH", "PWD", "MAX_TOKENS", "KEYBOARD", "ATLATL_PROMPT__OFFLOAD__THRESHOLD_TOKENS")),
+    ],
+)
+def test_which_names_look_secret(name: str, secret: bool) -> None:
+    """By their words, so that a count of tokens is none."""
+    assert looks_secret(name) is secret
+
+
+def test_masking_leaves_json_whole() -> None:
+    """A value that begins where an escape ends is no value there."""
+    masks = Masks({"MY_KEY": "nabcdef", "SHORT_KEY": "ab"})
+    line = json.dumps({"text": "\nabcdef nabcdef ab"})
+    assert json.loads(masks.text(line)) == {"text": "\nabcdef [masked MY_KEY] ab"}
+    assert masks.data(b"\xffnabcdef") == b"\xff[masked MY_KEY]"
+    assert masks.variable("SHORT_KEY", "ab") == "[masked SHORT_KEY]"
+
+
+def _lro(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-P", "-m", "lro_conformance", *words]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, cwd=folder)
+
+
+def test_a_folder_with_something_else_in_it_is_left_alone(tmp_path: Path) -> None:
+    """One line and exit code 2, and nothing in it is touched; the same for what stands beside evidence."""
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.txt").write_text("years of work")
+    done = _lro(tmp_path, "certify", "--evidence", "mine", "--", "true")
+    assert done.returncode == 2
+    assert (
+        done.stderr == "lro: --evidence: mine is not empty and holds no evidence: name a new folder, or an empty one\n"
+    )
+    (tmp_path / "mine" / "evidence.json").write_text('{"format": "lro-evidence/1", "complete": true}')
+    done = _lro(tmp_path, "certify", "--evidence", "mine", "--", "true")
+    assert (done.returncode, "thesis.txt, which is no part of evidence" in done.stderr) == (2, True)
+    assert (tmp_path / "mine" / "thesis.txt").read_text() == "years of work"
+
+
+def test_earlier_evidence_is_replaced(tmp_path: Path) -> None:
+    """By a whole run, of which `lro judge` gives the same exit code and lines."""
+    first = _lro(tmp_path, "certify", "--plain", "--evidence", "kept", "--", "false")
+    (tmp_path / "kept" / "files" / "stale").write_text("of an earlier run")
+    second = _lro(tmp_path, "certify", "--plain", "--evidence", "kept", "--", "false")
+    again = _lro(tmp_path, "judge", "--plain", "kept", "--json", "again.json")
+    assert (first.returncode, second.returncode, again.returncode) == (3, 3, 3)
+    assert again.stdout == second.stdout
+    assert not (tmp_path / "kept" / "files" / "stale").exists()
+    assert json.loads((tmp_path / "again.json").read_text()) == json.loads((tmp_path / "kept/report.json").read_text())
+    (tmp_path / "kept" / "calls.jsonl").write_text("{}")
+    wrong = _lro(tmp_path, "judge", "kept")
+    assert (wrong.returncode, wrong.stderr.count("\n"), "not as it was recorded" in wrong.stderr) == (2, 1, True)
+
+
+def test_an_interrupted_run_leaves_evidence_that_says_so(tmp_path: Path) -> None:
+    """What was said until then is there to be read, and is not judged."""
+    (tmp_path / "lro.yaml").write_text(profile_text(), encoding="utf-8")
+    command = [sys.executable, "-P", "-m", "lro_conformance", "certify", "--evidence", "kept"]
+    running = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    until = time.monotonic() + 30
+    while not list(tmp_path.glob("kept/servers/0003/transcript.jsonl")) and time.monotonic() < until:
+        time.sleep(0.05)
+    running.send_signal(signal.SIGINT)
+    assert running.wait(30) == 130
+    assert "tools/call" in (tmp_path / "kept/servers/0001/transcript.jsonl").read_text()
+    done = _lro(tmp_path, "judge", "kept")
+    assert (done.returncode, "incomplete: the run was interrupted" in done.stderr) == (2, True)

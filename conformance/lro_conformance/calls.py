@@ -259,6 +259,20 @@ class Call:
         return "\n".join(lines)
 
 
+class OfACall:
+    """What a call shows: it is shown once more by that call."""
+
+    call: Call
+
+    def reproducer(self) -> str:
+        """A command for bash that makes the call once more."""
+        return self.call.reproducer()
+
+    def location(self) -> str:
+        """Where the call stands in recorded evidence; empty where nothing is recorded."""
+        return self.call.location()
+
+
 def is_header(value: Any) -> bool:
     """Whether a parsed line is marked as a header."""
     return isinstance(value, dict) and cast("Record", value).get("type") == "lro_header"

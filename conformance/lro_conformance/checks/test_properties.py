@@ -13,7 +13,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from lro_conformance.calls import Call
+from lro_conformance.calls import Call, OfACall
 from lro_conformance.checks.test_cleanup import by_age
 from lro_conformance.checks.test_file import wrong_line
 from lro_conformance.judge import Miss, NotObserved, Subjects, check
@@ -240,7 +240,7 @@ def test_any_memory_is_one_line(live: Live, survey: Survey, see: Subjects) -> No
 
 
 @dataclass(frozen=True)
-class Kept:
+class Kept(OfACall):
     """A memory that the server has stored, and a call that asked for it."""
 
     memory: Record

@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, cast
 
-from lro_conformance.calls import Call
+from lro_conformance.calls import Call, OfACall
 from lro_conformance.judge import NotObserved
 from lro_conformance.lab import OPERATIONS, Bench, Lab, Settings
 from lro_conformance.reproducing import of_cleaning
@@ -94,7 +94,7 @@ class Cleaning:
 
 
 @dataclass(frozen=True)
-class Expiry:
+class Expiry(OfACall):
     """Files of the server's own under a TTL of two seconds."""
 
     call: Call
@@ -115,10 +115,6 @@ class Expiry:
     def reproducer(self) -> str:
         """A command for bash that makes a file, waits for the TTL to pass, and cleans up."""
         return of_cleaning(self.call, self.trigger, pause_s=SHORT_TTL + 1)
-
-    def location(self) -> str:
-        """Where the call stands in recorded evidence."""
-        return self.call.location()
 
     @property
     def gone(self) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from lro_conformance.calls import Call
+from lro_conformance.calls import Call, OfACall
 from lro_conformance.judge import NotObserved
 from lro_conformance.lab import Bench, Lab, ServerTrouble, Settings
 from lro_conformance.records import Record, by_id
@@ -29,7 +29,7 @@ UNLIMITED = 1 << 50
 
 
 @dataclass(frozen=True)
-class Failing:
+class Failing(OfACall):
     """One call whose result cannot be written."""
 
     kind: str
@@ -71,10 +71,6 @@ class Failing:
             return of_call(self.call, limit=f"trap '' XFSZ && ulimit -f {blocks} && ")
         done = {"replaced by a file": f"rm -rf {folder}; {in_the_way}", "removed": f"rm -rf {folder}"}
         return of_call(self.call, also=[f"sleep {patience(self.call)}; {done.get(self.kind, f'chmod 500 {folder}')}"])
-
-    def location(self) -> str:
-        """Where the call stands in recorded evidence."""
-        return self.call.location()
 
     def evidence(self) -> str:
         """What to look at."""

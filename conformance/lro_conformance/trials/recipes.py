@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypedDict, cast
 
-from lro_conformance.calls import Call, real_path
+from lro_conformance.calls import Call, OfACall, real_path
 from lro_conformance.judge import NotObserved
 from lro_conformance.lab import Lab
 from lro_conformance.trials import trial
@@ -34,7 +34,7 @@ class _Limits(TypedDict):
 
 
 @dataclass(frozen=True)
-class Command:
+class Command(OfACall):
     """One recipe of a descriptor."""
 
     call: Call
@@ -66,14 +66,6 @@ class Command:
     def evidence(self) -> str:
         """What to paste."""
         return f"recipe #{self.index + 1}: {self.text}\n{self.call.evidence()}"
-
-    def reproducer(self) -> str:
-        """A command for bash that makes the call once more."""
-        return self.call.reproducer()
-
-    def location(self) -> str:
-        """Where that call stands in recorded evidence."""
-        return self.call.location()
 
 
 @dataclass(frozen=True)
