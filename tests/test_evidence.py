@@ -9,8 +9,10 @@ import shutil
 import signal
 import subprocess
 import sys
+import tarfile
 import tempfile
 import time
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -260,3 +262,25 @@ def test_an_interrupted_run_leaves_evidence_that_says_so(tmp_path: Path) -> None
     assert "tools/call" in (tmp_path / "kept/servers/0001/transcript.jsonl").read_text()
     done = _lro(tmp_path, "judge", "kept")
     assert (done.returncode, "incomplete: the run was interrupted" in done.stderr) == (2, True)
+
+
+KEPT = sorted((Path(__file__).parent / "data" / "evidence").glob("*.tar.xz"))
+
+
+@pytest.mark.parametrize("archive", KEPT, ids=lambda path: path.name)
+def test_evidence_of_earlier_releases_is_judged_as_it_was(archive: Path, tmp_path: Path) -> None:
+    """What a release recorded, every later one reads, and comes to the same verdicts."""
+    with tarfile.open(archive) as packed:
+        packed.extractall(tmp_path, filter="data")
+    then = json.loads((tmp_path / "report.json").read_text())
+    now = {r.requirement.id: r.verdict.label for r in judge_again(read(tmp_path)).requirements}
+    assert {r["id"]: now[r["id"]] for r in then["requirements"]} == {
+        r["id"]: r["verdict"] for r in then["requirements"]
+    }
+
+
+def test_this_release_has_evidence() -> None:
+    """Each release adds a recording of its own."""
+    project = tomllib.loads((Path(__file__).parent.parent / "pyproject.toml").read_text())["project"]
+    assert KEPT[-1].name.startswith(f"{project['version']}-")
+    assert sum(p.stat().st_size for p in KEPT) < 300_000
