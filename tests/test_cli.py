@@ -34,7 +34,15 @@ class Engine:
         self.outcome: Report | BaseException = report(judged("LRO-FILE-01", Verdict.PASS))
         self.calls: list[SimpleNamespace] = []
 
-    def certify(self, profile: Any, *, seed: int | None, jobs: int | None, observer: Callable[[Any], None]) -> Report:
+    def certify(
+        self,
+        profile: Any,
+        *,
+        seed: int | None,
+        jobs: int | None,
+        observer: Callable[[Any], None],
+        evidence: Path | None,
+    ) -> Report:
         self.calls.append(SimpleNamespace(profile=profile, seed=seed, jobs=jobs))
         observer(RunStarted(profile.server.command, profile.edition, ("edges",)))
         observer(TrialStarted("edges", "the threshold"))
@@ -374,6 +382,7 @@ class TestShell:
         assert re.findall(r"^  (\w+) ", commands, re.MULTILINE) == [
             "certify",
             "explain",
+            "judge",
             "proxy",
             "requirements",
             "schema",
