@@ -10,8 +10,6 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
-from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import unquote
 
@@ -29,7 +27,6 @@ _RECURSIVE = frozenset({"$dynamicRef", "$recursiveRef"})
 _MAPS = frozenset({"properties", "$defs", "definitions", "dependentSchemas"})
 _DATA = frozenset({"const", "enum", "default", "examples"})
 _MESSAGE = 300
-_MAX_REMEMBERED = 20_000
 _START_S = 10.0
 
 # The child finds the packages where the parent found them, and reads nothing else from its environment.
@@ -71,44 +68,12 @@ def judge_here(schema: object, records: Iterable[object], limit: int, timeout_s:
     until = time.monotonic() + timeout_s
     judged = 0
     found: list[tuple[int, str]] = []
-    for judged, message in enumerate(_remembered(schema, records), 1):
+    for judged, message in enumerate(map(judge_of(schema), records), 1):
         if message is not None:
             found.append((judged - 1, message))
         if len(found) >= limit or time.monotonic() > until:
             break
     return Judgement(judged, tuple(found))
-
-
-def _remembered(schema: object, records: Iterable[object]) -> Iterator[str | None]:
-    """Like `messages`; a record that this schema has accepted before is not evaluated again.
-
-    The calls of a run return the same records many times over.
-    """
-    known = _accepted(json.dumps(schema))
-    judge = judge_of(schema)
-    for record in records:
-        key = _digest(record)
-        if key is not None and key in known:
-            yield None
-            continue
-        message = judge(record)
-        if message is None and key is not None and len(known) < _MAX_REMEMBERED:
-            known.add(key)
-        yield message
-
-
-@lru_cache(maxsize=32)
-def _accepted(_schema: str) -> set[bytes]:
-    """The records that a schema has accepted so far; by the schema's text."""
-    return set()
-
-
-def _digest(record: object) -> bytes | None:
-    try:
-        text = json.dumps(record)
-    except (RecursionError, TypeError, ValueError):
-        return None
-    return blake2b(text.encode(), digest_size=16).digest()
 
 
 def judge_in_child(schema: object, records: Iterable[object], limit: int, timeout_s: float) -> Judgement:

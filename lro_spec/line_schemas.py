@@ -7,6 +7,7 @@ The schema was written by whoever is being judged. Nothing it refers to is ever 
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 from lro_spec import bounded_schemas
 from lro_spec.bounded_schemas import Judgement
 from lro_spec.findings import pointer
-from lro_spec.schema_gate import is_plain_schema
+from lro_spec.schema_gate import foreign_gate, is_plain_schema, passes
 
 if TYPE_CHECKING:
     from jsonschema.exceptions import SchemaError
@@ -84,9 +85,21 @@ def judge_lines(schema: object, records: Iterable[object], limit: int = 10, time
     problem = schema_problem(schema)
     if problem:
         return Judgement(0, ((0, f"line_schema is not a schema: {problem}"),))
-    if bounded_schemas.is_tame(schema):
-        return bounded_schemas.judge_here(schema, records, limit, timeout_s)
-    return bounded_schemas.judge_in_child(schema, records, limit, timeout_s)
+    gate = foreign_gate(schema)
+    until = time.monotonic() + timeout_s
+    seen, closer = 0, list[tuple[int, object]]()
+    for record in records:
+        if not passes(gate, record):
+            closer.append((seen, record))
+        seen += 1
+        if time.monotonic() > until:
+            break
+    if not closer:
+        return Judgement(seen, ())
+    judge = bounded_schemas.judge_here if bounded_schemas.is_tame(schema) else bounded_schemas.judge_in_child
+    found = judge(schema, (record for _, record in closer), limit, timeout_s)
+    judged = seen if found.judged == len(closer) else closer[found.judged][0]
+    return Judgement(judged, tuple((closer[n][0], message) for n, message in found.violations))
 
 
 def is_vacuous(schema: object, records: Sequence[object], timeout_s: float = 5) -> str | None:
