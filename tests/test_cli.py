@@ -381,6 +381,7 @@ class TestShell:
         commands = capsys.readouterr().out.partition("Commands:")[2]
         assert re.findall(r"^  (\w+) ", commands, re.MULTILINE) == [
             "certify",
+            "compare",
             "explain",
             "judge",
             "proxy",

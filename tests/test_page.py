@@ -105,7 +105,7 @@ def test_no_verdict_says_why_and_shows_no_levels():
 
 def test_timing_shows_each_stretch_where_it_was():
     page = parsed(mixed(duration_s=10.0))
-    rows = page.xpath("//table[@class='timing']/tbody/tr")
+    rows = page.xpath("//table[@class='timing chart']/tbody/tr")
     assert [(r.xpath("string(td[1])"), r.xpath("string(td[3])")) for r in rows] == [
         ("0.0 s", "1.2 s"),
         ("1.2 s", "3.0 s"),

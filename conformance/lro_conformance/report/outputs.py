@@ -8,8 +8,8 @@ Each rendering is imported when it is asked for, so that ``--help`` waits for no
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import wraps
 from importlib import import_module
 from pathlib import Path
@@ -125,8 +125,11 @@ class Outputs:
             if output.target != STDOUT:
                 _tried(output, lambda path: check_target(path))
 
-    def write(self, report: Report) -> None:
-        """Writes all of them. Raises `Misuse` for the first that cannot be written, after the others were."""
+    def write(self, report: Any) -> None:
+        """Writes a report, or what else the forms are of, to all of them.
+
+        Raises `Misuse` for the first that cannot be written, after the others were.
+        """
         problems: list[Misuse] = []
         for output in self.wanted:
             text = self.text(output, report)
@@ -141,36 +144,49 @@ class Outputs:
         if problems:
             raise problems[0]
 
-    def text(self, output: Output, report: Report) -> str:
+    def text(self, output: Output, report: Any) -> str:
         """What is written there."""
         render = output.form.renderer(output.target)
         return render(report, self.subjects) if output.form.about else render(report)
 
 
 def output_options(command: Callable[..., Result]) -> Callable[..., Result]:
-    """Gives a click command an option for each of `FORMS`; they reach it together, as ``outputs``."""
+    """Gives a click command the options for reports; they reach it together, as ``outputs``."""
 
     @wraps(command)
-    def with_outputs(**given: Any) -> Result:
-        chosen = [(form, given.pop(_parameter(form))) for form in FORMS]
-        wanted = tuple(Output(form, target) for form, targets in chosen for target in targets)
+    def with_more(outputs: Outputs, **given: Any) -> Result:
         subjects, baseline = tuple(_subjects(given.pop("subjects"))), _baseline(given.pop("baseline"))
-        return command(outputs=Outputs(wanted, subjects, baseline), **given)
+        return command(outputs=replace(outputs, subjects=subjects, baseline=baseline), **given)
 
-    with_outputs = click.option(
+    with_more = click.option(
         "--baseline",
         type=click.Path(path_type=Path),
         metavar="F",
         help="Failures that are accepted for a while; one that is stale or has expired is a failure.",
-    )(with_outputs)
-    with_outputs = click.option(
+    )(with_more)
+    with_more = click.option(
         "--subject", "subjects", multiple=True, metavar="A", help="The artifact: a file, or NAME@sha256:HEX."
-    )(with_outputs)
-    for form in reversed(FORMS):
-        path = click.Path(allow_dash=True)
-        option = click.option(f"--{form.name}", _parameter(form), type=path, metavar="F", multiple=True, help=form.help)
-        with_outputs = option(with_outputs)
-    return with_outputs
+    )(with_more)
+    return form_options(FORMS)(with_more)
+
+
+def form_options(forms: Sequence[Form]) -> Callable[[Callable[..., Result]], Callable[..., Result]]:
+    """Gives a click command an option for each form; they reach it together, as ``outputs``."""
+
+    def decorated(command: Callable[..., Result]) -> Callable[..., Result]:
+        @wraps(command)
+        def with_outputs(**given: Any) -> Result:
+            chosen = [(form, given.pop(_parameter(form))) for form in forms]
+            wanted = tuple(Output(form, target) for form, targets in chosen for target in targets)
+            return command(outputs=Outputs(wanted), **given)
+
+        for form in reversed(forms):
+            name, path = _parameter(form), click.Path(allow_dash=True)
+            option = click.option(f"--{form.name}", name, type=path, metavar="F", multiple=True, help=form.help)
+            with_outputs = option(with_outputs)
+        return with_outputs
+
+    return decorated
 
 
 def _subjects(given: tuple[str, ...]) -> Iterator[Subject]:
