@@ -5,14 +5,20 @@ from __future__ import annotations
 import sys
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lro_conformance.cli import main
+from lro_conformance.engine import certify
 from lro_conformance.profile import Problem, Profile, ProfileError, SettingNotOffered, launch, load
 from lro_conformance.profile.launching import toml
+from lro_conformance.profile.matching import match
 from lro_conformance.profile.model import ConfigFile, Setting
+from lro_spec.editions import EDITIONS
+from tests.servers.variants import profile_text
 
 MINIMAL = "server: {command: [python, -m, my_server]}\n"
 
@@ -285,3 +291,125 @@ def test_working_directory_may_be_the_private_folder(tmp_path: Path):
 @given(st.text(st.characters(exclude_categories=["Cs"])))
 def test_any_text_survives_the_config_file(text: str):
     assert tomllib.loads(toml({"a.b": text})) == {"a": {"b": text}}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "server: {command: [s], env: {D: '{work_dir}/x'}}",
+            "server.env.D: {work_dir} is not filled in here; did you mean {workdir}?",
+        ),
+        (
+            "server: {command: [s, '--out={output_dir}']}",
+            "server.command[1]: {output_dir} is not filled in here; {workdir} is",
+        ),
+        (
+            "server: {command: [s]}\nsettings: {ttl_seconds: {arg: [--ttl, '{value}', '{val}']}}",
+            "did you mean {value}?",
+        ),
+        (
+            "server: {command: [s]}\ncleanup: {command: [c, '{outputdir}']}",
+            "cleanup.command: {outputdir} is not filled in here",
+        ),
+    ],
+)
+def test_a_placeholder_that_is_none_is_named(tmp_path: Path, text: str, said: str):
+    (tmp_path / "lro.yaml").write_text(text)
+    with pytest.raises(ProfileError) as problem:
+        load(tmp_path / "lro.yaml")
+    assert said in str(problem.value)
+
+
+def test_other_braces_are_the_servers_own(tmp_path: Path):
+    (tmp_path / "lro.yaml").write_text("server: {command: [s, '{query}'], env: {J: '{\"a\": {}}', T: '{name}'}}")
+    assert load(tmp_path / "lro.yaml").server.command == ("s", "{query}")
+
+
+def test_another_edition_brings_its_own_settings(tmp_path: Path):
+    (tmp_path / "lro.yaml").write_text("edition: lro-6400\n" + MINIMAL)
+    for name in EDITIONS:
+        profile = load(tmp_path / "lro.yaml", edition=name)
+        assert (profile.edition, profile.settings) == (name, Profile.for_command(["s"], edition=name).settings)
+
+
+TOOLS: list[dict[str, Any]] = [
+    {"name": "recall_memories", "inputSchema": {"type": "object", "properties": {"query": {}, "limit": {}}}},
+    {"name": "store_memory", "inputSchema": {"type": "object", "properties": {"memory": {}}}},
+    {"name": "strict", "inputSchema": {"type": "object", "properties": {}, "additionalProperties": False}},
+    {"name": "vague", "inputSchema": {"type": "object"}},
+]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "operations: {recall: {tool: recal_memories}}",
+            "2: operations.recall.tool: the server lists no tool recal_memories; did you mean recall_memories?",
+        ),
+        (
+            "operations: {recall: {tool: recall_memories, limit: limits}}",
+            "recall_memories takes no argument limits; did you mean limit?",
+        ),
+        (
+            "operations: {recall: {tool: recall_memories, detail: detail}}",
+            "takes no argument detail; it takes query, limit",
+        ),
+        ("seed: {tool: store, arguments: {m: $memory}}", "seed.tool: the server lists no tool store"),
+        (
+            "seed: {tool: store_memory, arguments: {memroy: $memory}}",
+            "seed.arguments.memroy: store_memory takes no argument memroy",
+        ),
+        (
+            "cleanup: {tool: strict, arguments: {task: x}}",
+            "cleanup.arguments.task: strict takes no argument task; it takes none",
+        ),
+    ],
+)
+def test_names_that_the_server_does_not_have_are_named(tmp_path: Path, text: str, said: str):
+    (tmp_path / "lro.yaml").write_text(MINIMAL + text)
+    with pytest.raises(ProfileError) as problem:
+        match(load(tmp_path / "lro.yaml"), TOOLS)
+    assert said in str(problem.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "notes"),
+    [
+        (
+            "operations: {recall: {tool: vague, query: query}}",
+            ["the inputSchema of vague does not list query (profile: operations.recall.query)"],
+        ),
+        (
+            "cleanup: {tool: store_memory, arguments: {task: x}}",
+            ["the inputSchema of store_memory does not list task (profile: cleanup.arguments.task)"],
+        ),
+        ("operations: {recall: {tool: recall_memories, query: query, limit: limit}}", []),
+    ],
+)
+def test_what_the_server_may_well_take_is_noted(tmp_path: Path, text: str, notes: list[str]):
+    (tmp_path / "lro.yaml").write_text(MINIMAL + text)
+    assert match(load(tmp_path / "lro.yaml"), TOOLS) == notes
+    assert match(load(tmp_path / "lro.yaml"), []) == []
+
+
+def test_a_profile_that_does_not_fit_its_server_ends_with_exit_code_2(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    path = tmp_path / "lro.yaml"
+    path.write_text(profile_text().replace("tool: store_memory", "tool: store_memories"))
+    assert main(["certify", "--profile", str(path)]) == 2
+    lines = capsys.readouterr().err.splitlines()
+    assert lines == [f"lro: {path}:7: seed.tool: the server lists no tool store_memories; did you mean store_memory?"]
+
+
+def test_seeding_that_failed_is_told_in_the_notes(tmp_path: Path):
+    path = tmp_path / "lro.yaml"
+    text = profile_text().replace(
+        "tool: store_memory, arguments: {memory:", "tool: run_custodial_task, arguments: {task:"
+    )
+    path.write_text(text)
+    report = certify(load(path), only={"LRO-THR-03"}, examples=0)
+    refusal = "run_custodial_task did not take a memory of the suite's (profile: seed): \"the only task"
+    assert [n for n in report.notes if refusal in n] != []

@@ -205,18 +205,21 @@ def _profile(path: Path | None, command: tuple[str, ...], edition_name: str | No
     from dataclasses import replace
 
     from lro_conformance.profile import Profile, ProfileError, load
+    from lro_conformance.profile.model import DEFAULT_EDITION
 
     if path is None and Path(PROFILE_NAME).is_file():
         path = Path(PROFILE_NAME)
         click.echo(f"lro: using {PROFILE_NAME} of the working directory", err=True)
     if path is None and not command:
         raise Misuse(f"nothing to certify: give a server's command after --, or a profile ({PROFILE_NAME})")
+    edition = None if edition_name is None else _known_edition(edition_name)
     try:
-        profile = load(path, command=command) if path is not None else Profile.for_command(command)
+        if path is not None:
+            profile = load(path, command=command, edition=edition)
+        else:
+            profile = Profile.for_command(command, edition=edition or DEFAULT_EDITION)
     except ProfileError as problem:
         raise Misuse(str(problem)) from None
-    if edition_name is not None:
-        profile = replace(profile, edition=_known_edition(edition_name))
     return replace(profile, level=level) if level is not None else profile
 
 
@@ -226,10 +229,13 @@ def _run(
     """The report, and what kept evidence from being complete."""
     from lro_conformance.engine import certify as run
     from lro_conformance.evidence.layout import EvidenceError
+    from lro_conformance.profile import ProfileError
 
     try:
         with view:
             return run(profile, seed=seed, jobs=jobs, observer=view, evidence=evidence), None
+    except ProfileError as problem:  # what only the server's list of tools shows
+        raise Misuse(str(problem)) from None
     except EvidenceError as problem:
         if problem.report is None:
             raise Misuse(f"--evidence: {problem}") from None

@@ -20,11 +20,11 @@ from lro_conformance.examples import on_its_own
 from lro_conformance.judge import Check, NotApplicable, NotObserved, checks, judge, missed
 from lro_conformance.lab import Lab, ServerTrouble
 from lro_conformance.notes import notes
-from lro_conformance.profile import Profile
+from lro_conformance.profile import Profile, ProfileError
 from lro_conformance.report.model import CheckResult, Report, RequirementResult, ServerInfo, Span
 from lro_conformance.trials import Trial, closure
 from lro_conformance.trials.live import EXAMPLES, Live
-from lro_conformance.trials.stdout import STDOUT, Stdout
+from lro_conformance.trials.overall import OVERALL, Overall
 from lro_conformance.trials.survey import Survey
 from lro_conformance.verdicts import LevelVerdict, Verdict, achieved, level_verdict, requirement_verdict
 from lro_conformance.wire import Run
@@ -39,7 +39,7 @@ LEVELS = (1, 2, 3)
 LIVE = "live"
 """The evidence of property checks: servers that still run. It is there once the trials that hold those are done."""
 
-GIVEN = (LIVE, STDOUT)
+GIVEN = (LIVE, OVERALL)
 """Evidence that no trial makes."""
 
 HELD = ("survey", "inline", "edges", "defaults")
@@ -135,7 +135,8 @@ class Session:
                 live.close()
                 lab.close()
             starts, self.trouble = run.starts, lab.trouble
-            self.evidence[STDOUT] = Stdout(tuple(lab.lawless), starts, lab.lawless_start)
+            remarks = tuple(dict.fromkeys(lab.remarks))
+            self.evidence[OVERALL] = Overall(tuple(lab.lawless), starts, lab.lawless_start, remarks)
         self._judge(final=True)
         report = self._report(started.isoformat(timespec="seconds"), time.monotonic() - self.clock, starts)
         if self.recorder is not None:
@@ -154,7 +155,7 @@ class Session:
         """Judge what an earlier run found, and report on it."""
         self.tell(RunStarted(self.info.command, self.profile.edition, ()))
         missing = NotObserved(f"not tried when this evidence was recorded, by lro-spec {stored.version}")
-        recorded = [*(t.name for t in self.trials), STDOUT]
+        recorded = [*(t.name for t in self.trials), OVERALL]
         self.evidence = {name: stored.trials.get(name, missing) for name in recorded} | {LIVE: missing}
         self.trouble = stored.trouble
         survey = self.evidence["survey"]
@@ -213,6 +214,8 @@ class Session:
         problem: BaseException | None = None
         try:
             return one.function(lab, *(self.evidence[n] for n in one.needs))
+        except ProfileError:
+            raise  # the user's to put right
         except Exception as raised:
             problem = raised
             return raised

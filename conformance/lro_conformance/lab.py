@@ -29,6 +29,8 @@ from lro_conformance.judge import NotObserved
 from lro_conformance.operations import OPERATIONS, Operation, resolve
 from lro_conformance.profile import Profile
 from lro_conformance.profile.launching import Value
+from lro_conformance.profile.matching import match
+from lro_conformance.records import show, text_of
 from lro_conformance.seeds import corpus, substitute
 from lro_conformance.starts import Start
 from lro_conformance.wire import Failure, Limits, Reply, Run, ServerProcess
@@ -299,6 +301,7 @@ class Bench:
             self.server, self.start = self.lab.spawn(self.settings, self.workdir, self.temp, self.output_dir, None)
             self.given, self.base, self.cleaned = [], 0, None
             self.lab.shake(self.server, self.client)
+            self.lab.fill_again(self)
 
     def events(self, name: str) -> list[str]:
         """What was emitted as event *name*, with the channel before it: notifications, stderr, or the event file."""
@@ -345,6 +348,8 @@ class Lab:
         """What was held by calls that are gone; a finalizer may run anywhere, so it takes no lock."""
         self._waits = 0
         self._stubborn = False
+        self.remarks: list[str] = []
+        """What the report is to say of the profile, and of memories that were not taken."""
         self.lawless: list[str] = []
         self.lawless_start: Start | None = None
         """The first server that did such a thing."""
@@ -569,8 +574,27 @@ class Lab:
         for memory in corpus():
             reply = bench.store(memory)
             bench.base = len(bench.given)
-            if reply is None or reply.result is None or reply.result.get("isError") is True:
+            if not self.taken(reply):
                 return
+
+    def fill_again(self, bench: Bench) -> None:
+        """Give a server the suite's corpus once more, if it lost it when it was restarted."""
+        if self._seeding and self.wants_corpus(bench):
+            self._fill(bench)
+
+    def taken(self, reply: Reply | None) -> bool:
+        """Whether the server took a memory; that it did not is told in the report."""
+        result: object = reply.result if reply is not None else None
+        answer = cast("dict[str, Any]", result) if isinstance(result, dict) else None
+        if reply is None or (answer is not None and answer.get("isError") is not True):
+            return answer is not None
+        said = reply.error or text_of(answer) or (reply.failure.detail if reply.failure is not None else "no answer")
+        seed = self.profile.seed
+        tool = seed.tool if seed is not None else None
+        self.remarks.append(
+            f"seeding failed: {tool} did not take a memory of the suite's (profile: seed): {show(said, 300)}"
+        )
+        return False
 
     def forget(self) -> None:
         """What kept servers were given beside the corpus is history: another experiment begins."""
@@ -593,7 +617,9 @@ class Lab:
         if reply.failure is not None:
             self.note_failure(reply.failure)
             raise ServerTrouble(in_words(reply.failure))
+        remarks = match(self.profile, tools)
         with self._lock:
+            self.remarks += remarks
             self._tools, self._operations = tools, resolve(self.profile, tools)
             return self._tools, self._operations
 

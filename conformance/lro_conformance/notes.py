@@ -8,6 +8,7 @@ from typing import Any
 from lro_conformance.readings import comparable, volatile
 from lro_conformance.trials.edges import Edges
 from lro_conformance.trials.fallback import Fallback
+from lro_conformance.trials.overall import OVERALL, Overall
 from lro_conformance.trials.survey import Inline, Survey
 
 
@@ -35,6 +36,9 @@ def notes(evidence: Mapping[str, Any]) -> tuple[str, ...]:
             for e in edges.edges.values()
             if e.drift
         ]
+    overall = evidence.get(OVERALL)
+    if isinstance(overall, Overall):
+        found += overall.remarks
     if isinstance(fallback, Fallback):
         found += [f"write failure, {kind}: not provoked: {why}" for kind, why in fallback.skipped.items()]
     return tuple(found)

@@ -111,6 +111,8 @@ class PytestRun:
 
         try:
             self._report = _shared_by_workers(self._config, names, run)
+        except ProfileError as problem:  # what only the server's list of tools shows
+            pytest.exit(str(problem), returncode=int(pytest.ExitCode.USAGE_ERROR))
         except Exception as problem:
             self._problem = problem
             raise

@@ -133,6 +133,19 @@ def cut_short(survey: Survey, call: Call) -> bool | None:
     return len(call.filed) < len(known.filed) and tokens_per_character(call) > 1.6 * tokens_per_character(known)
 
 
+def fewer_for_the_same_estimate(survey: Survey, call: Call) -> int | None:
+    """How many memories the file of a recall has that was asked the same, where an inject's has fewer at the same E.
+
+    None where it has as many, or nothing tells: another E means that another set was found.
+    """
+    level = level_of(survey, call)
+    known = survey.whole.get(("recall", level)) if call.operation == "inject" else None
+    if known is None or known.query != call.query or known.limit != call.limit or survey.restless or grain(survey) > 1:
+        return None
+    same = known.estimate == call.estimate and known.estimate is not None and is_honest(known)
+    return len(known.filed) if same and 0 < len(call.filed) < len(known.filed) else None
+
+
 def level_of(survey: Survey, call: Call) -> str | None:
     """The detail level that a call must have been answered at: the one asked for, or the default of its operation.
 

@@ -103,6 +103,16 @@ class inject_file_holds_fifty_at_most(Budgeting):
         return super().offload(call)
 
 
+@fault("LRO-INJ-03", says="of which a recall has", proves=0)
+class inject_file_lacks_the_last_memory(Budgeting):
+    """Off by one; the header counts what is there."""
+
+    def offload(self, call: Call) -> str:
+        if call.operation == "inject":
+            self.keep(call, max(1, len(call.lines) - 1))
+        return super().offload(call)
+
+
 @fault("LRO-INJ-04", says="text", proves=0, also=("LRO-DESC-11",))
 class inject_returns_the_text_beside_the_descriptor(Server):
     """Two blocks: the descriptor, and the formatted text that should have been discarded."""

@@ -78,3 +78,30 @@ class stores_the_first_64_kib_of_a_content(Server):
     def completed(self, memory: Record) -> Record:
         made = super().completed(memory)
         return {**made, "content": made["content"][:65535]}
+
+
+# Languages
+
+
+@sound("it looks for the warning in English")
+class warns_in_german(Server):
+    def warning(self, kept: int, everything: int, problem: OSError) -> str:
+        return f"Das Auslagern ist fehlgeschlagen, die Ergebnisse sind gekürzt: {kept} von {everything} Erinnerungen."
+
+    def truncated(self, call: Call, warning: str) -> Record:
+        return without_flag(self, super().truncated(call, warning))
+
+
+@sound("it takes a warning that it cannot read for none", proves=2)
+class warns_in_polish(Server):
+    def warning(self, kept: int, everything: int, problem: OSError) -> str:
+        return f"Nie udało się zapisać pliku; wyniki są skrócone: {kept} z {everything} wspomnień."
+
+    def truncated(self, call: Call, warning: str) -> Record:
+        return without_flag(self, super().truncated(call, warning))
+
+
+def without_flag(server: Server, result: Record) -> Record:
+    """The result without the field that says `truncated` in English."""
+    value = result.get("structuredContent")
+    return result if value is None else server.structured({k: v for k, v in value.items() if k != "truncated"})

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, cast
 
 from lro_conformance.calls import Call
 from lro_conformance.judge import Subjects, check
 from lro_conformance.readings import follows_detail, is_honest, tokens_per_character
-from lro_conformance.records import as_record, at_path, by_id, lost_or_changed, show, size, value_at
+from lro_conformance.records import Record, as_record, at_path, by_id, lost_or_changed, show, size, value_at
 from lro_conformance.trials.fallback import KINDS, Failing, Fallback
 from lro_conformance.trials.survey import Survey
 
@@ -19,16 +20,38 @@ ROOM = 1.15
 TEXT_ROOM = 1.6
 """The same for a formatted text, whose characters weigh otherwise than those of JSON."""
 
+# Beside English: German, Dutch, French, Spanish, Portuguese, Italian, Russian, Chinese, Japanese and Korean.
 _FAILED = re.compile(
     r"\b(fail\w*|error\w*|could ?n[o']t|unable|cannot|can't|not (be )?(written|saved|offloaded)|impossible"
-    r"|unavailable)",
+    r"|unavailable)"
+    r"|\b(fehlgeschlagen|gescheitert|fehler|mislukt|échou|échec|erreur|impossib|fall[óoaá]|falh|fallit"
+    r"|non riuscit|не удалось|ошибк|сбой)"
+    r"|konnten? nicht|kon niet|no se pud|não foi poss|失败|无法|失敗|できません|できなかった|실패|오류",
     re.IGNORECASE,
 )
 _SHORT = re.compile(
     r"truncat|\bpartial|\bincomplete|\bonly\b|\bfirst \d+|\bomitted|\bcut\b|\bshortened|\blimited to"
-    r"|\b\d+ (of|out of) \d+",
+    r"|\b\d+ (of|out of) \d+"
+    r"|\b\d+ ?(von|van|de|des|sur|di|из) ?\d+|gekürzt|unvollständig|abgeschnitten|ingekort|onvolledig|tronqu|partiel"
+    r"|incompl|truncad|recortad|parcia|troncat|parzial|усечен|сокращ|неполн|截断|不完整|部分|切り詰め|省略|一部|잘렸|일부",
     re.IGNORECASE,
 )
+
+_ENGLISH = re.compile(
+    r"(the|a|an|no|not|is|are|was|were|be|of|to|too|and|with|for|from|only|could|results?|memor(y|ies)|warning"
+    r"|offload\w*|fail\w*|error|truncat\w*|partial\w*|file|writ\w*|directory|large|such)",
+    re.IGNORECASE,
+)
+"""Words that an English warning is largely made of."""
+
+
+def foreign(text: str) -> bool:
+    """Whether a text says something, in a language that is not English; keys of JSON say nothing."""
+    said = re.sub(r'"[\w-]+"\s*:|\\[nrtu"\\]', " ", text)
+    words = re.findall(r"[^\W\d_]+", said)
+    wide = sum(len(w) for w in words if not w.isascii())
+    english = sum(_ENGLISH.fullmatch(w) is not None for w in words)
+    return (len(words) >= 5 or wide >= 8) and 3 * english < len(words)
 
 
 @check("LRO-ERR-01")
@@ -105,10 +128,16 @@ def _is_cut(whole: object, part: object) -> bool:
 
 @check("LRO-ERR-03")
 def test_warning(fallback: Fallback, see: Subjects) -> None:
-    """The response says that offloading failed and that the results are truncated."""
+    """The response says that offloading failed and that the results are truncated, in whatever language."""
     for failing in _inline(fallback, see):
-        text = _beside_the_records(failing.call)
+        text = _beside_the_memories(failing)
         failed, short = _FAILED.search(text), _SHORT.search(text)
+        if (failed is None or short is None) and foreign(text):
+            see.unseen(
+                f"the warning is in a language that the suite does not read: {show(text.strip(), 200)} (say it in "
+                "English beside it, or vouch for it in the profile: attest)"
+            )
+            continue
         see.expect(
             failed is not None and short is not None,
             expected="a warning that offloading failed and that the results are truncated",
@@ -124,15 +153,36 @@ def _said(text: str, failed: bool, short: bool) -> str:
     return f"nothing of {missing}: {show(text.strip(), 200)}"
 
 
+def _beside_the_memories(failing: Failing) -> str:
+    """All that a result says outside of its records; of a formatted text, what is no memory's own."""
+    text = _beside_the_records(failing.call)
+    if failing.call.records is None:
+        text = _without(text, [*failing.known.values(), *failing.original.filed], 12)
+    return text
+
+
 def _beside_the_records(call: Call) -> str:
     """All that a result says outside of its records."""
     result = call.result or {}
     text = show({k: v for k, v in result.items() if k != "content"}, 10_000_000) + "\n" + call.text
-    for record in call.records or []:
-        for value in record.values():
-            if isinstance(value, str) and len(value) > 3:
-                text = text.replace(show(value, 10_000_000)[1:-1], "").replace(value, "")
+    return _without(text, call.records or [], 3)
+
+
+def _without(text: str, records: list[Record], longer: int) -> str:
+    """A text without the strings of these records that are longer than so many characters."""
+    values = {v for v in _strings(records) if len(v) > longer}
+    for value in sorted(values, key=len, reverse=True):  # one may be part of another
+        text = text.replace(show(value, 10_000_000)[1:-1], "").replace(value, "")
     return text
+
+
+def _strings(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, (list, dict)):
+        inner = cast("list[object]", value) if isinstance(value, list) else cast("Record", value).values()
+        for each in inner:
+            yield from _strings(each)
 
 
 @check("LRO-ERR-05")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lro_conformance.checks.test_descriptor import payload_beside
 from lro_conformance.judge import NotApplicable, NotObserved, Subjects, check
-from lro_conformance.readings import cut_short, rules
+from lro_conformance.readings import cut_short, fewer_for_the_same_estimate, rules
 from lro_conformance.records import Record, by_id
 from lro_conformance.trials.edges import Edges
 from lro_conformance.trials.survey import Inline, Survey
@@ -66,13 +66,14 @@ def test_file_holds_the_set_before_budgeting(survey: Survey, see: Subjects) -> N
     """The file of inject holds all memories found, whatever the token budget."""
     _needs_inject(survey)
     for call in (c for (n, _), c in survey.whole.items() if n == "inject" and c.filed):
-        short = cut_short(survey, call)
+        short, fewer = cut_short(survey, call), fewer_for_the_same_estimate(survey, call)
         if short is None:
             continue
         see.expect(
-            not short,
+            not short and not fewer,
             expected="a file with every memory that E was made of",
-            observed=f"{len(call.filed)} memories for E = {call.estimate}, far too few",
+            observed=f"{len(call.filed)} memories for E = {call.estimate}, "
+            + (f"of which a recall has {fewer}" if fewer and not short else "far too few"),
             at=call,
         )
     budgeted = [c for c in survey.budgets if c.filed]
@@ -92,15 +93,8 @@ def test_file_holds_the_set_before_budgeting(survey: Survey, see: Subjects) -> N
                 observed=f"{len(plain.filed)} memories",
                 at=plain,
             )
-        return
-    recall, inject = survey.whole.get(("recall", None)), survey.whole.get(("inject", None))
-    if recall is None or inject is None or recall.query != inject.query or not recall.filed or not inject.filed:
+    if not see.examined:
         see.unseen("the tool takes no token budget, and there is no recall of the same query to compare with")
-        return
-    if len(recall.filed) != len(inject.filed):
-        see.unseen("the tool takes no token budget, and recall finds another number of memories")
-        return
-    see.expect(holds=True, expected="", observed="")
 
 
 @check("LRO-INJ-04")

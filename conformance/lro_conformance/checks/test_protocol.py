@@ -9,7 +9,7 @@ from lro_conformance.readings import died
 from lro_conformance.records import as_record, show
 from lro_conformance.reproducing import Everything
 from lro_conformance.trials.folders import Folders
-from lro_conformance.trials.stdout import Stdout
+from lro_conformance.trials.overall import Overall
 from lro_conformance.trials.survey import Disabled, Survey
 from lro_spec.line_schemas import lines_violating, schema_problem
 
@@ -51,16 +51,16 @@ def test_only_messages_on_stdout(survey: Survey, see: Subjects) -> None:
 
 
 @check("LRO-PROT-02")
-def test_only_messages_from_any_server(survey: Survey, stdout: Stdout, see: Subjects) -> None:
+def test_only_messages_from_any_server(survey: Survey, overall: Overall, see: Subjects) -> None:
     """The same of every server of the run: under each setting, while writing fails, while cleaning up."""
     if survey.anomalies:
         see.unseen("the first server did so already")
         return
     see.expect(
-        not stdout.lawless,
-        expected=f"JSON-RPC messages of MCP only on the stdout of {stdout.starts} servers",
-        observed=stdout.lawless[0] if stdout.lawless else "",
-        at=Everything(stdout.first) if stdout.first is not None else None,
+        not overall.lawless,
+        expected=f"JSON-RPC messages of MCP only on the stdout of {overall.starts} servers",
+        observed=overall.lawless[0] if overall.lawless else "",
+        at=Everything(overall.first) if overall.first is not None else None,
     )
 
 

@@ -21,7 +21,7 @@ from lro_conformance.profile import Profile
 from lro_conformance.report.model import CheckResult, Span
 from lro_conformance.starts import Start
 from lro_conformance.trials import trials
-from lro_conformance.trials.stdout import STDOUT, Stdout
+from lro_conformance.trials.overall import OVERALL, Overall
 from lro_conformance.verdicts import Verdict
 from lro_conformance.wire import Failure, Reply
 
@@ -156,9 +156,9 @@ class _Reader:
             return _raised(str(value["raised"]), str(value["message"]))
         title = name.removeprefix("trials/").removesuffix(".json")
         known = trials().get(title)
-        if known is None and title != STDOUT:
+        if known is None and title != OVERALL:
             return NotObserved("this version has no such trial")
-        kind = Stdout if known is None else get_type_hints(known.function)["return"]
+        kind = Overall if known is None else get_type_hints(known.function)["return"]
         try:
             return self._codec.decode(kind, value["found"])
         except ValueError as problem:

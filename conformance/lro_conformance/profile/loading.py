@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, cast
 
@@ -28,8 +30,10 @@ from lro_conformance.profile.yaml_lines import MAX_BYTES, Document, YamlError, r
 _Keyed = tuple[tuple[str | int, ...], str]
 
 
-def load(path: str | os.PathLike[str], *, command: Sequence[str] = ()) -> Profile:
+def load(path: str | os.PathLike[str], *, command: Sequence[str] = (), edition: str | None = None) -> Profile:
     """Reads and checks a profile. A *command* stands in for ``server.command``, which may then be missing.
+
+    An *edition* stands in for the profile's own, with all that follows from it, as the variables of settings.
 
     Raises `ProfileError` with every problem that was found.
     """
@@ -45,6 +49,9 @@ def load(path: str | os.PathLike[str], *, command: Sequence[str] = ()) -> Profil
         raise ProfileError([Problem(file, problem.line, dotted(problem.path), problem.message)]) from None
     if command:
         document = _with_command(document, command)
+    root = _mapping(document.value)
+    if edition is not None and root is not None:
+        document = Document({**root, "edition": edition}, document.lines)
     problems = list(_problems(file, document))
     if problems:
         raise ProfileError(problems)
@@ -100,6 +107,7 @@ def _inconsistencies(profile: Profile) -> Iterator[_Keyed]:
     if "{workdir}" not in profile.server.cwd and not (profile.folder / profile.server.cwd).is_dir():
         yield ("server", "cwd"), f"{profile.folder / profile.server.cwd} is not a folder"
     yield from _attest_inconsistencies(profile)
+    yield from _placeholder_inconsistencies(profile)
     if not profile.server.command[0]:
         yield ("server", "command", 0), "expected the name of a program, got an empty word"
 
@@ -113,6 +121,31 @@ def _config_file_inconsistencies(config_file: ConfigFile | None) -> Iterator[_Ke
         parts = Path(config_file.path).parts
         if len(parts) < 2 or parts[0] != "{workdir}" or ".." in parts:
             yield ("config_file",), f"expected a path below {{workdir}}, got {config_file.path}"
+
+
+_PLACEHOLDERS = ("{workdir}", "{value}", "{seed_file}", "{output_dir}")
+
+
+def _placeholder_inconsistencies(profile: Profile) -> Iterator[_Keyed]:
+    """Words in braces that would reach the server as they stand though they were meant to be filled in.
+
+    Other braces are the server's own business: only what is a placeholder elsewhere, or nearly one, is a mistake.
+    """
+    server, cleanup, seed = profile.server, profile.cleanup, profile.seed
+    for where, words, known in (
+        *((("server", "command", n), (word,), _PLACEHOLDERS[:1]) for n, word in enumerate(server.command)),
+        *((("server", "env", name), (word,), _PLACEHOLDERS[:1]) for name, word in server.env.items()),
+        (("server", "cwd"), (server.cwd,), _PLACEHOLDERS[:1]),
+        *((("settings", n, "arg"), s.arg, ("{value}",)) for n, s in profile.settings.items() if s is not None),
+        (("seed", "command"), seed.command if seed else (), ("{workdir}", "{seed_file}")),
+        (("cleanup", "command"), cleanup.command if cleanup else (), ("{workdir}", "{output_dir}")),
+    ):
+        there = (m.group() for word in words for m in re.finditer(r"\{[A-Za-z_-]+\}", word))
+        for found in (f for f in there if f not in known):
+            near = get_close_matches(found, known, n=1, cutoff=0.75)
+            if found in _PLACEHOLDERS or near:
+                hint = f"; did you mean {near[0]}?" if near else f"; {', '.join(known)} is"
+                yield where, f"{found} is not filled in here{hint}"
 
 
 def _attest_inconsistencies(profile: Profile) -> Iterator[_Keyed]:

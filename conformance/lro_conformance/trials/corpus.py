@@ -44,7 +44,7 @@ def seeded(lab: Lab, survey: Survey) -> Seeded:
         raise NotObserved("the server's threshold cannot be set (profile: settings.threshold_tokens)")
     with lab.bench(Settings(threshold_tokens=1)) as bench:
         for memory in wide():
-            if not _stored(bench, memory):
+            if not lab.taken(bench.store(memory)):
                 raise NotObserved("the server did not take a memory of the suite's")
         name = next(n for n in survey.operations if survey.offloads(n))
         details = [d for d in survey.operations[name].details if d != "light"] or [None]
