@@ -10,6 +10,7 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, TextIO
 
 from lro_conformance.report.text import one_line
+from lro_conformance.report.workflow import command
 from lro_spec.findings import Excerpt, Finding
 
 if TYPE_CHECKING:
@@ -227,24 +228,14 @@ class _GitHub:
 
     def finding(self, path: str, finding: Finding) -> None:
         known = {"file": path, "line": finding.line, "col": finding.column, "title": finding.rule}
-        properties = ",".join(f"{key}={_property(value)}" for key, value in known.items() if value is not None)
         where = f"{finding.pointer}: " if finding.pointer else ""
         hint = f"\n{finding.hint}" if finding.hint else ""
-        message = _data(f"{where}{one_line(finding.sentence)}{hint}")
-        self._stream.write(f"::{finding.severity} {properties}::{message}\n")
+        self._stream.write(command(finding.severity, f"{where}{one_line(finding.sentence)}{hint}", known) + "\n")
 
     def end(self, telling: Telling) -> None:
         if telling.documents and not telling.quiet:
             self._stream.write(telling.sentence() + "\n")
         self._stream.flush()
-
-
-def _data(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _property(value: str | int) -> str:
-    return _data(str(value)).replace(":", "%3A").replace(",", "%2C")
 
 
 _FORMS: dict[str, Callable[[TextIO], _Text | _Json | _Sarif | _GitHub]] = {

@@ -1,0 +1,77 @@
+"""What a run on GitHub shows beside a line: workflow commands; and the results of a run for the steps that follow."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lro_conformance.report.text import one_line
+
+if TYPE_CHECKING:
+    from lro_conformance.report.model import Report
+
+MOST = 10
+"""GitHub shows no more annotations of a kind in a step."""
+
+
+def command(kind: str, message: str, properties: Mapping[str, str | int | None]) -> str:
+    """One workflow command; *message* may have several lines."""
+    told = ",".join(f"{key}={_property(value)}" for key, value in properties.items() if value is not None)
+    return f"::{kind} {told}::{_data(message)}"
+
+
+def annotated(report: Report, file: str) -> Iterator[str]:
+    """A report's failures and warnings as annotations at the profile *file*, the gravest first."""
+    from lro_conformance.report.layout import no_verdict, reason_of
+    from lro_conformance.verdicts import Verdict
+
+    accepted = {a.requirement for a in report.baseline if a.state == "accepted"}
+    if report.failure is not None:
+        yield command("error", "\n".join(no_verdict(report)), {"file": file, "title": "LRO: no verdict"})
+    for entry in report.baseline:
+        if entry.state in ("stale", "expired"):
+            message = one_line(f"{entry.check}: accepted {entry.verdict.label} until {entry.until}: {entry.reason}")
+            yield command("error", message, {"file": file, "title": f"LRO baseline: {entry.state}"})
+    for verdict, kind in ((Verdict.FAIL, "error"), (Verdict.ERROR, "warning"), (Verdict.WARN, "warning")):
+        found = [r for r in report.requirements if r.verdict is verdict]
+        for result in found[:MOST]:
+            title = one_line(f"{result.requirement.id} {result.requirement.title}")
+            softened = "notice" if result.requirement.id in accepted else kind
+            yield command(softened, reason_of(result), {"file": file, "title": title})
+
+
+def results(report: Report) -> Iterator[str]:
+    """The lines of a step's outputs."""
+    yield f"achieved={report.achieved}"
+    for number, found in report.levels.items():
+        yield f"level-{number}={'no-verdict' if report.failure is not None else found}"
+
+
+def main(argv: Sequence[str]) -> int:
+    """``python -m lro_conformance.report.workflow annotations|results REPORT [FILE]``: what action.yml calls."""
+    from lro_conformance.misuse import Misuse
+    from lro_conformance.report.reading import read_report
+
+    what, path, *file = argv
+    try:
+        report = read_report(Path(path))
+    except Misuse as problem:
+        sys.stderr.write(f"{problem}\n")
+        return problem.exit_code
+    made = results(report) if what == "results" else annotated(report, file[0] if file else "lro.yaml")
+    sys.stdout.writelines(f"{line}\n" for line in made)
+    return 0
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(value: str | int) -> str:
+    return _data(str(value)).replace(":", "%3A").replace(",", "%2C")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
