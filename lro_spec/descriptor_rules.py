@@ -104,8 +104,9 @@ def _recipes(descriptor: dict[str, Any], text: Edition) -> Iterator[Finding]:
     wanted = len({recipe.number for recipe in text.recipes})
     if len(recipes) < wanted:
         expected = f"at least {wanted} recipes"
-        hint = f"`lro explain LRO-REC-13` lists those of {text.name}"
-        yield Finding("LRO-REC-13", "/jq_recipes", "recipes are missing", expected, f"{len(recipes)}", hint)
+        hint = f"they bind at level 2 (I-19); `lro explain LRO-REC-13` tells of those of {text.name}"
+        found = f"{len(recipes)}"
+        yield Finding("LRO-REC-13", "/jq_recipes", "recipes are missing", expected, found, hint, severity="warning")
 
 
 def _commands(descriptor: dict[str, Any], _: Edition) -> Iterator[Finding]:

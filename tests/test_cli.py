@@ -20,7 +20,7 @@ from report_samples import judged, mixed, report
 from lro_conformance.cli import main
 from lro_conformance.events import RunFinished, RunStarted, TrialFinished, TrialStarted
 from lro_conformance.judge import checks
-from lro_conformance.report.catalogue import written_checks
+from lro_conformance.report.catalogue import requirement_of, written_checks
 from lro_conformance.report.model import Report
 from lro_conformance.verdicts import Verdict
 from lro_spec.naming import file_name, ulid_at
@@ -438,3 +438,47 @@ class TestShell:
             return min(used, time.perf_counter() - started)
 
         assert min(seconds() for _ in range(5)) < 0.3
+
+
+@pytest.mark.parametrize(
+    ("id", "begins"),
+    [
+        ("I-31", "I-31 Servers that do not stand still\n\nOpen: "),
+        ("e-04", "E-04 Scores that are confidences\n\nRecipes 1 and 9"),
+        ("file.header_count", "LRO-FILE-06  "),
+        ("unusual.any_client_is_served", "LRO-THR-06  "),
+    ],
+)
+def test_readings_errata_and_checks_are_explained_too(id: str, begins: str, capsys: pytest.CaptureFixture[str]):
+    assert main(["explain", id]) == 0
+    assert capsys.readouterr().out.startswith(begins)
+
+
+@pytest.mark.parametrize("id", ["I-99", "file.nope", "../cli.main", "nope.header_count"])
+def test_what_cannot_be_explained_is_misuse(id: str, capsys: pytest.CaptureFixture[str]):
+    assert main(["explain", id]) == 2
+    assert capsys.readouterr().err.startswith(f"lro: no requirement '{id}'")
+
+
+def test_every_check_is_found_by_its_name():
+    assert [c.name for c in checks() if requirement_of(c.name) != c.requirement] == []
+
+
+def test_help_tells_of_commands_in_full(capsys: pytest.CaptureFixture[str]):
+    assert main(["--help"]) == 0
+    assert "..." not in capsys.readouterr().out.partition("Commands:")[2]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_full_disk_is_no_defect():
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "lro_conformance", "requirements"], stdout=full, stderr=subprocess.PIPE, check=False
+        )
+    assert (done.returncode, done.stderr) == (3, b"lro: the output could not be written: No space left on device\n")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs cat")
+def test_a_command_that_repeats_what_it_reads_is_no_server(capsys: pytest.CaptureFixture[str]):
+    assert main(["certify", "--plain", "--", "cat"]) == 3
+    assert "cat sends back what it reads" in capsys.readouterr().out

@@ -423,7 +423,6 @@ class TestDescriptor:
             ({"line_schema": {}}, "LRO-DESC-10", "/line_schema"),
             ({"line_schema": True}, "LRO-DESC-10", "/line_schema"),
             ({"line_schema": {"type": "object"}}, "LRO-DESC-10", "/line_schema"),
-            ({"jq_recipes": []}, "LRO-REC-13", "/jq_recipes"),
             (recipe(""), "LRO-REC-13", "/jq_recipes/10/command"),
             (recipe("tail -n +2 {file} | jq .id"), "LRO-REC-11", "/jq_recipes/10/command"),
             (recipe("tail -n +2 /tmp/other.jsonl | jq .id"), "LRO-REC-11", "/jq_recipes/10/command"),
@@ -437,6 +436,11 @@ class TestDescriptor:
     def test_each_fault_is_found_under_its_requirement(self, changed: dict[str, Any], rule: str, pointer: str):
         finding = only(list(validate_descriptor(descriptor(**changed))))
         assert (finding.rule, finding.pointer, finding.severity) == (rule, pointer, "error")
+
+    def test_too_few_recipes_are_a_warning_as_they_bind_at_level_2(self):
+        for few in ([], descriptor()["jq_recipes"][:9]):
+            finding = only(list(validate_descriptor(descriptor(jq_recipes=few))))
+            assert (finding.rule, finding.pointer, finding.severity) == ("LRO-REC-13", "/jq_recipes", "warning")
 
     @pytest.mark.parametrize(
         "changed",

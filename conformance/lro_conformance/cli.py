@@ -7,7 +7,9 @@ wrong, 3 no verdict.
 
 from __future__ import annotations
 
+import errno
 import os
+import re
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 
 NO_VERDICT, INTERRUPTED, BROKEN_PIPE = 3, 130, 141
 PROFILE_NAME = "lro.yaml"
+_CANNOT_WRITE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 _PASS_ON = {"allow_interspersed_args": False}  # from the first word that is no option on, everything is the server's
 
 _edition = click.option("--edition", "edition_name", metavar="E", help="The text to judge by (default: lro-6400).")
@@ -53,12 +56,27 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # whoever read our output has enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
+    except OSError as problem:
+        if problem.errno not in _CANNOT_WRITE:
+            return _defect(problem, verbose=_asked_for_more(arguments))
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        click.echo(f"lro: the output could not be written: {problem.strerror}", err=True)
+        return NO_VERDICT
     except Exception as problem:
         return _defect(problem, verbose=_asked_for_more(arguments))
     return code or 0
 
 
-@click.group(invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
+class _Commands(click.Group):
+    """A group whose help has the first paragraph of each command, however long it is."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        found = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
+        with formatter.section("Commands"):
+            formatter.write_dl([(n, c.get_short_help_str(limit=1000)) for n, c in found if c is not None])
+
+
+@click.group(cls=_Commands, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--version", is_flag=True, help="Print the version and exit.")
 @click.pass_context
 def lro(context: click.Context, version: bool) -> int | None:
@@ -150,19 +168,29 @@ def requirements(edition_name: str | None, level: int | None, groups: tuple[str,
 @click.argument("ids", nargs=-1, required=True, metavar="ID…")
 @_edition
 def explain(ids: tuple[str, ...], edition_name: str | None) -> None:
-    """Explain a requirement: what it says, why, how it is checked, how a failure is mended."""
-    from lro_conformance.report.catalogue import explanation, full_id, nearest, written_checks
+    """Explain a requirement: what it says, why, how it is checked, how a failure is mended.
+
+    ID is that of a requirement (LRO-FILE-06, or FILE-06), of a reading or an erratum of the text (I-31, E-04), or the
+    name of a check (file.header_count), which stands for its requirement.
+    """
+    from lro_conformance.report.catalogue import explanation, full_id, nearest, note, requirement_of, written_checks
     from lro_spec.requirements import catalogue
 
     edition = _known_edition(edition_name)
     known = {r.id: r for r in catalogue(edition)}
-    wanted = [full_id(given) for given in ids]
-    for given, id in zip(ids, wanted, strict=True):
-        if id not in known:
+    texts: list[str] = []
+    for given in ids:
+        told = note(given.upper()) if re.fullmatch(r"[IEie]-\d+", given) else None
+        id = requirement_of(given) or full_id(given)
+        if told is not None:
+            texts.append(told)
+        elif id in known:
+            texts.append("\n".join(explanation(known[id], written_checks(id))))
+        else:
             near = nearest(id, list(known))
             hint = f"; did you mean {' or '.join(near)}?" if near else "; `lro requirements` lists them"
             raise Misuse(f"no requirement {given!r} in {edition}{hint}")
-    click.echo("\n\n".join("\n".join(explanation(known[id], written_checks(id))) for id in wanted))
+    click.echo("\n\n".join(texts))
 
 
 @lro.command()

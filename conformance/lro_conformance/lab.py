@@ -434,6 +434,8 @@ class Lab:
         if reply.failure is not None:
             self.note_failure(reply.failure)
             raise ServerTrouble(in_words(reply.failure))
+        if any(m.direction == "in" and m.line.strip() == reply.request.strip() for m in server.transcript):
+            raise ServerTrouble(f"{server.argv[0]} sends back what it reads, as cat does: it is no MCP server")
         if reply.error is not None:
             raise ServerTrouble(f"initialize was refused: {json.dumps(reply.error)[:300]}")
         if server.offers_logging:

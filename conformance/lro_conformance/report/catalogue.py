@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from difflib import get_close_matches
 from pathlib import Path
 
+import lro_spec
 from lro_spec.requirements import Requirement
 
 CHECKS = Path(__file__).parent.parent / "checks"
@@ -51,6 +53,35 @@ def every_check() -> tuple[str, ...]:
         if isinstance(node, ast.FunctionDef)
         and any(ast.unparse(decorator).startswith("check(") for decorator in node.decorator_list)
     )
+
+
+def requirement_of(check: str) -> str | None:
+    """The requirement that a check judges, by the check's name; None when there is no such check."""
+    chapter, _, name = check.partition(".")
+    path = CHECKS / f"test_{chapter}.py"
+    if not chapter.isidentifier() or not path.is_file():
+        return None
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.FunctionDef) and node.name == f"test_{name}":
+            calls = [d for d in node.decorator_list if isinstance(d, ast.Call) and ast.unparse(d.func) == "check"]
+            return next((str(ast.literal_eval(d.args[0])) for d in calls), None)
+    return None
+
+
+def note(name: str) -> str | None:
+    """A numbered reading or erratum (``I-31``, ``E-04``) as the documents have it; None when there is no such one."""
+    for folder in _NOTES:
+        if folder.is_file():
+            text = folder.read_text(encoding="utf-8")
+            break
+    else:
+        raise FileNotFoundError(f"interpretations.md is in none of {', '.join(map(str, _NOTES))}: reinstall lro-spec")
+    found = re.search(rf"^### ({re.escape(name)} .*?)(?=^##|\Z)", text, re.DOTALL | re.MULTILINE)
+    return None if found is None else found[1].strip().replace("**", "")
+
+
+_SPEC = Path(lro_spec.__file__).parent
+_NOTES = (_SPEC / "interpretations.md", _SPEC.parent / "docs" / "interpretations.md")
 
 
 def _binds(decorator: ast.expr, id: str) -> bool:
