@@ -383,6 +383,7 @@ class TestShell:
             "certify",
             "compare",
             "explain",
+            "init",
             "judge",
             "proxy",
             "requirements",

@@ -1,4 +1,4 @@
-"""`lro`: certify, judge, validate, compare, requirements, explain, schema, serve.
+"""`lro`: certify, init, judge, validate, compare, requirements, explain, schema, serve.
 
 Only click and the signatures of commands are imported here; each command imports what it needs when it runs, so that
 help and the catalogue answer at once. Exit codes: 0 what was claimed holds, 1 it does not, 2 the call or the profile is
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, cast
 import click
 
 from lro_conformance.compare_command import compare
+from lro_conformance.init_command import init
 from lro_conformance.judge_command import judge
 from lro_conformance.misuse import MISUSE, Misuse
 from lro_conformance.showing import Showing, showing_options
@@ -141,6 +142,7 @@ def certify(
     return showing.show(make, lambda: next(iter(lost), None))
 
 
+lro.add_command(init)
 lro.add_command(judge)
 lro.add_command(validate)
 lro.add_command(compare)

@@ -1,0 +1,172 @@
+"""A probed server as a commented ``lro.yaml``; what could not be found is there as a comment that says so."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from lro_conformance.operations import OPERATIONS, TOOLS
+from lro_conformance.profile.model import Setting, default_settings
+
+if TYPE_CHECKING:
+    from lro_conformance.probing import Probed
+
+SETTINGS = {
+    "enabled": "turns offloading on and off",
+    "threshold_tokens": "the size above which a result is offloaded",
+    "ttl_seconds": "how long a file lives",
+    "output_dir": "where files go",
+}
+
+
+def profile_text(found: Probed) -> str:
+    """The text of the profile."""
+    return "\n".join([*_lines(found), ""])
+
+
+def _lines(found: Probed) -> Iterator[str]:
+    profile = found.profile
+    said = " ".join(_safe(w) for w in (found.name, found.version) if w) or "a server without a name"
+    yield f"# How {said} is certified: `lro certify` in this folder. Written by `lro init`."
+    yield "# `lro validate lro.yaml` checks it; `lro schema profile` describes every key."
+    yield ""
+    yield f"edition: {profile.edition}"
+    yield "# level: 3                     # the level that you claim: then `lro certify` exits 0 only when it is proved"
+    yield ""
+    yield "server:"
+    yield f"  command: {_flow(profile.server.command)}"
+    if profile.server.env:
+        yield f"  env: {_flow(profile.server.env)}"
+    else:
+        yield '  # env: {MY_DATA: "{workdir}/data"}   # {workdir}: a fresh folder for each process'
+    yield ""
+    yield from _settings(found)
+    yield ""
+    yield from _operations(found)
+    yield ""
+    yield from _seed(found)
+    yield ""
+    yield from _cleanup(found)
+    yield from _events(found)
+    if found.inline_found is False:
+        yield ""
+        yield "# NOT FOUND: records in an inline result. Where they are JSON, name their place:"
+        yield '# inline: {records: ".results"}'
+
+
+def _settings(found: Probed) -> Iterator[str]:
+    if not found.settings:
+        why = "nothing was offloaded" if found.operations else "no tool could be called"
+        yield f"# NOT FOUND: how a setting reaches the server ({why}). These are the documented variables:"
+        yield "settings:"
+        for name, way in default_settings(found.profile.edition).items():
+            yield f"  {name}: {_way(way)}"
+        yield '  # or {arg: "--threshold={value}"}, or {toml: KEY} with config_file; null where there is none'
+        return
+    yield "settings:                      # each was seen to take effect, but for those that are marked"
+    for name, meaning in SETTINGS.items():
+        way = found.settings.get(name)
+        if way is not None:
+            yield f"  {name}: {_way(way)}   # {meaning}"
+        else:
+            ways = '{env: NAME}, {arg: "--flag={value}"} or {toml: KEY}'
+            yield f"  {name}: null   # NOT FOUND: {meaning}; {ways}"
+
+
+def _operations(found: Probed) -> Iterator[str]:
+    if not found.operations:
+        yield "# NOT FOUND: which tool performs which operation. The server lists"
+        names = [_safe(str(t.get("name"))) for t in found.tools]
+        yield f"#   {', '.join(names) if names else 'no tools'}"
+        yield "# operations:"
+        for name in OPERATIONS:
+            arguments = '{query: "*"}, query: query, limit: limit, detail: detail'
+            yield f"#   {name}: {{tool: {TOOLS[name]}, arguments: {arguments}}}"
+        return
+    yield "operations:                    # the tool of each, what every call carries, and the names of its arguments"
+    for name in OPERATIONS:
+        operation = found.operations.get(name)
+        if operation is None:
+            yield f"  # NOT FOUND: a tool for {name}"
+            continue
+        known: dict[str, Any] = {"tool": operation.tool, "arguments": dict(operation.arguments)}
+        for key in ("query", "limit", "detail", "budget"):
+            if (value := getattr(operation, key)) is not None:
+                known[key] = value
+        call = found.calls.get(name)
+        yield f"  {name}: {_flow(known)}"
+        missing = [key for key in ("query", "limit", "detail") if getattr(operation, key) is None]
+        if missing:
+            yield f"    # NOT FOUND: an argument for {', '.join(missing)}"
+        if call is not None and call.outcome in ("error", "no answer"):
+            yield f"    # it did not answer with a result: {_safe(call.evidence().splitlines()[-1])[:160]}"
+
+
+def _seed(found: Probed) -> Iterator[str]:
+    seed = found.profile.seed
+    if seed is not None and seed.tool is not None:
+        yield f"seed: {_flow({'tool': seed.tool, 'arguments': seed.arguments})}   # stores the suite's own memories"
+        return
+    if found.storing is None:
+        yield "# NOT FOUND: a tool that stores memories. Without one, the suite judges by what the server holds."
+        yield '# seed: {tool: store_memory, arguments: {memory: "$memory"}}   # or {env: NAME}'
+        return
+    from lro_conformance.probing import memory_arguments
+
+    known = {"tool": str(found.storing.get("name")), "arguments": memory_arguments(found.storing)}
+    yield "# Not tried, as it would write into the server's data. Where each process has its own (server.env), say it:"
+    yield "# more is then judged (CJK scripts, any memory, any recipe)."
+    yield f"# seed: {_flow(known)}"
+
+
+def _cleanup(found: Probed) -> Iterator[str]:
+    way = found.cleanup or found.profile.cleanup
+    if way is None:
+        yield "# NOT FOUND: what makes the server delete expired files; or {restart: true}, {command: […]}, {wait_s: 5}"
+        yield "# cleanup: {tool: run_custodial_task, arguments: {task: offload_cleanup}}"
+    elif way.tool is not None:
+        yield f"cleanup: {_flow({'tool': way.tool, 'arguments': way.arguments})}"
+    else:
+        yield "cleanup: {restart: true}"
+
+
+def _events(found: Probed) -> Iterator[str]:
+    if found.events is not None:
+        yield f"events: {found.events}"
+    else:
+        yield "# NOT FOUND: where events are seen: notifications, stderr, {file_env: NAME}, or none"
+        yield "# events: notifications"
+
+
+def _way(way: Setting | None) -> str:
+    if way is None:
+        return "null"
+    if way.env is not None:
+        return _flow({"env": way.env})
+    return _flow({"arg": way.arg[0] if len(way.arg) == 1 else way.arg} if way.arg else {"toml": way.toml})
+
+
+def _flow(value: object) -> str:
+    """A value in YAML's flow style; texts as JSON has them, which YAML reads."""
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{_flow(str(k))}: {_flow(v)}" for k, v in value.items()) + "}"  # pyright: ignore
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return "[" + ", ".join(map(_flow, value)) + "]"  # pyright: ignore
+    if (
+        isinstance(value, str)
+        and value.isascii()
+        and value.replace("_", "").replace("-", "").isalnum()
+        and value[0].isalpha()
+    ):
+        return value if value.lower() not in _WORDS else json.dumps(value)
+    return json.dumps(value, ensure_ascii=True)
+
+
+_WORDS = {"true", "false", "yes", "no", "on", "off", "null", "y", "n"}
+"""What YAML would take for something else than a text."""
+
+
+def _safe(text: str) -> str:
+    """A server's words within a comment: one line, printable."""
+    return "".join(c if c.isprintable() else " " for c in text)[:200]

@@ -1,0 +1,139 @@
+"""`lro init`: what is found of a server, what is said of the rest, and that the profile certifies it unedited."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from lro_conformance import profile as profiles
+from lro_conformance.engine import certify
+from lro_conformance.probing import probe, ways_in
+from lro_conformance.profile import Profile, Setting
+from lro_conformance.profile.writing import profile_text
+from tests.registry import Installed
+from tests.servers.variants import command
+from tests.test_typescript import SOURCE
+
+
+def _init(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    argv = [sys.executable, "-P", "-m", "lro_conformance", "init", *words]
+    return subprocess.run(argv, capture_output=True, text=True, timeout=100, check=False, cwd=folder)
+
+
+def _achieved(folder: Path) -> int:
+    return certify(profiles.load(folder / "lro.yaml"), seed=1, examples=0).achieved
+
+
+def test_the_plain_server_is_certified_by_what_was_found(tmp_path: Path) -> None:
+    """Everything is found, nothing is stored, and the profile proves level 3 as it is."""
+    done = _init(tmp_path, "--", *command())
+    assert done.returncode == 0
+    assert done.stdout == "lro.yaml: plain-memory: 3 of 3 operations, 4 of 4 settings\nnext: lro certify\n"
+    text = (tmp_path / "lro.yaml").read_text()
+    assert "NOT FOUND" not in text
+    assert '# seed: {tool: store_memory, arguments: {memory: "$memory"}}' in text
+    assert _achieved(tmp_path) == 3
+
+
+@pytest.mark.long
+def test_the_reference_server_is_certified_by_what_was_found(tmp_path: Path) -> None:
+    """Its memories are those of a demonstration, never the user's."""
+    assert _init(tmp_path, "--", "lro", "serve").returncode == 0
+    assert profiles.load(tmp_path / "lro.yaml").server.env["ATLATL_DATA_DIR"] == ":memory:"
+    assert _achieved(tmp_path) == 3
+
+
+@pytest.mark.registry
+@pytest.mark.timeout(400)
+def test_a_typescript_server_is_certified_by_what_was_found(installed: Installed, tmp_path: Path) -> None:
+    """The same of the TypeScript SDK."""
+    (tmp_path / "node_modules").symlink_to(installed.node_modules())
+    shutil.copy(SOURCE, tmp_path)
+    assert _init(tmp_path, "--", "node", "server.mjs").returncode == 0
+    assert _achieved(tmp_path) == 3
+
+
+def test_a_server_that_takes_flags_tells_them_in_its_help(tmp_path: Path) -> None:
+    """Where the documented variables do nothing, flags of ``--help`` are tried; what is not there is marked."""
+    words = command("is_set_by_flags")
+    script = tmp_path / "server.sh"
+    usage = "usage: server [--threshold=N] [--out=DIR] [--output-dir=DIR]"
+    script.write_text(f'[ "$1" = --help ] && echo "{usage}" && exit\nexec {" ".join(words)} "$@"\n')
+    found = probe(Profile.for_command(["sh", str(script)]), lambda step: None)
+    assert found.settings["threshold_tokens"] == Setting(arg=("--threshold={value}",))
+    text = profile_text(found)
+    assert 'threshold_tokens: {arg: "--threshold={value}"}' in text
+    assert "ttl_seconds: null   # NOT FOUND" in text
+    (tmp_path / "lro.yaml").write_text(text)
+    assert profiles.load(tmp_path / "lro.yaml").settings["ttl_seconds"] is None
+
+
+def test_flags_and_variables_are_read_from_help() -> None:
+    """By their names: those of the setting, and no others."""
+    text = "--offload-threshold N  --out-dir D  MY_TTL_SECONDS (default 3600)  --verbose"
+    assert [w.arg[0] for w in ways_in("threshold_tokens", text)] == [
+        "--offload-threshold={value}",
+        "--offload-threshold",
+    ]
+    assert [w.arg[0] for w in ways_in("output_dir", text)] == ["--out-dir={value}", "--out-dir"]
+    assert list(ways_in("ttl_seconds", text)) == [Setting(env="MY_TTL_SECONDS")]
+
+
+def test_a_server_without_a_fitting_tool(tmp_path: Path) -> None:
+    """Its tools are listed in the profile, which loads, and says what is to be filled in; also hostile names."""
+    answers = {
+        "initialize": {
+            "protocolVersion": "2025-11-25",
+            "capabilities": {},
+            "serverInfo": {"name": "x\nserver: {command: [rm]}", "version": "1"},
+        },
+        "tools/list": {"tools": [{"name": "read_file\n  evil: 1", "inputSchema": {"type": "object"}}]},
+    }
+    server = tmp_path / "server.py"
+    server.write_text(
+        "import json,sys\n"
+        f"answers = json.loads({json.dumps(json.dumps(answers))})\n"
+        "for line in sys.stdin:\n"
+        "    m = json.loads(line)\n"
+        "    said = {'jsonrpc': '2.0', 'id': m.get('id'), 'result': answers.get(m['method'], {})}\n"
+        "    if 'id' in m: print(json.dumps(said), flush=True)\n"
+    )
+    done = _init(tmp_path, "-o", "mine.yaml", "--", sys.executable, str(server))
+    assert done.returncode == 0
+    text = (tmp_path / "mine.yaml").read_text()
+    assert "# NOT FOUND: which tool performs which operation" in text
+    assert "#   read_file   evil: 1" in text
+    profile = profiles.load(tmp_path / "mine.yaml")
+    assert profile.server.command == (sys.executable, str(server))
+    assert "next: lro certify --profile mine.yaml" in done.stdout
+
+
+def test_a_profile_is_never_overwritten_unasked(tmp_path: Path) -> None:
+    """One line and exit code 2, before the server is started."""
+    (tmp_path / "lro.yaml").write_text("mine")
+    done = _init(tmp_path, "--", "touch", "started")
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "is there already" in done.stderr
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["lro.yaml"]
+    assert (tmp_path / "lro.yaml").read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["nonexistent"], 3, "cannot start nonexistent: it is nowhere on the PATH"),
+        (["false"], 3, "exited with code 1"),
+        ([], 2, "Missing argument"),
+        ([""], 3, "cannot start"),
+    ],
+)
+def test_what_cannot_be_probed_is_one_line(tmp_path: Path, words: list[str], code: int, said: str) -> None:
+    """Nothing is written."""
+    done = _init(tmp_path, "--", *words)
+    assert (done.returncode, said in done.stderr, "Traceback" in done.stderr) == (code, True, False)
+    assert not (tmp_path / "lro.yaml").exists()
