@@ -141,7 +141,7 @@ def _plain_records(block: Block, state: FileState) -> list[dict[str, Any]] | Non
     records = cast("list[dict[str, Any]]", values)
     if MARKER in map(_TYPE, records):
         return None
-    if not state.carriage_return_told and any(map(_CARRIAGE_RETURN, block.lines)):
+    if block.returns and not state.carriage_return_told and any(map(_CARRIAGE_RETURN, block.lines)):
         return None
     return records
 

@@ -7,9 +7,12 @@ import stat
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
+from threading import Thread
+from types import TracebackType
 from typing import Any, cast
 
 from lro_spec.descriptor_rules import NAME_AND_SUMMARY, validate_descriptor
+from lro_spec.editions import Edition
 from lro_spec.editions import edition as edition_named
 from lro_spec.file_rules import FileState, judge_file, placed
 from lro_spec.findings import Finding, shown
@@ -18,7 +21,7 @@ from lro_spec.physical_lines import Block, Readable
 from lro_spec.streams import PACKED_SUFFIXES, plain_name, unpacked
 from lro_spec.summary_rules import Facts, estimate_of_header, summary_against_file
 
-SAMPLE_RECORDS = 200
+SAMPLE_RECORDS = 100
 """On how many records, from the first on, recipes are run."""
 
 _SAMPLE_BYTES = 4 * 1024 * 1024
@@ -87,38 +90,36 @@ class Following:
         reader = _Reader(descriptor, sound)
         state = FileState(self._edition.name, reader)
         unreadable = False
-        try:
-            with open(path, "rb", buffering=0) as plain:
-                stream = cast("Readable", plain)
-                stream = unpacked(self._opened(path, stream) if self._opened is not None else stream)
-                self.path = path
-                for finding in judge_file(stream, state, plain_name(Path(path).name)):
-                    unreadable = unreadable or (finding.rule == "LRO-FILE-01" and finding.severity == "error")
-                    # the name was judged with the descriptor
-                    if finding.line is not None or finding.rule != "LRO-NAME-02":
-                        yield replace(finding, path=path)
-        except OSError as problem:
-            yield Finding(_RULE, "/file_path", "the file cannot be read", "a readable file", _said(path, problem))
-            return
-        self.lines, self.header = state.lines, state.header
-        for finding in reader.end():
-            yield replace(finding, path=path)
-        if state.header is None or state.header_line is None:
-            return
-        if not unreadable and reader.facts.characters:
-            for finding in estimate_of_header(state.header, reader.facts):
-                yield replace(placed(finding, state.header_line), path=path)
-        if "summary" in sound:
-            records = None if unreadable else state.records
-            yield from summary_against_file(descriptor, state.header, reader.facts, records)
-        if "line_schema" in sound and reader.records:
-            yield from _vacuous(descriptor["line_schema"], reader.records)
-        if "jq_recipes" in sound and reader.records and not reader.skipped:
-            from lro_spec.recipe_rules import Sample, recipes_against_file
-
-            lines = b"".join(line + b"\n" for line in (state.header_line.data, *reader.lines))
-            sample = Sample(lines, state.header, reader.records)
-            yield from recipes_against_file(descriptor, sample, self._edition)
+        with _Recipes(descriptor, self._edition, state, reader) as recipes:
+            if "jq_recipes" in sound:
+                reader.when_sampled = recipes.start
+            try:
+                with open(path, "rb", buffering=0) as plain:
+                    stream = cast("Readable", plain)
+                    stream = unpacked(self._opened(path, stream) if self._opened is not None else stream)
+                    self.path = path
+                    for finding in judge_file(stream, state, plain_name(Path(path).name)):
+                        unreadable = unreadable or (finding.rule == "LRO-FILE-01" and finding.severity == "error")
+                        # the name was judged with the descriptor
+                        if finding.line is not None or finding.rule != "LRO-NAME-02":
+                            yield replace(finding, path=path)
+            except OSError as problem:
+                yield Finding(_RULE, "/file_path", "the file cannot be read", "a readable file", _said(path, problem))
+                return
+            self.lines, self.header = state.lines, state.header
+            for finding in reader.end():
+                yield replace(finding, path=path)
+            if state.header is None or state.header_line is None:
+                return
+            if not unreadable and reader.facts.characters:
+                for finding in estimate_of_header(state.header, reader.facts):
+                    yield replace(placed(finding, state.header_line), path=path)
+            if "summary" in sound:
+                records = None if unreadable else state.records
+                yield from summary_against_file(descriptor, state.header, reader.facts, records)
+            if "line_schema" in sound and reader.records:
+                yield from _vacuous(descriptor["line_schema"], reader.records)
+            yield from recipes.findings()
 
 
 _RULE = "LRO-DESC-02"
@@ -132,11 +133,12 @@ class _Reader:
         self.facts = Facts(scored=scored)
         self.records: list[dict[str, Any]] = []
         self.lines: list[bytes] = []
-        self.skipped = False
+        self.skipped: bool = False
         """Whether a line among those of the sample is none of its records."""
+        self.when_sampled: Callable[[], None] = _nothing
         self._judge = LineJudge(descriptor["line_schema"]) if "line_schema" in sound else None
         self._bytes = 0
-        self._next = 2
+        self._next: int = 2
 
     def take(self, records: list[dict[str, Any]], block: Block) -> Iterator[Finding]:
         self.facts.take(records, block)
@@ -147,12 +149,65 @@ class _Reader:
             self.lines += block.lines[:left]
             self._bytes += sum(map(len, block.lines[:left]))
             self._next = block.number + len(records)
+            if len(self.records) == SAMPLE_RECORDS or self._bytes >= _SAMPLE_BYTES:
+                self.when_sampled()
         if self._judge is not None:
             yield from self._judge.take(records, block)
 
     def end(self) -> Iterator[Finding]:
+        self.when_sampled()
         if self._judge is not None:
             yield from self._judge.end()
+
+
+class _Recipes:
+    """Runs the recipes in a thread, which mostly waits for jq, while the rest of the file is read."""
+
+    def __init__(self, descriptor: Mapping[str, Any], edition: Edition, state: FileState, reader: _Reader) -> None:
+        self._descriptor = descriptor
+        self._edition = edition
+        self._state = state
+        self._reader = reader
+        self._thread: Thread | None = None
+        self._found: list[Finding] = []
+        self._problem: Exception | None = None
+
+    def __enter__(self) -> _Recipes:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, tb: TracebackType | None) -> None:
+        if self._thread is not None:
+            self._thread.join()
+
+    def start(self) -> None:
+        """Starts, once, with the sample that the reader has; not without a header before it or with gaps in it."""
+        header, line, reader = self._state.header, self._state.header_line, self._reader
+        if self._thread is not None or header is None or line is None or not reader.records or reader.skipped:
+            return
+        from lro_spec.recipe_rules import Sample, recipes_against_file
+
+        sample = Sample(b"".join(each + b"\n" for each in (line.data, *reader.lines)), header, list(reader.records))
+
+        def run() -> None:
+            try:
+                self._found = list(recipes_against_file(self._descriptor, sample, self._edition))
+            except Exception as problem:
+                self._problem = problem
+
+        self._thread = Thread(target=run, name="recipes")
+        self._thread.start()
+
+    def findings(self) -> list[Finding]:
+        """What came of it; waits for the end."""
+        if self._thread is not None:
+            self._thread.join()
+        if self._problem is not None:
+            raise self._problem
+        return self._found
+
+
+def _nothing() -> None:
+    return None
 
 
 def follow(

@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol
 MAX_LINE_BYTES = 64 * 1024 * 1024
 """The longest line that is read as JSON, unless the caller says otherwise."""
 
-_CHUNK = 128 * 1024
+_CHUNK = 64 * 1024
 
 
 class Readable(Protocol):
@@ -51,6 +51,8 @@ class Block(NamedTuple):
     """Where the first starts in the file, in bytes."""
     lines: list[bytes]
     """Without their line feeds."""
+    returns: bool = True
+    """Whether one of them may hold a carriage return."""
 
     def physical(self) -> Iterator[PhysicalLine]:
         """The lines one at a time."""
@@ -86,7 +88,7 @@ def blocks(stream: Readable, max_line_bytes: int = MAX_LINE_BYTES) -> Iterator[B
         else:
             lines.insert(0, begun.data())
         if lines and (max_line_bytes >= _CHUNK or max(map(len, lines)) <= max_line_bytes):
-            yield Block(number, offset, lines)
+            yield Block(number, offset, lines, b"\r" in chunk or b"\r" in lines[0])
         else:
             for line in Block(number, offset, lines).physical():
                 yield line._replace(data=line.data[:max_line_bytes])

@@ -47,8 +47,8 @@ class Facts:
 
     scored: bool = False
     """Whether scores are wanted: looking for them costs time."""
-    namespaces: Counter[str] | None = field(default_factory=Counter[str])
-    """None when there are too many to be counted."""
+    namespaces: Counter[object] | None = field(default_factory=Counter[object])
+    """How often each value of that field occurs, whatever it is; None when there are too many to be counted."""
     scores: Range = field(default_factory=Range)
     confidences: Range = field(default_factory=Range)
     characters: int = 0
@@ -56,16 +56,20 @@ class Facts:
     wide: int = 0
     """At least as many as there are characters of a wide script."""
     escapes: int = 0
+    """At least as many as there are escapes of characters by number."""
 
     def take(self, records: list[dict[str, Any]], block: Block) -> None:
         """Takes in the records of a block."""
         data = b"".join(block.lines)
-        characters = len(data.decode("utf-8", "replace"))
+        characters = len(data) if data.isascii() else len(data.decode("utf-8", "replace"))
         self.characters += characters
         self.wide += len(data) - characters
-        self.escapes += data.count(b"\\u")
+        self.escapes += data.count(b"\\")
         if self.namespaces is not None:
-            self.namespaces.update(n for n in map(_NAMESPACE, records) if isinstance(n, str) and n)
+            try:
+                self.namespaces.update(map(_NAMESPACE, records))
+            except TypeError:  # one of them is no text, nor anything that can be counted
+                self.namespaces.update(n for n in map(_NAMESPACE, records) if isinstance(n, str))
             if len(self.namespaces) > _MOST_NAMESPACES:
                 self.namespaces = None
         if self.scored:
@@ -92,9 +96,10 @@ def summary_against_file(
             yield _finding(rule, name, message, f"{shown(said)}, as in the header", summary[name], hint)
     yield from _estimate(descriptor, header)
     if facts.namespaces is not None and records:
-        wrong = wrong_namespaces(summary["top_namespaces"], facts.namespaces)
+        counts = Counter({name: n for name, n in facts.namespaces.items() if isinstance(name, str) and name})
+        wrong = wrong_namespaces(summary["top_namespaces"], counts)
         if wrong is not None:
-            top = ", ".join(f"{name} ({n})" for name, n in facts.namespaces.most_common(TOP + 1))
+            top = ", ".join(f"{name} ({n})" for name, n in counts.most_common(TOP + 1))
             expected = f"the most frequent of the file's namespaces, at most {TOP}: {top or 'there are none'}"
             message = f"top_namespaces are not those of the file: {wrong}"
             yield _finding("LRO-DESC-06", "top_namespaces", message, expected, summary["top_namespaces"])

@@ -125,6 +125,7 @@ def explained(name: str, line: dict[str, Any]) -> bool:
 ECMA = "JSON Schema's expressions are ECMAScript's, of ASCII, with a $ at the very end; jsonschema's are Python's"
 DRAFT7 = "draft 7 lets a validator look into contentEncoding; jsonschema takes it for an annotation, as later drafts do"
 
+BASE64 = ("", "x" * 300, "20260302T093000Z")
 DIFFERENCES: list[tuple[dict[str, Any], bool, list[str], str]] = [
     ({"pattern": "^x$"}, True, ["x\n"], ECMA),
     ({"pattern": "^\\d+$"}, True, ["٣"], ECMA),
@@ -136,7 +137,7 @@ DIFFERENCES: list[tuple[dict[str, Any], bool, list[str], str]] = [
     ({"pattern": "^\\D$"}, False, ["٣"], ECMA),
     ({"pattern": "^\\s$"}, False, ["\ufeff"], ECMA),
     ({"pattern": "^\\s$"}, True, ["\x1c"], ECMA),
-    (SCHEMAS[-1], True, [v for v in VALUES if isinstance(v, str) and v and v != "x" * 300], DRAFT7),
+    (SCHEMAS[-1], True, [v for v in VALUES if isinstance(v, str) and v not in BASE64], DRAFT7),
 ]
 """A schema, what jsonschema says of some values, the values, and why jsonschema-rs says the opposite.
 
