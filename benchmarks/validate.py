@@ -2,8 +2,8 @@
 
     python benchmarks/validate.py [--lines N] [--rounds N] [--sourcemeta PATH]
 
-The file is as the reference server writes it: N records of about 700 bytes. Each round runs everything once, one after the
-other; what is printed are medians over the rounds, and ratios within them, since a busy machine is slow for all alike.
+The file is as the reference server writes it: N records of about 700 bytes. Each round runs everything once, one after
+the other; what is printed are medians over the rounds, and ratios within them, since a busy machine is slow for all.
 
     npm install --prefix /tmp/sourcemeta @sourcemeta/jsonschema
     python benchmarks/validate.py --sourcemeta /tmp/sourcemeta/node_modules/.bin/jsonschema

@@ -33,9 +33,9 @@ class SeenIds:
 
     def add(self, id: str, line: int = 0) -> bool:
         """Whether the id is new, as far as it can be told at once; *line* is what `late` then says."""
-        hashed = hash(id) & _MASK
+        hashed = hash(id)
         if self._few is None:
-            return self._add_packed(hashed, line)
+            return self._add_packed(hashed & _MASK, line)
         if hashed in self._few:
             return False
         self._few.add(hashed)
@@ -47,7 +47,7 @@ class SeenIds:
     def add_all(self, ids: Sequence[str], first_line: int) -> list[int]:
         """Like `add`, for the ids of lines in a row: the places in *ids* of those that are not new."""
         if self._few is not None and self.count + len(ids) < self._most_few:
-            new = {hashed & _MASK for hashed in map(hash, ids)}
+            new = set(map(hash, ids))
             if len(new) == len(ids) and self._few.isdisjoint(new):
                 self._few |= new
                 self.count += len(ids)
@@ -60,7 +60,8 @@ class SeenIds:
 
     def _pack(self) -> None:
         self._buckets = [bytearray() for _ in range(_BUCKETS)]
-        for hashed in self._few or ():
+        for signed in self._few or ():
+            hashed = signed & _MASK
             self._buckets[hashed % _BUCKETS] += hashed.to_bytes(_WIDTH, "little")
         self._few = None
 

@@ -549,3 +549,40 @@ def test_memory_does_not_grow_with_the_file():
     finally:
         tracemalloc.stop()
     assert peak < 4_000_000  # of a file of ten megabytes
+
+
+class TestManyIds:
+    def test_repeats_are_found_however_many_ids_lie_between(self):
+        seen = SeenIds(limit=50, few=10)
+        assert all(seen.add(f"id{n}", n) for n in range(400))
+        assert [n for n in range(60) if not seen.add(f"id{n}", 1000 + n)] == list(range(50))  # told at once
+        assert sorted(seen.late()) == list(range(1050, 1060))  # told at the end
+
+    def test_ids_of_a_block_are_told_by_their_places(self):
+        seen = SeenIds(limit=50, few=10)
+        assert seen.add_all(["a", "b"], 2) == []
+        assert seen.add_all(["c", "a", "d", "c"], 4) == [1, 3]
+        assert seen.add_all([f"x{n}" for n in range(20)], 8) == []
+        assert seen.add_all(["x3", "d", "new"], 28) == [0, 1]
+
+    def test_a_share_that_was_written_out_is_read_back(self):
+        seen = SeenIds(limit=0, few=0)
+        count = 300_000
+        assert seen.add_all([f"{n}" for n in range(count)], 0) == []
+        assert seen.add_all(["7", f"{count - 1}", "new"], count) == []
+        assert sorted(seen.late()) == [count, count + 1]
+
+    def test_a_repeat_is_found_in_a_file_in_whole_blocks(self):
+        ids = [f"m{n}" for n in range(3000)]
+        data = lines(header(count=3001), *({"id": id} for id in [*ids, "m1500"]))
+        finding = only(found(data))
+        assert (finding.rule, finding.line, finding.column) == ("LRO-FILE-09", 3002, 8)
+
+
+class TestDocuments:
+    @settings(max_examples=60, deadline=None)
+    @given(st.recursive(ANYTHING, lambda inner: st.dictionaries(st.text(max_size=2), inner, max_size=2), max_leaves=4))
+    def test_anything_is_judged_and_nothing_raises(self, value: Any):
+        for judge in (validate_descriptor, validate_header, validate_line):
+            for finding in judge(value):
+                assert str(finding)
