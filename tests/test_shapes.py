@@ -155,6 +155,7 @@ def test_any_text_is_in_its_file(folder: Path, texts: list[str], both: bool) -> 
     [
         ("a\n\n b \r\nc", "text"),
         ("\n", "text"),
+        ('say "a",\nsay "b"},{"n":1,\n"},{\n', "text"),
         ('{"a": 1.10}\n{"a": 2}\n', "jsonl"),
         ('{"a": 1}\n{"a": 2', "text"),
         ("[1, 2, 1e400]", "json"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import islice
 from typing import Any, cast
 
@@ -14,8 +14,8 @@ from lro_spec.messages import JqRecipe
 from lro_spec.rendering import quote
 
 _MOST = 10
-_SAMPLE_LINES = 50
-_SAMPLE_BYTES = 1 << 16
+_SAMPLE_LINES = 16
+_SAMPLE_BYTES = 1 << 15
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 _KEYWORDS = frozenset(
     ("and", "or", "not", "if", "then", "elif", "else", "end", "as", "def", "reduce", "foreach", "try", "catch", "label")
@@ -75,12 +75,26 @@ def for_records(found: Fields) -> list[Draft]:
 def made(drafts: Iterable[Draft], path: str, lines: Iterable[bytes]) -> list[JqRecipe]:
     """The first ten recipes that run on the first records without an error, as commands on the file."""
     sample = _sample(lines)
+    return _commands((draft for draft in drafts if _runs(draft[1], draft[2], sample)), path)
+
+
+def made_for_text(path: str) -> list[JqRecipe]:
+    """The recipes for lines of text, as commands on the file; all such records are alike, so they have run once."""
+    return _commands(_running_for_text(), path)
+
+
+def _commands(drafts: Iterable[Draft], path: str) -> list[JqRecipe]:
     word = quote(path)
-    running = (draft for draft in drafts if _runs(draft[1], draft[2], sample))
     return [
         JqRecipe(what, f"tail -n +2 {word} | jq {options} {quote(program)}")
-        for what, options, program in islice(running, _MOST)
+        for what, options, program in islice(drafts, _MOST)
     ]
+
+
+@cache
+def _running_for_text() -> tuple[Draft, ...]:
+    sample = ['{"n":1,"text":"a word"}', '{"n":2,"text":""}']
+    return tuple(draft for draft in for_text() if _runs(draft[1], draft[2], sample))
 
 
 def _sample(lines: Iterable[bytes]) -> list[str]:

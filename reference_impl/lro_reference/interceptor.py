@@ -13,7 +13,7 @@ from itertools import chain, islice
 
 from lro_reference.events import FILE_WRITTEN, WRITE_FAILED, Emit, Event, timestamp
 from lro_reference.memory_guide import MemoryGuide
-from lro_reference.results import Guide, Inline, Lines, Offloaded, Outcome, ResultSet, Truncated
+from lro_reference.results import Guide, InBlocks, Inline, Lines, Offloaded, Outcome, ResultSet, Truncated
 from lro_reference.settings import Settings
 from lro_reference.writer import encode, write
 from lro_spec.messages import OffloadHeader, OffloadResponse, OffloadSummary
@@ -67,7 +67,8 @@ def _offload(
     )
     extra = {} if results.extra is None else {"extra": results.extra}
     name = file_name(results.operation, edition=edition, ulid=ulid_at(now))
-    path = write(settings.folder, name, chain([encode({**header.to_dict(), **extra})], lines))
+    written = lines.blocks() if isinstance(lines, InBlocks) else lines
+    path = write(settings.folder, name, chain([encode({**header.to_dict(), **extra})], written))
     emit(
         Event(
             FILE_WRITTEN,

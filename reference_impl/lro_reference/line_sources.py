@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
-
-import orjson
 
 from lro_reference.writer import encode
 
-_BATCH = 1 << 20
+_FIRST_BATCH, _BATCH = 1 << 14, 1 << 16
 
 
 class EncodedLines:
@@ -39,22 +37,30 @@ class TextLines:
         return self._count
 
     def __iter__(self) -> Iterator[bytes]:
-        number = 0
-        for batch in self._batches():
-            for line in batch.split("\n"):
-                number += 1
-                try:
-                    yield b'{"n":%d,"text":%b}' % (number, orjson.dumps(line))
-                except TypeError:  # half of a surrogate pair: only an escape can carry it
-                    yield encode({"n": number, "text": line})
+        return (line for block in self.blocks() for line in block.split(b"\n"))
+
+    def blocks(self) -> Iterator[bytes]:
+        """The records, some thousand at a time."""
+        return numbered(self._batches())
 
     def _batches(self) -> Iterator[str]:
         # In batches of whole lines, or a hundred thousand small strings would outweigh the text itself.
         start, end = 0, len(self._text) - self._text.endswith("\n")
+        size = _FIRST_BATCH  # whoever wants a few lines must not pay for thousands
         while True:
-            stop = self._text.find("\n", min(start + _BATCH, end), end)
+            stop = self._text.find("\n", min(start + size, end), end)
             if stop < 0:
                 yield self._text[start:end]
                 return
             yield self._text[start:stop]
-            start = stop + 1
+            start, size = stop + 1, _BATCH
+
+
+def numbered(texts: Iterable[str]) -> Iterator[bytes]:
+    """The lines of texts as records, numbered from 1: a block of them for each text."""
+    first = 1
+    for text in texts:
+        records = [{"n": n, "text": line} for n, line in enumerate(text.split("\n"), first)]
+        first += len(records)
+        # This is between two records and never in one: in a text, the quote before the n would be escaped.
+        yield encode(records)[1:-1].replace(b'"},{"n":', b'"}\n{"n":')

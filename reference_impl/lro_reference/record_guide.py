@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from lro_reference.field_recipes import for_records, for_text, made
+from lro_reference.field_recipes import for_records, made, made_for_text
 from lro_reference.fields import Fields, fields
 from lro_reference.shapes import Shape
 from lro_spec.messages import JqRecipe
@@ -36,8 +36,9 @@ class RecordGuide:
 
     def recipes(self, path: str) -> Sequence[JqRecipe]:
         """Recipes for the fields that are there; each has run on the first records."""
-        drafts = for_text() if self._text else for_records(self._fields)
-        return made(drafts, path, self._shape.lines)
+        if self._text:
+            return made_for_text(path)
+        return made(for_records(self._fields), path, self._shape.lines)
 
     def guidance(self, path: str, tokens: int, recipes: Sequence[JqRecipe]) -> str:
         """Advice, not orders: an assistant without a shell can only use the summary."""

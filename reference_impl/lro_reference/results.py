@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from lro_spec.messages import JqRecipe, OffloadResponse
 
@@ -15,6 +15,15 @@ class Lines(Protocol):
     def __len__(self) -> int: ...
 
     def __iter__(self) -> Iterator[bytes]: ...
+
+
+@runtime_checkable
+class InBlocks(Protocol):
+    """Lines that are quicker to write many at a time."""
+
+    def blocks(self) -> Iterator[bytes]:
+        """All lines in order, several in each block with line feeds between them."""
+        ...
 
 
 class Guide(Protocol):

@@ -44,6 +44,11 @@ def table(text: str) -> Table | None:
     return Table([dict(zip(names, row, strict=True)) for row in rows], layout)
 
 
+def could_be_table(text: str) -> bool:
+    """Whether the beginning of a text looks like a table's."""
+    return _delimiter(text) is not None
+
+
 def _delimiter(text: str) -> str | None:
     # A look at the first lines: a text of many megabytes must not be read as a table only to find that it is none.
     first: list[str] = []

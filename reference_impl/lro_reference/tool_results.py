@@ -83,6 +83,20 @@ class Interceptor:
         found = shape(result, again or (lambda: result))
         if found is None or not len(found.lines):
             return result
+        return self.shaped(result, found, tokens, tool=tool, arguments=arguments, threshold_tokens=threshold_tokens)
+
+    def shaped(
+        self,
+        result: Mapping[str, Any],
+        found: Shape,
+        tokens: int,
+        *,
+        tool: str,
+        arguments: Mapping[str, Any] | None = None,
+        threshold_tokens: int | None = None,
+    ) -> Mapping[str, Any]:
+        """Like `result`, for one whose payload is known as *found* and costs *tokens*."""
+        settings = self._settings(threshold_tokens)
         memories = memory_results.are_memories(found.records)
         results = (_memories if memories else _records)(found, tool, arguments or {}, tokens)
         edition = MEMORY_EDITION if memories else RECORD_EDITION

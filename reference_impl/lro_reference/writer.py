@@ -82,15 +82,21 @@ def _write_all(file: int, lines: Iterable[bytes]) -> None:
 
 
 def _chunks(lines: Iterable[bytes]) -> Iterator[bytes]:
-    pending = bytearray()
+    pending: list[bytes] = []
+    size = 0
     for line in lines:
-        pending += line
-        pending += b"\n"
-        if len(pending) >= _CHUNK_BYTES:
-            yield bytes(pending)
+        pending.append(line)
+        size += len(line)
+        if size >= _CHUNK_BYTES:
+            yield _joined(pending)
             pending.clear()
+            size = 0
     if pending:
-        yield bytes(pending)
+        yield _joined(pending)
+
+
+def _joined(lines: list[bytes]) -> bytes:
+    return b"\n".join((*lines, b""))
 
 
 def _publish(temporary: str, name: str, directory: int) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from lro_reference.events import to_stderr
 from lro_reference.proxy.calls import Requests
 from lro_reference.proxy.lines import LineWriter
-from lro_reference.proxy.options import ESTIMATES, ProxyOptions, load, server_environment
+from lro_reference.proxy.options import COUNTED, ESTIMATES, ProxyOptions, load, server_environment
 from lro_reference.proxy.relay import Relay, Terms
 from lro_reference.proxy.upstream import Upstream
 from lro_reference.settings import SettingsError
@@ -45,7 +45,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _relay(options: ProxyOptions, upstream: Upstream) -> int:
     interceptor = Interceptor(options.settings, emit=to_stderr, estimate=ESTIMATES[options.estimator])
     requests = Requests(options.request_timeout_s)
-    terms = Terms(options.max_line_mb << 20, options.threshold_of, {"version": "1", "proxy": True})
+    terms = Terms(
+        options.max_line_mb << 20, options.threshold_of, {"version": "1", "proxy": True}, COUNTED[options.estimator]
+    )
     relay = Relay(terms, requests, interceptor, LineWriter(1), _say)
     answers = threading.Thread(target=_answers, args=(relay, requests, upstream), name="answers", daemon=True)
     answers.start()

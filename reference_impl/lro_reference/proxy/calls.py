@@ -47,6 +47,11 @@ class Requests:
         with self._lock:
             return self._waiting.pop(id, None) if isinstance(id, Id) else None
 
+    def look(self, id: object) -> Request | None:
+        """The request that an answer is for, which goes on waiting."""
+        with self._lock:
+            return self._waiting.get(id) if isinstance(id, Id) else None
+
     def cancel(self, id: object) -> None:
         """The client has cancelled a request; an answer may still come."""
         with self._lock:

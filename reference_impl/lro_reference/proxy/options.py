@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from lro_reference.settings import ENVIRONMENT_PREFIX, Settings, SettingsError, add_flags, resolve
-from lro_spec.tokens import characters_estimate, script_aware_estimate
+from lro_spec.tokens import characters_estimate, estimate_of, script_aware_estimate
 
 ESTIMATES = {"scripts": script_aware_estimate, "characters": characters_estimate}
+COUNTED: Mapping[str, Callable[[int, int], int]] = {"scripts": estimate_of, "characters": lambda n, _: -(-n // 4)}
+"""The same from the number of characters, and how many of them are wide."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,11 @@ import orjson
 from lro_reference import exact, proxy_hint
 from lro_reference.proxy.calls import Request, Requests
 from lro_reference.proxy.lines import LineWriter, TooLong, read_lines
+from lro_reference.proxy.raw_text import WORTH_IT
+from lro_reference.proxy.raw_text import read as read_raw_text
 from lro_reference.proxy.widening import advertise, widen_tools
 from lro_reference.tool_results import Interceptor
+from lro_spec.tokens import estimate_of
 
 GONE, TIMED_OUT, TOO_LONG, UNREADABLE, CANCELLED = -32001, -32002, -32003, -32004, -32800
 """Codes of the errors that the proxy answers with itself."""
@@ -47,6 +50,8 @@ class Terms:
     threshold_of: Callable[[str], int | None]
     """The threshold for a tool, in tokens; None where its results are never touched."""
     capability: Mapping[str, Any]
+    estimate_of: Callable[[int, int], int] = estimate_of
+    """Tokens of a text with so many characters, of which so many are wide."""
 
 
 class Relay:
@@ -109,6 +114,9 @@ class Relay:
             if isinstance(line, TooLong):
                 self._fail_long_answer(line)
                 continue
+            if len(line) >= WORTH_IT and (raw := self._large_text(line)) is not None:
+                self._client.write(raw)
+                continue
             message = _parsed(line)
             if isinstance(message, dict) and "method" not in message:
                 self._answer_one(cast("Message", message), line)
@@ -120,6 +128,34 @@ class Relay:
             else:
                 self._unreadable(line)
             del message, line  # neither may stay in memory until the next one comes
+
+    def _large_text(self, line: bytearray) -> bytes | None:
+        """The answer instead of a line whose result is one large text; None where it takes the general way."""
+        found = read_raw_text(line)
+        if found is None:
+            return None
+        request = self._requests.look(found.message.get("id"))
+        if request is None or request.method not in TOOL_RESULTS or request.cancelled:
+            return None
+        threshold = self._terms.threshold_of(request.tool)
+        result = found.message["result"]
+        tokens = self._terms.estimate_of(found.characters, found.wide)
+        if threshold is None or tokens <= threshold or result.get("isError") is True:
+            return None
+        try:
+            made = self._interceptor.shaped(
+                result,
+                found.shape,
+                tokens,
+                tool=request.tool,
+                arguments=request.arguments,
+                threshold_tokens=threshold,
+            )
+        except Exception as problem:  # then it takes the general way, which has an answer to everything
+            self._say(f"a large text cannot be taken from its line: {problem}")
+            return None
+        self._requests.answered(request.id)
+        return orjson.dumps({**found.message, "result": made})
 
     def _answer_one(self, message: Message, line: bytearray) -> None:
         request = self._requests.answered(message.get("id"))

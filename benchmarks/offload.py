@@ -1,0 +1,80 @@
+"""What offloading costs: ``python benchmarks/offload.py [--runs N]``.
+
+Estimate, file and descriptor of n demo memories at full detail, against what nobody can do without: serialising the
+same records and writing them durably (exclusive private file, fsync, rename, fsync of the folder). Medians of
+interleaved rounds, in milliseconds; the paper's figure is for its file write alone, on another machine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import sys
+import tempfile
+import time
+from itertools import cycle, islice
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+for folder in (ROOT / "reference_impl", ROOT):
+    sys.path.insert(0, str(folder))
+
+import orjson  # noqa: E402
+
+from lro_reference.corpus import demo_memories  # noqa: E402
+from lro_reference.interceptor import Offloaded, ResultSet, intercept  # noqa: E402
+from lro_reference.memories import SCHEMA_VERSION, line_schema  # noqa: E402
+from lro_reference.settings import Settings  # noqa: E402
+
+SIZES = (25, 200, 500, 1000)
+PAPER_MS = 23.9
+TARGET = 2.0
+
+
+def offloaded(records: list[Any], folder: str) -> None:
+    results = ResultSet("recall", "full", records, line_schema("full"), SCHEMA_VERSION)
+    outcome = intercept(results, Settings(threshold_tokens=1, output_dir=folder), lambda event: None)
+    assert isinstance(outcome, Offloaded)
+    orjson.dumps(outcome.response.to_dict())
+
+
+def bare(records: list[Any], folder: str) -> None:
+    name = os.path.join(folder, "bare.jsonl")
+    file = os.open(f"{name}.tmp", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    os.write(file, b"\n".join(map(orjson.dumps, records)))
+    os.fsync(file)
+    os.close(file)
+    os.rename(f"{name}.tmp", name)
+    directory = os.open(folder, os.O_RDONLY)
+    os.fsync(directory)
+    os.close(directory)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--runs", type=int, default=40, help="rounds (default 40)")
+    parser.add_argument("--folder", help="where to write (default: a temporary folder)")
+    options = parser.parse_args()
+    met = True
+    print(f"{'n':>5}{'offload':>10}{'bare write':>12}{'ratio':>8}   (paper, file write alone: {PAPER_MS} ms)")
+    with tempfile.TemporaryDirectory(dir=options.folder) as folder:
+        for n in SIZES:
+            records = list(islice(cycle(list(demo_memories())), n))
+            times: dict[Any, list[float]] = {offloaded: [], bare: []}
+            for _ in range(options.runs + 1):
+                for what, seen in times.items():
+                    begun = time.perf_counter()
+                    what(records, folder)
+                    seen.append(time.perf_counter() - begun)
+            mine, least = (statistics.median(seen[1:]) * 1e3 for seen in times.values())
+            ratio = statistics.median(a / b for a, b in zip(times[offloaded][1:], times[bare][1:], strict=True))
+            met = met and ratio <= TARGET
+            print(f"{n:>5}{mine:>10.2f}{least:>12.2f}{ratio:>8.2f}")
+    print(f"target: at most {TARGET} times the bare write: {'met' if met else 'not met'}")
+    return 0 if met else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

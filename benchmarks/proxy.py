@@ -1,0 +1,212 @@
+"""What the proxy costs a call: ``python benchmarks/proxy.py --server COMMAND… [--jmunch F] [--rlm F] [--runs N]``.
+
+Side by side in one run, in interleaved rounds: `read_text_file` of a real filesystem server, directly, through a bare
+forwarder that looks at nothing, through `lro proxy`, and through other proxies where their programs are given. What
+counts is the ratio to the direct call; seconds differ from machine to machine. Memory is the peak of the proxy's own
+process above what it had before the call, over the size of the answer.
+
+COMMAND is the server without its folder, for example `node …/server-filesystem/dist/index.js`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import select
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack, suppress
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PYTHONPATH = os.pathsep.join(str(folder) for folder in (ROOT / "reference_impl", ROOT / "conformance", ROOT))
+SIZES = {"small": 200, "1 MB": 1_000_000, "10 MB": 10_000_000}
+TARGET = 1.5
+MEMORY_TARGET = 3.0
+PATIENCE_S = 30
+
+
+class Contender:
+    """A started command that speaks MCP."""
+
+    def __init__(self, name: str, command: Sequence[str], **env: str) -> None:
+        self.name, self.times, self.size, self.memory = (
+            name,
+            dict[str, list[float]](),
+            dict[str, int](),
+            dict[str, float](),
+        )
+        self.failed: dict[str, str] = {}
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env={**os.environ, **env}
+        )
+        assert self.process.stdout is not None
+        self._out = self.process.stdout.fileno()
+        self._id = 0
+        client = {
+            "protocolVersion": "2025-11-25",
+            "capabilities": {},
+            "clientInfo": {"name": "benchmark", "version": "1"},
+        }
+        self.request("initialize", client)
+        self._send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+        self.request("tools/list", {})
+
+    def _send(self, message: object) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(json.dumps(message).encode() + b"\n")
+        self.process.stdin.flush()
+
+    def request(self, method: str, params: object) -> int:
+        """Sends a request and reads to the end of its answer; the answer's bytes."""
+        self._id += 1
+        self._send({"jsonrpc": "2.0", "id": self._id, "method": method, "params": params})
+        until = time.monotonic() + PATIENCE_S
+        mark = re.compile(rb'"id": ?%d[,}]' % self._id)
+        while True:
+            parts: list[bytes] = []
+            while True:
+                if not select.select([self._out], [], [], max(0.0, until - time.monotonic()))[0]:
+                    raise TimeoutError
+                chunk = os.read(self._out, 1 << 20)
+                if not chunk:
+                    raise EOFError
+                parts.append(chunk)
+                if chunk.endswith(b"\n"):
+                    break
+            line = b"".join(parts)
+            if mark.search(line[:300]) or mark.search(line[-300:]):
+                return len(line)
+
+    def measure(self, size: str, path: str) -> None:
+        """One call; a failure is kept, and not tried again."""
+        if size in self.failed or "all" in self.failed:
+            return
+        before = self._resident()
+        begun = time.perf_counter()
+        try:
+            self.size[size] = self.request("tools/call", {"name": "read_text_file", "arguments": {"path": path}})
+        except TimeoutError:
+            self.failed |= {size: "hangs", "all": "hung"}
+            return
+        except EOFError:
+            self.failed |= {size: "dies", "all": "died"}
+            return
+        self.times.setdefault(size, []).append(time.perf_counter() - begun)
+        self.memory[size] = max(self.memory.get(size, 0), self._peak() - before)
+
+    def _resident(self) -> float:
+        """Its memory now; from here on the peak is counted anew, where the kernel can."""
+        with suppress(OSError):
+            Path(f"/proc/{self.process.pid}/clear_refs").write_text("5")
+        return self._status("VmRSS")
+
+    def _peak(self) -> float:
+        return self._status("VmHWM")
+
+    def _status(self, key: str) -> float:
+        found = re.search(rf"{key}:\s+(\d+) kB", Path(f"/proc/{self.process.pid}/status").read_text())
+        return int(found[1]) * 1024 if found else 0
+
+    def end(self) -> None:
+        self.process.terminate()
+        try:
+            self.process.wait(10)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+
+
+def text(size: int) -> str:
+    line = 'GET /api/items/%d HTTP/1.1 200 "a quoted – agent" \\path\\%d took %d ms\n'
+    lines = (line % (n, n * 7, n % 900) for n in range(size // 60))
+    return "".join(lines)[:size]
+
+
+def contenders(options: argparse.Namespace, folder: Path, stack: ExitStack) -> list[Contender]:
+    server = [*options.server, str(folder)]
+    lro = {"PYTHONPATH": PYTHONPATH, "ATLATL_PROMPT__OFFLOAD__OUTPUT_DIR": str(folder / "offloaded")}
+    made = [
+        ("direct", server, {}),
+        ("forwarder", [sys.executable, str(ROOT / "benchmarks/raw_forwarder.py"), *server], {}),
+        ("lro proxy", [sys.executable, "-m", "lro_reference.proxy", "--", *server], lro),
+    ]
+    if options.jmunch:
+        config = folder / "jmunch.json"
+        config.write_text(json.dumps({"upstream": {"command": server[0], "args": server[1:]}}))
+        made.append(("jmunch-mcp", [options.jmunch, "--config", str(config)], {}))
+    if options.rlm:
+        config = folder / "rlm.yaml"
+        config.write_text(
+            json.dumps({"underlying_servers": [{"name": "fs", "command": server[0], "args": server[1:]}]})
+        )
+        made.append(("mcp-rlm-proxy", [options.rlm, "--config", str(config)], {}))
+    started: list[Contender] = []
+    for name, command, env in made:
+        try:
+            one = Contender(name, command, **env)
+        except (OSError, TimeoutError, EOFError) as problem:
+            print(f"{name}: cannot be started ({type(problem).__name__})", file=sys.stderr)
+            continue
+        stack.callback(one.end)
+        started.append(one)
+    return started
+
+
+def report(found: Sequence[Contender]) -> bool:
+    direct = found[0]
+    print(f"{'':14}" + "".join(f"{size:>24}" for size in SIZES))
+    met = True
+    for one in found:
+        cells: list[str] = []
+        for size in SIZES:
+            if size not in one.times:
+                cells.append(one.failed.get(size, "-"))
+                continue
+            middle, ratio = statistics.median(one.times[size]), _ratio(one, direct, size)
+            memory = one.memory[size] / direct.size[size]
+            told = f"{middle * 1e3:.2f} ms ×{ratio:.2f}" + (f" {memory:.1f}" if direct.size[size] > 100_000 else "")
+            cells.append(told)
+            if one.name == "lro proxy":
+                met = met and ratio < TARGET and (direct.size[size] < 100_000 or memory < MEMORY_TARGET)
+        print(f"{one.name:14}" + "".join(f"{cell:>24}" for cell in cells))
+    print("median, ratio to direct (median of the rounds' own), peak memory over the answer's size")
+    print(f"targets of lro proxy: ratio {TARGET}, memory {MEMORY_TARGET}: {'met' if met else 'not met'}")
+    return met
+
+
+def _ratio(one: Contender, direct: Contender, size: str) -> float:
+    return statistics.median(mine / theirs for mine, theirs in zip(one.times[size], direct.times[size], strict=False))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument(
+        "--server", nargs="+", required=True, help="the filesystem server's command, without its folder"
+    )
+    parser.add_argument("--jmunch", help="the program jmunch-mcp")
+    parser.add_argument("--rlm", help="the program mcp-rlm-proxy")
+    parser.add_argument("--runs", type=int, default=15, help="rounds (default 15)")
+    options = parser.parse_args()
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        for name, size in SIZES.items():
+            (folder / f"{name}.txt").write_text(text(size))
+        found = contenders(options, folder, stack)
+        for size in SIZES:
+            for round_ in range(options.runs * (10 if size == "small" else 1) + 1):
+                for one in found:
+                    one.measure(size, str(folder / f"{size}.txt"))
+                    if round_ == 0:  # warming up
+                        one.times.pop(size, None)
+        return 0 if report(found) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,87 @@
+"""Large texts cut out of the raw line: the same file as the general way makes, or no shortcut at all."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from lro_reference.line_sources import TextLines
+from lro_reference.proxy import raw_text
+from lro_reference.shapes import shape, text_of
+from lro_spec.tokens import estimate_of, script_aware_estimate
+
+PIECES = [
+    "a line",
+    '",',
+    '"},{',
+    '"},{"n":5,',
+    '"}',
+    "\n",
+    "\\",
+    '"',
+    "\\n",
+    "\\\\n",
+    "\t",
+    "–",
+    "字",
+    "😀",
+    "\r\n",
+    '","',
+    "\\\\",
+    "\u2028",
+    "/",
+    " ",
+    '"text":"',
+]
+FILL = "".join(f"line {n} of {'many ' * 100}\n" for n in range(300))
+
+
+def line_of(text: str, both: bool = False, **result: Any) -> bytearray:
+    structured = {"structuredContent": {"content": text}} if both else {}
+    content = {"content": [{"type": "text", "text": text}], **structured, **result}
+    return bytearray(orjson.dumps({"result": content, "jsonrpc": "2.0", "id": 7}))
+
+
+@hypothesis_settings(max_examples=50, deadline=None)
+@given(pieces=st.lists(st.sampled_from(PIECES), max_size=60), both=st.booleans(), first=st.booleans())
+def test_the_same_records_as_the_general_way(pieces: list[str], both: bool, first: bool) -> None:
+    odd = "".join(pieces)
+    text = f"x{odd}{FILL}" if first else f"x{FILL}{odd}"
+    line = line_of(text, both)
+    found = raw_text.read(line)
+    assert found is not None
+    general = orjson.loads(line)
+    expected = shape(general["result"], lambda: general["result"])
+    assert expected is not None
+    assert found.shape.extra == expected.extra
+    assert [json.loads(one) for one in found.shape.lines] == [json.loads(one) for one in expected.lines]
+    assert len(found.shape.lines) == len(list(found.shape.lines)) == len(TextLines(text))
+    assert estimate_of(found.characters, found.wide) == script_aware_estimate(text_of(general["result"]))
+    assert found.message["id"] == 7
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        line_of(json.dumps([{"a": n} for n in range(40_000)])),
+        line_of("id,name\n" + "1,b\n" * 60_000),
+        line_of(FILL, _meta={"a": 1}),
+        line_of(FILL, structuredContent={"other": "text"}),
+        line_of(FILL, both=True, structuredContent={"content": FILL + "x"}),
+        line_of(FILL)[:-30],
+        bytearray(line_of(FILL).replace(b"line 5 ", b"line \x01 ")),
+        bytearray(line_of(FILL).replace(b"line 5 ", b"line \\x ")),
+        bytearray(line_of(FILL).replace(b"line 5 ", b"line \xff ")),
+        bytearray(line_of(FILL).replace(b'"type"', b'"kind"')),
+        bytearray(orjson.dumps({"id": 1, "result": {"content": [{"type": "text", "text": FILL}] * 2}})),
+        bytearray(orjson.dumps({"id": 1, "params": {"text": FILL}})),
+    ],
+)
+def test_anything_less_simple_takes_the_general_way(line: bytearray) -> None:
+    assert raw_text.read(line) is None
