@@ -14,7 +14,7 @@ import pytest
 
 from lro_reference.proxy import calls
 from lro_reference.proxy.calls import Request, Requests
-from tests.proxying import SCRIPTED, Client, gone, proxy
+from tests.proxying import SCRIPTED, Client, gone, proxy, records
 
 
 def error(client: Client, id: object) -> tuple[int, str]:
@@ -59,6 +59,15 @@ def test_a_hanging_call_fails_in_time_and_the_server_is_told(tmp_path: Path) -> 
         client.leave()
         assert client.process.stderr
         assert f"cancelled {id}" in client.process.stderr.read().decode()
+
+
+def test_a_server_that_no_longer_reads_fails_every_call_in_time(tmp_path: Path) -> None:
+    with proxy(tmp_path, "--request-timeout-s", "1") as client:
+        ids = [client.call("sleep"), client.call("say", result="{}"), client.call("say", result="x" * (3 << 20))]
+        assert {error(client, id)[0] for id in ids[:2]} == {-32002}
+        assert error(client, ids[2])[0] == -32002
+        client.process.send_signal(signal.SIGTERM)  # which finds the proxy in the middle of writing
+        assert client.process.wait(10) == 0
 
 
 def test_progress_keeps_a_call_alive(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -172,6 +181,26 @@ def test_results_of_no_known_shape_pass(shared: Client, result: str) -> None:
     padded = result[:-1] + " " * 3000 + result[-1]
     id = shared.call("say", result=padded)
     assert shared.line() == f'{{"jsonrpc": "2.0",  "id":{id},"result":{padded}}}'.encode()
+
+
+@pytest.mark.parametrize("after", [1, 7, 20])
+def test_killed_among_fifty_calls_it_leaves_only_whole_files(tmp_path: Path, after: int) -> None:
+    with proxy(tmp_path) as client:
+        texts = {n: "".join(f"call {n} line {i}\n" for i in range(400)) for n in range(50)}
+        for text in texts.values():
+            client.call("say", result=json.dumps({"content": [{"type": "text", "text": text}]}))
+        for _ in range(after):
+            client.line()
+        client.process.kill()
+        client.process.wait(10)
+    files = [path for path in tmp_path.iterdir() if not path.name.startswith(".")]
+    assert len(files) >= after
+    for path in files:
+        header, lines = records(path)
+        assert header["count"] == len(lines) == 400
+        assert "".join(line["text"] + "\n" for line in lines) in texts.values()
+    for path in tmp_path.iterdir():
+        assert path in files or path.name.endswith(".jsonl.tmp")  # which the next cleanup knows
 
 
 def test_a_server_that_does_not_listen_is_made_to_end(tmp_path: Path) -> None:

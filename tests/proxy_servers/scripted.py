@@ -31,6 +31,8 @@ def call(id: object, name: str, arguments: dict) -> None:
             answer(id, arguments["result"])
         case "raw":
             write(arguments["text"].replace("$ID", json.dumps(id)))
+        case "sleep":
+            time.sleep(1000)
         case "hang":
             pass
         case "die":

@@ -74,7 +74,10 @@ def _drain(answers: threading.Thread, upstream: Upstream) -> None:
 
 
 def _answers(relay: Relay, requests: Requests, upstream: Upstream) -> None:
-    relay.answer(upstream.stdout)
+    try:
+        relay.answer(upstream.stdout)
+    except Exception as problem:  # a defect of the proxy: nobody may wait for ever because of it
+        relay.gone(f"internal error: {type(problem).__name__}: {problem}")
     if not relay.client_left or len(requests):
         relay.gone(f"the server {upstream.name} {upstream.ending()}")
 

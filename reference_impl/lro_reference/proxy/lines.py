@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
+import select
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 _CHUNK = 1 << 18
 _PIPE_BYTES = 1 << 20
 _EXCERPT = 4096
+_STUCK_S = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,9 +94,29 @@ class LineWriter:
                 self.broken = True
             return not self.broken
 
+    def offer(self, line: bytes) -> bool:
+        """Writes a short line if that needs no waiting for whoever reads; False when it does."""
+        if len(line) >= select.PIPE_BUF or not self._lock.acquire(blocking=False):
+            return False
+        try:
+            if self.broken or not select.select([], [self._pipe], [], 0)[1]:
+                return False
+            os.write(self._pipe, line + b"\n")
+        except OSError:
+            self.broken = True
+        finally:
+            self._lock.release()
+        return not self.broken
+
     def close(self) -> None:
-        """Closes the pipe."""
-        with self._lock, contextlib.suppress(OSError):
+        """Closes the pipe, unless somebody is stuck in writing to it."""
+        if not self._lock.acquire(timeout=_STUCK_S):  # maybe this very thread, which a signal has called away
+            return
+        try:
             if not self.broken:
                 self.broken = True
                 os.close(self._pipe)
+        except OSError:
+            pass
+        finally:
+            self._lock.release()

@@ -278,7 +278,7 @@ class Relay:
             if request.method != "initialize":
                 params = {"requestId": request.id, "reason": "timed out"}
                 note = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}
-                server.write(orjson.dumps(note))
+                server.offer(orjson.dumps(note))  # one that hangs may not even read
 
     def _error(self, id: object, code: int, message: str) -> None:
         self._client.write(_error(id, code, message))
