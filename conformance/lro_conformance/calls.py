@@ -327,7 +327,7 @@ def _line(number: int, raw: bytes) -> Line:
     except StrictJsonError as problem:
         first = str(problem)
     try:
-        value = json.loads(raw.decode("utf-8", "replace"))
+        value = json.loads(raw.decode("utf-8-sig", "replace"))
     except (ValueError, RecursionError):
         value = None
     return Line(number, raw, None if too_deep(value) else value, first)

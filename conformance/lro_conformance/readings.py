@@ -3,7 +3,7 @@ volatile, how a server measures. Pure functions."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from math import gcd
 from typing import Literal
 
@@ -55,6 +55,34 @@ def rules(survey: Survey, edges: Edges) -> dict[str, Rule]:
     if "per record" in found.values():
         found = {n: "per record" if r == "budgeted" else r for n, r in found.items()}
     return found
+
+
+def of_the_same(survey: Survey) -> Iterator[tuple[Call, Call]]:
+    """Calls whose files hold the same memories with the same fields, each beside the first of its kind.
+
+    Where one was asked for fewer, and there are more, its file may only seem to be the other's: it has lost some.
+    """
+    known: dict[tuple[object, ...], Call] = {}
+    most = {n: max((len(c.filed) for c in survey.files if c.operation == n), default=0) for n in survey.operations}
+    for other in (c for c in survey.files if c.filed and type(c.header.get("estimated_tokens")) is int):
+        key = (other.operation, frozenset(by_id(other.filed)), frozenset(other.filed[0]))
+        one = known.setdefault(key, other)
+        partly = one.limit != other.limit and len(other.filed) < most.get(other.operation, 0)
+        if one is not other and not partly and not cut_short(survey, other):
+            yield one, other
+
+
+def slack_of(one: Call, other: Call) -> int:
+    """By how much the E of two files of the same memories may differ: what they differ in size."""
+    return abs(characters(one) - characters(other)) + 2
+
+
+def is_steady(survey: Survey) -> bool:
+    """Whether the same memories have the same E each time."""
+    return all(
+        abs(a.header["estimated_tokens"] - b.header["estimated_tokens"]) <= slack_of(a, b)
+        for a, b in of_the_same(survey)
+    )
 
 
 def sticks(edges: Edges) -> bool:

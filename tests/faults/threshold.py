@@ -260,9 +260,12 @@ class offloads_at_equal_threshold(Server):
         return tokens >= threshold
 
 
-@fault("LRO-THR-07", says="inline", proves=0)
+@fault("LRO-THR-07", says="inline", proves=0, also=("LRO-FILE-13",))
 class rounds_the_threshold_down_to_hundreds(Server):
-    """The threshold is held in hundreds of tokens; 6400 is not changed by that."""
+    """The threshold is held in hundreds of tokens; 6400 is not changed by that.
+
+    Where it loses many of them, that looks like an estimate which is not the one in the header.
+    """
 
     def exceeds(self, tokens: int, threshold: int) -> bool:
         return tokens > threshold // 100 * 100

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from lro_conformance.calls import Call
 from lro_conformance.judge import NotObserved, Subjects, check
 from lro_conformance.readings import tokens_per_character
 from lro_conformance.records import show
@@ -76,7 +77,7 @@ def test_system_temporary_folder(survey: Survey, folders: Folders, defaults: Def
     bare = [defaults.bare] if defaults.bare is not None else []
     wanted = [(c, folders.real_temps, "output_dir empty") for c in folders.unset]
     wanted += [(c, defaults.bare_temps, "output_dir unset") for c in bare]
-    filed = [(c, temps, how) for c, temps, how in wanted if c.outcome == "offloaded" and c.file is not None]
+    filed = [(c, temps, how) for c, temps, how in wanted if c.file is not None and not _astray(survey, c)]
     for call, temps, how in filed:
         path, real = (call.file.path, call.file.real) if call.file is not None else ("", None)
         see.expect(
@@ -101,7 +102,18 @@ def test_system_temporary_folder(survey: Survey, folders: Folders, defaults: Def
                 at=call,
             )
     if not filed:
-        see.unseen("nothing was offloaded without output_dir")
+        see.unseen("no file of which the path can be relied on was written without output_dir")
+
+
+def _astray(survey: Survey, call: Call) -> bool:
+    """Whether an operation's paths are wrong also when a folder is set (LRO-DESC-02, LRO-CFG-04)."""
+    known = [c for c in survey.files if c.operation == call.operation]
+    return not known or any(
+        c.real_output_dir is not None
+        and c.file is not None
+        and not Path(c.file.real or "").is_relative_to(c.real_output_dir)
+        for c in known
+    )
 
 
 @check("LRO-CFG-06")

@@ -9,13 +9,13 @@ from typing import Any, cast
 from lro_conformance.calls import Call, Line, is_header
 from lro_conformance.judge import Subjects, check
 from lro_conformance.readings import (
-    characters,
     comparable,
-    cut_short,
     grain,
     level_of,
+    of_the_same,
     pairs,
     rules,
+    slack_of,
     taken_for,
     volatile,
 )
@@ -341,14 +341,9 @@ def _rounded(survey: Survey) -> str:
 @check("LRO-FILE-13")
 def test_header_estimate_is_steady(survey: Survey, see: Subjects) -> None:
     """Files with the same memories, at the same detail level, have the same E, but for what they differ in size."""
-    known: dict[tuple[object, ...], Call] = {}
-    for other in (c for c in survey.files if c.filed and _count(c.header.get("estimated_tokens"))):
-        key = (other.operation, frozenset(by_id(other.filed)), frozenset(other.filed[0]))
-        one = known.setdefault(key, other)
-        if one is other or cut_short(survey, other):
-            continue
+    for one, other in of_the_same(survey):
         a, b = one.header["estimated_tokens"], other.header["estimated_tokens"]
-        slack = abs(characters(one) - characters(other)) + 2
+        slack = slack_of(one, other)
         see.expect(
             abs(a - b) <= slack,
             expected=f"E = {a} again, for a file of the same size",

@@ -31,8 +31,8 @@ _COMMANDS = re.compile(
 @check("LRO-GUI-01")
 def test_guidance_is_brief(survey: Survey, see: Subjects) -> None:
     """The guidance is a block of text, not empty, of at most 4,000 characters."""
-    for call in (c for c in survey.offloaded if isinstance(c.descriptor.get("guidance", ""), str)):
-        text = call.descriptor.get("guidance", "")
+    for call in (c for c in survey.offloaded if isinstance(c.descriptor.get("guidance"), str)):
+        text = call.descriptor["guidance"]
         see.expect(
             len(text.strip()) > 0 and len(text) <= BRIEF,
             expected=f"text of 1 to {BRIEF} characters",

@@ -92,9 +92,11 @@ def _recipe(number: int, recipes: Recipes, see: Subjects) -> None:
 
 
 def headed(one: Try) -> bool:
-    """Whether the file begins with its header, so that skipping a line skips no record."""
+    """Whether the file begins with its header and has no other: skipping one line skips all that is no record."""
     file = one.command.call.file
-    return file is not None and file.header is not None and file.lines[0].record is file.header
+    if file is None or file.header is None or file.lines[0].record is not file.header:
+        return False
+    return not any((line.record or {}).get("type") == file.header.get("type") for line in file.lines[1:])
 
 
 def skips_wrongly(one: Try) -> bool:

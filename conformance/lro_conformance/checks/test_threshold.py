@@ -15,6 +15,7 @@ from lro_conformance.readings import (
     grain,
     honest_range,
     is_honest,
+    is_steady,
     rules,
     sticks,
     wide_share,
@@ -87,6 +88,9 @@ def test_default_threshold(survey: Survey, edges: Edges, defaults: Defaults, see
         return
     if sticks(edges) or contradiction(defaults) is not None:
         see.unseen("the default is not one threshold for all calls")
+        return
+    if "another figure" in rules(survey, edges).values() or not is_steady(survey):
+        see.unseen("the E of headers is not what is compared with the threshold (LRO-FILE-13), so it tells no default")
         return
     for bracket in crossed if len(crossed) > 1 or not defaults.brackets else defaults.brackets:
         _both_sides(survey, bracket, default, see)
