@@ -1,29 +1,25 @@
-"""The laboratory: starts servers under chosen settings, and offers what a trial does with one.
-
-A `Bench` is one running server with the operations that were found on it, its output folder and its private work
-folder. A trial opens benches; those that property checks use later are kept until the run ends.
-"""
+"""The laboratory: starts servers under chosen settings. A trial opens benches; those that property checks use later are
+kept until the run ends."""
 
 from __future__ import annotations
 
 import itertools
 import json
 import os
-import subprocess
 import sys
-import tempfile
 import threading
 import time
 import weakref
 from collections import deque
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from lro_conformance import profile as profiles
-from lro_conformance.calls import Call, FileSeen, real_path, see_file
+from lro_conformance.bench import LIMIT, Bench, ServerTrouble, Settings, run_command, system_temps
+from lro_conformance.calls import Call, FileSeen
 from lro_conformance.events import Observer, TrialStep
 from lro_conformance.judge import NotObserved
 from lro_conformance.operations import OPERATIONS, Operation, resolve
@@ -31,17 +27,13 @@ from lro_conformance.profile import Profile
 from lro_conformance.profile.launching import Value
 from lro_conformance.profile.matching import match
 from lro_conformance.records import show, text_of
-from lro_conformance.seeds import corpus, substitute
+from lro_conformance.seeds import corpus
 from lro_conformance.starts import Start
 from lro_conformance.wire import Failure, Limits, Reply, Run, ServerProcess
 from lro_spec.editions import Edition, edition
-from lro_spec.messages import find_descriptor
 
 if TYPE_CHECKING:
     from lro_conformance.evidence.recorder import Recorder
-
-LIMIT = 200
-"""How many records a call asks for where nothing else is meant."""
 
 NEVER = 1_000_000_000
 """A threshold that no result of the suite reaches."""
@@ -69,256 +61,6 @@ MAX_LAWLESS = 3
 
 IMPATIENT_S = 0.2
 """How long a server may take to stop, before each signal, once another process of it had to be stopped by one."""
-
-
-class ServerTrouble(NotObserved):
-    """The server did not start, or did not answer the handshake: one finding, said once."""
-
-    start: Start | None = None
-    """Which one, where it came so far."""
-
-
-@dataclass(frozen=True)
-class Settings:
-    """LRO settings of one start; None leaves a setting out, so that the server's default applies."""
-
-    threshold_tokens: int | None = None
-    ttl_seconds: int | None = None
-    enabled: bool | None = None
-    output_dir: str | None = "{own}"
-    """``{own}`` is a fresh folder of the bench; None leaves the setting out."""
-    as_shipped: bool = False
-    """Leave out ``enabled`` also for a server that had to be switched on to offload at all."""
-
-    def given(self) -> dict[str, Value]:
-        """The settings that are set."""
-        values = {
-            "enabled": self.enabled,
-            "threshold_tokens": self.threshold_tokens,
-            "ttl_seconds": self.ttl_seconds,
-            "output_dir": self.output_dir,
-        }
-        return {k: v for k, v in values.items() if v is not None}
-
-
-@dataclass
-class Bench:
-    """One running server and what surrounds it."""
-
-    lab: Lab
-    server: ServerProcess
-    start: Start
-    client: str | None = None
-    """Who the suite says that it is; None: itself."""
-    tools: Sequence[Mapping[str, Any]] = ()
-    operations: Mapping[str, Operation] = field(default_factory=dict[str, Operation])
-    handshake: Reply | None = None
-    lock: threading.RLock = field(default_factory=threading.RLock)
-    overheard: list[str] = field(default_factory=list[str])
-    """What commands that work beside the server said on stderr."""
-    named: set[str] = field(default_factory=set[str])
-    """The names of the files that descriptors of this server named."""
-    given: list[int] = field(default_factory=list[int])
-    """The ids of the requests that stored memories in this process or set its cleanup off."""
-    cleaned: int | None = None
-    """The id of the request that last set cleanup off; None where none did."""
-    base: int = 0
-    """How many of those are the corpus of the suite; what follows belongs to one experiment."""
-
-    @property
-    def settings(self) -> Mapping[str, Value]:
-        """The LRO settings that were set."""
-        return cast("Mapping[str, Value]", self.start.settings)
-
-    @property
-    def workdir(self) -> Path:
-        """The private folder of the process."""
-        return self.start.workdir
-
-    @property
-    def output_dir(self) -> Path | None:
-        """The output folder that was set; None where none was."""
-        return self.start.output_dir
-
-    @property
-    def temp(self) -> Path:
-        """The folder that TMPDIR names."""
-        return self.start.temp
-
-    @property
-    def roots(self) -> tuple[Path, ...]:
-        """The folders in which a file of this server is read."""
-        folders = [self.workdir, self.temp]
-        if self.output_dir is not None:
-            folders.append(self.output_dir)
-        if self.lab.reads_system_temp(self.settings):
-            folders += system_temps()
-        return tuple(Path(os.path.realpath(f)) for f in folders)
-
-    @property
-    def cwd(self) -> Path:
-        """The working directory of the server."""
-        profile = self.lab.profile
-        return Path(os.path.realpath(profile.folder / profiles.fill(profile.server.cwd, workdir=self.workdir)))
-
-    def call(
-        self,
-        name: str,
-        *,
-        detail: str | None = None,
-        limit: int | None = LIMIT,
-        query: str | None = None,
-        **extra: Any,
-    ) -> Call:
-        """Call the tool of an operation and see everything that comes of it."""
-        return self.calls([{"name": name, "detail": detail, "limit": limit, "query": query, **extra}])[0]
-
-    def calls(self, wanted: Sequence[Mapping[str, Any]]) -> list[Call]:
-        """Several calls in flight together; their results in the order asked."""
-        sent: list[tuple[int, float, dict[str, Any], dict[str, Any]]] = []
-        with self.lock:
-            for each in wanted:
-                asked = dict(each)
-                name = asked.pop("name")
-                arguments = self._arguments(name, asked)
-                params = {"name": self.operations[name].tool, "arguments": arguments}
-                started = time.time()
-                sent.append((self.server.send("tools/call", params), started, {"name": name, **asked}, arguments))
-            return [self._seen(self.server.wait(i), started, asked, given) for i, started, asked, given in sent]
-
-    def _arguments(self, name: str, asked: dict[str, Any]) -> dict[str, Any]:
-        operation = self.operations[name]
-        arguments = dict(operation.arguments)
-        limit = asked.get("limit")
-        if operation.limit is not None and limit is not None:
-            most = operation.limit_maximum
-            asked["limit"] = limit if most is None else min(limit, most)
-            arguments[operation.limit] = asked["limit"]
-        else:
-            asked["limit"] = None
-        if operation.detail is not None and asked.get("detail") is not None:
-            arguments[operation.detail] = asked["detail"]
-        if operation.query is not None and asked.get("query") is not None:
-            arguments[operation.query] = asked["query"]
-        asked["query"] = arguments.get(operation.query) if operation.query is not None else None
-        budget = asked.get("budget")
-        if operation.budget is not None and budget is not None:
-            arguments[operation.budget] = budget
-        return arguments
-
-    def _seen(self, reply: Reply, started: float, asked: Mapping[str, Any], arguments: dict[str, Any]) -> Call:
-        ended = time.time()
-        result: object = reply.result
-        found = find_descriptor(cast("dict[str, Any]", result)) if isinstance(result, dict) else None
-        file: FileSeen | None = None
-        if found is not None:
-            file = see_file(found.value.get("file_path"), self.roots)
-            self.lab.remember(file)
-            self.named.add(os.path.basename(file.path))
-        seen = Call(
-            operation=asked["name"],
-            tool=self.operations[asked["name"]].tool,
-            arguments=arguments,
-            detail=asked.get("detail"),
-            limit=asked.get("limit"),
-            query=asked.get("query"),
-            start=self.start,
-            before=tuple(self.given),
-            reply=reply,
-            started=started,
-            ended=ended,
-            utc_offset_s=time.localtime(started).tm_gmtoff,
-            file=file,
-            real_output_dir=None if self.output_dir is None else Path(real_path(str(self.output_dir))),
-            inline_path=self.lab.profile.inline_records,
-        )
-        if reply.failure is not None:
-            self.lab.note_failure(reply.failure, seen.label)
-        self.lab.hold(seen)
-        return seen
-
-    def listing(self) -> dict[str, int]:
-        """The names directly in the output folder, with their sizes."""
-        if self.output_dir is None or not self.output_dir.is_dir():
-            return {}
-        found: dict[str, int] = {}
-        for entry in os.scandir(self.output_dir):
-            with suppress(OSError):
-                found[entry.name] = entry.stat(follow_symlinks=False).st_size
-        return found
-
-    def files(self) -> list[str]:
-        """The names in the output folder that are not folders."""
-        if self.output_dir is None or not self.output_dir.is_dir():
-            return []
-        return [e.name for e in os.scandir(self.output_dir) if not e.is_dir(follow_symlinks=False)]
-
-    def store(self, memory: Mapping[str, Any]) -> Reply | None:
-        """Give the server one memory by the seed tool; None when the profile names none."""
-        seed = self.lab.profile.seed
-        if seed is None or seed.tool is None:
-            return None
-        with self.lock:
-            reply = self.server.call_tool(seed.tool, substitute(seed.arguments, memory))
-            self.given.append(reply.id)
-        if reply.failure is not None:
-            self.lab.note_failure(reply.failure, f"{seed.tool}(…)")
-        return reply
-
-    @property
-    def has_trigger(self) -> bool:
-        """Whether the profile names a way to set cleanup off, or the server lists the conventional tool."""
-        listed = any(t.get("name") == "run_custodial_task" for t in self.tools)
-        return self.lab.profile.cleanup is not None or listed
-
-    def cleanup(self) -> None:
-        """Set off the server's cleanup, the way the profile says, or by the conventional tool, or by a restart."""
-        how = self.lab.profile.cleanup
-        tool: str | None = how.tool if how is not None else None
-        arguments: Mapping[str, Any] = how.arguments if how is not None else {}
-        if how is None and any(t.get("name") == "run_custodial_task" for t in self.tools):
-            tool, arguments = "run_custodial_task", {"task": "offload_cleanup"}
-        if tool is not None:
-            with self.lock:
-                self.cleaned = self.server.call_tool(tool, dict(arguments)).id
-                self.given.append(self.cleaned)
-                self.server.drain(0.02)
-        elif how is not None and how.command:
-            words = [profiles.fill(w, workdir=self.workdir) for w in how.command]
-            command = [w.replace("{output_dir}", str(self.output_dir)) for w in words]
-            launch = self.lab.launch(self.settings, self.workdir)
-            self.overheard += _run(list(profiles.own_lro(command)), "cleanup.command", launch)
-        elif how is not None and how.wait_s is not None:
-            with self.lock:
-                self.server.drain(how.wait_s)
-        else:
-            self.restart()
-
-    def restart(self) -> None:
-        """Stop the server and start it again under the same settings, in the same folders."""
-        with self.lock:
-            self.lab.stop(self.server)
-            self.server, self.start = self.lab.spawn(self.settings, self.workdir, self.temp, self.output_dir, None)
-            self.given, self.base, self.cleaned = [], 0, None
-            self.lab.shake(self.server, self.client)
-            self.lab.fill_again(self)
-
-    def events(self, name: str) -> list[str]:
-        """What was emitted as event *name*, with the channel before it: notifications, stderr, or the event file."""
-        with self.lock:
-            self.server.drain(0.05)
-            said = [f"notifications: {json.dumps(n, ensure_ascii=False)}" for n in self.server.notifications()]
-            said += [f"stderr: {line}" for line in (*self.server.stderr_lines(), *self.overheard)]
-        if self.lab.profile.events.file_env is not None:
-            path = self.workdir / "lro-events.jsonl"
-            text = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
-            said += [f"file: {line}" for line in text.splitlines()]
-        return [s for s in said if name in s]
-
-    def close(self) -> None:
-        """Stop the server."""
-        with self.lock:
-            self.lab.stop(self.server)
 
 
 class Lab:
@@ -555,7 +297,7 @@ class Lab:
         path.write_text("".join(json.dumps(m, ensure_ascii=False) + "\n" for m in corpus()), encoding="utf-8")
         if seed.command:
             command = [profiles.fill(word, workdir=workdir, seed_file=path) for word in seed.command]
-            _run(list(profiles.own_lro(command)), "seed.command", self.launch({}, workdir))
+            run_command(list(profiles.own_lro(command)), "seed.command", self.launch({}, workdir))
         return path
 
     def wants_corpus(self, bench: Bench) -> bool:
@@ -644,39 +386,10 @@ class Lab:
                     os.unlink(path)
 
 
-def system_temps() -> list[Path]:
-    """The system's own folders for temporary files."""
-    return [Path("/tmp"), Path("/var/tmp"), Path(tempfile.gettempdir())]  # noqa: S108 - looked at, not written to
-
-
 def in_words(failure: Failure) -> str:
     """A failure in one line, with the end of stderr where there is one."""
     said = f"; its stderr ends: {' | '.join(failure.stderr.splitlines()[-5:])}" if failure.stderr else ""
     return f"{failure.detail}{said}"
-
-
-def _run(command: Sequence[str], key: str, launch: profiles.Launch) -> list[str]:
-    """Run a command of the profile to its end, in the server's environment, and return the lines of its stderr.
-
-    Raises `ServerTrouble` when it fails.
-    """
-    environment = {k: v for k, v in os.environ.items() if k not in launch.unset} | dict(launch.env)
-    try:
-        done = subprocess.run(
-            command,
-            check=False,
-            timeout=60,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            cwd=launch.cwd,
-            env=environment,
-        )
-    except (OSError, subprocess.TimeoutExpired) as problem:
-        raise ServerTrouble(f"{key} of the profile could not be run: {problem}") from None
-    if done.returncode:
-        said = done.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
-        raise ServerTrouble(f"{key} of the profile failed with exit code {done.returncode}: {' '.join(said)}")
-    return done.stderr.decode("utf-8", "replace").splitlines()
 
 
 def _given(launch: profiles.Launch) -> dict[str, str]:
@@ -684,4 +397,4 @@ def _given(launch: profiles.Launch) -> dict[str, str]:
     return {} if path is None else {str(path): path.read_text(encoding="utf-8", errors="replace")}
 
 
-__all__ = ["LIMIT", "NEVER", "OPERATIONS", "Bench", "Lab", "ServerTrouble", "Settings"]
+__all__ = ["LIMIT", "NEVER", "OPERATIONS", "Bench", "Lab", "ServerTrouble", "Settings", "system_temps"]
