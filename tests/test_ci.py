@@ -98,9 +98,9 @@ class Step:
     def __init__(self, folder: Path, **inputs: str) -> None:
         binaries = folder / "temp/lro-spec/bin"
         binaries.mkdir(parents=True)
-        (binaries / "python").symlink_to(sys.executable)
-        (binaries / "lro").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m lro_conformance "$@"\n')
-        (binaries / "lro").chmod(0o755)
+        for name, module in (("python", ""), ("lro", "-m lro_conformance")):
+            (binaries / name).write_text(f'#!/bin/sh\nexec "{sys.executable}" {module} "$@"\n')
+            (binaries / name).chmod(0o755)
         defaults = {"REPORTS": "out", "ANNOTATIONS": "true"}
         names = ("COMMAND", "PROFILE", "LEVEL", "EDITION", "BASELINE", "SUBJECT")
         runner = {

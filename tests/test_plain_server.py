@@ -199,7 +199,11 @@ def greeted(variant: Fault | Sound, folder: Path) -> str:
     requests: list[Request] = [
         (
             "initialize",
-            {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}},
+            {
+                "protocolVersion": "2025-11-25",
+                "capabilities": {},
+                "clientInfo": {"name": "claude-code", "version": "1"},
+            },
         ),
         ("tools/list", {}),
         ("tools/call", {"name": recall["tool"], "arguments": recall["arguments"]}),

@@ -47,6 +47,7 @@ class Fault:
         also: tuple[str, ...],
         profile: str,
         by_property: bool,
+        everywhere: bool,
     ) -> None:
         self.name = server.__name__
         self.server = server
@@ -63,6 +64,8 @@ class Fault:
         """Sections of lro.yaml that replace those of `tests.servers.variants.PROFILE`."""
         self.by_property = by_property
         """Whether only a property check can see it, since it shows with some memories or arguments alone."""
+        self.everywhere = everywhere
+        """Whether it shows in trials that are others' business, so that all have to be made to see it."""
 
 
 FAULTS: dict[str, Fault] = {}
@@ -76,13 +79,14 @@ def fault(
     also: tuple[str, ...] = (),
     profile: str = "",
     by_property: bool = False,
+    everywhere: bool = False,
 ) -> Callable[[type[S]], type[S]]:
     """Enter a server into the catalogue as the offender of one requirement."""
 
     def enter(server: type[S]) -> type[S]:
         if server.__name__ in FAULTS:
             raise ValueError(f"two faults are named {server.__name__}")
-        FAULTS[server.__name__] = Fault(server, requirement, says, proves, also, profile, by_property)
+        FAULTS[server.__name__] = Fault(server, requirement, says, proves, also, profile, by_property, everywhere)
         return server
 
     return enter

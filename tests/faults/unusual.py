@@ -198,7 +198,7 @@ class cannot_write_to_an_empty_output_dir(Server):
 # stdout
 
 
-@fault("LRO-PROT-02", says="stdout", proves=3)
+@fault("LRO-PROT-02", says="stdout", proves=3, everywhere=True)
 class prints_write_failures(Server):
     """A debugging aid that was forgotten: the error, on stdout."""
 
@@ -207,7 +207,7 @@ class prints_write_failures(Server):
         super().write_failed(call, problem)
 
 
-@fault("LRO-PROT-02", says="stdout", proves=3)
+@fault("LRO-PROT-02", says="stdout", proves=3, everywhere=True)
 class prints_what_expires(Server):
     """Each file that is deleted, on stdout."""
 
