@@ -16,6 +16,7 @@ from lro_conformance.cli import lro, main
 from lro_conformance.engine import certify
 from lro_conformance.report import baseline
 from lro_spec.requirements import catalogue
+from tests.faults.catalogue import faults
 from tests.sound.catalogue import sounds
 
 ROOT = Path(__file__).parent.parent
@@ -161,6 +162,9 @@ def test_figures_are_those_of_the_catalogue() -> None:
     requirements = re.search(r"(\d+) requirements", text)
     notes = re.search(r"(\d+) numbered interpretations .* (\d+) errata", text)
     sound = re.search(r"\b(\d+)\s+unusual but conformant", text)
+    broken = re.search(r"\b(\d+) servers with one fault each", text)
+    assert broken is not None
+    assert int(broken[1]) == len(faults())
     assert requirements is not None
     assert notes is not None
     assert sound is not None
