@@ -1,0 +1,52 @@
+"""The reference server with one small override each, in eleven groups: blamed for exactly what was broken."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from lro_conformance import profile as profiles
+from lro_conformance.engine import certify
+from lro_conformance.verdicts import Verdict
+from tests.servers import reference
+
+PROFILE = """\
+level: 3
+server:
+  command: {command}
+  env:
+    ATLATL_DATA_DIR: ":memory:"
+    ATLATL_CONFIG: ""
+    ATLATL_DEMO: "true"
+    ATLATL_PROMPT__OFFLOAD__CLEANUP_INTERVAL_SECONDS: "3600"
+seed: {{tool: store_memory, arguments: {{memory: "$memory"}}}}
+cleanup: {{tool: run_custodial_task, arguments: {{task: offload_cleanup}}}}
+events: notifications
+"""
+ALWAYS = ("offloads_at_the_threshold", "recipe_4_sorts_upwards")
+"""What every run of the tests tries; each takes half a minute."""
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize(
+    "name", [n if n in ALWAYS else pytest.param(n, marks=pytest.mark.long) for n in reference.FAULTS]
+)
+def test_the_broken_reference_is_blamed_for_exactly_that(name: str, tmp_path: Path) -> None:
+    requirement, says, _ = reference.FAULTS[name]
+    path = tmp_path / "lro.yaml"
+    command = json.dumps([sys.executable, reference.__file__, name])
+    path.write_text(PROFILE.format(command=command), encoding="utf-8")
+    report = certify(profiles.load(path), seed=1, examples=0)
+    assert report.failure is None
+    blamed = [r for r in report.requirements if r.verdict >= Verdict.WARN]
+    assert [r.requirement.id for r in blamed] == [requirement]
+    assert any(says in f"{c.expected} {c.observed}" for c in blamed[0].checks if c.verdict >= Verdict.WARN)
+
+
+def test_the_faults_are_of_ten_groups_and_more() -> None:
+    from lro_spec.requirements import requirement
+
+    assert len({requirement(id).group for id, _, _ in reference.FAULTS.values()}) >= 10
