@@ -1,7 +1,4 @@
-"""A byte stream cut into lines, however long they are, in bounded memory.
-
-`blocks` gives whole runs of lines at once, for readers that are in a hurry; `physical_lines` one at a time.
-"""
+"""A byte stream cut into lines, however long they are, in bounded memory; in whole runs, for readers in a hurry."""
 
 from __future__ import annotations
 
@@ -60,15 +57,6 @@ class Block(NamedTuple):
         for number, data in enumerate(self.lines, self.number):
             yield PhysicalLine(number, offset, data, len(data), True)
             offset += len(data) + 1
-
-
-def physical_lines(stream: Readable, max_line_bytes: int = MAX_LINE_BYTES) -> Iterator[PhysicalLine]:
-    """The lines of a stream, one at a time."""
-    for part in blocks(stream, max_line_bytes):
-        if isinstance(part, Block):
-            yield from part.physical()
-        else:
-            yield part
 
 
 def blocks(stream: Readable, max_line_bytes: int = MAX_LINE_BYTES) -> Iterator[Block | PhysicalLine]:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from wire_helpers import eventually
+from wire_helpers import eventually, marked
 
 from lro_conformance import profile as profiles
 from lro_conformance.engine import certify
@@ -52,16 +52,7 @@ class Place:
 
     def processes(self) -> list[str]:
         """The command lines of what was started here and lives."""
-        needle = f"{TRACE}={self.trace}".encode()
-        found: list[str] = []
-        for entry in Path("/proc").iterdir():
-            if entry.name.isdigit() and int(entry.name) != os.getpid():
-                try:
-                    if needle in (entry / "environ").read_bytes().split(b"\0"):
-                        found.append((entry / "cmdline").read_bytes().replace(b"\0", b" ").decode())
-                except OSError:  # gone, or somebody else's
-                    continue
-        return found
+        return marked(TRACE, self.trace)
 
     def profile(self, name: str, *arguments: str, limits: str = QUICK) -> Path:
         """The profile of a bad server."""

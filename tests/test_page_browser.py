@@ -75,7 +75,7 @@ def test_filter_by_verdict_level_and_text(browser: Browser, page_of: Callable[[s
         seen.page.fill("[name=text]", "AUDIT may")
         assert seen.shown(".entry .id") == ["LRO-ERR-04"]
         seen.page.click("button[type=reset]")
-        seen.page.wait_for_function("document.getElementById('shown').textContent.startsWith('9 of 9')")
+        seen.page.locator("#shown", has_text="9 of 9").wait_for()
         assert len(seen.shown(".entry")) == 9
         assert seen.trouble == []
 

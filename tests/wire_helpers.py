@@ -35,3 +35,17 @@ def eventually(condition: Callable[[], bool], seconds: float = 10.0) -> bool:
             return False
         time.sleep(0.01)
     return True
+
+
+def marked(variable: str, value: str) -> list[str]:
+    """The command lines of the processes that live and have this in their environment."""
+    needle = f"{variable}={value}".encode()
+    found: list[str] = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit() and int(entry.name) != os.getpid():
+            try:
+                if needle in (entry / "environ").read_bytes().split(b"\0"):
+                    found.append((entry / "cmdline").read_bytes().replace(b"\0", b" ").decode())
+            except OSError:  # gone, or somebody else's
+                continue
+    return found

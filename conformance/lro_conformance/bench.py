@@ -72,7 +72,6 @@ class Bench:
     """Who the suite says that it is; None: itself."""
     tools: Sequence[Mapping[str, Any]] = ()
     operations: Mapping[str, Operation] = field(default_factory=dict[str, Operation])
-    handshake: Reply | None = None
     lock: threading.RLock = field(default_factory=threading.RLock)
     overheard: list[str] = field(default_factory=list[str])
     """What commands that work beside the server said on stderr."""

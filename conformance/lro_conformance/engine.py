@@ -45,8 +45,8 @@ GIVEN = (LIVE, OVERALL)
 HELD = ("survey", "inline", "edges", "defaults")
 """Trials whose servers property checks use, so that nothing else may be under way there."""
 
-FIRST = ("cleanup", *HELD, "fallback", "recipes")
-"""Trials that begin first: the one that waits for a TTL to pass, those that much else waits for, and the long ones."""
+FIRST = ("cleanup", *HELD)
+"""Trials that begin before others: the one that waits for a TTL to pass, and those that much else waits for."""
 
 
 def certify(

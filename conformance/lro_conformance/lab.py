@@ -159,7 +159,7 @@ class Lab:
         server, start = self.spawn(values, workdir, temp, output_dir, file_size_limit)
         made = Bench(self, server, start, client)
         try:
-            made.handshake = self.shake(server, client)
+            self.shake(server, client)
             made.tools, made.operations = self._find_operations(server)
             if self._seeding:
                 self._fill(made)

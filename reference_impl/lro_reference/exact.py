@@ -44,11 +44,6 @@ def parse(text: str | bytes) -> Any:
         raise InexactError(str(problem)) from None
 
 
-def is_number(value: object) -> bool:
-    """Whether a parsed value is a JSON number."""
-    return isinstance(value, (int, float, orjson.Fragment)) and not isinstance(value, bool)
-
-
 def _integer(text: str) -> Any:
     return int(text) if len(text) <= _SAFE_DIGITS and text != "-0" else _fragment(text)
 

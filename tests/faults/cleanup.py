@@ -217,6 +217,14 @@ class ttl_setting_is_read_as_milliseconds(Converting):
         return ttl / 1000
 
 
+@fault("LRO-CFG-03", says="with a TTL of 600 s a file 300 s old stays", proves=1, also=("LRO-CLN-03",))
+class ttl_setting_is_read_as_microseconds(Converting):
+    """A million times too short: a file is as good as expired when it is written, but for the default TTL."""
+
+    def converted(self, ttl: float) -> float:
+        return ttl / 1_000_000
+
+
 @fault("LRO-CFG-03", says="ttl_seconds", proves=1, also=("LRO-CLN-01",))
 class ttl_setting_has_a_floor_of_five_minutes(Converting):
     """Less than 300 seconds is not accepted, and nobody is told."""

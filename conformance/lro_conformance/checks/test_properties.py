@@ -13,6 +13,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from lro_conformance.arbitrary import CORPUS, MEMORY
 from lro_conformance.calls import Call, OfACall
 from lro_conformance.checks.test_cleanup import by_age
 from lro_conformance.checks.test_file import wrong_line
@@ -86,58 +87,6 @@ def _asking(survey: Survey, names: list[str]) -> st.SearchStrategy[dict[str, Any
 
 
 # memories
-
-# Not st.text(): for that Hypothesis first makes a table of all of Unicode, which takes as long as ten servers' starts.
-_CHARACTER = (
-    st.sampled_from("\n\t\r\"\\/'`$ \x1b\x7f\x85\u2028\u2029\ufeff\ufffd\U0001f9e0\U0010ffff")
-    | st.integers(0x20, 0x7E).map(chr)
-    | st.integers(0x01, 0xD7FF).map(chr)
-    | st.integers(0xE000, 0x10FFFF).map(chr)
-)
-_TEXT = st.lists(_CHARACTER, max_size=60).map("".join)
-_NUMBER = st.integers(-(2**53) + 1, 2**53 - 1) | st.floats(-1e300, 1e300, allow_subnormal=False)
-_JSON = st.recursive(
-    st.none() | st.booleans() | _NUMBER | _TEXT,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_TEXT.filter(bool), inner, max_size=3),
-    max_leaves=12,
-)
-MEMORY: st.SearchStrategy[Record] = st.fixed_dictionaries(
-    {
-        "memory_type": st.sampled_from(["semantic", "episodic", "procedural"]),
-        "namespace": st.sampled_from(["_semantic/a", "_semantic/b", "_episodic/c", "other/d"]),
-        "title": _TEXT,
-        "content": _TEXT.map(lambda t: f"Content {t}"),
-        "created": st.just("2026-01-02T03:04:05Z"),
-        "status": st.just("active"),
-        "tags": st.lists(_TEXT.filter(bool), max_size=3, unique=True),
-        "entities": st.lists(st.fixed_dictionaries({"name": _TEXT}), max_size=2),
-        "provenance": st.fixed_dictionaries({"confidence": st.integers(0, 100).map(lambda n: n / 100)}),
-        "extensions": st.dictionaries(_TEXT.filter(bool), _JSON, max_size=3),
-    }
-)
-"""Any memory that JSON can carry between honest libraries: no lone surrogates, no NUL, no integers beyond 2^53.
-
-It has no id yet, nor a word to find it by: `_named` gives it new ones each time it is tried, so that a server which
-holds it from the time before does not answer otherwise.
-"""
-
-CORPUS: st.SearchStrategy[list[Record]] = st.lists(
-    st.fixed_dictionaries(
-        {
-            "memory_type": st.sampled_from(["semantic", "episodic", "procedural"]),
-            "namespace": st.sampled_from(["_semantic/a", "_semantic/b", "_episodic/c", "other/d"]),
-            "title": _TEXT,
-            "content": _TEXT,
-            "created": st.just("2026-01-02T03:04:05Z"),
-            "status": st.just("active"),
-            "entities": st.sampled_from([[], [{"name": "one"}], [{"name": "one"}, {"name": "two"}]]),
-            "provenance": st.fixed_dictionaries({"confidence": st.integers(0, 100).map(lambda n: n / 100)}),
-        }
-    ),
-    min_size=1,
-    max_size=6,
-)
-"""Some memories that differ in what recipes look at."""
 
 
 def _named(live: Live, memories: list[Record]) -> list[Record]:
@@ -388,7 +337,7 @@ def test_any_age_by_the_ttl(live: Live, survey: Survey, cleanup: Cleanup, see: S
     """With ttl_seconds = 600 files of any age go or stay by that age."""
     name = _cleans(survey, cleanup)
     cleaning = cleanup.set_ttl
-    if cleaning is None or any(gone for _, gone in cleaning.own) or not by_age(cleaning):
+    if cleaning is None or cleaning.takes_fresh or not by_age(cleaning):
         raise NotObserved("files are not deleted by their age under this TTL")
 
     def examine(ages: list[int]) -> Miss | bool:

@@ -70,6 +70,11 @@ class Cleaning:
     trigger: int | None = None
     """The id of the request that set cleanup off; None where it was none."""
 
+    @property
+    def takes_fresh(self) -> bool:
+        """Whether it deleted a file of the server's own that was made just before."""
+        return any(gone for _, gone in self.own)
+
     def reproducer(self) -> str:
         """A command for bash that plants the same files and cleans up."""
         if self.call is None:

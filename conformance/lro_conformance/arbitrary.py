@@ -1,0 +1,60 @@
+"""Arbitrary memories, for Hypothesis: what any honest server can be given."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import strategies as st
+
+from lro_conformance.records import Record
+
+# Not st.text(): for that Hypothesis first makes a table of all of Unicode, which takes as long as ten servers' starts.
+_CHARACTER = (
+    st.sampled_from("\n\t\r\"\\/'`$ \x1b\x7f\x85\u2028\u2029\ufeff\ufffd\U0001f9e0\U0010ffff")
+    | st.integers(0x20, 0x7E).map(chr)
+    | st.integers(0x01, 0xD7FF).map(chr)
+    | st.integers(0xE000, 0x10FFFF).map(chr)
+)
+_TEXT = st.lists(_CHARACTER, max_size=60).map("".join)
+_NUMBER = st.integers(-(2**53) + 1, 2**53 - 1) | st.floats(-1e300, 1e300, allow_subnormal=False)
+_JSON = st.recursive(
+    st.none() | st.booleans() | _NUMBER | _TEXT,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_TEXT.filter(bool), inner, max_size=3),
+    max_leaves=12,
+)
+_COMMON: dict[str, st.SearchStrategy[Any]] = {
+    "memory_type": st.sampled_from(["semantic", "episodic", "procedural"]),
+    "namespace": st.sampled_from(["_semantic/a", "_semantic/b", "_episodic/c", "other/d"]),
+    "title": _TEXT,
+    "created": st.just("2026-01-02T03:04:05Z"),
+    "status": st.just("active"),
+    "provenance": st.fixed_dictionaries({"confidence": st.integers(0, 100).map(lambda n: n / 100)}),
+}
+
+MEMORY: st.SearchStrategy[Record] = st.fixed_dictionaries(
+    {
+        **_COMMON,
+        "content": _TEXT.map(lambda t: f"Content {t}"),
+        "tags": st.lists(_TEXT.filter(bool), max_size=3, unique=True),
+        "entities": st.lists(st.fixed_dictionaries({"name": _TEXT}), max_size=2),
+        "extensions": st.dictionaries(_TEXT.filter(bool), _JSON, max_size=3),
+    }
+)
+"""Any memory that JSON can carry between honest libraries: no lone surrogates, no NUL, no integers beyond 2^53.
+
+It has no id yet, nor a word to find it by: a check gives it new ones each time it is tried, so that a server which
+holds it from the time before does not answer otherwise.
+"""
+
+CORPUS: st.SearchStrategy[list[Record]] = st.lists(
+    st.fixed_dictionaries(
+        {
+            **_COMMON,
+            "content": _TEXT,
+            "entities": st.sampled_from([[], [{"name": "one"}], [{"name": "one"}, {"name": "two"}]]),
+        }
+    ),
+    min_size=1,
+    max_size=6,
+)
+"""Some memories that differ in what recipes look at."""
