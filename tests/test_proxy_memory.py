@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from lro_conformance.engine import certify
-from lro_conformance.profile import load
+from lro_conformance.profile import Profile
+from lro_conformance.profile.bundled import PROXIED
 from lro_reference.memories import line_schema
 from tests.proxying import ROOTS, Client, proxy, records
 from tests.test_docs import TEXTS, fenced
@@ -57,17 +58,15 @@ def test_a_search_tells_its_scores(client: Client) -> None:
 @pytest.mark.long
 @pytest.mark.timeout(400)
 def test_level_3_is_proved_behind_the_proxy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The profile of docs/proxy.md, but for the names of the programs."""
+    """The reference server, whose own offloading the proxy has switched off."""
     monkeypatch.setenv("PYTHONPATH", ROOTS)
-    text = fenced(TEXTS["docs/proxy.md"], "yaml")[0]
-    assert "[lro, proxy, --, lro, serve]" in text
-    python = f'"{sys.executable}", -m'
-    path = tmp_path / "lro.yaml"
-    path.write_text(
-        text.replace("[lro, proxy, --, lro, serve]", f"[{python}, lro_reference.proxy, --, {python}, lro_reference]")
-    )
-    report = certify(load(path), seed=1, jobs=2)
+    monkeypatch.chdir(tmp_path)
+    report = certify(Profile.for_command(["lro", "proxy", "--", "lro", "serve"]), seed=1, jobs=2)
     assert [
         r.requirement.id for r in report.requirements if r.verdict.label in ("fail", "warn", "error", "not-observed")
     ] == []
     assert (report.claimed, report.achieved) == (3, 3)
+
+
+def test_the_profile_in_the_docs_is_the_bundled_one() -> None:
+    assert fenced(TEXTS["docs/proxy.md"], "yaml")[0] == PROXIED.read_text(encoding="utf-8")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -40,7 +41,27 @@ def test_nothing_is_stored_in_a_folder_that_the_command_names(arguments: list[st
     assert profile.server.command == ("lro", "serve", *arguments)
 
 
-@pytest.mark.parametrize("command", [["my-server"], ["/opt/bin/lro", "serve"], ["lro", "explain"], ["serve", "lro"]])
+def test_behind_the_proxy_it_claims_the_same_and_is_this_installation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    profile = Profile.for_command(["lro", "proxy", "--estimator", "characters", "--", "lro", "serve"])
+    assert (profile.level, profile.folder) == (3, tmp_path)
+    assert profile.seed is not None
+    assert profile.cleanup is not None
+    assert profile.cleanup.restart
+    own = (sys.executable, "-P", "-m", "lro_conformance")
+    started = launch(profile, {}, tmp_path)
+    assert started.argv == (*own, "proxy", "--estimator", "characters", "--", *own, "serve")
+    kept = Profile.for_command(["lro", "proxy", "--", "lro", "serve", "--data", "memories"])
+    assert kept.seed is None
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        *(["my-server"], ["/opt/bin/lro", "serve"], ["lro", "explain"], ["serve", "lro"]),
+        *(["lro", "proxy", "--", "my-server"], ["lro", "proxy", "--"], ["my-proxy", "--", "lro", "serve"]),
+    ],
+)
 def test_nothing_is_stored_in_any_other_server(command: list[str]):
     profile = Profile.for_command(command)
     assert (profile.seed, profile.cleanup, profile.level, dict(profile.server.env)) == (None, None, None, {})

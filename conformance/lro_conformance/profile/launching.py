@@ -99,11 +99,23 @@ def spelled(value: Value) -> str:
 
 
 def own_lro(command: Sequence[str]) -> tuple[str, ...]:
-    """The command, where a bare ``lro`` means this very installation, whatever else is on the PATH."""
-    if command[0] == "lro":
-        # -P: the working directory is the user's, and a json.py in it is not ours to import
-        return (sys.executable, "-P", "-m", "lro_conformance", *command[1:])
-    return tuple(command)
+    """The command, where a bare ``lro`` means this very installation, whatever else is on the PATH.
+
+    That holds for the server behind ``lro proxy``, too.
+    """
+    if command[0] != "lro":
+        return tuple(command)
+    at = behind_proxy(command)
+    rest = command[1:] if at is None else (*command[1:at], *own_lro(command[at:]))
+    # -P: the working directory is the user's, and a json.py in it is not ours to import
+    return (sys.executable, "-P", "-m", "lro_conformance", *rest)
+
+
+def behind_proxy(command: Sequence[str]) -> int | None:
+    """Where the server's command begins in one of ``lro proxy``; None in any other command."""
+    if tuple(command[:2]) != ("lro", "proxy") or "--" not in command[:-1]:
+        return None
+    return list(command).index("--") + 1
 
 
 def _config(

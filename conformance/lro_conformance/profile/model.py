@@ -142,7 +142,8 @@ class Profile:
         """The profile of a server of which nothing but its command is known: settings by the documented variables.
 
         Nothing is ever stored in such a server. A bare ``lro serve`` is known better: that is the reference server,
-        which has the profile ``reference.yaml`` beside this module, and memories that end with each process.
+        which has the profile ``reference.yaml`` beside this module (behind ``lro proxy`` it is ``proxied.yaml``), and
+        memories that end with each process.
 
         Raises `ValueError` for an unknown edition or an empty command.
         """
