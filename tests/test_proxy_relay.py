@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -268,6 +269,18 @@ def test_piped_requests_get_their_answers_after_the_end_of_input(tmp_path: Path)
         ids = [client.call("say", result=text_result("x\n" * 3000)) for _ in range(5)]
         assert client.process.stdin
         client.process.stdin.close()
+        assert [json.loads(client.line())["id"] for _ in ids] == ids
+        assert client.line() == b""
+        assert client.process.wait(10) == 0
+
+
+def test_a_client_that_reads_slowly_loses_no_answer_of_a_server_that_has_ended(tmp_path: Path) -> None:
+    text = json.dumps({"content": [{"type": "text", "text": "x" * 400_000}]})
+    with proxy(tmp_path, "--threshold-tokens", "1000000") as client:
+        ids = [client.call("say", result=text) for _ in range(6)]
+        assert client.process.stdin
+        client.process.stdin.close()
+        time.sleep(2)  # the last answers wait in the pipes now, and the server has gone
         assert [json.loads(client.line())["id"] for _ in ids] == ids
         assert client.line() == b""
         assert client.process.wait(10) == 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import select
 import signal
 import sys
 import threading
@@ -58,18 +59,22 @@ def _relay(options: ProxyOptions, upstream: Upstream) -> int:
     keeper.start()
     relay.forward(0, upstream.stdin)
     upstream.stdin.close()
-    _drain(answers, upstream)
+    _drain(answers, relay, upstream)
     over.set()
     return 0
 
 
-def _drain(answers: threading.Thread, upstream: Upstream) -> None:
+def _drain(answers: threading.Thread, relay: Relay, upstream: Upstream) -> None:
     """Waits for answers in progress: a script that pipes its requests in wants the last ones, too."""
     until = time.monotonic() + _GRACE_S
+    quiet_since = time.monotonic()
     while answers.is_alive() and time.monotonic() < until:
         answers.join(0.02)
-        if upstream.ended() is not None:  # what it started may hold its output open
-            answers.join(_LAST_BYTES_S)
+        # What a server that has ended wrote may still wait in the pipe, or for a client that reads slowly; but the
+        # pipe itself may be held open by what it started.
+        if upstream.ended() is None or relay.busy or select.select([upstream.stdout], [], [], 0)[0]:
+            quiet_since = time.monotonic()
+        elif time.monotonic() - quiet_since > _LAST_BYTES_S:
             return
 
 

@@ -67,6 +67,8 @@ class Relay:
         """Set when the client has said something that only the server may understand."""
         self.client_left = False
         """Set when the client has closed its side: then the server may end, too."""
+        self.busy = False
+        """Whether something that the server said is being passed on."""
 
     # --- from the client
 
@@ -111,23 +113,28 @@ class Relay:
     def answer(self, pipe: int) -> None:
         """Passes on what the server says until it ends."""
         for line in read_lines(pipe, self._terms.most_bytes):
-            if isinstance(line, TooLong):
-                self._fail_long_answer(line)
-                continue
-            if len(line) >= WORTH_IT and (raw := self._large_text(line)) is not None:
-                self._client.write(raw)
-                continue
-            message = _parsed(line)
-            if isinstance(message, dict) and "method" not in message:
-                self._answer_one(cast("Message", message), line)
-            elif isinstance(message, list):
-                self._answer_batch(cast("list[Any]", message), line)
-            elif isinstance(message, dict):
-                self._watch(cast("Message", message))
-                self._client.write(line)
-            else:
-                self._unreadable(line)
-            del message, line  # neither may stay in memory until the next one comes
+            self.busy = True
+            self._pass_on(line)
+            self.busy = False
+            del line  # it may not stay in memory until the next one comes
+
+    def _pass_on(self, line: bytearray | TooLong) -> None:
+        if isinstance(line, TooLong):
+            self._fail_long_answer(line)
+            return
+        if len(line) >= WORTH_IT and (raw := self._large_text(line)) is not None:
+            self._client.write(raw)
+            return
+        message = _parsed(line)
+        if isinstance(message, dict) and "method" not in message:
+            self._answer_one(cast("Message", message), line)
+        elif isinstance(message, list):
+            self._answer_batch(cast("list[Any]", message), line)
+        elif isinstance(message, dict):
+            self._watch(cast("Message", message))
+            self._client.write(line)
+        else:
+            self._unreadable(line)
 
     def _large_text(self, line: bytearray) -> bytes | None:
         """The answer instead of a line whose result is one large text; None where it takes the general way."""
