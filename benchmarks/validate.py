@@ -125,6 +125,7 @@ def command(*words: str) -> Callable[[Path, Path], None]:
     def run(descriptor: Path, path: Path) -> None:
         named = {"D": str(descriptor), "F": str(path), "S": str(descriptor.with_name("schema.json"))}
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path[:3])}
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed package is compiled once
         argv = [named.get(word, word) for word in words]
         # Started by something small: a process counts the memory of what it was forked from as its own.
         launched = subprocess.run(

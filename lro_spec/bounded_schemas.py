@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -78,6 +76,9 @@ def judge_here(schema: object, records: Iterable[object], limit: int, timeout_s:
 
 def judge_in_child(schema: object, records: Iterable[object], limit: int, timeout_s: float) -> Judgement:
     """Evaluates in a child process, with a limit on time, memory and processor time."""
+    import subprocess
+    import tempfile
+
     with tempfile.TemporaryFile() as told, tempfile.TemporaryFile() as out:
         told.write(json.dumps({"schema": schema, "limit": limit, "timeout_s": timeout_s}).encode() + b"\n")
         for record in records:

@@ -22,11 +22,10 @@ from lro_spec.name_rules import name_against_header, name_problem
 from lro_spec.physical_lines import MAX_LINE_BYTES, Block, PhysicalLine, Readable, blocks
 from lro_spec.quick_record import plainly_sound
 from lro_spec.record_rules import level, validate_line
-from lro_spec.schema_gate import own_gate
+from lro_spec.schema_gate import Gate, joint_gate, record_gate
 from lro_spec.seen_ids import SeenIds
 from lro_spec.streams import DamagedError, plain_name, unpacked
 
-_TYPE = methodcaller("get", "type")
 _ID = itemgetter("id")
 _CARRIAGE_RETURN = methodcaller("endswith", b"\r")
 
@@ -34,8 +33,11 @@ _CARRIAGE_RETURN = methodcaller("endswith", b"\r")
 class RecordReader(Protocol):
     """Takes in the records of a file while it is validated, and may have something to say about them."""
 
-    def take(self, records: list[dict[str, Any]], block: Block) -> Iterator[Finding]:
-        """The objects of consecutive record lines, in the order of the file."""
+    schema: object
+    """What it holds every record against; None for nothing."""
+
+    def take(self, records: list[dict[str, Any]], block: Block, fit: bool) -> Iterator[Finding]:
+        """The objects of consecutive record lines, in the order of the file; *fit* where all satisfy `schema`."""
         ...
 
 
@@ -56,6 +58,10 @@ class FileState:
     """The part of the line schema that holds at this detail level."""
     carriage_return_told: bool = False
     ids: SeenIds = field(default_factory=SeenIds)
+    gate: Gate | None = None
+    """Lets through what is surely a record of this part, where there is such a thing."""
+    joint: Gate | None = None
+    """The same for what satisfies the reader's schema too, where one look can tell both."""
 
 
 def validate_file(
@@ -110,40 +116,48 @@ def judge_file(
 
 
 def _block(block: Block, state: FileState) -> Iterator[Finding]:
-    records = _plain_records(block, state)
-    if records is None:
+    plain = _plain_records(block, state)
+    if plain is None:
         for line in block.physical():
             yield from _single(line, state)
         return
+    records, fit = plain
     state.lines += len(records)
     state.records += len(records)
     for place in state.ids.add_all(list(map(_ID, records)), block.number):
         line = PhysicalLine(block.number + place, 0, block.lines[place], len(block.lines[place]), True)
         yield placed(_twice(shown(records[place]["id"])), line)
     if state.reader is not None:
-        yield from state.reader.take(records, block)
+        yield from state.reader.take(records, block, fit)
 
 
-def _plain_records(block: Block, state: FileState) -> list[dict[str, Any]] | None:
-    """The objects of lines that are all records without fault, by whole-block calls; None when one needs a look."""
+def _plain_records(block: Block, state: FileState) -> tuple[list[dict[str, Any]], bool] | None:
+    """The objects of lines that are all records without fault, by whole-block calls; None when one needs a look.
+
+    Beside them, whether they were seen to satisfy the reader's schema too.
+    """
     if state.header is None:
         return None
     values = plain_values(block.lines)
     if values is None:
         return None
-    gate = own_gate("line", state.part)
-    if gate is not None:
-        sound = all(map(gate, values))
-    else:
-        sound = all(type(v) is dict and plainly_sound(cast("dict[str, Any]", v), state.part) for v in values)
-    if not sound:
+    fit = state.joint is not None and all(map(state.joint, values))
+    if not fit and not _sound(values, state):
         return None
     records = cast("list[dict[str, Any]]", values)
-    if MARKER in map(_TYPE, records):
-        return None
     if block.returns and not state.carriage_return_told and any(map(_CARRIAGE_RETURN, block.lines)):
         return None
-    return records
+    return records, fit
+
+
+def _sound(values: list[Any], state: FileState) -> bool:
+    if state.gate is not None:
+        return all(map(state.gate, values))
+    return all(type(v) is dict and _plainly_a_record(cast("dict[str, Any]", v), state.part) for v in values)
+
+
+def _plainly_a_record(value: dict[str, Any], part: str) -> bool:
+    return value.get("type") != MARKER and plainly_sound(value, part)
 
 
 def _single(line: PhysicalLine, state: FileState) -> Iterator[Finding]:
@@ -152,7 +166,7 @@ def _single(line: PhysicalLine, state: FileState) -> Iterator[Finding]:
     if record is None:
         yield from _line(line, state)
     elif state.reader is not None:
-        yield from state.reader.take([record], Block(line.number, line.offset, [line.data]))
+        yield from state.reader.take([record], Block(line.number, line.offset, [line.data]), False)
 
 
 def _plain_record(line: PhysicalLine, state: FileState) -> dict[str, Any] | None:
@@ -160,7 +174,7 @@ def _plain_record(line: PhysicalLine, state: FileState) -> dict[str, Any] | None
     if state.header is None or line.too_long or line.data[-1:] == b"\r":
         return None
     record = plain_object(line.data)
-    if record is None or record.get("type") == MARKER or not plainly_sound(record, state.part):
+    if record is None or not _plainly_a_record(record, state.part):
         return None
     if not state.ids.add(record["id"], line.number):
         return None
@@ -206,6 +220,9 @@ def _first(line: PhysicalLine, read: Parsed, state: FileState) -> Iterator[Findi
         detail = header.get("detail")
         state.detail = detail if isinstance(detail, str) else None
         state.part = level(state.detail)
+        state.gate = record_gate(state.part)
+        if state.reader is not None:
+            state.joint = joint_gate(state.part, state.reader.schema)
         for finding in validate_header(header, edition=state.edition):
             yield placed(finding, line)
     elif read.readable:
@@ -234,7 +251,7 @@ def _record(line: PhysicalLine, value: object, state: FileState) -> Iterator[Fin
     if isinstance(id, str) and not state.ids.add(id, line.number):
         yield placed(_twice(shown(id)), line)
     if state.reader is not None:
-        yield from state.reader.take([record], Block(line.number, line.offset, [line.data]))
+        yield from state.reader.take([record], Block(line.number, line.offset, [line.data]), False)
 
 
 def _twice(observed: str, line: int | None = None) -> Finding:

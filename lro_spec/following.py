@@ -136,11 +136,12 @@ class _Reader:
         self.skipped: bool = False
         """Whether a line among those of the sample is none of its records."""
         self.when_sampled: Callable[[], None] = _nothing
-        self._judge = LineJudge(descriptor["line_schema"]) if "line_schema" in sound else None
+        self.schema: object = descriptor["line_schema"] if "line_schema" in sound else None
+        self._judge = LineJudge(self.schema) if self.schema is not None else None
         self._bytes = 0
         self._next: int = 2
 
-    def take(self, records: list[dict[str, Any]], block: Block) -> Iterator[Finding]:
+    def take(self, records: list[dict[str, Any]], block: Block, fit: bool) -> Iterator[Finding]:
         self.facts.take(records, block)
         if len(self.records) < SAMPLE_RECORDS and self._bytes < _SAMPLE_BYTES:
             self.skipped = self.skipped or block.number != self._next
@@ -152,7 +153,7 @@ class _Reader:
             if len(self.records) == SAMPLE_RECORDS or self._bytes >= _SAMPLE_BYTES:
                 self.when_sampled()
         if self._judge is not None:
-            yield from self._judge.take(records, block)
+            yield from self._judge.take(records, block, fit=fit)
 
     def end(self) -> Iterator[Finding]:
         self.when_sampled()

@@ -18,6 +18,7 @@ _RANDOM_BYTES = 10
 _MAX_MILLISECONDS = 2**48 - 1
 # Crockford's base 32 leaves out I, L, O and U; the first character has three bits only, or 128 bits overflow.
 _ULID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}", re.IGNORECASE | re.ASCII)
+_AS_PYTHON_WRITES = str.maketrans("0123456789ABCDEFGHJKMNPQRSTVWXYZ", "0123456789abcdefghijklmnopqrstuv")
 _OPERATION = re.compile(r"[A-Za-z0-9_]+(?:-[A-Za-z0-9_]+)*", re.ASCII)
 _NAME = re.compile(rf"(?P<operation>{_OPERATION.pattern})-(?P<ulid>[0-9A-Za-z]{{26}})\.jsonl", re.ASCII)
 
@@ -96,9 +97,8 @@ def ulid_time(ulid: str) -> datetime:
 
 
 def _decode(ulid: str) -> bytes:
-    from ulid import ULID
-
-    return ULID.from_str(ulid.upper()).bytes
+    # Not by python-ulid: its import alone takes a third of the time that judging a descriptor does.
+    return int(ulid.upper().translate(_AS_PYTHON_WRITES), 32).to_bytes(16)
 
 
 def _moment(milliseconds: int) -> datetime:

@@ -6,7 +6,6 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from operator import methodcaller
 from typing import Any, cast
 
 from lro_spec.findings import Finding, shown
@@ -18,7 +17,6 @@ TOP = 5
 
 _MOST_NAMESPACES = 20_000
 _SCORE_TOLERANCE = 0.01
-_NAMESPACE = methodcaller("get", "namespace")
 
 
 @dataclass(slots=True)
@@ -66,10 +64,11 @@ class Facts:
         self.wide += len(data) - characters
         self.escapes += data.count(b"\\")
         if self.namespaces is not None:
+            seen = [record.get("namespace") for record in records]
             try:
-                self.namespaces.update(map(_NAMESPACE, records))
+                self.namespaces.update(seen)
             except TypeError:  # one of them is no text, nor anything that can be counted
-                self.namespaces.update(n for n in map(_NAMESPACE, records) if isinstance(n, str))
+                self.namespaces.update(n for n in seen if isinstance(n, str))
             if len(self.namespaces) > _MOST_NAMESPACES:
                 self.namespaces = None
         if self.scored:

@@ -6,6 +6,7 @@ import itertools
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
+import ulid
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -127,3 +128,11 @@ def test_a_ulid_holds_the_moment_whatever_the_zone():
 
 def test_a_known_ulid_has_its_known_time():
     assert ulid_time(ULID) == datetime(2016, 7, 30, 23, 54, 10, 259000, tzinfo=UTC)
+
+
+@given(st.integers(0, 2**128 - 1))
+def test_a_ulid_is_read_as_python_ulid_reads_it(number: int):
+    text = str(ulid.ULID.from_int(number))
+    for spelling in (text, text.lower()):
+        found = parsed(f"atlatl-recall-{spelling}.jsonl")
+        assert found.milliseconds.to_bytes(6) + found.random == ulid.ULID.from_int(number).bytes

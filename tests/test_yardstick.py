@@ -13,7 +13,7 @@ from typing import Any
 from lro_spec.bounded_schemas import judge_of
 from lro_spec.quick_record import plainly_sound
 from lro_spec.schema_errors import validator
-from lro_spec.schema_gate import foreign_gate, own_gate, passes
+from lro_spec.schema_gate import foreign_gate, joint_gate, own_gate, passes, record_gate
 
 LINES = 4_000
 """How many lines are generated and mutated."""
@@ -158,3 +158,28 @@ def test_every_difference_over_schemas_of_others_is_listed():
                 found[json.dumps(schema), json.dumps(value)] = said
     listed = {(json.dumps(s), json.dumps(value)): said for s, said, values, _ in DIFFERENCES for value in values}
     assert found == listed
+
+
+def test_two_gates_in_one_let_through_what_both_let_through():
+    own = [{"$defs": {"x": {"type": "string"}}, "properties": {"title": {"$ref": "#/$defs/x"}}}, {"required": ["tags"]}]
+    schemas = [schema for schema in [*SCHEMAS, *own] if isinstance(schema, dict)]
+    lines = [*VALUES, RECORD, HEADER, {**RECORD, "type": "lro_header"}, {**RECORD, "title": 1}, {"id": "m1"}]
+    judged = 0
+    for schema in schemas:
+        for part in PARTS:
+            joint, record, foreign = joint_gate(part, schema), record_gate(part), foreign_gate(schema)
+            if joint is None:
+                continue
+            for line in lines:
+                judged += 1
+                assert passes(joint, line) == (passes(record, line) and passes(foreign, line)), (schema, part, line)
+    assert judged > len(PARTS) * len(lines) * len(own)
+    assert joint_gate("full", {"$id": "urn:x", "type": "object"}) is None
+    assert joint_gate("full", {"$schema": "http://json-schema.org/draft-07/schema#"}) is None
+
+
+def test_no_header_is_let_through_as_a_record():
+    gate = record_gate("any")
+    assert gate is not None
+    assert passes(gate, RECORD)
+    assert not passes(gate, {**RECORD, "type": "lro_header"})

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import sys
-import tempfile
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -13,9 +12,7 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 from lro_conformance.chosen_paths import LINES, STDIN
-from lro_spec.file_rules import FileState, judge_file
 from lro_spec.findings import Finding, from_schema, in_text
-from lro_spec.header_rules import validate_header
 from lro_spec.json_position import nearest_position
 from lro_spec.physical_lines import Readable
 from lro_spec.streams import DamagedError, Peekable, plain_name, unpacked
@@ -87,6 +84,8 @@ class Document:
             yield unpacked(self._opened(self.path, cast("Readable", stream)))
 
     def _file(self, stream: Readable) -> Iterator[Finding]:
+        from lro_spec.file_rules import FileState, judge_file
+
         state = FileState(self._edition)
         name = plain_name(Path(self.path).name) if Path(self.path).is_file() else None  # a pipe's name says nothing
         yield from judge_file(stream, state, name)
@@ -110,6 +109,8 @@ class Document:
 
     def _judged(self, value: object) -> Iterator[Finding]:
         if self.kind == "header":
+            from lro_spec.header_rules import validate_header
+
             yield from validate_header(value, edition=self._edition)
         elif self.kind == "report":
             yield from _report(value)
@@ -197,6 +198,8 @@ def _report(value: object) -> Iterator[Finding]:
 
 
 def _profile(path: str, data: bytes) -> Iterator[Finding]:
+    import tempfile
+
     from lro_conformance.profile import ProfileError, load
 
     with tempfile.NamedTemporaryFile(suffix=".yaml") as kept:

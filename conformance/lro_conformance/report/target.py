@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 from contextlib import suppress
 from pathlib import Path
 
@@ -25,7 +24,7 @@ def write_text(text: str, path: Path) -> None:
         path.write_bytes(data)
         return
     target = real(path)
-    partial = target.with_name(f".{target.name}.{secrets.token_hex(6)}.tmp")
+    partial = target.with_name(f".{target.name}.{os.urandom(6).hex()}.tmp")
     try:
         with open(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), "wb") as file:
             file.write(data)
