@@ -175,11 +175,15 @@ def explain(ids: tuple[str, ...], edition_name: str | None) -> None:
     ID is that of a requirement (LRO-FILE-06, or FILE-06), of a reading or an erratum of the text (I-31, E-04), or the
     name of a check (file.header_count), which stands for its requirement.
     """
-    from lro_conformance.report.catalogue import explanation, full_id, nearest, note, requirement_of, written_checks
+    from shutil import get_terminal_size
+
+    from lro_conformance.report.catalogue import full_id, nearest, note, requirement_of
+    from lro_conformance.report.explaining import WIDTH, as_text, explained
     from lro_spec.requirements import catalogue
 
     edition = _known_edition(edition_name)
     known = {r.id: r for r in catalogue(edition)}
+    width = max(40, min(WIDTH, get_terminal_size((WIDTH, 24)).columns))
     texts: list[str] = []
     for given in ids:
         told = note(given.upper()) if re.fullmatch(r"[IEie]-\d+", given) else None
@@ -187,7 +191,7 @@ def explain(ids: tuple[str, ...], edition_name: str | None) -> None:
         if told is not None:
             texts.append(told)
         elif id in known:
-            texts.append("\n".join(explanation(known[id], written_checks(id))))
+            texts.append("\n".join(as_text(explained(known[id]), width)))
         else:
             near = nearest(id, list(known))
             hint = f"; did you mean {' or '.join(near)}?" if near else "; `lro requirements` lists them"

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 import json
 import re
-import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from difflib import get_close_matches
+from functools import cache
 from pathlib import Path
 
 import lro_spec
@@ -70,14 +70,22 @@ def requirement_of(check: str) -> str | None:
 
 def note(name: str) -> str | None:
     """A numbered reading or erratum (``I-31``, ``E-04``) as the documents have it; None when there is no such one."""
-    for folder in _NOTES:
-        if folder.is_file():
-            text = folder.read_text(encoding="utf-8")
-            break
-    else:
-        raise FileNotFoundError(f"interpretations.md is in none of {', '.join(map(str, _NOTES))}: reinstall lro-spec")
-    found = re.search(rf"^### ({re.escape(name)} .*?)(?=^##|\Z)", text, re.DOTALL | re.MULTILINE)
+    found = re.search(rf"^### ({re.escape(name)} .*?)(?=^##|\Z)", _notes(), re.DOTALL | re.MULTILINE)
     return None if found is None else found[1].strip().replace("**", "")
+
+
+@cache
+def notes() -> tuple[tuple[str, str, frozenset[str]], ...]:
+    """Every reading and erratum: its number, its title, and the requirements that rest on it."""
+    found = re.findall(r"^### ([IE]-\d+) ([^\n]*)\n(.*?)(?=^##|\Z)", _notes(), re.DOTALL | re.MULTILINE)
+    return tuple((name, title, frozenset(re.findall(r"LRO-[A-Z]+-\d{2}", text))) for name, title, text in found)
+
+
+def _notes() -> str:
+    for path in _NOTES:
+        if path.is_file():
+            return path.read_text(encoding="utf-8")
+    raise FileNotFoundError(f"interpretations.md is in none of {', '.join(map(str, _NOTES))}: reinstall lro-spec")
 
 
 _SPEC = Path(lro_spec.__file__).parent
@@ -113,22 +121,6 @@ def as_json(requirements: Sequence[Requirement]) -> str:
     return json.dumps([asdict(r) for r in requirements], ensure_ascii=False, indent=2)
 
 
-def explanation(requirement: Requirement, checks: Sequence[WrittenCheck]) -> Iterator[str]:
-    """Everything the catalogue knows about one requirement, and what judges it."""
-    r = requirement
-    binds = f"level {r.level}" if r.level is not None else "decides no level"
-    yield f"{r.id}  {r.title}"
-    yield f"{r.keyword}, {binds}, group {r.group}, section “{r.section}”, edition {', '.join(r.editions)}"
-    yield from _paragraph("What it says", r.statement)
-    yield from _paragraph("Why", r.rationale)
-    yield from _paragraph("How it is seen", r.observed)
-    if r.excluded is not None:
-        yield from _paragraph("Why it is not judged", r.excluded)
-    for check in checks:
-        yield from _paragraph(f"Check {check.name}", check.doc)
-    yield from _paragraph("How a failure is mended", r.mend)
-
-
 def nearest(wanted: str, known: Sequence[str]) -> list[str]:
     """Up to three of *known* that *wanted* may have meant."""
     return get_close_matches(wanted, known, n=3, cutoff=0.6)
@@ -138,14 +130,3 @@ def full_id(given: str) -> str:
     """The id as the catalogue spells it: ``file-06`` is short for ``LRO-FILE-06``."""
     upper = given.strip().upper()
     return upper if upper.startswith("LRO-") else f"LRO-{upper}"
-
-
-def _paragraph(heading: str, text: str) -> Iterator[str]:
-    if not text.strip():
-        return
-    yield ""
-    yield heading
-    for paragraph in text.strip().split("\n\n"):
-        yield textwrap.fill(
-            " ".join(paragraph.split()), 100, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False
-        )

@@ -1,0 +1,175 @@
+"""The documents as a site: what a requirement's page says, where links go, and that no page asks another machine."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import threading
+from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from lro_conformance.report.catalogue import every_check
+from lro_conformance.report.explaining import as_markdown, as_text, examples, explained
+from lro_spec.requirements import catalogue
+from tests.browser import browser, serious
+from tests.faults.catalogue import faults
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+__all__ = ["browser"]  # the fixture
+
+ROOT = Path(__file__).parent.parent
+JUDGED = [r for r in catalogue() if r.excluded is None]
+
+
+def pages() -> dict[str, str]:
+    return {r.id: "\n".join(as_markdown(explained(r), lambda id: f"{id}.md")) for r in catalogue()}
+
+
+# What a page says
+
+
+def test_every_judged_requirement_shows_a_pass_and_a_failure():
+    lacking = [r.id for r in JUDGED if {"pass", "fail"} - set(examples().get(r.id, ()))]
+    assert lacking == [], "record them: python benchmarks/examples.py --missing"
+
+
+def test_examples_are_of_servers_and_checks_that_there_are():
+    for id, recorded in examples().items():
+        fault = faults()[recorded["fail"]["server"]]
+        assert fault.requirement == id
+        assert {example["check"] for example in recorded.values()} <= set(every_check()), id
+
+
+def test_a_failure_that_is_shown_is_the_one_that_the_fault_must_be_blamed_for():
+    for id, recorded in examples().items():
+        bad = recorded["fail"]
+        said = f"{bad['expected']}: {bad['observed']}"
+        assert faults()[bad["server"]].says.lower() in said.lower() or "…" in said, id  # long messages are cut
+
+
+def test_the_terminal_and_the_page_say_the_same():
+    for r in catalogue():
+        page = explained(r)
+        text = "".join(" ".join(as_text(page, 72)).split())
+        for section in page.sections:
+            for part in section.parts:
+                lines = part.lines if not isinstance(part, str) else (part,)
+                for line in lines:
+                    assert "".join(line.split()) in text, r.id
+
+
+@pytest.mark.parametrize("width", [40, 72, 200])
+def test_no_line_is_wider_than_the_terminal(width: int):
+    for r in catalogue():
+        assert max(len(line) for line in as_text(explained(r), width)) <= width, r.id
+
+
+def test_a_page_links_the_requirements_and_readings_that_it_names():
+    page = pages()["LRO-THR-07"]
+    assert "[LRO-THR-06](LRO-THR-06.md)" in page
+    assert "[I-31](I-31.md)" in page
+
+
+def test_what_the_catalogue_says_is_no_markup():
+    for id, page in pages().items():
+        prose = re.sub(r"`[^`\n]*`", "", re.sub(r"^```.*?^```$", "", page, flags=re.DOTALL | re.MULTILINE))
+        assert not re.search(r"(?<!\\)<", prose), id
+        assert len(re.findall(r"(?<!\\)\*", prose)) == 2, id  # around the line of facts
+
+
+# How the site is put together
+
+
+@pytest.fixture(scope="module")
+def build() -> Iterator[object]:
+    pytest.importorskip("griffe", reason="griffelib is not installed (extra: docs)")
+    sys.path.insert(0, str(ROOT / "docs" / "site"))
+    try:
+        import build
+
+        yield build
+    finally:
+        sys.path.remove(str(ROOT / "docs" / "site"))
+
+
+def test_links_lead_to_where_documents_lie_on_the_site(build):
+    text = "[a](../README.md#x) [b](../schemas/report.schema.json) [c](ci.md) LRO-THR-07, `LRO-THR-07` [d](../tests)\n"
+    assert build.moved(text, "docs/reports.md", {"LRO-THR-07"}) == (
+        "[a](overview.md#x) [b](reference/schemas/report.md) [c](ci.md) "
+        "[LRO-THR-07](reference/requirements/LRO-THR-07.md), `LRO-THR-07` d\n"
+    )
+    with pytest.raises(ValueError, match="there is no nowhere"):
+        build.moved("[a](../nowhere.md)", "docs/reports.md", set())
+
+
+def test_what_a_page_would_fetch_from_elsewhere_is_found(build, tmp_path: Path):
+    (tmp_path / "a.html").write_text('<a href="https://a.example">x</a><script src="//b.example/x.js"></script>')
+    (tmp_path / "b.css").write_text("@import 'https://c.example/x.css'; a { background: url(x.png) }")
+    assert list(build.from_elsewhere(tmp_path)) == ["a.html: //b.example/x.js", "b.css: https://c.example/x.css"]
+
+
+def test_the_reference_tells_of_every_command_schema_and_name(build, tmp_path: Path):
+    build.stage(tmp_path)
+    commands = (tmp_path / "reference/command-line.md").read_text(encoding="utf-8")
+    assert "## lro certify" in commands
+    assert "--evidence DIR" in commands
+    assert "threshold_tokens" in (tmp_path / "reference/schemas/profile.md").read_text(encoding="utf-8")
+    python = (tmp_path / "reference/python.md").read_text(encoding="utf-8")
+    assert "validate_file(\n    source: str" in python
+    assert "What is wrong with an offloaded file" in python
+    assert {p.stem for p in (tmp_path / "reference/requirements").glob("LRO-*.md")} == {r.id for r in catalogue()}
+
+
+# In a browser
+
+
+@pytest.fixture(scope="module")
+def site(build, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Iterator[str]:
+    """The address of the built site: the one that LRO_SITE names, and with ``--long`` one of our own."""
+    folder = Path(os.environ.get("LRO_SITE", ""))
+    if "LRO_SITE" not in os.environ:
+        if not request.config.getoption("--long"):
+            pytest.skip("LRO_SITE names no built site")
+        folder = tmp_path_factory.mktemp("site")
+        assert build.build(folder) == []
+
+    class Quiet(SimpleHTTPRequestHandler):
+        def log_message(self, format: str, *args: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(folder))) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+@pytest.mark.parametrize(
+    ("page", "scheme", "says"),
+    [("", "light", "lro-spec"), ("reference/requirements/LRO-THR-07/", "dark", "offloads_at_equal_threshold")],
+)
+def test_a_page_asks_no_other_machine_and_axe_finds_nothing_serious(
+    browser: Browser, site: str, page: str, scheme: str, says: str
+):
+    context = browser.new_context(color_scheme=scheme)
+    asked: list[str] = []
+    trouble: list[str] = []
+    seen = context.new_page()
+    seen.on("request", lambda request: asked.append(request.url))
+    seen.on("console", lambda said: trouble.append(said.text) if said.type == "error" else None)
+    seen.on("pageerror", lambda problem: trouble.append(str(problem)))
+    try:
+        seen.goto(f"{site}/{page}", wait_until="networkidle")
+        assert says in seen.inner_text("body")
+        assert [url for url in asked if not url.startswith((site, "data:", "blob:"))] == []
+        assert trouble == []
+        assert serious(seen) == []
+    finally:
+        context.close()
