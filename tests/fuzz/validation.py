@@ -82,6 +82,9 @@ def one(data: bytes) -> None:
 
 
 def main() -> None:
+    if {"-h", "--help"} & set(sys.argv):  # libFuzzer would take it for a word to begin with
+        print(__doc__)
+        return
     with tempfile.TemporaryDirectory() as folder:
         for number, seed in enumerate(SEEDS):
             (Path(folder) / f"seed{number}").write_bytes(seed)

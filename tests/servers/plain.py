@@ -201,7 +201,7 @@ class Server:
         for line in lines:
             quarters += len(line)
             if not line.isascii():
-                quarters += 3 * sum(c >= "\u1100" for c in line)
+                quarters += 3 * sum(line.count(c) for c in set(line) if c >= "\u1100")
         return -(-quarters // 4)
 
     def tokens(self, call: Call) -> int:

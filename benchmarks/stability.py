@@ -1,0 +1,87 @@
+"""Whether verdicts change when the machine is busy: ``python benchmarks/stability.py [--runs N] [--load N]``.
+
+Certifies sound servers twice, first with the machine to itself and then N times in all (100) while as many processes as
+there are cores (or ``--load``) do nothing but compute, and tells every verdict that is not the same. Both are
+done in full, property checks included, with one seed. Exit code 1 when anything differs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import os
+import sys
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+for folder in (ROOT / "reference_impl", ROOT / "conformance", ROOT):
+    sys.path.insert(0, str(folder))
+
+from tests.certifying import Job, Outcome, side_by_side, spread  # noqa: E402
+from tests.sound.catalogue import sounds  # noqa: E402
+
+
+def _burn() -> None:
+    while True:
+        pass
+
+
+@contextmanager
+def busy(processes: int) -> Generator[None]:
+    """So many processes that compute as long as this lasts."""
+    burning = [multiprocessing.Process(target=_burn, daemon=True) for _ in range(processes)]
+    for one in burning:
+        one.start()
+    try:
+        yield
+    finally:
+        for one in burning:
+            one.kill()
+            one.join()
+
+
+def differences(quiet: Outcome, loud: Outcome) -> Iterator[str]:
+    """What is not the same, in words."""
+    if quiet.failure != loud.failure:
+        yield f"failure {quiet.failure!r}, then {loud.failure!r}"
+    if quiet.achieved != loud.achieved:
+        yield f"level {quiet.achieved}, then {loud.achieved}"
+    for name in sorted(quiet.checks.keys() | loud.checks.keys()):
+        before, after = quiet.checks.get(name), loud.checks.get(name)
+        if before != after:
+            yield f"{name}: {before}, then {after}"
+    for id in sorted(loud.messages.keys() - quiet.messages.keys()):
+        yield f"{id}: {' / '.join(loud.messages[id])[:300]}"
+
+
+def main() -> int:
+    """Prints each difference as it is found, then how many there were."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=int, default=100, help="certifications under load")
+    parser.add_argument("--servers", type=int, default=50, help="how many sound servers take turns")
+    parser.add_argument("--load", type=int, default=os.cpu_count() or 1, help="how many processes compute meanwhile")
+    given = parser.parse_args()
+    chapters: dict[str, list[str]] = {}
+    for name, sound in sounds().items():
+        chapters.setdefault(sound.server.__module__, []).append(name)
+    jobs = [Job(name, properties=True) for name in spread(chapters, min(given.servers, given.runs))]
+    with side_by_side(jobs) as outcome:
+        quiet = {job: outcome(job) for job in jobs}
+    done = different = 0
+    while done < given.runs:
+        turn = jobs[: given.runs - done]
+        with busy(given.load), side_by_side(turn) as outcome:
+            for job in turn:
+                found = list(differences(quiet[job], outcome(job)))
+                different += bool(found)
+                for line in found:
+                    print(f"{job.server}: {line}", flush=True)
+        done += len(turn)
+    print(f"{done} certifications of {len(jobs)} sound servers under load: {different} with another verdict")
+    return 1 if different else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
