@@ -26,6 +26,9 @@ from tests.sound.catalogue import Sound, sounds  # noqa: E402
 
 PAGE = ROOT / "docs" / "detection.md"
 
+WITH_PROPERTIES = ("counts_accesses", "ties_come_in_any_order", "inline_is_jsonl")
+"""Sound servers that property checks are always tried on: those that a naive property would accuse first."""
+
 HEAD = """\
 # What the suite detects
 
@@ -163,7 +166,7 @@ def main() -> None:
             chapters.setdefault(variant.server.__module__, []).append(name)
         names = spread(chapters, given.sample)
     outcomes = {n: o for n, o in kept(given.keep).items() if n in names}
-    wanted = {n for n, f in faults().items() if f.by_property}
+    wanted = {n for n, f in faults().items() if f.by_property} | set(WITH_PROPERTIES)
     jobs = [Job(n, properties=given.properties or n in wanted) for n in names if n not in outcomes]
     with side_by_side(jobs) as outcome:
         for job in jobs:

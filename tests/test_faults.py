@@ -1,6 +1,7 @@
 """Each fault is blamed for what it breaks, in words that say so.
 
 A fault runs only the trials that its requirement needs. What else is blamed is the concern of test_exact_blame.py.
+Those of the chapter `properties` take seconds each, as Hypothesis looks for the smallest example: `--long` runs them.
 """
 
 from __future__ import annotations
@@ -11,15 +12,16 @@ import pytest
 
 from lro_spec.requirements import requirement
 from tests.certifying import Job, Outcome
-from tests.faults.catalogue import faults
-
-JOBS = [
-    pytest.param(Job(name, only=None if fault.everywhere else fault.requirement, properties=fault.by_property), id=name)
-    for name, fault in faults().items()
-]
+from tests.faults.catalogue import Fault, faults
 
 
-@pytest.mark.parametrize("job", JOBS)
+def param(name: str, fault: Fault) -> object:
+    job = Job(name, only=None if fault.everywhere else fault.requirement, properties=bool(fault.by_property))
+    slow = fault.server.__module__ == "tests.faults.properties"
+    return pytest.param(job, id=name, marks=pytest.mark.long if slow else ())
+
+
+@pytest.mark.parametrize("job", [param(name, fault) for name, fault in faults().items()])
 def test_the_fault_is_blamed_in_words_that_name_it(job: Job, certified: Callable[[Job], Outcome]) -> None:
     fault = faults()[job.server]
     outcome = certified(job)
@@ -27,3 +29,5 @@ def test_the_fault_is_blamed_in_words_that_name_it(job: Job, certified: Callable
     verdict = "fail" if requirement(fault.requirement).keyword == "MUST" else "warn"
     assert outcome.verdicts[fault.requirement] == verdict
     assert fault.says.lower() in "\n".join(outcome.messages[fault.requirement]).lower()
+    if fault.by_property:
+        assert outcome.checks[f"properties.{fault.by_property}"] == verdict

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from lro_conformance import checks as package
-from lro_conformance.engine import GIVEN
+from lro_conformance.engine import GIVEN, LIVE
 from lro_conformance.judge import checks, checks_of
 from lro_conformance.trials import closure, trials
 from lro_conformance.verdicts import Verdict, requirement_verdict
@@ -136,6 +136,13 @@ def test_a_fault_names_requirements_that_are_judged() -> None:
     named = {name: {fault.requirement, *fault.also} for name, fault in faults().items()}
     assert {name: ids - set(JUDGED) for name, ids in named.items() if ids - set(JUDGED)} == {}
     assert [name for name, fault in faults().items() if fault.requirement in fault.also] == []
+
+
+def test_every_property_check_has_a_fault_of_its_own() -> None:
+    """Which it fails is shown by test_faults.py, that of the chapter `properties` with `--long`."""
+    judged = {c.name: c.requirement for c in checks() if LIVE in c.needs}
+    broken = {f"properties.{f.by_property}": f.requirement for f in faults().values() if f.by_property}
+    assert broken == judged
 
 
 def test_a_fault_says_what_its_blame_must_say() -> None:

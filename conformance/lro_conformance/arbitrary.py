@@ -46,15 +46,22 @@ It has no id yet, nor a word to find it by: a check gives it new ones each time 
 holds it from the time before does not answer otherwise.
 """
 
+
+def _with(*words: str) -> st.SearchStrategy[str]:
+    """Texts of which some have one of these words in them, so that there is something to be found."""
+    return st.tuples(_TEXT, st.sampled_from(("", *words)), _TEXT).map("".join)
+
+
 CORPUS: st.SearchStrategy[list[Record]] = st.lists(
     st.fixed_dictionaries(
         {
             **_COMMON,
-            "content": _TEXT,
+            "title": _with("keyword", "Keyword", "KEYWORDS"),
+            "content": _with("pattern", "Pattern", "PATTERNS"),
             "entities": st.sampled_from([[], [{"name": "one"}], [{"name": "one"}, {"name": "two"}]]),
         }
     ),
     min_size=1,
     max_size=6,
 )
-"""Some memories that differ in what recipes look at."""
+"""Some memories that differ in what recipes look at, and what the standard ones look for is in some of them."""

@@ -32,6 +32,7 @@ CHAPTERS = (
     "protocol",
     "hardening",
     "unusual",
+    "properties",
 )
 
 
@@ -46,7 +47,7 @@ class Fault:
         proves: int,
         also: tuple[str, ...],
         profile: str,
-        by_property: bool,
+        by_property: str,
         everywhere: bool,
     ) -> None:
         self.name = server.__name__
@@ -63,7 +64,8 @@ class Fault:
         self.profile = profile
         """Sections of lro.yaml that replace those of `tests.servers.variants.PROFILE`."""
         self.by_property = by_property
-        """Whether only a property check can see it, since it shows with some memories or arguments alone."""
+        """The property check that it is for: the only one that can see it, as it shows with some memories or arguments
+        alone. Empty where others see it."""
         self.everywhere = everywhere
         """Whether it shows in trials that are others' business, so that all have to be made to see it."""
 
@@ -78,7 +80,7 @@ def fault(
     proves: int,
     also: tuple[str, ...] = (),
     profile: str = "",
-    by_property: bool = False,
+    by_property: str = "",
     everywhere: bool = False,
 ) -> Callable[[type[S]], type[S]]:
     """Enter a server into the catalogue as the offender of one requirement."""

@@ -137,7 +137,7 @@ class rounds_confidence_to_tenths(Rewriting):
         return {**record, "provenance": {**record["provenance"], "confidence": round(confidence, 1)}}
 
 
-@fault("LRO-FILE-10", says="content", proves=0, by_property=True)
+@fault("LRO-FILE-10", says="content", proves=0, by_property="any_memory_survives")
 class trims_contents(Rewriting):
     """White space at the ends of a content is cut off; no memory of the server's own has any."""
 

@@ -116,3 +116,13 @@ class inject_defaults_to_the_level_last_used(Sticky):
     """A call without a level repeats that of the call before it."""
 
     operation = "inject"
+
+
+@fault("LRO-DET-01", says="as at full detail", proves=0, also=("LRO-FILE-10",))
+class medium_searches_are_filed_in_full(Server):
+    """Search at medium detail is shown at that, but weighed and written as the whole memories."""
+
+    def tokens(self, call: Call) -> int:
+        if call.operation == "search" and call.detail == "medium":
+            call.lines = [self.record_line(self.at_detail(memory, "full")) for memory in call.found]
+        return super().tokens(call)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypedDict, cast
@@ -166,13 +166,21 @@ def _to_run(survey: Survey, commands: dict[int, list[Command]]) -> list[Call]:
 
 def _shape(commands: Sequence[Command]) -> tuple[str, ...]:
     """The commands without their paths."""
-    return tuple(re.sub(r"\S*\.jsonl\S*", "FILE", str(c.text)) for c in commands)
+    return tuple(without_path(c) for c in commands)
 
 
-def attempt(runner: JqRunner, number: int, call: Call, commands: Sequence[Command]) -> list[Try]:
+def without_path(command: Command) -> str:
+    """The text of a command, whatever file it is for."""
+    return re.sub(r"\S*\.jsonl\S*", "FILE", str(command.text))
+
+
+def attempt(
+    runner: JqRunner, number: int, call: Call, commands: Sequence[Command], may: Callable[[Command], bool] | None = None
+) -> list[Try]:
     """The runs of the command that does what standard recipe *number* does: the one at its place, or else any other.
 
-    Where none does, the runs of the one at its place; nothing when there is none either.
+    Where none does, the runs of the one at its place; nothing when there is none either. *may* has the last word on
+    commands at other places: few records are soon right by chance.
     """
     own = [c for c in commands if c.index == number - 1]
     first: list[Try] = []
@@ -180,10 +188,15 @@ def attempt(runner: JqRunner, number: int, call: Call, commands: Sequence[Comman
         if command.pipeline is None:
             continue
         found = list(_runs(runner, number, call, command, command.pipeline))
-        if all(t.agreement.ok or t.agreement.erratum for t in found):
+        if all(right(t) for t in found) and (may is None or command in own or may(command)):
             return found
         first = first or (found if command in own else [])
     return first
+
+
+def right(one: Try) -> bool:
+    """Whether a run gave what its recipe means, or fails only where the text's own command does."""
+    return one.agreement.ok or one.agreement.erratum is not None
 
 
 def again(runner: JqRunner, tries: Sequence[Try]) -> list[Try]:
