@@ -32,7 +32,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     gc.freeze()
     gc.enable()
-    run(Service(store, options.settings))
+    toolbox = None
+    if options.families:
+        from lro_reference.extraction.families import Toolbox
+
+        toolbox = Toolbox(options.families, options.settings)
+    run(Service(store, options.settings, toolbox))
     store.close()
     return 0
 

@@ -1,7 +1,7 @@
 """The MCP server over stdio: the tools of `lro_reference.tools`, spoken through the official SDK.
 
 Everything runs in the event loop's own thread. A call takes milliseconds, and so there are no locks, and no signal can
-fall into the middle of a write.
+fall into the middle of a write. Only tools that read offloaded files have threads of their own: they write nothing.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from lro_reference.custodian import clean
 from lro_reference.events import Event, to_stderr
 from lro_reference.proxy_hint import announced
 from lro_reference.streams import Incoming, Outgoing
-from lro_reference.tools import EDITION, TOOLS, Answer, Service
+from lro_reference.tools import EDITION, Answer, Service
 
 _LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
 _LOGGER = "lro"
@@ -111,6 +111,13 @@ async def _custodian(service: Service, relay: _Relay) -> None:
         await asyncio.sleep(interval)
 
 
+async def _called(service: Service, ctx: Any, params: types.CallToolRequestParams, relay: _Relay) -> Answer:
+    arguments = params.arguments or {}
+    if service.toolbox is not None and params.name in service.toolbox:
+        return await asyncio.to_thread(service.toolbox.call, params.name, arguments)  # a query may take seconds
+    return service.call(params.name, arguments, relay.emit, for_proxy=announced(ctx.session.client_capabilities))
+
+
 def _build(service: Service, relay: _Relay) -> Server[Any]:
     async def list_tools(ctx: Any, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         relay.attach(ctx.session)
@@ -122,15 +129,14 @@ def _build(service: Service, relay: _Relay) -> Server[Any]:
                     input_schema=dict(tool.input_schema),
                     annotations=types.ToolAnnotations(read_only_hint=tool.reads_only),
                 )
-                for tool in TOOLS
+                for tool in service.tools
             ]
         )
 
     async def call_tool(ctx: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
         relay.attach(ctx.session)
         try:
-            for_proxy = announced(ctx.session.client_capabilities)
-            answer = service.call(params.name, params.arguments or {}, relay.emit, for_proxy=for_proxy)
+            answer = await _called(service, ctx, params, relay)
         except Exception as problem:
             answer = Answer((f"{params.name} failed: {type(problem).__name__}: {problem}",), is_error=True)
         await relay.flush(ctx.request_id)

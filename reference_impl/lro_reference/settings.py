@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 ENVIRONMENT_PREFIX = "ATLATL_PROMPT__OFFLOAD__"
+FAMILIES = ("extract",)
+"""Families of tools that read offloaded files (`lro_reference.extraction`)."""
 _U64 = 2**64 - 1
 _WORDS = {"true": True, "1": True, "yes": True, "on": True, "false": False, "0": False, "no": False, "off": False}
 
@@ -54,6 +56,8 @@ class Options:
     """The data folder, or ``:memory:``."""
     demo: bool = True
     """Fill a new store with the demo memories."""
+    families: tuple[str, ...] = ()
+    """Families of tools that read offloaded files."""
 
 
 def load(argv: Sequence[str], environ: Mapping[str, str]) -> Options:
@@ -67,6 +71,7 @@ def load(argv: Sequence[str], environ: Mapping[str, str]) -> Options:
         settings=resolve(flags, environ),
         data=flags.data or environ.get("ATLATL_DATA_DIR") or default_data_folder(environ),
         demo=flags.demo if flags.demo is not None else _boolean(environ.get("ATLATL_DEMO", "true"), "ATLATL_DEMO"),
+        families=families(flags, environ),
     )
 
 
@@ -80,6 +85,16 @@ def resolve(flags: Any, environ: Mapping[str, str]) -> Settings:
         if (text := getattr(flags, key)) is not None:
             values[key] = check(text, f"--{key.replace('_', '-')}")
     return Settings(**values)
+
+
+def families(flags: Any, environ: Mapping[str, str]) -> tuple[str, ...]:
+    """The families of tools that are asked for, each once. Raises `SettingsError` for one that there is not."""
+    text, where = (environ.get("ATLATL_TOOLS", ""), "ATLATL_TOOLS") if flags.tools is None else (flags.tools, "--tools")
+    asked = [name.strip() for name in text.split(",") if name.strip()]
+    for name in asked:
+        if name not in FAMILIES:
+            raise SettingsError(f"{where}: {name!r} is not a family of tools; {_known(name, list(FAMILIES))}")
+    return tuple(dict.fromkeys(asked))
 
 
 def from_environment(environ: Mapping[str, str] | None = None) -> Settings:
@@ -116,6 +131,11 @@ def add_flags(parser: Any) -> None:
     parser.add_argument("--threshold-tokens", metavar="N", help="offload above this estimate (default 6400)")
     parser.add_argument("--ttl-seconds", metavar="N", help="keep files this long (default 3600)")
     parser.add_argument("--output-dir", metavar="DIR", help="folder for files (default: the system's temporary folder)")
+    parser.add_argument(
+        "--tools",
+        metavar="FAMILY,…",
+        help=f"tools that read offloaded files, for clients without a shell: {', '.join(FAMILIES)} (ATLATL_TOOLS)",
+    )
     parser.add_argument(
         "--cleanup-interval-seconds", metavar="N", help="background cleanup (default 3600; 0: on demand only)"
     )

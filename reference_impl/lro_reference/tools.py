@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any
 
 from lro_reference import memories
 from lro_reference.custodian import clean
@@ -18,35 +18,15 @@ from lro_reference.proxy_hint import told
 from lro_reference.results import Lines
 from lro_reference.settings import Settings
 from lro_reference.store import Hit, Store
+from lro_reference.tooling import Answer, BadCall, Tool, check_arguments, tool_named, with_defaults
 from lro_reference.writer import encode
 from lro_spec.tokens import script_aware_estimate
 
+if TYPE_CHECKING:
+    from lro_reference.extraction.families import Toolbox
+
 EDITION = "lro-6400"
 _BUDGET_TOKENS = 2000
-
-
-@dataclass(frozen=True, slots=True)
-class Tool:
-    """A tool as it is listed."""
-
-    name: str
-    description: str
-    input_schema: Mapping[str, Any]
-    reads_only: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What a call returns: text blocks, and whether they tell of an error."""
-
-    texts: tuple[str, ...]
-    is_error: bool = False
-    meta: Mapping[str, Any] | None = None
-    """For a proxy, which offloads in this server's stead."""
-
-
-class BadCall(ValueError):
-    """A call that cannot be made; the message is for the caller."""
 
 
 def _retrieval(default_detail: str, query: str, **more: Any) -> dict[str, Any]:
@@ -118,17 +98,27 @@ class Service:
 
     store: Store
     settings: Settings
+    toolbox: Toolbox | None = None
+    """Tools that read what was offloaded."""
+
+    @property
+    def tools(self) -> tuple[Tool, ...]:
+        """All tools, as they are listed."""
+        return TOOLS if self.toolbox is None else (*TOOLS, *self.toolbox.tools)
 
     def call(self, name: str, arguments: Mapping[str, Any], emit: Emit, *, for_proxy: bool = False) -> Answer:
         """Call a tool. A mistake of the caller is an answer with ``is_error``; a proxy gets everything inline."""
         try:
-            _check_call(name, arguments)
+            tool = tool_named(name, self.tools)
+            if self.toolbox is not None and name in self.toolbox:
+                return self.toolbox.call(name, arguments)
+            check_arguments(tool, arguments)
             if name == "store_memory":
                 identity, replaced = self.store.add(arguments["memory"])
                 return _json({"id": identity, "replaced": replaced})
             if name == "run_custodial_task":
                 return self._clean(emit)
-            return self._retrieve(_OPERATIONS[name], _with_defaults(name, arguments), emit, for_proxy)
+            return self._retrieve(_OPERATIONS[name], with_defaults(tool, arguments), emit, for_proxy)
         except (BadCall, memories.InvalidMemory) as problem:
             return Answer((str(problem),), is_error=True)
 
@@ -158,7 +148,8 @@ class Service:
         outcome = intercept(results, self.settings, emit, edition=EDITION)
         match outcome:
             case Offloaded(response):
-                return _json(response.to_dict())
+                offered = response if self.toolbox is None else self.toolbox.offered(response)
+                return _json(offered.to_dict())
             case Inline(lines):
                 if operation == "inject":
                     return Answer((_context(records, arguments["max_tokens"]),))
@@ -208,41 +199,3 @@ def _array(lines: Lines) -> str:
 
 def _json(value: object) -> Answer:
     return Answer((encode(value).decode(),))
-
-
-def _schema(name: str) -> Mapping[str, Any]:
-    for tool in TOOLS:
-        if tool.name == name:
-            return tool.input_schema
-    raise BadCall(f"there is no tool {name!r}; there are {', '.join(tool.name for tool in TOOLS)}")
-
-
-def _with_defaults(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    properties = cast("Mapping[str, Mapping[str, Any]]", _schema(name)["properties"])
-    return {key: entry["default"] for key, entry in properties.items() if "default" in entry} | dict(arguments)
-
-
-_TYPES: Mapping[str, tuple[type, str]] = {
-    "string": (str, "a string"),
-    "integer": (int, "a whole number"),
-    "object": (dict, "an object"),
-}
-
-
-def _check_call(name: str, arguments: Mapping[str, Any]) -> None:
-    schema = _schema(name)
-    properties = cast("Mapping[str, Mapping[str, Any]]", schema["properties"])
-    for key in schema.get("required", ()):
-        if key not in arguments:
-            raise BadCall(f"{name} needs the argument {key!r}")
-    for key, value in arguments.items():
-        if key not in properties:
-            raise BadCall(f"{name} has no argument {key!r}; it has {', '.join(properties)}")
-        entry = properties[key]
-        kind, said = _TYPES[entry["type"]]
-        if not isinstance(value, kind) or isinstance(value, bool):
-            raise BadCall(f"{name}: {key} must be {said}, not {value!r}")
-        if "enum" in entry and value not in entry["enum"]:
-            raise BadCall(f"{name}: {key} must be one of {', '.join(entry['enum'])}, not {value!r}")
-        if value < entry["minimum"] if "minimum" in entry else False:
-            raise BadCall(f"{name}: {key} must be at least {entry['minimum']}, not {value!r}")

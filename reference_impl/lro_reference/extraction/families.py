@@ -1,0 +1,61 @@
+"""The families that a server was started with: their tools, their calls, and what descriptors say of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from lro_reference.extraction.extract import EXTRACT, MEMORY_EDITION
+from lro_reference.extraction.family import FamilyTool, Workbench
+from lro_reference.extraction.files import OffloadedFiles
+from lro_reference.extraction.guidance import guidance
+from lro_reference.extraction.limits import Limits, Refused
+from lro_reference.extraction.sandbox import Sandbox
+from lro_reference.settings import Settings
+from lro_reference.tooling import Answer, BadCall, Tool, check_arguments, tool_named
+from lro_spec.messages import OffloadResponse
+
+FAMILIES: Mapping[str, tuple[FamilyTool, ...]] = {"extract": EXTRACT}
+"""By name, as ``--tools`` takes them."""
+
+
+class Toolbox:
+    """The tools of some families over the files of one process; for any number of threads."""
+
+    def __init__(
+        self, families: Sequence[str], settings: Settings, limits: Limits | None = None, *, prefix: str = ""
+    ) -> None:
+        limits = limits or Limits()
+        self._bench = Workbench(OffloadedFiles(settings.folder, settings.ttl_seconds), limits, Sandbox(limits), prefix)
+        self._known = {
+            tool.name: (tool, member.handler)
+            for family in families
+            for member in FAMILIES[family]
+            for tool in [replace(member.tool, name=f"{prefix * member.prefixed}{member.tool.name}")]
+        }
+
+    @property
+    def tools(self) -> tuple[Tool, ...]:
+        """As they are listed."""
+        return tuple(tool for tool, _ in self._known.values())
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._known
+
+    def call(self, name: str, arguments: Mapping[str, Any]) -> Answer:
+        """Calls a tool. What it refuses is an answer with ``is_error``; no answer is ever offloaded."""
+        try:
+            tool = tool_named(name, self.tools)
+            check_arguments(tool, arguments)
+            return Answer((self._known[name][1](self._bench, arguments),))
+        except (BadCall, Refused) as problem:
+            return Answer((str(problem),), is_error=True)
+
+    def offered(self, response: OffloadResponse) -> OffloadResponse:
+        """A descriptor that goes out: its file can be read from now on, and its guidance says how."""
+        if not self._known:
+            return response
+        self._bench.files.remember(response)
+        memories = f"/{MEMORY_EDITION.file_prefix}-" in response.file_path
+        return replace(response, guidance=guidance(response, "memories" if memories else "records", list(self._known)))

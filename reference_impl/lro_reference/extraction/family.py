@@ -1,0 +1,47 @@
+"""What a tool of any family is given to work with, and how it is listed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from lro_reference.extraction.files import OffloadedFiles
+from lro_reference.extraction.limits import Limits
+from lro_reference.extraction.sandbox import Sandbox
+from lro_reference.tooling import Tool
+
+
+@dataclass(frozen=True, slots=True)
+class Workbench:
+    """One server's files and bounds, the same for every family."""
+
+    files: OffloadedFiles
+    limits: Limits
+    sandbox: Sandbox
+    prefix: str = ""
+    """What stands before the names of tools that would collide with others'."""
+
+
+Handler = Callable[[Workbench, Mapping[str, Any]], str]
+"""A call: checked arguments in, text out. Raises `Refused`."""
+
+
+@dataclass(frozen=True, slots=True)
+class FamilyTool:
+    """A tool and what it does."""
+
+    tool: Tool
+    handler: Handler
+    prefixed: bool = True
+    """Whether its name is common enough to collide with another server's."""
+
+
+def schema(required: tuple[str, ...], **properties: Mapping[str, Any]) -> dict[str, Any]:
+    """An input schema: an object with these properties and no others."""
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(required),
+        "additionalProperties": False,
+    }

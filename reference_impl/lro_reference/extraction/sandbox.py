@@ -1,0 +1,147 @@
+"""Running what a caller wrote, a query or a regular expression, in a process of its own that can do nothing else.
+
+The child gets an open file and a job, and nothing more: no environment, no argument, no way to open a file, start a
+process or reach the network, and limits on time, memory and output. It never outlives this process (Linux).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import selectors
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from lro_reference.extraction.limits import MOST_UTF8_BYTES, Limits, Refused, TooLarge
+
+_CHILD = Path(__file__).with_name("sandbox_child.py")
+_CHUNK = 1 << 16
+_MOST_NOTES = 4096
+_START_S = 20.0
+"""How long a turn is waited for, and how long a child may take to start on a busy machine."""
+_MESSAGES = {
+    signal.SIGPROF: "it ran for too long",
+    signal.SIGALRM: "it ran for too long",
+    signal.SIGXCPU: "it ran for too long",
+    signal.SIGABRT: "it needed too much memory",
+    signal.SIGKILL: "it was killed",
+    signal.SIGSEGV: "it needed too much memory",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """What a job gave."""
+
+    text: str
+    notes: str = ""
+    """What went wrong with single records, for the caller."""
+
+
+class Sandbox:
+    """Runs jobs under *limits*, so many at once; for any number of threads."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._turns = threading.BoundedSemaphore(limits.at_once)
+
+    def run(self, job: Mapping[str, Any], file: BinaryIO) -> Output:
+        """What the job makes of the file, which is read from its beginning. Raises `Refused`."""
+        if not self._turns.acquire(timeout=_START_S):
+            raise Refused("too many queries are running: ask again in a moment")
+        try:
+            return self._run(job, file)
+        finally:
+            self._turns.release()
+
+    def _run(self, job: Mapping[str, Any], file: BinaryIO) -> Output:
+        limits = self._limits
+        os.lseek(file.fileno(), 0, os.SEEK_SET)
+        child = subprocess.Popen(
+            [sys.executable, "-I", "-S", str(_CHILD)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            pass_fds=(file.fileno(),),
+            env={},
+            cwd="/",
+            start_new_session=True,
+        )
+        order = {
+            **job,
+            "file": file.fileno(),
+            "parent": os.getpid(),
+            "jq": _jq_folder(),
+            "seconds": limits.seconds,
+            "memory": limits.memory_mb << 20,
+            "most_bytes": limits.output_characters * MOST_UTF8_BYTES,
+        }
+        try:
+            return _answer(child, json.dumps(order).encode() + b"\n", limits)
+        finally:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(child.pid, signal.SIGKILL)
+            with child:  # closes its pipes and reaps it
+                pass
+
+
+def _answer(child: subprocess.Popen[bytes], order: bytes, limits: Limits) -> Output:
+    assert child.stdin is not None
+    with suppress(BrokenPipeError):
+        child.stdin.write(order)
+        child.stdin.flush()
+    said = _heard(child, limits)
+    text, notes = (part.decode("utf-8", "replace") for part in said)
+    status = child.wait(_START_S)
+    if status < 0:
+        raise Refused(f"the query was stopped: {_MESSAGES.get(signal.Signals(-status), 'it failed')}; {_LESS}")
+    if status not in (0, 2):
+        raise Refused(notes.strip() or f"the query failed (exit code {status})")
+    text = text.removesuffix("\n")
+    if status or len(text) > limits.output_characters:
+        raise TooLarge(text.count("\n", 0, limits.output_characters + 1), limits.output_characters)
+    return Output(text, notes.strip())
+
+
+_LESS = "ask for something simpler, or for less"
+
+
+def _heard(child: subprocess.Popen[bytes], limits: Limits) -> tuple[bytes, bytes]:
+    """What it writes until it ends; no more than the limits allow. Raises `Refused` when it takes too long."""
+    assert child.stdout is not None
+    assert child.stderr is not None
+    heard = {child.stdout.fileno(): bytearray(), child.stderr.fileno(): bytearray()}
+    most = {child.stdout.fileno(): limits.output_characters * MOST_UTF8_BYTES + 1, child.stderr.fileno(): _MOST_NOTES}
+    # The child counts its own time from when the job begins; this is for a child that never begins, or hangs.
+    until = time.monotonic() + _START_S + limits.seconds
+    with selectors.DefaultSelector() as selector:
+        for pipe in heard:
+            selector.register(pipe, selectors.EVENT_READ)
+        while selector.get_map():
+            ready = selector.select(max(0.0, until - time.monotonic()))
+            if not ready:
+                raise Refused(f"the query was stopped: it ran for more than {limits.seconds:g} s; {_LESS}")
+            for key, _ in ready:
+                chunk = os.read(key.fd, _CHUNK)
+                if not chunk:
+                    selector.unregister(key.fd)
+                heard[key.fd] += chunk[: max(0, most[key.fd] - len(heard[key.fd]))]
+    return bytes(heard[child.stdout.fileno()]), bytes(heard[child.stderr.fileno()])
+
+
+@cache
+def _jq_folder() -> str:
+    found = find_spec("jq")
+    if found is None or found.origin is None:
+        raise Refused("the jq package is not installed here, so there are no queries")
+    return str(Path(found.origin).parent)
