@@ -20,7 +20,7 @@ from tests.faults.catalogue import faults
 from tests.sound.catalogue import sounds
 
 ROOT = Path(__file__).parent.parent
-DOCS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
+DOCS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
 TEXTS = {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in DOCS}
 DOCUMENTED = ROOT / "tests/servers/documented.py"
 
@@ -47,7 +47,7 @@ def commands(text: str) -> list[str]:
     shell = [part for block in fenced(text, "sh") for line in block.splitlines() for part in line.split("&&")]
     inline = [" ".join(span.split()) for span in re.findall(r"`([^`]+)`", FENCE.sub("", text))]
     found = [re.sub(r"^\.venv/bin/", "", part.partition(" #")[0].strip()) for part in (*shell, *inline)]
-    return [part for part in found if part.startswith("lro ")]
+    return [part for part in found if part.startswith("lro ") and part != "lro --version"]  # which is no subcommand
 
 
 COMMANDS = sorted({command for text in TEXTS.values() for command in commands(text)})
@@ -73,7 +73,16 @@ def test_links_lead_somewhere(name: str) -> None:
 
 def test_the_index_has_a_line_for_every_page() -> None:
     index = re.findall(r"^- \[.*\]\((.*)\): .*\.$", TEXTS["docs/README.md"], re.MULTILINE)
-    assert sorted(index) == sorted(p.name for p in DOCS if p.parent.name == "docs" and p.name != "README.md")
+    pages = [p.relative_to(ROOT / "docs").as_posix() for p in DOCS if p.is_relative_to(ROOT / "docs")]
+    assert sorted(index) == sorted(page for page in pages if page != "README.md")
+
+
+def test_what_the_page_on_checks_quotes_is_in_the_sources() -> None:
+    quoted = fenced(TEXTS["docs/how-to/write-a-check.md"], "python")
+    folders = [ROOT / "conformance/lro_conformance/checks", ROOT / "tests/faults", ROOT / "tests/sound"]
+    sources = [path.read_text(encoding="utf-8") for folder in folders for path in folder.glob("*.py")]
+    assert [block for block in quoted if not any(block in source for source in sources)] == []
+    assert len(quoted) == 3
 
 
 @pytest.mark.parametrize("command", COMMANDS)
