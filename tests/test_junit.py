@@ -78,6 +78,15 @@ def test_an_error_of_the_suite_is_an_error_and_a_warning_passes():
     assert "WARN LRO-GUI-03" in (output.text or "")
 
 
+def test_what_fails_and_decides_no_level_turns_no_pipeline_red_and_says_all_the_same():
+    made = report(judged("LRO-HARD-01", Verdict.FAIL, level=None, group="hardening"))
+    skipped, output = case(made, "LRO-HARD-01")
+    assert (read(made).attrib["failures"], skipped.tag, output.tag) == ("0", "skipped", "system-out")
+    assert skipped.attrib["message"] == "failed, which decides no level: observed of LRO-HARD-01"
+    assert "FAIL LRO-HARD-01" in (output.text or "")
+    SCHEMA.assertValid(etree.fromstring(to_junit(made).encode()))
+
+
 def test_a_run_without_a_verdict_is_an_error_that_says_why():
     made = report(judged("LRO-FILE-01", Verdict.NOT_OBSERVED), failure="exit code 1\nno database")
     error = read(made).find("testsuite[@name='run']/testcase/error")

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 from report_samples import hostile, mixed
 
+from lro_conformance.report.compared import to_html as compared_html
+from lro_conformance.report.comparing import compare, matrix
 from lro_conformance.report.page import to_html
 from lro_conformance.report.reading import read_report
 from tests.browser import browser, serious, visit
@@ -52,6 +54,19 @@ def test_axe_finds_nothing_serious_and_nothing_leaves_the_page(
 ):
     with visit(browser, page_of(name), color_scheme=scheme) as seen:
         seen.page.click("text=Open all")
+        assert serious(seen.page) == []
+        assert seen.trouble == []
+
+
+@pytest.mark.parametrize(("kind", "scheme"), [("two", "dark"), ("matrix", "light")])
+def test_axe_finds_nothing_serious_in_comparisons_and_nothing_leaves_them(
+    browser: Browser, tmp_path: Path, kind: str, scheme: str
+):
+    reports = [mixed(), hostile(), MADE["equal"]()]
+    made = matrix(reports, ["a", "b", "c"], every=True) if kind == "matrix" else compare(*reports[:2], ("a", "b"))
+    path = tmp_path / "compared.html"
+    path.write_text(compared_html(made), encoding="utf-8")
+    with visit(browser, path, color_scheme=scheme) as seen:
         assert serious(seen.page) == []
         assert seen.trouble == []
 

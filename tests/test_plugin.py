@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from lro_conformance.engine import judge_again
+from lro_conformance.evidence.reader import read
 from lro_conformance.judge import checks
 from tests.servers.variants import RUN, profile_text
 
@@ -95,12 +97,24 @@ class TestWhichServer:
 class TestWhichChecks:
     def test_selection_runs_only_the_trials_it_needs(self, suite: Suite):
         suite.profile()
-        result = suite.run("-k", ONE, "--lro-json", "r.json", "--lro-seed", "7")
+        result = suite.run("-k", ONE, "--lro-json", "r.json", "--lro-seed", "7", "--lro-evidence", "seen")
         assert result.ret == 0
+        again = judge_again(read(suite.folder / "seen"))
+        assert [c.verdict.label for r in again.requirements for c in r.checks if c.name == f"threshold.{ONE}"] == [
+            "pass"
+        ]
         report = json.loads((suite.folder / "r.json").read_bytes())
         judged = {c["name"] for r in report["requirements"] for c in r["checks"]}
         assert (judged, report["server_starts"], report["seed"]) == ({f"threshold.{ONE}"}, 1, 7)
         result.stdout.fnmatch_lines([f"selected * 1 of {len(checks())} checks*"])
+
+    def test_a_folder_that_cannot_be_used_for_evidence_ends_the_run_in_one_line(self, suite: Suite):
+        suite.profile()
+        (suite.folder / "seen").write_text("no folder", encoding="utf-8")
+        result = suite.run("-k", ONE, "--lro-evidence", "seen")
+        assert result.ret == pytest.ExitCode.USAGE_ERROR
+        assert "--lro-evidence: " in said(result)
+        assert "Traceback" not in said(result)
 
     @pytest.mark.parametrize("chosen", [("-k", "LRO-SCOPE-01"), ("-m", "lro(id='LRO-SCOPE-01')")])
     def test_checks_are_chosen_by_requirement(self, suite: Suite, chosen: tuple[str, str]):

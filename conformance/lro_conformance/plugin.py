@@ -39,17 +39,22 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--lro-level", metavar="N", type=int, choices=(1, 2, 3), help="fail unless level N is proved")
     group.addoption("--lro-seed", metavar="N", type=int, help="replay the choices of an earlier run")
     group.addoption("--lro-json", metavar="FILE", help="write the report")
+    group.addoption("--lro-evidence", metavar="DIR", help="keep all that was observed, for lro judge DIR")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Registers the marker, and refuses options that cannot be meant before anything is collected."""
     config.addinivalue_line("markers", "lro(id, group, keyword, level): a check of the LRO conformance suite")
     option = config.option
-    for name in ("lro_profile", "lro_json"):  # absolute: workers of xdist may run elsewhere, and tests change folders
+    for name in (
+        "lro_profile",
+        "lro_json",
+        "lro_evidence",
+    ):  # absolute: workers of xdist may run elsewhere, and tests change folders
         if getattr(option, name) is not None:
             setattr(option, name, os.path.abspath(getattr(option, name)))
-    given = (option.lro_profile, option.lro_command, option.lro_level, option.lro_seed, option.lro_json)
-    if any(value is not None for value in given) and not _is_worker(config):
+    names = ("profile", "command", "level", "seed", "json", "evidence")
+    if any(getattr(option, f"lro_{name}") is not None for name in names) and not _is_worker(config):
         run_of(config).check_options()
 
 

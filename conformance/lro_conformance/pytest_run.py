@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from lro_conformance.evidence.layout import EvidenceError
 from lro_conformance.judge import Check, checks
 from lro_conformance.plugin import PROFILE_NAME
 from lro_conformance.profile import Profile, ProfileError, load
@@ -107,7 +108,15 @@ class PytestRun:
         def run() -> Report:
             from lro_conformance.engine import certify
 
-            return certify(profile, seed=self._options.lro_seed, only=names)
+            folder = self._options.lro_evidence
+            try:
+                return certify(
+                    profile, seed=self._options.lro_seed, only=names, evidence=None if folder is None else Path(folder)
+                )
+            except EvidenceError as problem:
+                if problem.report is None:
+                    pytest.exit(f"--lro-evidence: {problem}", returncode=int(pytest.ExitCode.USAGE_ERROR))
+                return replace(problem.report, notes=(*problem.report.notes, f"--lro-evidence: {problem}"))
 
         try:
             self._report = _shared_by_workers(self._config, names, run)

@@ -26,7 +26,9 @@ def to_junit(report: Report) -> str:
     """The report as JUnit XML.
 
     *fail* is a failure and *error* an error; *warn* passes and says why in its output; what has no verdict of a check
-    is skipped, with the reason. A run without a verdict has one more case, in error, that says why.
+    is skipped, with the reason. What fails and decides no level (hardening) is skipped too, with all of it in its
+    output: a failure would turn a pipeline red that the exit code leaves green. A run without a verdict has one more
+    case, in error, that says why.
     """
     document = JUnitXml(f"lro-spec {one_line(report.edition)}")
     for suite in _suites(report):
@@ -105,6 +107,9 @@ def _case(report: Report, result: RequirementResult) -> TestCase:
         case.result = [Skipped(f"accepted by the baseline, {verdict.label}: {one_line(accepted)}")]
     elif verdict in UNSEEN:
         case.result = [Skipped(f"{UNSEEN[verdict]}: {reason}")]
+    elif verdict is Verdict.FAIL and requirement.level is None:
+        case.result = [Skipped(f"failed, which decides no level: {reason}")]
+        case.system_out = _full(result)
     elif verdict is Verdict.WARN:
         case.system_out = _full(result)
     elif verdict is not Verdict.PASS:
