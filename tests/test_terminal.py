@@ -185,12 +185,13 @@ class TestReport:
         assert "(1,000,000 characters; whole in the JSON report)" in shown
         assert "(60 more lines; whole in the JSON report)" in shown
 
-    def test_narrow_terminals_keep_ids_whole(self):
-        shown = live(mixed(), VERBOSE, width=40)
+    @pytest.mark.parametrize("width", [40, 72, 100, 200])
+    def test_narrow_and_wide_terminals_keep_ids_whole_and_no_line_is_too_long(self, width: int):
+        shown = live(mixed(), VERBOSE, width=width)
         for result in mixed().requirements:
             assert re.search(rf"^  . {result.requirement.id} ", shown, re.MULTILINE), result.requirement.id
         evidence = '{"jsonrpc":"2.0","id":7,"method":"tools/call"}'
-        assert [line for line in shown.splitlines() if len(line) > 40 and line != evidence] == []
+        assert [line for line in shown.splitlines() if len(line) > width and line != evidence] == []
 
     def test_plain_lines_hold_no_escapes_and_do_not_depend_on_the_order_of_events(self):
         stream = io.StringIO()

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
+from lro_conformance.command_help import check_platform, with_examples
 from lro_conformance.compare_command import compare
 from lro_conformance.init_command import init
 from lro_conformance.judge_command import judge
@@ -90,6 +91,7 @@ def lro(context: click.Context, version: bool) -> int | None:
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
         context.exit(MISUSE)
+    check_platform(context.invoked_subcommand)
     return None
 
 
@@ -148,6 +150,19 @@ lro.add_command(validate)
 lro.add_command(compare)
 
 
+def _ids(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    """For the shell: ids that begin so, in any case."""
+    from lro_spec.requirements import catalogue
+
+    return [r.id for r in catalogue() if r.id.startswith(incomplete.upper())]
+
+
+def _schemas(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    from lro_spec.schemas import SCHEMA_NAMES
+
+    return [name for name in SCHEMA_NAMES if name.startswith(incomplete)]
+
+
 @lro.command()
 @_edition
 @click.option("--level", type=_level, metavar="N", help="Only what binds a server that claims level N.")
@@ -167,7 +182,7 @@ def requirements(edition_name: str | None, level: int | None, groups: tuple[str,
 
 
 @lro.command()
-@click.argument("ids", nargs=-1, required=True, metavar="ID…")
+@click.argument("ids", nargs=-1, required=True, metavar="ID…", shell_complete=_ids)
 @_edition
 def explain(ids: tuple[str, ...], edition_name: str | None) -> None:
     """Explain a requirement: what it says, why, how it is checked, how a failure is mended.
@@ -200,7 +215,7 @@ def explain(ids: tuple[str, ...], edition_name: str | None) -> None:
 
 
 @lro.command()
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=_schemas)
 def schema(name: str | None) -> None:
     """Print a JSON Schema (2020-12); without NAME, list which there are."""
     from lro_spec.schemas import SCHEMA_NAMES, schema_text
@@ -225,6 +240,10 @@ def serve(arguments: tuple[str, ...]) -> int:
 def proxy(arguments: tuple[str, ...]) -> int:
     """Offload the large results of any MCP server, between it and the client; its own --help names its options."""
     return _reference("lro_reference.proxy.__main__", arguments)
+
+
+for _command in lro.commands.values():
+    with_examples(_command)
 
 
 def _reference(module: str, arguments: tuple[str, ...]) -> int:

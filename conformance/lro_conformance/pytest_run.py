@@ -43,7 +43,9 @@ class PytestRun:
     # what is to be certified
 
     def check_options(self) -> None:
-        """Raises `pytest.UsageError` for options or a profile that cannot be used."""
+        """Raises `pytest.UsageError` for options or a profile that cannot be used, or a system that cannot."""
+        if os.name != "posix":
+            raise pytest.UsageError("lro: certifying is not supported on Windows, run it in WSL or a container")
         if self.profile is None and self._options.lro_level is not None:
             raise pytest.UsageError(f"--lro-level {self._options.lro_level}: {self.lacking}")
         if self._options.lro_json is not None:

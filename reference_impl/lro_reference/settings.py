@@ -114,6 +114,7 @@ def _parser() -> Any:
     parser = argparse.ArgumentParser(
         prog="lro serve",
         description="A memory server over stdio that implements Large Result Offloading.",
+        epilog="example: lro serve --data :memory: --threshold-tokens 1000",
         allow_abbrev=False,
     )
     parser.add_argument("--data", metavar="DIR", help="data folder (ATLATL_DATA_DIR); :memory: keeps nothing")

@@ -7,7 +7,6 @@ A server can misbehave in any way; what a caller sees is a `Reply` with a `Failu
 from __future__ import annotations
 
 import os
-import resource
 import signal
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -126,6 +125,8 @@ class ServerProcess(Connection):
 
         The process must have been started with a `file_size_limit`, however large, so that it ignores SIGXFSZ.
         """
+        import resource  # here, so that evidence can be judged where there is no such module
+
         if self.pid is None or not hasattr(resource, "prlimit"):
             return False
         try:

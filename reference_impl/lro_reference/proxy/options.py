@@ -77,6 +77,7 @@ def _parser() -> Any:
     parser = argparse.ArgumentParser(
         prog="lro proxy",
         usage="lro proxy [OPTION…] -- COMMAND [ARG…]",
+        epilog="example: lro proxy -- npx -y @modelcontextprotocol/server-filesystem /home/me",
         description="Large Result Offloading in front of any MCP server over stdio.",
         allow_abbrev=False,
     )
