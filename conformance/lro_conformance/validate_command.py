@@ -14,9 +14,21 @@ _FORMATS = ["text", "json", "sarif", "github"]
 
 @click.command()
 @click.argument("paths", nargs=-1, required=True, metavar="PATH… [-]")
-@click.option("--kind", type=click.Choice(_KINDS), help="What each PATH is, where it is not found by itself.")
+@click.option(
+    "--kind",
+    type=click.Choice(_KINDS),
+    metavar="KIND",
+    help=f"What each PATH is, where it is not found by itself: {', '.join(_KINDS)}.",
+)
 @click.option("--follow", is_flag=True, help="Open a descriptor's file too, and check the two together.")
-@click.option("--format", "form", type=click.Choice(_FORMATS), default="text", help="How findings are told.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(_FORMATS),
+    default="text",
+    metavar="FORM",
+    help=f"How findings are told: {', '.join(_FORMATS)}.",
+)
 @click.option(
     "--max-findings",
     type=click.IntRange(min=0),
