@@ -18,6 +18,7 @@ from lro_reference.record_guide import RecordGuide
 from lro_reference.settings import Settings, from_environment
 from lro_reference.shapes import Shape, is_text, shape, text_of
 from lro_spec.discovery import find_descriptor
+from lro_spec.messages import OffloadResponse
 from lro_spec.tokens import script_aware_estimate
 
 RECORDS_VERSION = "0"
@@ -33,7 +34,8 @@ class Interceptor:
     """Offloads large results of tools; one for a server, for any number of calls.
 
     Without *settings* those of the environment hold (``ATLATL_PROMPT__OFFLOAD__…``); raises `SettingsError` for a
-    wrong one. *emit* hears of every file written and every failure to write one.
+    wrong one. *emit* hears of every file written and every failure to write one. *offered* gets every descriptor and
+    returns it as it is to go out (`extraction.families.Toolbox.offered`).
     """
 
     def __init__(
@@ -42,9 +44,10 @@ class Interceptor:
         *,
         emit: Emit = to_stderr,
         estimate: Estimate = script_aware_estimate,
+        offered: Callable[[OffloadResponse], OffloadResponse] = lambda response: response,
     ) -> None:
         self.settings = from_environment() if settings is None else settings
-        self._emit, self._estimate = emit, estimate
+        self._emit, self._estimate, self._offered = emit, estimate, offered
 
     def __call__(self, value: Any, *, operation: str = "results", arguments: Mapping[str, Any] | None = None) -> Any:
         """*value* itself where it fits the threshold; otherwise it is in a file, and this is the descriptor.
@@ -104,7 +107,7 @@ class Interceptor:
             case Inline():
                 return result
             case Offloaded(response):
-                return _with_payload(result, orjson.dumps(response.to_dict()).decode(), response.to_dict())
+                return _descriptor(result, self._offered(response))
             case Truncated(lines, total, warning):
                 return _truncated(result, found, lines, total, warning)
 
@@ -137,7 +140,7 @@ class Interceptor:
             case Inline():
                 return shown
             case Offloaded(response):
-                return _with_payload(shown, orjson.dumps(response.to_dict()).decode(), response.to_dict())
+                return _descriptor(shown, self._offered(response))
             case Truncated(lines, total, warning):
                 return _cut(shown, lines, total, warning)
 
@@ -180,6 +183,11 @@ def operation_of(tool: str) -> str:
 def _query(arguments: Mapping[str, Any]) -> str | None:
     query = arguments.get("query")
     return query if isinstance(query, str) else None
+
+
+def _descriptor(result: Mapping[str, Any], response: OffloadResponse) -> dict[str, Any]:
+    value = response.to_dict()
+    return _with_payload(result, orjson.dumps(value).decode(), value)
 
 
 def _with_payload(result: Mapping[str, Any], text: str, value: Mapping[str, Any]) -> dict[str, Any]:

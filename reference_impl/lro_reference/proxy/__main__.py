@@ -10,15 +10,20 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from lro_reference.events import to_stderr
 from lro_reference.proxy.calls import Requests
 from lro_reference.proxy.lines import LineWriter
 from lro_reference.proxy.options import COUNTED, ESTIMATES, ProxyOptions, load, server_environment
+from lro_reference.proxy.own_tools import OwnTools
 from lro_reference.proxy.relay import Relay, Terms
 from lro_reference.proxy.upstream import Upstream
 from lro_reference.settings import SettingsError
 from lro_reference.tool_results import Interceptor
+
+if TYPE_CHECKING:
+    from lro_reference.extraction.families import Toolbox
 
 _LAST_BYTES_S = 0.5
 _GRACE_S = 30
@@ -44,12 +49,19 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _relay(options: ProxyOptions, upstream: Upstream) -> int:
-    interceptor = Interceptor(options.settings, emit=to_stderr, estimate=ESTIMATES[options.estimator])
+    client = LineWriter(1)
+    toolbox = _toolbox(options)
+    estimate = ESTIMATES[options.estimator]
+    if toolbox is None:
+        interceptor, own = Interceptor(options.settings, emit=to_stderr, estimate=estimate), None
+    else:
+        interceptor = Interceptor(options.settings, emit=to_stderr, estimate=estimate, offered=toolbox.offered)
+        own = OwnTools(toolbox, client.write, _say)
     requests = Requests(options.request_timeout_s)
     terms = Terms(
         options.max_line_mb << 20, options.threshold_of, {"version": "1", "proxy": True}, COUNTED[options.estimator]
     )
-    relay = Relay(terms, requests, interceptor, LineWriter(1), _say)
+    relay = Relay(terms, requests, interceptor, client, _say, own)
     answers = threading.Thread(target=_answers, args=(relay, requests, upstream), name="answers", daemon=True)
     answers.start()
     over = threading.Event()
@@ -59,9 +71,19 @@ def _relay(options: ProxyOptions, upstream: Upstream) -> int:
     keeper.start()
     relay.forward(0, upstream.stdin)
     upstream.stdin.close()
+    if own is not None:
+        own.settle(_GRACE_S)
     _drain(answers, relay, upstream)
     over.set()
     return 0
+
+
+def _toolbox(options: ProxyOptions) -> Toolbox | None:
+    if not options.families:
+        return None
+    from lro_reference.extraction.families import Toolbox
+
+    return Toolbox(options.families, options.settings, prefix=options.tool_prefix)
 
 
 def _drain(answers: threading.Thread, relay: Relay, upstream: Upstream) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from lro_reference.settings import ENVIRONMENT_PREFIX, Settings, SettingsError, add_flags, resolve
+from lro_reference.settings import ENVIRONMENT_PREFIX, Settings, SettingsError, add_flags, families, resolve
 from lro_spec.tokens import characters_estimate, estimate_of, script_aware_estimate
 
 ESTIMATES = {"scripts": script_aware_estimate, "characters": characters_estimate}
@@ -27,6 +27,9 @@ class ProxyOptions:
     request_timeout_s: float = 600
     """Without an answer or progress for so long, a request fails; 0: never."""
     max_line_mb: int = 128
+    families: tuple[str, ...] = ()
+    """Families of tools of the proxy's own, which read offloaded files."""
+    tool_prefix: str = ""
 
     def threshold_of(self, tool: str) -> int | None:
         """The threshold for a tool in tokens; None: its results are never touched."""
@@ -53,6 +56,8 @@ def load(argv: Sequence[str], environ: Mapping[str, str]) -> ProxyOptions:
         estimator=flags.estimator,
         request_timeout_s=flags.request_timeout_s,
         max_line_mb=flags.max_line_mb,
+        families=families(flags, environ),
+        tool_prefix=flags.tool_prefix,
     )
 
 
@@ -102,6 +107,12 @@ def _parser() -> Any:
         default=600,
         metavar="S",
         help="fail a request without an answer or progress for so long (default 600; 0: never)",
+    )
+    parser.add_argument(
+        "--tool-prefix",
+        default="",
+        metavar="TEXT",
+        help="before the names of tools that --tools adds and servers may have",
     )
     parser.add_argument(
         "--max-line-mb", type=int, default=128, metavar="N", help="the longest message, in MiB (default 128)"

@@ -17,6 +17,7 @@ import orjson
 from lro_reference import exact, proxy_hint
 from lro_reference.proxy.calls import Request, Requests
 from lro_reference.proxy.lines import LineWriter, TooLong, read_lines
+from lro_reference.proxy.own_tools import OwnTools
 from lro_reference.proxy.raw_text import WORTH_IT
 from lro_reference.proxy.raw_text import read as read_raw_text
 from lro_reference.proxy.widening import advertise, widen_tools
@@ -58,10 +59,16 @@ class Relay:
     """One client and one server."""
 
     def __init__(
-        self, terms: Terms, requests: Requests, interceptor: Interceptor, client: LineWriter, say: Say
+        self,
+        terms: Terms,
+        requests: Requests,
+        interceptor: Interceptor,
+        client: LineWriter,
+        say: Say,
+        own: OwnTools | None = None,
     ) -> None:
         self._terms, self._requests, self._interceptor = terms, requests, interceptor
-        self._client, self._say = client, say
+        self._client, self._say, self._own = client, say, own
         self._gone = ""
         self._unread = False
         """Set when the client has said something that only the server may understand."""
@@ -78,13 +85,18 @@ class Relay:
             if isinstance(line, TooLong):
                 self._refuse_long_request(line)
                 continue
-            server.write(self._noted(line))
+            passed_on = self._noted(line)
+            if passed_on is not None:
+                server.write(passed_on)
             if self._gone:
                 self._bury()
         self.client_left = True
 
-    def _noted(self, line: bytearray) -> bytes | bytearray:
-        """Remembers what the client asks for; the line for the server, which hears of the proxy at the beginning."""
+    def _noted(self, line: bytearray) -> bytes | bytearray | None:
+        """Remembers what the client asks for; the line for the server, which hears of the proxy at the beginning.
+
+        None where it asks the proxy itself.
+        """
         parsed = _parsed(line)
         if parsed is None:
             self._unread = True  # the server has its own answer to that
@@ -93,6 +105,8 @@ class Relay:
             if not isinstance(message, dict) or "method" not in message:
                 continue
             said = cast("Message", message)
+            if self._own is not None and message is parsed and self._own.take(said):
+                return None
             params = said.get("params")
             params = cast("Message", params) if isinstance(params, dict) else {}
             if "id" in said and said["id"] is not None:
@@ -198,10 +212,14 @@ class Relay:
                 return self._tool_result(message, line, request)
             if request.method == "initialize":
                 message = _exactly(line)
-                return orjson.dumps(message) if advertise(message["result"], self._terms.capability) else None
-            if request.method == "tools/list" and b'"outputSchema"' in line:
+                changed = advertise(message["result"], self._terms.capability)
+                changed = (self._own is not None and self._own.advertise(message["result"])) or changed
+                return orjson.dumps(message) if changed else None
+            if request.method == "tools/list" and (self._own is not None or b'"outputSchema"' in line):
                 message = _exactly(line)
-                return orjson.dumps(message) if widen_tools(message["result"]) else None
+                changed = widen_tools(message["result"])
+                changed = (self._own is not None and self._own.add_to(message["result"], request.id)) or changed
+                return orjson.dumps(message) if changed else None
         except Exception as problem:  # whatever it is, it must not cost the client its answer, nor all later ones
             self._say(f"an answer to {request.method} cannot be taken apart and passes as it is: {problem}")
         return None
