@@ -146,7 +146,7 @@ def test_there_are_two_hundred_attacks_and_more() -> None:
     assert len(listed) == len(set(listed)) >= 200
 
 
-@pytest.mark.parametrize(("group", "value"), attacks())
+@pytest.mark.parametrize(("group", "value"), list(attacks()))
 def test_an_attack_gets_nothing(group: dict[str, Any], value: Any, ground: Ground) -> None:
     before = ground.seen()
     begun = time.monotonic()

@@ -160,7 +160,7 @@ def test_fifty_calls_at_once_each_get_their_own_file(tmp_path: Path) -> None:
         while len(answers) < len(read):
             message = json.loads(client.line(120))
             answers[read[message["id"]]] = said(message["result"])
-        assert answers == {n: str(n) for n in range(0, 50, 3)}
+        assert answers == {n: str(n) for n in some}
 
 
 LATER = [0.0, 0.4, 1.0]
