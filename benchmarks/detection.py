@@ -55,7 +55,8 @@ def beside(fault: Fault, outcome: Outcome) -> list[str]:
 
 def accused(sound: Sound, outcome: Outcome) -> list[str]:
     """What a sound server is wrongly blamed for."""
-    return [id for id in outcome.blamed if id not in sound.warns or outcome.verdicts[id] != "warn"]
+    forgiven = {id for id in sound.warns if outcome.verdicts[id] == "warn"}
+    return [id for id in outcome.blamed if id not in forgiven | set(sound.lacks)]
 
 
 def totals(outcomes: Mapping[str, Outcome]) -> dict[str, str]:

@@ -32,7 +32,12 @@ GROUPS: tuple[str, ...] = (
     "events",
     "protocol",
     "hardening",
+    "proxy",
 )
+"""What requirements are about. The last ones are `EXTENSIONS`."""
+
+EXTENSIONS: tuple[str, ...] = ("proxy",)
+"""Groups that bind servers with such a part only; they decide no level, and each has a verdict of its own."""
 
 
 @dataclass(frozen=True, slots=True)

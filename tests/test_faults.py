@@ -10,14 +10,24 @@ from collections.abc import Callable
 
 import pytest
 
-from lro_spec.requirements import requirement
+from lro_spec.requirements import EXTENSIONS, requirement
 from tests.certifying import Job, Outcome
 from tests.faults.catalogue import Fault, faults
+
+ENOUGH = 2
+"""How many faults of each requirement of an extension are tried each time."""
+
+
+def spare(name: str) -> bool:
+    """Whether enough others break the same requirement of an extension; the rest is tried with ``--long``."""
+    id = faults()[name].requirement
+    same = [n for n, fault in faults().items() if fault.requirement == id]
+    return requirement(id).group in EXTENSIONS and same.index(name) >= ENOUGH
 
 
 def param(name: str, fault: Fault) -> object:
     job = Job(name, only=None if fault.everywhere else fault.requirement, properties=bool(fault.by_property))
-    slow = fault.server.__module__ == "tests.faults.properties"
+    slow = fault.server.__module__ == "tests.faults.properties" or spare(name)
     return pytest.param(job, id=name, marks=pytest.mark.long if slow else ())
 
 

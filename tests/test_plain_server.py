@@ -19,6 +19,7 @@ import yaml
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from tests.faults.catalogue import Fault, faults
+from tests.servers.plain import Server
 from tests.servers.variants import command, profile_text
 from tests.sound.catalogue import Sound, sounds
 
@@ -243,7 +244,8 @@ def test_every_variant_starts_and_answers_a_recall(family: dict[str, Any], tmp_p
         return greeted(variant, folder)
 
     with ThreadPoolExecutor(3) as pool:
-        problems = [problem for problem in pool.map(one, family.values()) if problem]
+        servers = [variant for variant in family.values() if issubclass(variant.server, Server)]  # no proxies
+        problems = [problem for problem in pool.map(one, servers) if problem]
     assert not problems, "\n".join(problems)
 
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from lro_conformance import profile as profiles
 from lro_conformance.calls import Call, FileSeen, real_path, see_file
@@ -59,6 +59,16 @@ class Settings:
             "output_dir": self.output_dir,
         }
         return {k: v for k, v in values.items() if v is not None}
+
+
+class Sent(NamedTuple):
+    """A call that was posted."""
+
+    id: int
+    started: float
+    """Seconds since the epoch."""
+    asked: dict[str, Any]
+    arguments: dict[str, Any]
 
 
 @dataclass
@@ -134,16 +144,24 @@ class Bench:
 
     def calls(self, wanted: Sequence[Mapping[str, Any]]) -> list[Call]:
         """Several calls in flight together; their results in the order asked."""
-        sent: list[tuple[int, float, dict[str, Any], dict[str, Any]]] = []
         with self.lock:
-            for each in wanted:
-                asked = dict(each)
-                name = asked.pop("name")
-                arguments = self._arguments(name, asked)
-                params = {"name": self.operations[name].tool, "arguments": arguments}
-                started = time.time()
-                sent.append((self.server.send("tools/call", params), started, {"name": name, **asked}, arguments))
-            return [self._seen(self.server.wait(i), started, asked, given) for i, started, asked, given in sent]
+            return [self.collect(one) for one in [self.post(each) for each in wanted]]
+
+    def post(self, wanted: Mapping[str, Any]) -> Sent:
+        """Make a call without waiting for its result: the operation's *name*, and what is asked of it.
+
+        *arguments* are sent beside those that the operation knows by name, *meta* as ``_meta`` of the request.
+        """
+        asked = dict(wanted)
+        name, more, meta = asked.pop("name"), asked.pop("arguments", {}), asked.pop("meta", None)
+        arguments = self._arguments(name, asked) | more
+        params = {"name": self.operations[name].tool, "arguments": arguments} | ({"_meta": meta} if meta else {})
+        started = time.time()
+        return Sent(self.server.send("tools/call", params), started, {"name": name, **asked}, arguments)
+
+    def collect(self, sent: Sent, timeout_s: float | None = None) -> Call:
+        """Wait for the result of a call that was posted, and see everything that comes of it."""
+        return self._seen(self.server.wait(sent.id, timeout_s), sent.started, sent.asked, sent.arguments)
 
     def _arguments(self, name: str, asked: dict[str, Any]) -> dict[str, Any]:
         operation = self.operations[name]

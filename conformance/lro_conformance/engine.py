@@ -28,7 +28,7 @@ from lro_conformance.trials.overall import OVERALL, Overall
 from lro_conformance.trials.survey import Survey
 from lro_conformance.verdicts import LevelVerdict, Verdict, achieved, level_verdict, requirement_verdict
 from lro_conformance.wire import Run
-from lro_spec.requirements import Requirement, catalogue
+from lro_spec.requirements import EXTENSIONS, Requirement, catalogue
 
 if TYPE_CHECKING:
     from lro_conformance.evidence.reader import Stored
@@ -109,7 +109,10 @@ class Session:
         self.examples = examples
         wanted = [c for c in checks() if only is None or c.name in only or c.requirement in only]
         self.checks = [c for c in wanted if examples or LIVE not in c.needs]
-        self.trials = closure(["survey", *(n for c in self.checks for n in c.needs if n not in GIVEN)])
+        wanted = closure(["survey", *(n for c in self.checks for n in c.needs if n not in GIVEN)])
+        reasons = {t.name: reason for t in wanted if (reason := t.unbound(profile)) is not None}
+        self.trials = [t for t in wanted if t.name not in reasons]
+        self.unbound = {name: NotApplicable(reason) for name, reason in reasons.items()}
         self.evidence: dict[str, Any] = {}
         self.results: dict[str, CheckResult] = {}
         self.info = ServerInfo("", "", tuple(profile.server.command), "")
@@ -156,7 +159,7 @@ class Session:
         self.tell(RunStarted(self.info.command, self.profile.edition, ()))
         missing = NotObserved(f"not tried when this evidence was recorded, by lro-spec {stored.version}")
         recorded = [*(t.name for t in self.trials), OVERALL]
-        self.evidence = {name: stored.trials.get(name, missing) for name in recorded} | {LIVE: missing}
+        self.evidence = {name: stored.trials.get(name, missing) for name in recorded} | {LIVE: missing} | self.unbound
         self.trouble = stored.trouble
         survey = self.evidence["survey"]
         if isinstance(survey, Survey):
@@ -174,14 +177,16 @@ class Session:
 
     def _experiment(self, lab: Lab, jobs: int, live: Live) -> None:
         """Make every trial as soon as what it builds on is there, the survey first; judge as evidence comes."""
+        self.evidence |= self.unbound
         self.evidence["survey"] = self._make(lab, self.trials[0])
         survey = self.evidence["survey"]
         if not isinstance(survey, Survey):
             return
         self.info = _server_info(survey, self.info.command)
-        if not survey.implemented:
-            return
-        waiting = sorted(self.trials[1:], key=lambda t: FIRST.index(t.name) if t.name in FIRST else len(FIRST))
+        bound = [
+            t for t in self.trials[1:] if survey.implemented or not t.needs
+        ]  # extensions do not ask for LRO itself
+        waiting = sorted(bound, key=lambda t: FIRST.index(t.name) if t.name in FIRST else len(FIRST))
         under_way: dict[Future[Any], Trial] = {}
         # One more than there are cores: the cleanup trial mostly waits for a TTL to pass.
         pool = ThreadPoolExecutor(max_workers=jobs + 1, thread_name_prefix="trial")
@@ -190,13 +195,15 @@ class Session:
                 for one in [t for t in waiting if all(n in self.evidence for n in t.needs)]:
                     waiting.remove(one)
                     under_way[pool.submit(self._make, lab, one)] = one
-                if not waiting and not any(t.name in HELD for t in under_way.values()):
+                held = waiting or any(t.name in HELD for t in under_way.values())
+                if survey.implemented and not held:
                     self.evidence[LIVE] = live  # property checks go on while the other trials do
                 self._judge()
                 done, _ = wait(under_way, return_when=FIRST_COMPLETED)
                 for future in done:
                     self.evidence[under_way.pop(future).name] = future.result()
-            self.evidence[LIVE] = live
+            if survey.implemented:
+                self.evidence[LIVE] = live
             self._judge()
         except BaseException:
             lab.run.abort()  # or the trials under way would be waited for
@@ -245,9 +252,8 @@ class Session:
 
     def _evidence_for(self, one: Check) -> Mapping[str, Any]:
         gate = self._gate()
-        if gate is None or (
-            _group(one, self.profile.edition) == "implemented" and isinstance(self.evidence["survey"], Survey)
-        ):
+        group = _group(one, self.profile.edition)
+        if gate is None or (group in ("implemented", *EXTENSIONS) and isinstance(self.evidence["survey"], Survey)):
             return self.evidence
         return dict.fromkeys(one.needs, gate)
 
@@ -269,7 +275,10 @@ class Session:
         binding = [(r.requirement, r.verdict) for r in judged if r.requirement.excluded is None]
         levels: dict[int, LevelVerdict] = {n: level_verdict(n, binding) for n in LEVELS}
         survey = self.evidence.get("survey")
-        hardening = [r.verdict for r in judged if r.requirement.group == "hardening"]
+        own = {
+            group: requirement_verdict(r.verdict for r in judged if r.requirement.group == group).label
+            for group in ("hardening", *EXTENSIONS)
+        }
         failure = self._failure(survey)
         report = Report(
             suite_version=suite_version(),
@@ -286,7 +295,8 @@ class Session:
             notes=self._notes(failure),
             failure=failure,
             starts=starts,
-            hardening=requirement_verdict(hardening).label,
+            hardening=own["hardening"],
+            extensions={group: own[group] for group in EXTENSIONS},
             timeline=tuple(sorted(self.timeline, key=lambda s: s.started_s)),
         )
         return self.masks.value(report)

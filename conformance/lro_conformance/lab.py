@@ -3,6 +3,7 @@ kept until the run ends."""
 
 from __future__ import annotations
 
+import copy
 import itertools
 import json
 import os
@@ -88,6 +89,8 @@ class Lab:
         self._held = 0
         self._let_go: deque[int] = deque()
         """What was held by calls that are gone; a finalizer may run anywhere, so it takes no lock."""
+        self.capabilities: Mapping[str, Any] = {}
+        """What the suite says that it can do as a client."""
         self._waits = 0
         self._stubborn = False
         self.remarks: list[str] = []
@@ -99,6 +102,13 @@ class Lab:
         """What servers that have ended wrote to stdout and no JSON-RPC message of MCP is, some of each."""
         self.trouble: str | None = None
         """The first call that had no response, and why, in one line."""
+
+    def another(self, profile: Profile) -> Lab:
+        """A laboratory of the same run for another server: what is found wrong there is not held against the first."""
+        made = copy.copy(self)
+        made.profile, made._operations, made._seeding, made._waits = profile, None, False, 0
+        made.lawless, made.remarks, made.trouble = [], [], None
+        return made
 
     def step(self, trial: str, detail: str) -> None:
         """Say how a trial got on."""
@@ -172,7 +182,7 @@ class Lab:
 
     def shake(self, server: ServerProcess, client: str | None = None) -> Reply:
         """The handshake, as *client* or else under the suite's own name. Raises `ServerTrouble` when it fails."""
-        reply = server.initialize() if client is None else server.initialize(client_name=client)
+        reply = server.initialize(client_name=client, capabilities=self.capabilities)
         if reply.failure is not None:
             self.note_failure(reply.failure)
             raise ServerTrouble(in_words(reply.failure))

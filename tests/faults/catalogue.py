@@ -1,18 +1,20 @@
 """Faults by name: which requirement each breaks, what its blame must say, and what it can still prove.
 
-A fault is a class derived from the plain server, named for how it is wrong; its docstring says so in a sentence.
+A fault is a class derived from the plain server or the plain proxy, named for how it is wrong; its docstring says so
+in a sentence.
 """
 
 from __future__ import annotations
-
-from tests.servers.plain import Server
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TypeVar
 
-    S = TypeVar("S", bound=Server)
+    from tests.servers.plain import Server
+    from tests.servers.proxy import Proxy
+
+    S = TypeVar("S", bound=Server | Proxy)
 
 CHAPTERS = (
     "implemented",
@@ -33,6 +35,7 @@ CHAPTERS = (
     "hardening",
     "unusual",
     "properties",
+    "proxy",
 )
 
 
@@ -41,7 +44,7 @@ class Fault:
 
     def __init__(
         self,
-        server: type[Server],
+        server: type[Server | Proxy],
         requirement: str,
         says: str,
         proves: int,

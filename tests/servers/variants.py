@@ -6,6 +6,8 @@ import re
 import sys
 from pathlib import Path
 
+from lro_conformance import upstream
+
 RUN = Path(__file__).resolve().parent / "run.py"
 
 PROFILE = """\
@@ -22,6 +24,10 @@ events: notifications
 """The profile of the plain server; that of a variant differs by whole top-level sections."""
 
 
+PROBE = (sys.executable, "-I", "-S", upstream.__file__)
+"""The suite's own server, for a proxy to stand in front of: it has no memories, and so no LRO of its own."""
+
+
 def command(name: str = "") -> list[str]:
     """The command line that starts a server; without a name, the plain one."""
     return [sys.executable, "-I", "-S", str(RUN), *([name] if name else [])]
@@ -31,11 +37,13 @@ def profile_text(name: str = "", sections: str = "") -> str:
     """The text of lro.yaml for a server.
 
     *sections* replaces top-level sections of `PROFILE`, adds others, and leaves out those that it gives as ``null``;
-    ``{command}`` in it stands for the command line as a YAML list without its brackets.
+    ``{command}`` in it stands for the command line as a YAML list without its brackets, ``{probe}`` for that of the
+    suite's own server.
     """
     words = ", ".join(f'"{word}"' for word in command(name))
     chosen = _sections(PROFILE.format(command=f"[{words}]"))
-    chosen |= _sections(sections.replace("{command}", words))
+    probe = ", ".join(f'"{word}"' for word in PROBE)
+    chosen |= _sections(sections.replace("{command}", words).replace("{probe}", probe))
     return "".join(text for text in chosen.values() if not text.rstrip().endswith(": null"))
 
 

@@ -1,18 +1,19 @@
 """Sound servers by name, and why a hasty suite would blame each of them.
 
-A sound server is a class derived from the plain one, named for what is unusual about it.
+A sound server is a class derived from the plain one, or from the plain proxy, named for what is unusual about it.
 """
 
 from __future__ import annotations
-
-from tests.servers.plain import Server
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TypeVar
 
-    S = TypeVar("S", bound=Server)
+    from tests.servers.plain import Server
+    from tests.servers.proxy import Proxy
+
+    S = TypeVar("S", bound=Server | Proxy)
 
 CHAPTERS = (
     "spelling",
@@ -27,13 +28,22 @@ CHAPTERS = (
     "settings",
     "protocol",
     "unusual",
+    "proxy",
 )
 
 
 class Sound:
     """One unusual but conformant server."""
 
-    def __init__(self, server: type[Server], why: str, profile: str, proves: int, warns: tuple[str, ...]) -> None:
+    def __init__(
+        self,
+        server: type[Server | Proxy],
+        why: str,
+        profile: str,
+        proves: int,
+        warns: tuple[str, ...],
+        lacks: tuple[str, ...],
+    ) -> None:
         self.name = server.__name__
         self.server = server
         self.why = why
@@ -44,18 +54,22 @@ class Sound:
         """The level that it proves: 3, unless something cannot be observed from outside."""
         self.warns = warns
         """Requirements that may end in a warning: a SHOULD it does without, or an erratum of the text."""
+        self.lacks = lacks
+        """Requirements of a level that it makes no claim to, and is rightly blamed for."""
 
 
 SOUND: dict[str, Sound] = {}
 
 
-def sound(why: str, *, profile: str = "", proves: int = 3, warns: tuple[str, ...] = ()) -> Callable[[type[S]], type[S]]:
+def sound(
+    why: str, *, profile: str = "", proves: int = 3, warns: tuple[str, ...] = (), lacks: tuple[str, ...] = ()
+) -> Callable[[type[S]], type[S]]:
     """Enter a server into the catalogue as one that nobody may blame."""
 
     def enter(server: type[S]) -> type[S]:
         if server.__name__ in SOUND:
             raise ValueError(f"two sound servers are named {server.__name__}")
-        SOUND[server.__name__] = Sound(server, why, profile, proves, warns)
+        SOUND[server.__name__] = Sound(server, why, profile, proves, warns, lacks)
         return server
 
     return enter

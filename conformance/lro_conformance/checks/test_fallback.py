@@ -13,45 +13,13 @@ from lro_conformance.readings import follows_detail, is_honest, tokens_per_chara
 from lro_conformance.records import Record, as_record, at_path, by_id, lost_or_changed, show, size, value_at
 from lro_conformance.trials.fallback import KINDS, Failing, Fallback
 from lro_conformance.trials.survey import Survey
+from lro_conformance.wording import FAILED, SHORT, foreign
 
 ROOM = 1.15
 """How far a truncated result may exceed the threshold: the suite knows the server's measure from its files only."""
 
 TEXT_ROOM = 1.6
 """The same for a formatted text, whose characters weigh otherwise than those of JSON."""
-
-# Beside English: German, Dutch, French, Spanish, Portuguese, Italian, Russian, Chinese, Japanese and Korean.
-_FAILED = re.compile(
-    r"\b(fail\w*|error\w*|could ?n[o']t|unable|cannot|can't|not (be )?(written|saved|offloaded)|impossible"
-    r"|unavailable)"
-    r"|\b(fehlgeschlagen|gescheitert|fehler|mislukt|échou|échec|erreur|impossib|fall[óoaá]|falh|fallit"
-    r"|non riuscit|не удалось|ошибк|сбой)"
-    r"|konnten? nicht|kon niet|no se pud|não foi poss|失败|无法|失敗|できません|できなかった|실패|오류",
-    re.IGNORECASE,
-)
-_SHORT = re.compile(
-    r"truncat|\bpartial|\bincomplete|\bonly\b|\bfirst \d+|\bomitted|\bcut\b|\bshortened|\blimited to"
-    r"|\b\d+ (of|out of) \d+"
-    r"|\b\d+ ?(von|van|de|des|sur|di|из) ?\d+|gekürzt|unvollständig|abgeschnitten|ingekort|onvolledig|tronqu|partiel"
-    r"|incompl|truncad|recortad|parcia|troncat|parzial|усечен|сокращ|неполн|截断|不完整|部分|切り詰め|省略|一部|잘렸|일부",
-    re.IGNORECASE,
-)
-
-_ENGLISH = re.compile(
-    r"(the|a|an|no|not|is|are|was|were|be|of|to|too|and|with|for|from|only|could|results?|memor(y|ies)|warning"
-    r"|offload\w*|fail\w*|error|truncat\w*|partial\w*|file|writ\w*|directory|large|such)",
-    re.IGNORECASE,
-)
-"""Words that an English warning is largely made of."""
-
-
-def foreign(text: str) -> bool:
-    """Whether a text says something, in a language that is not English; keys of JSON say nothing."""
-    said = re.sub(r'"[\w-]+"\s*:|\\[nrtu"\\]', " ", text)
-    words = re.findall(r"[^\W\d_]+", said)
-    wide = sum(len(w) for w in words if not w.isascii())
-    english = sum(_ENGLISH.fullmatch(w) is not None for w in words)
-    return (len(words) >= 5 or wide >= 8) and 3 * english < len(words)
 
 
 @check("LRO-ERR-01")
@@ -131,7 +99,7 @@ def test_warning(fallback: Fallback, see: Subjects) -> None:
     """The response says that offloading failed and that the results are truncated, in whatever language."""
     for failing in _inline(fallback, see):
         text = _beside_the_memories(failing)
-        failed, short = _FAILED.search(text), _SHORT.search(text)
+        failed, short = FAILED.search(text), SHORT.search(text)
         if (failed is None or short is None) and foreign(text):
             see.unseen(
                 f"the warning is in a language that the suite does not read: {show(text.strip(), 200)} (say it in "

@@ -18,6 +18,7 @@ from lro_conformance.profile.model import (
     Setting,
 )
 from lro_conformance.profile.problems import Problem, ProfileError
+from lro_conformance.profile.proxies import in_front, proxy_command
 
 __all__ = [
     "Cleanup",
@@ -33,7 +34,9 @@ __all__ = [
     "Setting",
     "SettingNotOffered",
     "fill",
+    "in_front",
     "launch",
     "load",
     "own_lro",
+    "proxy_command",
 ]

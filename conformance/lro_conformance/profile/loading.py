@@ -25,6 +25,7 @@ from lro_conformance.profile.model import (
     default_settings,
 )
 from lro_conformance.profile.problems import Problem, ProfileError, dotted, nearest, told, value_at
+from lro_conformance.profile.proxies import UPSTREAM, UPSTREAM_CONFIG
 from lro_conformance.profile.yaml_lines import MAX_BYTES, Document, YamlError, read
 
 _Keyed = tuple[tuple[str | int, ...], str]
@@ -106,6 +107,9 @@ def _inconsistencies(profile: Profile) -> Iterator[_Keyed]:
         yield ("seed", "arguments"), 'expected "$memory" or "$memory.FIELD" where a memory goes'
     if "{workdir}" not in profile.server.cwd and not (profile.folder / profile.server.cwd).is_dir():
         yield ("server", "cwd"), f"{profile.folder / profile.server.cwd} is not a folder"
+    if profile.proxy and (UPSTREAM in profile.proxy) == _mentions(profile.proxy, UPSTREAM_CONFIG):
+        message = f"expected the word {UPSTREAM} where the server's own command goes, or {UPSTREAM_CONFIG} in a word"
+        yield ("proxy", "command"), message
     yield from _attest_inconsistencies(profile)
     yield from _placeholder_inconsistencies(profile)
     if not profile.server.command[0]:
@@ -123,7 +127,7 @@ def _config_file_inconsistencies(config_file: ConfigFile | None) -> Iterator[_Ke
             yield ("config_file",), f"expected a path below {{workdir}}, got {config_file.path}"
 
 
-_PLACEHOLDERS = ("{workdir}", "{value}", "{seed_file}", "{output_dir}")
+_PLACEHOLDERS = ("{workdir}", "{value}", "{seed_file}", "{output_dir}", UPSTREAM, UPSTREAM_CONFIG)
 
 
 def _placeholder_inconsistencies(profile: Profile) -> Iterator[_Keyed]:
@@ -138,6 +142,7 @@ def _placeholder_inconsistencies(profile: Profile) -> Iterator[_Keyed]:
         (("server", "cwd"), (server.cwd,), _PLACEHOLDERS[:1]),
         *((("settings", n, "arg"), s.arg, ("{value}",)) for n, s in profile.settings.items() if s is not None),
         (("seed", "command"), seed.command if seed else (), ("{workdir}", "{seed_file}")),
+        (("proxy", "command"), profile.proxy, ("{workdir}", UPSTREAM, UPSTREAM_CONFIG)),
         (("cleanup", "command"), cleanup.command if cleanup else (), ("{workdir}", "{output_dir}")),
     ):
         there = (m.group() for word in words for m in re.finditer(r"\{[A-Za-z_-]+\}", word))
@@ -183,6 +188,7 @@ def _profile(value: Mapping[str, Any], path: Path) -> Profile:
         events=_events(value["events"]) if "events" in value else Events(),
         inline_records=value.get("inline", {}).get("records"),
         attest=value.get("attest", {}),
+        proxy=_words(value.get("proxy", {}).get("command", ())),
         path=path,
     )
 

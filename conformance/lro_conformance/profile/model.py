@@ -129,6 +129,9 @@ class Profile:
     """The jq path of the records in an inline result; None when it is to be found."""
     attest: Mapping[str, str] = field(default_factory=dict[str, str])
     """By requirement id: where and how the vendor verified it."""
+    proxy: tuple[str, ...] = ()
+    """What starts the proxy in front of another server, with ``{upstream}`` or ``{upstream_config}`` in it; empty where
+    the profile does not say that the server is one."""
     path: Path | None = None
     """The file it was read from, absolute; None for a bare command."""
 

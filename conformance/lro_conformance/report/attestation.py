@@ -12,6 +12,7 @@ from typing import Any
 from lro_conformance.misuse import Misuse
 from lro_conformance.report.exits import HOLDS, exit_code
 from lro_conformance.report.jsonfile import dumped, to_json
+from lro_conformance.report.layout import bound_extensions
 from lro_conformance.report.model import Report
 from lro_conformance.report.text import one_line
 from lro_conformance.verdicts import Verdict
@@ -50,7 +51,8 @@ def to_attestation(report: Report, subjects: Sequence[Subject]) -> str:
 
     Its result is ``PASSED`` where `lro certify` exits with 0 and nothing warned, ``WARNED`` where something did or a
     baseline accepts something, else ``FAILED``. Among its tests are the requirements, by id, and the levels, as
-    ``lro-6400/level-2``; what was not observed is in none of the three lists.
+    ``lro-6400/level-2``, and the extensions that bind the server, as ``lro-6400/proxy``; what was not observed is in
+    none of the three lists.
     """
     told: dict[Verdict, list[str]] = {Verdict.PASS: [], Verdict.WARN: [], Verdict.FAIL: []}
     for result in report.requirements:
@@ -61,6 +63,10 @@ def to_attestation(report: Report, subjects: Sequence[Subject]) -> str:
         for number, found in report.levels.items():
             if found in ("proved", "failed"):
                 told[Verdict.PASS if found == "proved" else Verdict.FAIL].append(f"{report.edition}/level-{number}")
+        own = [(name, Verdict.of(found)) for name, found in bound_extensions(report).items()]
+        for name, verdict in own:
+            if verdict in told:
+                told[verdict].append(f"{report.edition}/{name}")
     holds = exit_code(report) == HOLDS
     warned = told[Verdict.WARN] or any(a.state == "accepted" for a in report.baseline)
     return dumped(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from lro_conformance.report.layout import reason_of
+from lro_conformance.report.layout import bound_extensions, reason_of
 from lro_conformance.report.model import Report, RequirementResult
 from lro_conformance.report.text import one_line
 from lro_conformance.verdicts import Verdict
@@ -96,6 +96,8 @@ def matrix(reports: Sequence[Report], names: Sequence[str], *, every: bool = Fal
         MatrixRow(f"Level {n}", "", tuple(None if r.failure is not None else r.levels[n] for r in reports))
         for n in (1, 2, 3)
     ]
+    groups = dict.fromkeys(name for r in reports for name in bound_extensions(r))
+    levels += [MatrixRow(name, "", tuple(r.extensions.get(name) for r in reports)) for name in groups]
     columns = tuple(describe(r, name) for r, name in zip(reports, names, strict=True))
     return Matrix(columns, (*levels, *rows), len(ids) - len(rows))
 

@@ -129,11 +129,22 @@ def _found(report: Report) -> Iterator[Fact]:
     claimed = f" (claimed: level {report.claimed})" if report.claimed is not None else ""
     yield Fact("achieved", reached + claimed)
     yield _implemented(report)
-    yield Fact("hardening", one_line(report.hardening), {"pass": "good", "fail": "bad"}.get(report.hardening, ""))
+    yield _own("hardening", report.hardening)
+    yield from (_own(group, found) for group, found in bound_extensions(report).items())
     yield Fact("verdicts", ", ".join(f"{n} {label}" for label, n in report.counts().items() if n) or "none")
     errata = [r.requirement.id for r in report.requirements if any(_is_erratum(c) for c in r.checks)]
     if errata:
         yield Fact("errata", f"the text's defects, not the server's: {', '.join(errata)}", "doubtful")
+
+
+def bound_extensions(report: Report) -> dict[str, str]:
+    """The verdicts of the extension groups that bind the server, by their names."""
+    return {name: found for name, found in report.extensions.items() if found != Verdict.NOT_APPLICABLE.label}
+
+
+def _own(group: str, verdict: str) -> Fact:
+    """A group that decides no level, with the verdict of its own."""
+    return Fact(one_line(group), one_line(verdict), {"pass": "good", "fail": "bad"}.get(verdict, ""))
 
 
 def no_verdict(report: Report) -> list[str]:

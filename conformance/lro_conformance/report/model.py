@@ -111,6 +111,8 @@ class Report:
     """How many times a server was started."""
     hardening: str = field(default="not-observed")
     """The verdict of the hardening group, which never decides a level."""
+    extensions: Mapping[str, str] = field(default_factory=dict[str, str])
+    """The verdict of each extension group, which never decides a level either."""
     baseline: tuple[Acceptance, ...] = ()
     """What the run was held to; it decides the exit code and no verdict."""
     timeline: tuple[Span, ...] = ()
@@ -142,6 +144,7 @@ class Report:
                 **{str(n): v for n, v in self.levels.items()},
             },
             "hardening": self.hardening,
+            **({"extensions": dict(self.extensions)} if self.extensions else {}),
             "requirements": [_requirement(r) for r in self.requirements],
             "counts": self.counts(),
             "notes": list(self.notes),

@@ -67,6 +67,7 @@ def report_of(value: Any, name: str = "the report") -> Report:
         failure=value.get("failure"),
         starts=value.get("server_starts", 0),
         hardening=value.get("hardening", "not-observed"),
+        extensions=dict(value.get("extensions", {})),
         baseline=tuple(map(_acceptance, value.get("baseline", ()))),
         timeline=tuple(map(_span, value.get("timeline", ()))),
     )

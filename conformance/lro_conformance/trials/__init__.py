@@ -12,11 +12,18 @@ import pkgutil
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from lro_conformance.profile import Profile
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 _REGISTRY: dict[str, Trial] = {}
+
+
+def _bound(profile: Profile) -> str | None:
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,17 +35,19 @@ class Trial:
     """What it does, in a few words, for the live view."""
     needs: tuple[str, ...]
     function: Callable[..., Any]
+    unbound: Callable[[Profile], str | None] = _bound
+    """Why a server with this profile has no such part, so that nothing is to be tried; None where it has."""
 
 
-def trial(title: str) -> Callable[[Function], Function]:
-    """Make a function an experiment."""
+def trial(title: str, *, unbound: Callable[[Profile], str | None] = _bound) -> Callable[[Function], Function]:
+    """Make a function an experiment; *unbound* as in `Trial`."""
 
     def register(function: Function) -> Function:
         name = function.__name__
         if name in _REGISTRY and _REGISTRY[name].function.__module__ != function.__module__:
             raise ValueError(f"two trials are named {name}")
         needs = tuple(p for p in inspect.signature(function).parameters if p != "lab")
-        _REGISTRY[name] = Trial(name, title, needs, function)
+        _REGISTRY[name] = Trial(name, title, needs, function, unbound)
         return function
 
     return register

@@ -20,6 +20,7 @@ from lro_conformance.wire.child import Exit
 from lro_conformance.wire.connection import Connection, Limits, as_object
 from lro_conformance.wire.dialogue import Failure, Reply
 
+CLIENT_NAME = "lro-certify"
 PROTOCOL_VERSION = "2025-11-25"
 _MAX_PAGES = 100
 
@@ -188,13 +189,17 @@ class ServerProcess(Connection):
     def initialize(
         self,
         *,
-        client_name: str = "lro-certify",
+        client_name: str | None = None,
+        capabilities: Mapping[str, Any] | None = None,
         protocol_version: str = PROTOCOL_VERSION,
         timeout_s: float | None = None,
     ) -> Reply:
-        """The handshake, with `Limits.start_timeout_s`; a failure tells the exit code and the end of stderr."""
-        client = {"name": client_name, "version": _suite_version()}
-        params = {"protocolVersion": protocol_version, "capabilities": {}, "clientInfo": client}
+        """The handshake, with `Limits.start_timeout_s`; a failure tells the exit code and the end of stderr.
+
+        Who calls is `CLIENT_NAME`, unless *client_name* is given; *capabilities* are those of the client.
+        """
+        client = {"name": client_name or CLIENT_NAME, "version": _suite_version()}
+        params = {"protocolVersion": protocol_version, "capabilities": dict(capabilities or {}), "clientInfo": client}
         reply = self.request("initialize", params, self.limits.start_timeout_s if timeout_s is None else timeout_s)
         if reply.ok:
             result = as_object(reply.result)

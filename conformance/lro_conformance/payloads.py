@@ -1,0 +1,144 @@
+"""What the suite has a proxy pass on: small results in every shape that MCP knows, and large ones of every kind."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+BIG = "12345678901234567890123"
+"""An integer that no double holds."""
+EXACT = "1.10"
+"""A decimal whose last digit is lost when it is read as a number and written again."""
+AROUND = "lro-probe-cursor-77"
+"""What stands beside the large array of an object."""
+PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
+_MARK = re.compile(rb"mk[a-z]+\d{5}x")
+
+LINK = {"type": "resource_link", "uri": "file:///lro/probe.txt", "name": "probe", "mimeType": "text/plain"}
+IMAGE = {"type": "image", "data": PIXEL, "mimeType": "image/png", "annotations": {"audience": ["user"]}}
+
+
+@dataclass(frozen=True)
+class Large:
+    """A result above the threshold, and what of it must be found again."""
+
+    result: str
+    """The result as JSON, as the server writes it."""
+    records: Sequence[Any] = ()
+    """Its records, where the payload is a list of them."""
+    lines: Sequence[str] = ()
+    """Texts that must be found again, whole."""
+    count: int = 0
+    """How many pieces of the payload have a mark of their own."""
+    typed: bool = False
+    """Whether it is a result of the tool with an output schema."""
+    beside: Sequence[Mapping[str, Any]] = field(default_factory=tuple)
+    """Blocks that are no text, in their order."""
+
+
+def mark(kind: str, number: int) -> str:
+    """A word that occurs once in the payload of this kind."""
+    return f"mk{kind}{number:05}x"
+
+
+def marks(data: bytes) -> list[bytes]:
+    """The marks in some bytes, in their order."""
+    return _MARK.findall(data)
+
+
+def dumps(value: Any) -> str:
+    """JSON on one line, as the suite's server writes it."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def text_result(text: str, **more: Any) -> str:
+    """A result with one text."""
+    return dumps({"content": [{"type": "text", "text": text}], **more})
+
+
+def small() -> dict[str, str]:
+    """Results of at most a few hundred characters, as JSON."""
+    embedded = {"type": "resource", "resource": {"uri": "file:///lro/a", "mimeType": "text/plain", "text": "a\r\n"}}
+    audio = {"type": "audio", "data": "UklGRg==", "mimeType": "audio/wav"}
+    text = {
+        "type": "text",
+        "text": 'grün 😀 \u2028 "quoted" \\ back\ttab\r\nline 漢字',
+        "annotations": {"priority": 0.5},
+    }
+    value: dict[str, Any] = {"items": [{"id": 1, "name": "ä", "none": None, "yes": True, "list": [1, [2, {}]]}]}
+    return {
+        "a text": dumps({"content": [text], "isError": False}),
+        "nothing": dumps({"content": []}),
+        "blocks of every type": dumps({"content": [text, IMAGE, audio, LINK, embedded]}),
+        "text and structured content": text_result(dumps(value), structuredContent=value),
+        "members that nobody knows": text_result("a", _meta={"lro-probe/kept": {"deep": [1]}}, lroProbe={"x": 1}),
+    }
+
+
+def exact() -> str:
+    """A small result whose bytes change when numbers or strings are read and written again."""
+    return (
+        '{"content": [ {"type":"text","text":"caf\\u00e9 \\ud83d\\ude00"} ],'
+        f'"structuredContent":{{"z":{BIG},"a":{EXACT},"e":1e2}}}}'
+    )
+
+
+def large(characters: int) -> dict[str, Large]:
+    """Results of at least so many characters of payload, by kind."""
+    number = characters // 80 + 20
+    return {**_arrays(number), **_other(number)}
+
+
+def _arrays(number: int) -> dict[str, Large]:
+    rows = {kind: [_record(kind, n) for n in range(number)] for kind in ("array", "object", "both", "only", "jsonl")}
+    both, only = {"items": rows["both"]}, {"items": rows["only"]}
+    around = {"total": number, "items": rows["object"], "cursor": AROUND}
+    twice = text_result(json.dumps(both, indent=1), structuredContent=both)
+    alone = dumps({"content": [], "structuredContent": only})
+    return {
+        "an array": _of(rows["array"], text_result(dumps(rows["array"]))),
+        "an object around an array": _of(rows["object"], text_result(dumps(around)), lines=[AROUND]),
+        "text and structured content": _of(rows["both"], twice, typed=True),
+        "structured content alone": _of(rows["only"], alone, typed=True),
+        "JSON Lines": _of(rows["jsonl"], text_result("".join(dumps(r) + "\n" for r in rows["jsonl"]))),
+    }
+
+
+def _other(number: int) -> dict[str, Large]:
+    every, parts = range(number), range(number // 10)
+    texts = [
+        f'{mark("text", n)} line {n}: it\'s "so" \\ so and {n * 7919} bytes of grün 😀 漢字 and more' for n in every
+    ]
+    beside = [
+        f"{mark('beside', n)} a line beside an image and {'long ' * (1 + n % 7)}enough to count for it" for n in every
+    ]
+    numbers = f'"big":{BIG},"exact":{EXACT},"more":"{"x" * 30}"'
+    digits = ",".join(f'{{"id":"{mark("digits", n)}",{numbers}}}' for n in every)
+    names = "id,name,amount,active,code"
+    cells = [[mark("table", n), f"name {n}", f"{n}.50", "yes" if n % 3 else "no", f"{n:012}-{'z' * 40}"] for n in every]
+    tree = {f"part {a}": {mark("tree", 10 * a + b): f"value {a}.{b}: {'y' * 60}" for b in range(10)} for a in parts}
+    values = [value for part in tree.values() for value in part.values()]
+    blocks = [{"type": "text", "text": "\n".join(beside)}, IMAGE, LINK]
+    return {
+        "a table": Large(
+            text_result("\n".join([names, *map(",".join, cells)])),
+            lines=[cell for row in cells for cell in (row[0], row[1], row[4])],
+            count=number,
+        ),
+        "text": Large(text_result("\n".join(texts) + "\n"), lines=texts, count=number),
+        "an object of objects": Large(text_result(dumps(tree)), lines=values, count=len(values)),
+        "numbers": Large(text_result(f"[{digits}]"), count=number),
+        "text beside an image": Large(dumps({"content": blocks}), lines=beside, count=number, beside=[IMAGE, LINK]),
+    }
+
+
+def _record(kind: str, n: int) -> dict[str, Any]:
+    deep = {"list": [n, None, n % 2 == 0], "ratio": n / 8}
+    return {"id": mark(kind, n), "n": n, "text": f'grün 😀 漢字 "{n}" \\ \r\n\t', "deep": deep}
+
+
+def _of(records: list[dict[str, Any]], result: str, *, lines: Sequence[str] = (), typed: bool = False) -> Large:
+    return Large(result, records=records, lines=lines, count=len(records), typed=typed)

@@ -1,0 +1,43 @@
+"""How a warning of a failed write is known in any of a dozen languages."""
+
+from __future__ import annotations
+
+import re
+
+# Beside English: German, Dutch, French, Spanish, Portuguese, Italian, Russian, Chinese, Japanese and Korean.
+FAILED = re.compile(
+    r"\b(fail\w*|error\w*|could ?n[o']t|unable|cannot|can't|not (be )?(written|saved|offloaded)|impossible"
+    r"|unavailable)"
+    r"|\b(fehlgeschlagen|gescheitert|fehler|mislukt|échou|échec|erreur|impossib|fall[óoaá]|falh|fallit"
+    r"|non riuscit|не удалось|ошибк|сбой)"
+    r"|konnten? nicht|kon niet|no se pud|não foi poss|失败|无法|失敗|できません|できなかった|실패|오류",
+    re.IGNORECASE,
+)
+SHORT = re.compile(
+    r"truncat|\bpartial|\bincomplete|\bonly\b|\bfirst \d+|\bomitted|\bcut\b|\bshortened|\blimited to"
+    r"|\b\d+ (of|out of) \d+"
+    r"|\b\d+ ?(von|van|de|des|sur|di|из) ?\d+|gekürzt|unvollständig|abgeschnitten|ingekort|onvolledig|tronqu|partiel"
+    r"|incompl|truncad|recortad|parcia|troncat|parzial|усечен|сокращ|неполн|截断|不完整|部分|切り詰め|省略|一部|잘렸|일부",
+    re.IGNORECASE,
+)
+
+_ENGLISH = re.compile(
+    r"(the|a|an|no|not|is|are|was|were|be|of|to|too|and|with|for|from|only|could|results?|memor(y|ies)|warning"
+    r"|offload\w*|fail\w*|error|truncat\w*|partial\w*|file|writ\w*|directory|large|such)",
+    re.IGNORECASE,
+)
+"""Words that an English warning is largely made of."""
+
+
+def foreign(text: str) -> bool:
+    """Whether a text says something, in a language that is not English; keys of JSON say nothing."""
+    said = re.sub(r'"[\w-]+"\s*:|\\[nrtu"\\]', " ", text)
+    words = re.findall(r"[^\W\d_]+", said)
+    wide = sum(len(w) for w in words if not w.isascii())
+    english = sum(_ENGLISH.fullmatch(w) is not None for w in words)
+    return (len(words) >= 5 or wide >= 8) and 3 * english < len(words)
+
+
+def tells_of_failure(text: str) -> bool:
+    """Whether a text says that something failed or is cut, or says something that the suite cannot read."""
+    return FAILED.search(text) is not None or SHORT.search(text) is not None or foreign(text)
