@@ -12,11 +12,12 @@ from lro_reference.extraction.files import OffloadedFiles
 from lro_reference.extraction.guidance import guidance
 from lro_reference.extraction.limits import Limits, Refused
 from lro_reference.extraction.sandbox import Sandbox
+from lro_reference.extraction.virtual import VIRTUAL
 from lro_reference.settings import Settings
 from lro_reference.tooling import Answer, BadCall, Tool, check_arguments, tool_named
 from lro_spec.messages import OffloadResponse
 
-FAMILIES: Mapping[str, tuple[FamilyTool, ...]] = {"extract": EXTRACT}
+FAMILIES: Mapping[str, tuple[FamilyTool, ...]] = {"extract": EXTRACT, "virtual": VIRTUAL}
 """By name, as ``--tools`` takes them."""
 
 

@@ -24,7 +24,7 @@ def guidance(response: OffloadResponse, noun: str, names: Sequence[str]) -> str:
         lines += _EXAMPLES if noun == "memories" else _OWN
     others = [name for name in names if name != "lro_extract"]
     if others:
-        lines.append(f"These tools read it, too: {', '.join(others)}.")
+        lines.append(f"These tools read it{', too' * ('lro_extract' in names)}: {', '.join(others)}.")
     lines.append("Line 1 of the file is a header with metadata; records start at line 2. No shell is needed.")
     return "\n".join(lines)
 

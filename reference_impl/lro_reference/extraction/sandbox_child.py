@@ -128,7 +128,7 @@ def _query(engine: Any, job: dict[str, Any], file: BinaryIO, write: Callable[[st
         try:
             for value in program.input_text(text):
                 done += 1
-                write(value)
+                write(_indented(value) if job.get("indent") else value)
         except ValueError as problem:
             failed += 1
             if len(first) < _MOST_FAILURES_SHOWN:
@@ -145,6 +145,24 @@ def _inputs(file: BinaryIO, slurp: bool) -> Iterator[str]:
         yield f"[{','.join(lines)}]"
     else:
         yield from lines
+
+
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{},:]|[^\[\]{},:"]+')
+
+
+def _indented(text: str) -> str:
+    """A JSON text without spaces, over several lines; token by token, so that no digit is lost."""
+    parts: list[str] = []
+    depth, before = 0, ""
+    for part in _TOKEN.findall(text):
+        closes = part in ("]", "}")
+        depth -= closes
+        if before == "," or (before not in ("[", "{") if closes else before in ("[", "{")):
+            parts.append("\n" + "  " * depth)
+        parts.append(": " if part == ":" else part)
+        depth += part in ("[", "{")
+        before = part
+    return "".join(parts)
 
 
 def _said(problem: Exception) -> str:

@@ -1,0 +1,39 @@
+"""Lines of a file that match a regular expression, and how they are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import BinaryIO
+
+from lro_reference.extraction.family import Workbench
+from lro_reference.extraction.limits import Refused, joined
+
+
+def matching(bench: Workbench, file: BinaryIO, pattern: str, *, case_sensitive: bool, most: int) -> list[int]:
+    """The numbers, from 1, of the first lines that match. The pattern runs in the sandbox. Raises `Refused`."""
+    if len(pattern) > bench.limits.program_characters:
+        raise Refused(f"the pattern has {len(pattern)} characters; at most {bench.limits.program_characters} are run")
+    job = {"kind": "search", "program": pattern, "case_sensitive": case_sensitive, "most": most}
+    return [int(number) for number in bench.sandbox.run(job, file).text.split()]
+
+
+def regions(file: BinaryIO, found: Sequence[int], context: int, limit: int) -> str:
+    """Matching lines as ``> 12: text`` and those around them as ``  13: text``; regions that touch are one.
+
+    Raises `TooLarge` above *limit* characters.
+    """
+    return joined(_regions(file, set(found), context), limit)
+
+
+def _regions(file: BinaryIO, found: set[int], context: int) -> Iterator[bytes]:
+    wanted = {near for number in found for near in range(number - context, number + context + 1)}
+    last, before = max(found) + context, 0
+    file.seek(0)
+    for number, line in enumerate(file, 1):
+        if number > last:
+            return
+        if number in wanted:
+            if before and before < number - 1:
+                yield b"--"
+            before = number
+            yield (b"> " if number in found else b"  ") + b"%d: " % number + line.rstrip(b"\r\n")
