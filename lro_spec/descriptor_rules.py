@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any, cast
 
-from lro_spec.editions import Edition
+from lro_spec.editions import DEFAULT_EDITION, Edition
 from lro_spec.editions import edition as edition_named
 from lro_spec.findings import Finding, from_schema, shown
 from lro_spec.name_rules import name_problem
@@ -31,10 +31,21 @@ _Path = tuple[str | int, ...]
 def validate_descriptor(value: object, *, edition: str = "lro-6400") -> Iterator[Finding]:
     """What is wrong with a descriptor, the file not opened. Raises `ValueError` for an unknown edition."""
     text = edition_named(edition)
+    found = _found(value, text)
+    if text.name != DEFAULT_EDITION:
+        from lro_spec.edition_findings import as_held
+
+        found = as_held(found, text)
+    yield from found
+
+
+def _found(value: object, text: Edition) -> Iterator[Finding]:
     wrong: set[_Path] = set()
     for error in violations(value, "descriptor"):
-        wrong.add(error.path)
-        yield from_schema(error, _rule(error), "the descriptor", _hint(error))
+        told = from_schema(error, _rule(error), "the descriptor", _hint(error))
+        if text.name == DEFAULT_EDITION or _counts(told, text):
+            wrong.add(error.path)
+        yield told
     if not isinstance(value, dict):
         return
     descriptor = cast("dict[str, Any]", value)
@@ -44,25 +55,32 @@ def validate_descriptor(value: object, *, edition: str = "lro-6400") -> Iterator
             yield from look(descriptor, text)
 
 
+def _counts(finding: Finding, text: Edition) -> bool:
+    from lro_spec.edition_findings import as_held
+
+    return any(as_held([finding], text))
+
+
 def _sound(descriptor: dict[str, Any], part: str, wrong: set[_Path]) -> bool:
     return part in descriptor and not any(path == () or path[0] == part for path in wrong)
 
 
 def _summary(descriptor: dict[str, Any], text: Edition) -> Iterator[Finding]:
     summary: dict[str, Any] = descriptor["summary"]
-    namespaces: list[str] = summary["top_namespaces"]
+    namespaces: list[Any] = summary["top_namespaces"]
     for field, rule, known in (
         ("operation", "LRO-DESC-05", text.operations),
         ("detail", "LRO-DESC-08", text.details),
     ):
-        if known and summary[field] not in known:
+        if known and field in summary and summary[field] not in known:
             message, expected = f"{field} is a word that the specification does not know", f"one of {', '.join(known)}"
             yield Finding(rule, f"/summary/{field}", message, expected, shown(summary[field]), severity="warning")
     low_high = summary.get("score_range")
     if low_high is not None and low_high[0] > low_high[1]:
         message = "score_range has the higher score first"
         yield Finding("LRO-DESC-07", "/summary/score_range", message, "the lower score first", shown(low_high))
-    twice = [name for name, times in Counter(namespaces).items() if times > 1]
+    told = [name for name in namespaces if isinstance(name, str)]
+    twice = [name for name, times in Counter(told).items() if times > 1]
     if twice:
         message = "a namespace is named twice"
         yield Finding("LRO-DESC-06", "/summary/top_namespaces", message, "each namespace once", shown(twice[0]))
@@ -101,12 +119,13 @@ def _line_schema(descriptor: dict[str, Any], _: Edition) -> Iterator[Finding]:
 
 def _recipes(descriptor: dict[str, Any], text: Edition) -> Iterator[Finding]:
     recipes = descriptor["jq_recipes"]
-    wanted = len({recipe.number for recipe in text.recipes})
-    if len(recipes) < wanted:
-        expected = f"at least {wanted} recipes"
+    wanted = text.recipe_count
+    if len(recipes) < wanted or (len(recipes) > wanted and not text.more_recipes):
+        expected = f"{'at least' if text.more_recipes else 'exactly'} {wanted} recipes"
         hint = f"they bind at level 2 (I-19); `lro explain LRO-REC-13` tells of those of {text.name}"
         found = f"{len(recipes)}"
-        yield Finding("LRO-REC-13", "/jq_recipes", "recipes are missing", expected, found, hint, severity="warning")
+        message = "recipes are missing" if len(recipes) < wanted else "there are more recipes than the text allows"
+        yield Finding("LRO-REC-13", "/jq_recipes", message, expected, found, hint, severity="warning")
 
 
 def _commands(descriptor: dict[str, Any], _: Edition) -> Iterator[Finding]:

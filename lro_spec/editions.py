@@ -28,6 +28,34 @@ class StandardRecipe:
     details: tuple[str, ...] = ("light", "medium", "full")
     """The detail levels at which the library holds it."""
 
+    @property
+    def requirement(self) -> str:
+        """The requirement that it fulfils, whatever its number: what has the same purpose has the same id."""
+        return _PURPOSE[self.effect]
+
+
+_PURPOSE = MappingProxyType(
+    {
+        "title-confidence-table": "LRO-REC-01",
+        "namespace-prefix": "LRO-REC-02",
+        "title-search": "LRO-REC-03",
+        "sort-by-confidence": "LRO-REC-04",
+        "sort-by-flat-confidence": "LRO-REC-04",
+        "identity-projection": "LRO-REC-05",
+        "memory-type": "LRO-REC-06",
+        "with-entities": "LRO-REC-07",
+        "count-by-namespace": "LRO-REC-08",
+        "count-by-namespace-unsorted": "LRO-REC-08",
+        "top-by-confidence": "LRO-REC-09",
+        "content-search": "LRO-REC-10",
+        "title-namespace-table": "LRO-REC-14",
+        "with-tag": "LRO-REC-15",
+        "sort-by-created": "LRO-REC-16",
+        "namespaces": "LRO-REC-17",
+        "count-by-type": "LRO-REC-18",
+    }
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Edition:
@@ -55,6 +83,26 @@ class Edition:
     """Whether results are offloaded when nobody said so."""
     default_output_dir: str = ""
     """Where files go by default; empty is the system's temporary directory."""
+    recipe_count: int = 10
+    """How many recipes a descriptor lists."""
+    more_recipes: bool = True
+    """Whether it may list more than that."""
+    roles_tell: bool = True
+    """Whether the text shows every recipe, so that one that is missing is known by its purpose."""
+    marked_header: bool = True
+    """Whether the header is marked by its type, and repeats the query."""
+    descriptor_fields: tuple[str, ...] = (
+        "offloaded", "summary", "file_path", "line_schema", "jq_recipes", "guidance",
+    )  # fmt: skip
+    """What a descriptor of the first level has."""
+    summary_fields: tuple[str, ...] = ("count", "estimated_tokens", "operation", "top_namespaces", "detail")
+    """What its summary has; a score range may be absent in all of them."""
+    top_namespaces: int | None = 5
+    """How many namespaces the summary lists at most; None where the text names no number, nor a form."""
+    misquoted: Mapping[int, str] = field(default_factory=lambda: MappingProxyType({}))
+    """Numbers under which the text's own guidance cites recipes that are others, and the purposes it states."""
+    named_events: bool = True
+    """Whether events have the names OffloadFileExpired and OffloadWriteFailed."""
 
     @property
     def file_pattern(self) -> str:
@@ -156,9 +204,35 @@ EDITIONS: Mapping[str, Edition] = MappingProxyType(
         e.name: e
         for e in (
             Edition("lro-6400", 6400, "atlatl", ("recall", "search", "inject"), _LRO_6400, _SETTINGS),
-            Edition("lro-1600", 1600, "atlatl", ("recall", "search", "inject", "list"), _LRO_1600, _SETTINGS),
-            Edition("lro-paper", 1600, "lro", (), _LRO_PAPER, _SETTINGS),
+            Edition(
+                "lro-1600",
+                1600,
+                "atlatl",
+                ("recall", "search", "inject", "list"),
+                _LRO_1600,
+                _SETTINGS,
+                more_recipes=False,
+                misquoted=MappingProxyType({8: "count by namespace"}),
+            ),
+            Edition(
+                "lro-paper",
+                1600,
+                "lro",
+                (),
+                _LRO_PAPER,
+                _SETTINGS,
+                default_detail=MappingProxyType({}),
+                roles_tell=False,
+                marked_header=False,
+                descriptor_fields=("summary", "file_path"),
+                summary_fields=("count", "estimated_tokens", "operation", "top_namespaces"),
+                top_namespaces=None,
+                misquoted=MappingProxyType({1: "titles with namespaces", 6: "count by namespace"}),
+                named_events=False,
+            ),
         )
     }
 )
 """Every edition by name; the default one comes first."""
+
+DEFAULT_EDITION = next(iter(EDITIONS))

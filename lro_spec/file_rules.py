@@ -13,6 +13,7 @@ from operator import itemgetter, methodcaller
 from pathlib import PurePath
 from typing import Any, Protocol, cast
 
+from lro_spec.editions import DEFAULT_EDITION
 from lro_spec.editions import edition as edition_named
 from lro_spec.findings import Finding, excerpt, shown
 from lro_spec.header_rules import MARKER, is_header, resembles_header, validate_header
@@ -91,6 +92,15 @@ def judge_file(
     stream: Readable, state: FileState, name: str | None = None, max_line_bytes: int = MAX_LINE_BYTES
 ) -> Iterator[Finding]:
     """The same for bytes that are unpacked already; *state* tells afterwards what was read."""
+    found = _judged(stream, state, name, max_line_bytes)
+    if state.edition == DEFAULT_EDITION:
+        return found
+    from lro_spec.edition_findings import as_held
+
+    return as_held(found, edition_named(state.edition))
+
+
+def _judged(stream: Readable, state: FileState, name: str | None, max_line_bytes: int) -> Iterator[Finding]:
     try:
         for part in blocks(stream, max_line_bytes):
             yield from _block(part, state) if isinstance(part, Block) else _single(part, state)

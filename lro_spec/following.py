@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Any, cast
 
 from lro_spec.descriptor_rules import NAME_AND_SUMMARY, validate_descriptor
-from lro_spec.editions import Edition
+from lro_spec.editions import DEFAULT_EDITION, Edition
 from lro_spec.editions import edition as edition_named
 from lro_spec.file_rules import FileState, judge_file, placed
 from lro_spec.findings import Finding, shown
@@ -52,6 +52,13 @@ class Following:
 
     def findings(self) -> Iterator[Finding]:
         """What is wrong with the descriptor, with the file (those have a path), and between the two."""
+        if self._edition.name == DEFAULT_EDITION:
+            return self._findings()
+        from lro_spec.edition_findings import as_held
+
+        return as_held(self._findings(), self._edition)
+
+    def _findings(self) -> Iterator[Finding]:
         wrong: set[str] = set()
         # Which of name and summary is wrong about the operation, the header decides.
         undecided: list[Finding] = []
@@ -116,7 +123,7 @@ class Following:
                     yield replace(placed(finding, state.header_line), path=path)
             if "summary" in sound:
                 records = None if unreadable else state.records
-                yield from summary_against_file(descriptor, state.header, reader.facts, records)
+                yield from summary_against_file(descriptor, state.header, reader.facts, records, self._edition)
             if "line_schema" in sound and reader.records:
                 yield from _vacuous(descriptor["line_schema"], reader.records)
             yield from recipes.findings()

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any, cast
 
+from lro_spec.editions import DEFAULT_EDITION, Edition
 from lro_spec.editions import edition as edition_named
 from lro_spec.findings import Finding, from_schema, shown
 from lro_spec.schema_errors import SchemaError, violations
@@ -31,6 +32,15 @@ def resembles_header(value: object) -> bool:
 def validate_header(value: object, *, edition: str = "lro-6400") -> Iterator[Finding]:
     """What is wrong with a header. Raises `ValueError` for an unknown edition."""
     text = edition_named(edition)
+    found = _found(value, text)
+    if text.name != DEFAULT_EDITION:
+        from lro_spec.edition_findings import as_held
+
+        found = as_held(found, text)
+    yield from found
+
+
+def _found(value: object, text: Edition) -> Iterator[Finding]:
     errors = list(violations(value, "header"))
     for error in errors:
         yield from_schema(error, _rule(error), "the header")

@@ -37,6 +37,7 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL | re.ASCII,
 )
 _UNICODE = re.compile(r"\\u([0-9A-Fa-f]{4})")
+_NO_PATH: tuple[str, ...] = ()
 _ESCAPES = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 
 
@@ -101,6 +102,33 @@ def with_literal(program: str, old: str, new: str) -> str:
             parts += [program[end : token.start], _quoted(new)]
             end = token.start + len(token.text)
     return "".join([*parts, program[end:]])
+
+
+def field_paths(program: str) -> list[tuple[str, ...]]:
+    """The fields that a program names: ``.provenance.confidence``, ``."a"``, and the short keys of ``{id, title}``.
+
+    What is a field of the input, and what one of an object that the program made itself, is not told apart.
+    """
+    found = [t for t in tokens(program) if t.kind not in ("space", "comment")]
+    paths: list[tuple[str, ...]] = []
+    path = _NO_PATH
+    end = -1
+    for before, token, after in zip([None, *found[:-1]], found, [*found[1:], None], strict=True):
+        name = token.text[1:] if token.kind == "field" else None
+        if token.kind == "string" and before is not None and before.text == ".":
+            name = token.value
+        if name is not None:
+            known = path if token.start in (end, end + 1) else _NO_PATH
+            path = (*known, name)
+            end = token.start + len(token.text)
+            if after is None or not (after.kind == "field" and after.start == end):
+                paths.append(path)
+                path = _NO_PATH
+            continue
+        short = before is not None and after is not None and before.text in ("{", ",") and after.text in (",", "}")
+        if token.kind == "word" and short:
+            paths.append((token.text,))
+    return paths
 
 
 def _quoted(text: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 SEARCHING: Mapping[str, str] = {
     "namespace-prefix": "namespace",
@@ -18,6 +18,10 @@ SEARCHING: Mapping[str, str] = {
 
 def literals(effect: str, records: Sequence[Mapping[str, Any]]) -> list[str | None]:
     """What to look for in these records; None where the effect looks for nothing."""
+    if effect == "with-tag":
+        tagged = [" ".join(sorted({*_words(r.get("tags"))})) for r in records]
+        tags = [t for tags in tagged[:50] for t in tags.split()]
+        return [*_partial(tagged, tags, lambda value, tag: tag in value.split()), "TAG"]
     field = SEARCHING.get(effect)
     if field is None:
         return [None]
@@ -32,6 +36,12 @@ def literals(effect: str, records: Sequence[Mapping[str, Any]]) -> list[str | No
     mixed = [w for w, _ in capital.most_common() if any(w not in v and w in v.lower() for v in values)]
     some = _partial(values, words, lambda value, word: word in value.lower())
     return [*mixed[:1], *some, "keyword" if effect == "title-search" else "pattern"]
+
+
+def _words(tags: object) -> list[str]:
+    """The tags that are one word each; no other is looked for."""
+    values = cast("list[object]", tags) if isinstance(tags, list) else []
+    return [t for t in values if isinstance(t, str) and t and len(t.split()) == 1]
 
 
 def _partial(values: Sequence[str], candidates: Sequence[str], matches: Callable[[str, str], bool]) -> list[str]:

@@ -95,13 +95,15 @@ class _Trial:
             looking = f", looking for {shown(literal)}" if literal is not None else ""
             if found.erratum is not None:
                 message = f"recipe {number} fails on this file as the specification prints it: {found.erratum}"
-                return Finding(_rule(number), where, message, found.expected, found.observed, severity="warning")
+                rule = standard(number, self.edition, self.detail).requirement
+                return Finding(rule, where, message, found.expected, found.observed, severity="warning")
             if found.with_header or pipeline.skip != 1:
                 message = f"recipe {number} does not read from line 2 on"
                 hint = "skip the header, and nothing else: tail -n +2"
                 return Finding("LRO-REC-12", where, message, found.expected, found.observed, hint)
             message = f"recipe {number} does not do what it is for ({description.lower()}{looking})"
-            return Finding(_rule(number), where, message, found.expected, found.observed)
+            rule = standard(number, self.edition, self.detail).requirement
+            return Finding(rule, where, message, found.expected, found.observed)
         return None
 
     def _run(self, number: int, pipeline: Pipeline, literal: str | None) -> Agreement | None:
@@ -114,7 +116,3 @@ class _Trial:
         except EngineError:
             return None  # not by libjq: nothing was seen, so nothing is said
         return agrees(number, output, self.sample.records, literal, header=self.sample.header, **options)
-
-
-def _rule(number: int) -> str:
-    return f"LRO-REC-{number:02}"

@@ -1,7 +1,8 @@
 """The requirement catalogue: every MUST, SHOULD and MAY of an edition, in our own words.
 
-The texts live in ``requirements/*.yaml``, one file a chapter; this module loads them and nothing else. Ids have the
-form ``LRO-<CHAPTER>-<NN>``, are stable, and are never reused.
+The texts live in ``requirements/*.yaml``, one file a chapter, worded for the default edition; what another edition
+holds stands in ``requirements/editions/<edition>.yaml``, which `lro_spec.requirement_sets` reads. Ids have the form
+``LRO-<CHAPTER>-<NN>``, are stable, and are never reused: one that several editions hold means the same in each.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
 import yaml
+
+from lro_spec.editions import DEFAULT_EDITION, EDITIONS
 
 Keyword = Literal["MUST", "SHOULD", "MAY"]
 
@@ -38,6 +41,9 @@ GROUPS: tuple[str, ...] = (
 
 EXTENSIONS: tuple[str, ...] = ("proxy",)
 """Groups that bind servers with such a part only; they decide no level, and each has a verdict of its own."""
+
+
+FOLDER = Path(__file__).parent / "requirements"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +86,19 @@ class Chapter:
 
 @cache
 def chapters() -> tuple[Chapter, ...]:
-    """The whole catalogue, all editions, in its reading order.
+    """The whole catalogue, all editions, in its reading order; a requirement is worded as its first edition has it.
 
-    Raises `ValueError` when a chapter file is malformed or an id is used twice.
+    Raises `ValueError` when a file is malformed, an id is used twice, or a set names one that there is not.
     """
-    return tuple(load(Path(__file__).parent / "requirements"))
+    from lro_spec.requirement_sets import completed
+
+    return completed(written())
+
+
+@cache
+def written() -> tuple[Chapter, ...]:
+    """The chapters as their files have them, without what stands in the sets of other editions."""
+    return tuple(load(FOLDER))
 
 
 @cache
@@ -93,12 +107,35 @@ def catalogue(edition: str = "lro-6400") -> tuple[Requirement, ...]:
 
     Raises `ValueError` as `chapters` does.
     """
-    return tuple(r for chapter in chapters() for r in chapter.requirements if edition in r.editions)
+    return tuple(r for chapter in edition_chapters(edition) for r in chapter.requirements)
+
+
+@cache
+def edition_chapters(edition: str = "lro-6400") -> tuple[Chapter, ...]:
+    """The catalogue of one edition by chapters, worded as that edition has it; empty chapters are left out.
+
+    Which other editions hold a requirement is told by those alone: the default one is read in a hurry, and by itself.
+    """
+    if edition == DEFAULT_EDITION:
+        own = (Chapter(c.title, tuple(r for r in c.requirements if edition in r.editions)) for c in written())
+        return tuple(c for c in own if c.requirements)
+    from lro_spec.requirement_sets import worded
+
+    found = (Chapter(c.title, worded(c, edition)) for c in chapters())
+    return tuple(c for c in found if c.requirements)
 
 
 def requirement(id: str, edition: str = "lro-6400") -> Requirement:
     """The requirement with this id. Raises `KeyError` when the edition has none."""
     return _by_id(edition)[id]
+
+
+def anywhere(id: str) -> Requirement:
+    """The requirement with this id as the first edition that holds it has it. Raises `KeyError` when none does."""
+    found = next((r for name in EDITIONS for r in [_by_id(name).get(id)] if r is not None), None)
+    if found is None:
+        raise KeyError(id)
+    return found
 
 
 @cache
@@ -114,7 +151,7 @@ def load(folder: Path) -> Iterator[Chapter]:
     used: set[str] = set()
     for path in sorted(folder.glob("*.yaml")):
         title, entries = _read(path)
-        made = tuple(_requirement(path.name, entry) for entry in entries)
+        made = tuple(made_of(path.name, entry) for entry in entries)
         for r in made:
             if r.id in used:
                 raise ValueError(f"{path.name}: {r.id} is used twice; ids are never reused")
@@ -122,13 +159,18 @@ def load(folder: Path) -> Iterator[Chapter]:
         yield Chapter(title, made)
 
 
-def _read(path: Path) -> tuple[str, list[object]]:
+def read_yaml(path: Path) -> dict[str, object]:
+    """The mapping that a YAML file holds, empty where it holds something else. Raises `ValueError` for no YAML."""
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # eight times faster, where PyYAML has libyaml
     try:
         document = cast("object", yaml.load(path.read_text(encoding="utf-8"), loader))
     except yaml.YAMLError as problem:
         raise ValueError(f"{path.name}: not YAML: {problem}") from None
-    chapter = cast("dict[str, object]", document) if isinstance(document, dict) else {}
+    return cast("dict[str, object]", document) if isinstance(document, dict) else {}
+
+
+def _read(path: Path) -> tuple[str, list[object]]:
+    chapter = read_yaml(path)
     title, entries = chapter.get("chapter"), chapter.get("requirements")
     if not (isinstance(title, str) and isinstance(entries, list)):
         raise ValueError(f"{path.name}: a chapter needs the keys 'chapter', a text, and 'requirements', a list")  # noqa: TRY004
@@ -140,7 +182,8 @@ _KEYS = {field.name for field in fields(Requirement)}
 _OPTIONAL = {"editions", "excluded"}
 
 
-def _requirement(file: str, entry: object) -> Requirement:
+def made_of(file: str, entry: object) -> Requirement:
+    """A requirement from an entry of a YAML file. Raises `ValueError` that names the file, the entry and the reason."""
     if not isinstance(entry, dict):
         raise ValueError(f"{file}: an entry has to be a mapping, not {entry!r}")  # noqa: TRY004 - the file is at fault
     written = cast("dict[str, Any]", entry)

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+from lro_spec.editions import Edition
 from lro_spec.findings import Finding, shown
 from lro_spec.physical_lines import Block
 from lro_spec.tokens import honest_estimates
@@ -80,23 +81,26 @@ class Facts:
 
 
 def summary_against_file(
-    descriptor: Mapping[str, Any], header: Mapping[str, Any], facts: Facts, records: int | None
+    descriptor: Mapping[str, Any], header: Mapping[str, Any], facts: Facts, records: int | None, text: Edition
 ) -> Iterator[Finding]:
-    """Where the summary contradicts the file. *records* is None where lines cannot be counted."""
+    """Where the summary contradicts the file, by *text*. *records* is None where lines cannot be counted."""
     summary: Mapping[str, Any] = descriptor["summary"]
     if records is not None and summary["count"] != records:
         expected, hint = f"{records}, the number of record lines", "count what is written, after filtering and capping"
         yield _finding("LRO-DESC-03", "count", "count is not that of the file", expected, summary["count"], hint)
     for name, rule in (("operation", "LRO-DESC-05"), ("detail", "LRO-DESC-08")):
         said = header.get(name)
-        if isinstance(said, str) and said != summary[name]:
+        if isinstance(said, str) and name in summary and said != summary[name]:
             hint = "fill header and summary from the same variable"
             message = f"summary and header do not agree on {name}"
             yield _finding(rule, name, message, f"{shown(said)}, as in the header", summary[name], hint)
     yield from _estimate(descriptor, header)
     if facts.namespaces is not None and records:
         counts = Counter({name: n for name, n in facts.namespaces.items() if isinstance(name, str) and name})
-        wrong = wrong_namespaces(summary["top_namespaces"], counts)
+        names: list[str] = summary["top_namespaces"]
+        if text.top_namespaces is None:
+            names = list(distribution(names) or ())
+        wrong = wrong_namespaces(names, counts, text.top_namespaces or len(counts))
         if wrong is not None:
             top = ", ".join(f"{name} ({n})" for name, n in counts.most_common(TOP + 1))
             expected = f"the most frequent of the file's namespaces, at most {TOP}: {top or 'there are none'}"
@@ -126,9 +130,28 @@ def estimate_of_header(header: Mapping[str, Any], facts: Facts) -> Iterator[Find
         )
 
 
-def wrong_namespaces(said: list[str], counts: Counter[str]) -> str | None:
-    """What is wrong with a list of top namespaces; None when it is right."""
-    if len(said) > TOP:
+def distribution(said: object) -> dict[str, int | None] | None:
+    """Namespaces with their counts where those are told: of a list of names or of objects, or of an object of counts.
+
+    None for anything else, and where one stands twice.
+    """
+    if isinstance(said, dict):
+        return {str(k): v for k, v in cast("dict[str, Any]", said).items()}
+    if not isinstance(said, list):
+        return None
+    found: dict[str, int | None] = {}
+    for entry in cast("list[Any]", said):
+        member = cast("dict[str, Any]", entry) if isinstance(entry, dict) else {"namespace": entry}
+        name = member.get("namespace", member.get("name"))
+        if not isinstance(name, str) or name in found:
+            return None
+        found[name] = member.get("count")
+    return found
+
+
+def wrong_namespaces(said: list[str], counts: Counter[str], most: int = TOP) -> str | None:
+    """What is wrong with a list of top namespaces, *most* of them at most; None when it is right."""
+    if len(said) > most:
         return f"{len(said)} of them"
     if len(set(said)) < len(said):
         return "one stands twice"

@@ -20,6 +20,7 @@ from lro_conformance import profile as profiles
 from lro_conformance.engine import certify
 from lro_conformance.trials.live import EXAMPLES
 from lro_conformance.verdicts import Verdict
+from tests.editions.catalogue import Variant, variants
 from tests.faults.catalogue import Fault, faults
 from tests.servers.variants import profile_text
 from tests.sound.catalogue import Sound, sounds
@@ -63,7 +64,7 @@ class Outcome:
 
 def certified(job: Job) -> Outcome:
     """Do one job."""
-    variant: Fault | Sound = {**faults(), **sounds()}[job.server]
+    variant: Fault | Sound | Variant = {**faults(), **sounds(), **variants()}[job.server]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "lro.yaml"
         path.write_text(profile_text(job.server, variant.profile), encoding="utf-8")

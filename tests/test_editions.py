@@ -6,11 +6,12 @@ import dataclasses
 
 import pytest
 
-from lro_spec.editions import EDITIONS, edition
+from lro_spec.editions import DEFAULT_EDITION, EDITIONS, edition
+from lro_spec.requirements import catalogue
 
 
 def test_default_edition_comes_first():
-    assert next(iter(EDITIONS)) == "lro-6400"
+    assert next(iter(EDITIONS)) == DEFAULT_EDITION == "lro-6400"
 
 
 @pytest.mark.parametrize(
@@ -25,7 +26,7 @@ def test_what_each_text_fixes(name: str, threshold: int, prefix: str, operations
     text = edition(name)
     assert (text.default_threshold_tokens, text.file_prefix, text.operations) == (threshold, prefix, operations)
     assert text.default_ttl_seconds == 3600
-    assert text.default_detail == {"recall": "light", "inject": "medium"}
+    assert text.default_detail == ({} if name == "lro-paper" else {"recall": "light", "inject": "medium"})
 
 
 def test_unknown_edition_names_the_known_and_the_nearest():
@@ -39,6 +40,16 @@ def test_unknown_edition_names_the_known_and_the_nearest():
 @pytest.mark.parametrize("detail", ["light", "medium", "full"])
 def test_library_holds_ten_numbered_recipes_at_every_detail_level(name: str, detail: str):
     assert sorted(r.number for r in edition(name).recipes_at(detail)) == list(range(1, 11))
+
+
+def test_every_recipe_has_a_purpose_that_its_edition_requires() -> None:
+    for text in EDITIONS.values():
+        required = {r.id for r in catalogue(text.name) if r.excluded is None}
+        assert {recipe.requirement for recipe in text.recipes} <= required
+
+
+def test_recipe_n_of_the_default_edition_fulfils_requirement_n() -> None:
+    assert [r.requirement for r in edition("lro-6400").recipes] == [f"LRO-REC-{n:02}" for n in range(1, 11)]
 
 
 def test_every_recipe_names_the_file_once_and_skips_the_header():

@@ -282,6 +282,10 @@ class Bench:
 
     def events(self, name: str) -> list[str]:
         """What was emitted as event *name*, with the channel before it: notifications, stderr, or the event file."""
+        return [s for s in self.said() if name in s]
+
+    def said(self) -> list[str]:
+        """All that was said in any of the channels, a line each, with the channel before it."""
         with self.lock:
             self.server.drain(0.05)
             said = [f"notifications: {json.dumps(n, ensure_ascii=False)}" for n in self.server.notifications()]
@@ -290,7 +294,7 @@ class Bench:
             path = self.workdir / "lro-events.jsonl"
             text = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
             said += [f"file: {line}" for line in text.splitlines()]
-        return [s for s in said if name in s]
+        return said
 
     def close(self) -> None:
         """Stop the server."""

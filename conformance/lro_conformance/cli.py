@@ -22,7 +22,7 @@ from lro_conformance.compare_command import compare
 from lro_conformance.init_command import init
 from lro_conformance.judge_command import judge
 from lro_conformance.misuse import MISUSE, Misuse
-from lro_conformance.showing import Showing, showing_options
+from lro_conformance.showing import EDITION_HELP, EVERY, Showing, known_edition, showing_options
 from lro_conformance.validate_command import validate
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ _CANNOT_WRITE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 _PASS_ON = {"allow_interspersed_args": False}  # from the first word that is no option on, everything is the server's
 
 _edition = click.option("--edition", "edition_name", metavar="E", help="The text to judge by (default: lro-6400).")
+_editions = click.option("--edition", "edition_name", metavar="E", help=EDITION_HELP)
 _level = click.IntRange(1, 3)
 
 
@@ -102,7 +103,7 @@ def lro(context: click.Context, version: bool) -> int | None:
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help=f"How to start and call the server (default: {PROFILE_NAME} of the working directory, if there is one).",
 )
-@_edition
+@_editions
 @click.option("--level", type=_level, metavar="N", help="The level that is claimed: exit 0 only when it is proved.")
 @click.option(
     "--evidence",
@@ -129,17 +130,21 @@ def certify(
 
     COMMAND starts the server. It stands instead of the profile's; without a profile the usual names are tried.
 
+    With --edition all one run is judged by every edition: by the profile's own as ever, and in short by the others,
+    whose files have the edition in their names (report.json, report.lro-paper.json).
+
     Exit code: 0 what was claimed holds (without a claim: no MUST failed), 1 it does not, 2 the call or the profile is
     wrong, 3 no verdict.
     """
     showing.check()
-    profile = _profile(profile_path, command, edition_name, level)
+    every = edition_name == EVERY
+    profile = _profile(profile_path, command, None if every else edition_name, level)
     lost: list[str] = []
 
-    def make(view: View) -> Report:
-        report, problem = _run(profile, seed, jobs, evidence, view)
+    def make(view: View) -> tuple[Report, ...]:
+        reports, problem = _run(profile, seed, jobs, evidence, view, every=every)
         lost.extend([problem] if problem is not None else [])
-        return report
+        return reports
 
     return showing.show(make, lambda: next(iter(lost), None))
 
@@ -177,7 +182,7 @@ def requirements(edition_name: str | None, level: int | None, groups: tuple[str,
     for group in groups:
         if group not in GROUPS:
             raise Misuse(f"no group {group!r}: expected one of {', '.join(GROUPS)}")
-    chosen = catalogue.select(load(_known_edition(edition_name)), level=level, groups=groups)
+    chosen = catalogue.select(load(known_edition(edition_name)), level=level, groups=groups)
     click.echo(catalogue.as_json(chosen) if as_json else "\n".join(catalogue.listing(chosen)))
 
 
@@ -194,9 +199,10 @@ def explain(ids: tuple[str, ...], edition_name: str | None) -> None:
 
     from lro_conformance.report.catalogue import full_id, nearest, note, requirement_of
     from lro_conformance.report.explaining import WIDTH, as_text, explained
+    from lro_spec.editions import EDITIONS
     from lro_spec.requirements import catalogue
 
-    edition = _known_edition(edition_name)
+    edition = known_edition(edition_name)
     known = {r.id: r for r in catalogue(edition)}
     width = max(40, min(WIDTH, get_terminal_size((WIDTH, 24)).columns))
     texts: list[str] = []
@@ -209,6 +215,9 @@ def explain(ids: tuple[str, ...], edition_name: str | None) -> None:
             texts.append("\n".join(as_text(explained(known[id]), width)))
         else:
             near = nearest(id, list(known))
+            elsewhere = [name for name in EDITIONS if any(r.id == id for r in catalogue(name))]
+            if elsewhere:
+                raise Misuse(f"{id} is no requirement of {edition}: it is one of {', '.join(elsewhere)} (--edition)")
             hint = f"; did you mean {' or '.join(near)}?" if near else "; `lro requirements` lists them"
             raise Misuse(f"no requirement {given!r} in {edition}{hint}")
     click.echo("\n\n".join(texts))
@@ -265,7 +274,7 @@ def _profile(path: Path | None, command: tuple[str, ...], edition_name: str | No
         click.echo(f"lro: using {PROFILE_NAME} of the working directory", err=True)
     if path is None and not command:
         raise Misuse(f"nothing to certify: give a server's command after --, or a profile ({PROFILE_NAME})")
-    edition = None if edition_name is None else _known_edition(edition_name)
+    edition = None if edition_name is None else known_edition(edition_name)
     try:
         if path is not None:
             profile = load(path, command=command, edition=edition)
@@ -277,33 +286,28 @@ def _profile(path: Path | None, command: tuple[str, ...], edition_name: str | No
 
 
 def _run(
-    profile: Profile, seed: int | None, jobs: int | None, evidence: Path | None, view: View
-) -> tuple[Report, str | None]:
-    """The report, and what kept evidence from being complete."""
+    profile: Profile, seed: int | None, jobs: int | None, evidence: Path | None, view: View, *, every: bool
+) -> tuple[tuple[Report, ...], str | None]:
+    """The report, or one of each edition, and what kept evidence from being complete."""
     from lro_conformance.engine import certify as run
     from lro_conformance.evidence.layout import EvidenceError
     from lro_conformance.profile import ProfileError
 
     try:
         with view:
-            return run(profile, seed=seed, jobs=jobs, observer=view, evidence=evidence), None
+            if every:
+                from lro_conformance.engine import certify_by_all
+
+                return certify_by_all(profile, seed=seed, jobs=jobs, observer=view, evidence=evidence), None
+            return (run(profile, seed=seed, jobs=jobs, observer=view, evidence=evidence),), None
     except ProfileError as problem:  # what only the server's list of tools shows
         raise Misuse(str(problem)) from None
     except EvidenceError as problem:
         if problem.report is None:
             raise Misuse(f"--evidence: {problem}") from None
-        return problem.report, f"--evidence: {problem}"
+        return (problem.report,), f"--evidence: {problem}"
     except BrokenPipeError as problem:  # not our output's: main would take it for that and be quiet
         raise RuntimeError("a pipe to a server broke unnoticed") from problem
-
-
-def _known_edition(name: str | None) -> str:
-    from lro_spec.editions import edition
-
-    try:
-        return edition(name or "lro-6400").name
-    except ValueError as problem:
-        raise Misuse(str(problem)) from None
 
 
 def _complain(problem: click.ClickException) -> int:

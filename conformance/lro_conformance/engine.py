@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -22,12 +22,16 @@ from lro_conformance.lab import Lab, ServerTrouble
 from lro_conformance.notes import notes
 from lro_conformance.profile import Profile, ProfileError
 from lro_conformance.report.model import CheckResult, Report, RequirementResult, ServerInfo, Span
+from lro_conformance.restricting import foreign_operations, restricted
 from lro_conformance.trials import Trial, closure
 from lro_conformance.trials.live import EXAMPLES, Live
 from lro_conformance.trials.overall import OVERALL, Overall
+from lro_conformance.trials.recipes import Recipes, recipes_by
 from lro_conformance.trials.survey import Survey
 from lro_conformance.verdicts import LevelVerdict, Verdict, achieved, level_verdict, requirement_verdict
 from lro_conformance.wire import Run
+from lro_spec.editions import EDITIONS
+from lro_spec.editions import edition as edition_named
 from lro_spec.requirements import EXTENSIONS, Requirement, catalogue
 
 if TYPE_CHECKING:
@@ -70,7 +74,11 @@ def certify(
     Raises `lro_conformance.evidence.layout.EvidenceError` before the run where the folder cannot be used, and after it
     where not everything could be kept; the report is then its ``report``.
     """
-    session = Session(profile, seed=seed, observer=observer, only=only, examples=examples)
+    return _recorded(Session(profile, seed=seed, observer=observer, only=only, examples=examples), evidence, jobs)
+
+
+def _recorded(session: Session, evidence: Path | None, jobs: int | None) -> Report:
+    """Make the run, keeping it in a folder where one is given."""
     if evidence is not None:
         from lro_conformance.evidence.recorder import Recorder
 
@@ -81,9 +89,32 @@ def certify(
     return report
 
 
-def judge_again(stored: Stored, observer: Observer | None = None) -> Report:
-    """The report of a run that is kept as evidence, by the checks of this version; no server is started."""
-    session = Session(stored.profile, seed=stored.seed, observer=observer, only=stored.only, examples=stored.examples)
+def certify_by_all(
+    profile: Profile,
+    *,
+    seed: int | None = None,
+    jobs: int | None = None,
+    observer: Observer | None = None,
+    evidence: Path | None = None,
+    examples: int = EXAMPLES,
+) -> tuple[Report, ...]:
+    """Run the suite once and judge what was seen by every edition: the profile's own first, which the claim is about.
+
+    As `certify` otherwise.
+    """
+    others = tuple(name for name in EDITIONS if name != profile.edition)
+    session = Session(profile, seed=seed, observer=observer, examples=examples, others=others)
+    return (_recorded(session, evidence, jobs), *(session.by(name) for name in others))
+
+
+def judge_again(stored: Stored, observer: Observer | None = None, *, edition: str | None = None) -> Report:
+    """The report of a run that is kept as evidence, by the checks of this version; no server is started.
+
+    Another *edition* than the one of the run is judged by what it can see of it.
+    """
+    other = edition is not None and edition != stored.profile.edition
+    profile = replace(stored.profile, edition=edition) if other and edition is not None else stored.profile
+    session = Session(profile, seed=stored.seed, observer=observer, only=stored.only, examples=stored.examples)
     return session.resume(stored)
 
 
@@ -98,8 +129,11 @@ class Session:
         observer: Observer | None = None,
         only: Collection[str] | None = None,
         examples: int = EXAMPLES,
+        others: Sequence[str] = (),
     ) -> None:
         self.profile = profile
+        self.others = others
+        """Further editions that what is found will be judged by."""
         self.masks = masks_of(profile)
         self.recorder: Recorder | None = None
         self.only = only
@@ -108,10 +142,12 @@ class Session:
         self.tell: Observer = lambda event: watch(self.masks.value(event))
         self.examples = examples
         wanted = [c for c in checks() if only is None or c.name in only or c.requirement in only]
-        self.checks = [c for c in wanted if examples or LIVE not in c.needs]
-        wanted = closure(["survey", *(n for c in self.checks for n in c.needs if n not in GIVEN)])
-        reasons = {t.name: reason for t in wanted if (reason := t.unbound(profile)) is not None}
-        self.trials = [t for t in wanted if t.name not in reasons]
+        wanted = [c for c in wanted if examples or LIVE not in c.needs]
+        self.checks = _held_by(profile.edition, wanted)
+        looking = [c for edition in (profile.edition, *others) for c in _held_by(edition, wanted)]
+        made = closure(["survey", *(n for c in looking for n in c.needs if n not in GIVEN)])
+        reasons = {t.name: reason for t in made if (reason := t.unbound(profile)) is not None}
+        self.trials = [t for t in made if t.name not in reasons]
         self.unbound = {name: NotApplicable(reason) for name, reason in reasons.items()}
         self.evidence: dict[str, Any] = {}
         self.results: dict[str, CheckResult] = {}
@@ -120,13 +156,15 @@ class Session:
         """The first call that had no response, and why."""
         self.clock = time.monotonic()
         self.timeline: list[Span] = []
+        self.report: Report | None = None
+        """What came of it, once it has run."""
 
     def run(self, jobs: int) -> Report:
         """Make the trials, judge, and report."""
         started, self.clock = datetime.now(UTC), time.monotonic()
         self.tell(RunStarted(self.info.command, self.profile.edition, tuple(t.name for t in self.trials)))
         with Run() as run:
-            lab = Lab(self.profile, run, self.tell, seed=self.seed, recorder=self.recorder)
+            lab = Lab(self.profile, run, self.tell, seed=self.seed, recorder=self.recorder, others=self.others)
             live = Live(lab, self.examples)
             try:
                 with on_its_own(run.root / "hypothesis"):
@@ -142,6 +180,7 @@ class Session:
             self.evidence[OVERALL] = Overall(tuple(lab.lawless), starts, lab.lawless_start, remarks)
         self._judge(final=True)
         report = self._report(started.isoformat(timespec="seconds"), time.monotonic() - self.clock, starts)
+        self.report = report
         if self.recorder is not None:
             self._keep(self.recorder, report)
         self.tell(RunFinished(report))
@@ -159,19 +198,49 @@ class Session:
         self.tell(RunStarted(self.info.command, self.profile.edition, ()))
         missing = NotObserved(f"not tried when this evidence was recorded, by lro-spec {stored.version}")
         recorded = [*(t.name for t in self.trials), OVERALL]
-        self.evidence = {name: stored.trials.get(name, missing) for name in recorded} | {LIVE: missing} | self.unbound
+        evidence = {name: stored.trials.get(name, missing) for name in recorded} | {LIVE: missing} | self.unbound
         self.trouble = stored.trouble
-        survey = self.evidence["survey"]
-        if isinstance(survey, Survey):
-            self.info = _server_info(survey, self.info.command)
-        if self._gate() is None:  # what comes before it comes of no live server
-            for one in (c for c in self.checks if c.name in stored.properties):
-                self.results[one.name] = _by_keyword(stored.properties[one.name], self.profile.edition)
+        self._take_over(evidence, stored.properties, stored.profile.edition)
         self._judge(final=True)
         self.timeline = list(stored.timeline)
         report = self._report(stored.started_at, stored.duration_s, stored.starts)
         self.tell(RunFinished(report))
         return report
+
+    def by(self, edition: str) -> Report:
+        """The report of this run by another edition. The claim is about the first, so there is none here."""
+        run = self.report
+        if run is None:
+            raise RuntimeError("there is nothing to judge before the run")
+        profile = replace(self.profile, edition=edition, level=None)
+        other = Session(profile, seed=self.seed, only=self.only, examples=self.examples)
+        other.masks, other.trouble, other.timeline = self.masks, self.trouble, self.timeline
+        properties = {c.name: self.results[c.name] for c in self.checks if LIVE in c.needs}
+        missing = NotObserved("not tried by this edition")
+        other._take_over({**self.evidence, LIVE: missing}, properties, self.profile.edition)
+        other._judge(final=True)
+        return other._report(run.started_at, run.duration_s, run.starts)
+
+    def _take_over(self, evidence: dict[str, Any], properties: Mapping[str, CheckResult], recorded: str) -> None:
+        """Take what a run has found that was made with the edition *recorded* in mind."""
+        text = edition_named(self.profile.edition)
+        survey = evidence["survey"]
+        self.evidence = evidence
+        if recorded != text.name:
+            self.evidence = restricted(evidence, text)
+            known = evidence.get("recipes")
+            if isinstance(survey, Survey) and isinstance(known, Recipes):
+                tried = recipes_by(text.name, self.evidence["survey"])
+                self.evidence["recipes"] = replace(tried, real={**tried.real, **known.real})
+            others = foreign_operations(survey, text)
+            live = [c for c in self.checks if LIVE in c.needs and (c.by_text or others)]
+            # What was tried with another edition's recipes and names, or with its operations, tells nothing here.
+            self.checks = [c for c in self.checks if c not in live]
+        if isinstance(survey, Survey):
+            self.info = _server_info(survey, self.info.command)
+        if self._gate() is None:  # what comes before it comes of no live server
+            for one in (c for c in self.checks if c.name in properties):
+                self.results[one.name] = _by_keyword(properties[one.name], text.name)
 
     # trials
 
@@ -341,6 +410,12 @@ def _by_keyword(result: CheckResult, edition: str) -> CheckResult:
     if result.erratum or result.verdict not in (Verdict.FAIL, Verdict.WARN):
         return result
     return replace(result, verdict=missed(result.requirement, edition))
+
+
+def _held_by(edition: str, checks: Iterable[Check]) -> list[Check]:
+    """Those whose requirement an edition holds, and judges."""
+    held = {r.id for r in catalogue(edition) if r.excluded is None}
+    return [c for c in checks if c.requirement in held]
 
 
 def _group(one: Check, edition: str) -> str:

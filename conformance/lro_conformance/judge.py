@@ -1,8 +1,8 @@
 """What a check is, how it counts its subjects, and how a verdict comes of it.
 
 A check is a plain function in ``checks/``, bound to exactly one requirement by `check`. Its parameters name the
-evidence it reads (see ``trials/``); the parameter ``see`` is the `Subjects` through which it examines and expects. It
-passes only when it examined something that could have failed it.
+evidence it reads (see ``trials/``); ``text`` is the edition that it judges by; the parameter ``see`` is the `Subjects`
+through which it examines and expects. It passes only when it examined something that could have failed it.
 """
 
 from __future__ import annotations
@@ -11,17 +11,22 @@ import importlib
 import inspect
 import pkgutil
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, TypeVar
 
 from lro_conformance.report.model import CheckResult
 from lro_conformance.verdicts import Verdict
-from lro_spec.requirements import requirement
+from lro_spec.editions import DEFAULT_EDITION
+from lro_spec.editions import edition as edition_named
+from lro_spec.requirements import anywhere, requirement
 
 Function = TypeVar("Function", bound=Callable[..., None])
 
 _REGISTRY: dict[str, Check] = {}
+
+TEXT = "text"
+"""The name by which a check asks for the edition it judges by."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +41,8 @@ class Check:
     """The names of the evidence it reads."""
     doc: str
     """Its docstring: what a reader of the report sees as expected."""
+    by_text: bool = False
+    """Whether it asks for the edition."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +128,8 @@ def check(requirement_id: str) -> Callable[[Function], Function]:
         known = _REGISTRY.get(name)
         if known is not None and known.function.__code__.co_filename != function.__code__.co_filename:
             raise ValueError(f"two checks are named {name}")
-        needs = tuple(p for p in inspect.signature(function).parameters if p != "see")
-        made = Check(name, requirement_id, function, needs, doc)
+        needs = tuple(p for p in inspect.signature(function).parameters if p not in ("see", TEXT))
+        made = Check(name, requirement_id, function, needs, doc, TEXT in inspect.signature(function).parameters)
         _REGISTRY[name] = made
         function.lro_check = made  # type: ignore[attr-defined]
         return function
@@ -133,7 +140,7 @@ def check(requirement_id: str) -> Callable[[Function], Function]:
 def requirement_of(requirement_id: str) -> None:
     """Refuse an id that the catalogue does not have, or one that it excludes."""
     try:
-        found = requirement(requirement_id)
+        found = anywhere(requirement_id)
     except KeyError:
         raise ValueError(f"no requirement {requirement_id} in the catalogue") from None
     if found.excluded is not None:
@@ -154,11 +161,22 @@ def checks_of(requirement_id: str) -> tuple[Check, ...]:
     return tuple(c for c in checks() if c.requirement == requirement_id)
 
 
-def judge(one: Check, have: Mapping[str, Any], *, edition: str = "lro-6400") -> CheckResult:
+def judge(one: Check, have: Mapping[str, Any], *, edition: str = DEFAULT_EDITION) -> CheckResult:
     """Run a check on evidence and make its result. *have* maps every name in `Check.needs` to evidence.
 
     Evidence may be an exception instead: `NotObserved` means that nothing can be said, any other that the suite failed.
     """
+    return _judged(one if edition == DEFAULT_EDITION else replace(one, doc=_worded(one.doc, edition)), have, edition)
+
+
+def _worded(doc: str, edition: str) -> str:
+    """What a docstring says of the default edition's threshold and names, as another edition has them."""
+    text, usual = edition_named(edition), edition_named(DEFAULT_EDITION)
+    doc = doc.replace(str(usual.default_threshold_tokens), str(text.default_threshold_tokens))
+    return doc.replace(f"{usual.file_prefix}-", f"{text.file_prefix}-")
+
+
+def _judged(one: Check, have: Mapping[str, Any], edition: str) -> CheckResult:
     for name in one.needs:
         problem = have[name]
         if isinstance(problem, NotObserved):
@@ -169,7 +187,8 @@ def judge(one: Check, have: Mapping[str, Any], *, edition: str = "lro-6400") -> 
             return _result(one, Verdict.ERROR, 0, f"the trial {name} failed: {type(problem).__name__}: {problem}")
     see = Subjects()
     try:
-        one.function(**{name: have[name] for name in one.needs}, see=see)
+        told = {TEXT: edition_named(edition)} if one.by_text else {}
+        one.function(**{name: have[name] for name in one.needs}, **told, see=see)
     except NotApplicable as other:
         see.not_applicable(str(other))
     except NotObserved as nothing:

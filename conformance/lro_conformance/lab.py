@@ -22,8 +22,9 @@ from lro_conformance import profile as profiles
 from lro_conformance.bench import LIMIT, Bench, ServerTrouble, Settings, run_command, system_temps
 from lro_conformance.calls import Call, FileSeen
 from lro_conformance.events import Observer, TrialStep
+from lro_conformance.handshakes import Handshakes, Refused, in_words
 from lro_conformance.judge import NotObserved
-from lro_conformance.operations import OPERATIONS, Operation, resolve
+from lro_conformance.operations import OPERATIONS, TOOLS, Operation, resolve
 from lro_conformance.profile import Profile
 from lro_conformance.profile.launching import Value
 from lro_conformance.profile.matching import match
@@ -32,6 +33,7 @@ from lro_conformance.seeds import corpus
 from lro_conformance.starts import Start
 from lro_conformance.wire import Failure, Limits, Reply, Run, ServerProcess
 from lro_spec.editions import Edition, edition
+from lro_spec.naming import parse_file_name
 
 if TYPE_CHECKING:
     from lro_conformance.evidence.recorder import Recorder
@@ -68,10 +70,19 @@ class Lab:
     """Starts benches for one run."""
 
     def __init__(
-        self, profile: Profile, run: Run, observer: Observer, *, seed: int, recorder: Recorder | None = None
+        self,
+        profile: Profile,
+        run: Run,
+        observer: Observer,
+        *,
+        seed: int,
+        recorder: Recorder | None = None,
+        others: Sequence[str] = (),
     ) -> None:
         self.profile = profile
         self.edition: Edition = edition(profile.edition)
+        self.others = tuple(edition(name) for name in others)
+        """Further editions that what is found here is to be judged by."""
         self.run = run
         self.seed = seed
         self.recorder = recorder
@@ -102,12 +113,14 @@ class Lab:
         """What servers that have ended wrote to stdout and no JSON-RPC message of MCP is, some of each."""
         self.trouble: str | None = None
         """The first call that had no response, and why, in one line."""
+        self.handshakes = Handshakes(self.note_failure)
 
     def another(self, profile: Profile) -> Lab:
         """A laboratory of the same run for another server: what is found wrong there is not held against the first."""
         made = copy.copy(self)
         made.profile, made._operations, made._seeding, made._waits = profile, None, False, 0
         made.lawless, made.remarks, made.trouble = [], [], None
+        made.handshakes = Handshakes(made.note_failure)
         return made
 
     def step(self, trial: str, detail: str) -> None:
@@ -124,12 +137,13 @@ class Lab:
         prepare: Callable[[Path], object] = Path.mkdir,
         file_size_limit: int | None = None,
         client: str | None = None,
+        modern: bool = False,
     ) -> Generator[Bench, None, None]:
         """A server under *settings*, stopped at the end unless *keep*.
 
         *folder* is the name of its own output folder; *prepare* is called with that path before the server starts (by
         default the folder is made); *file_size_limit* bounds every file that the server writes, in bytes; *client* is
-        who the suite says that it is.
+        who the suite says that it is; *modern* asks for the protocol of 2026-07-28, whatever the others speak.
 
         Raises `ServerTrouble` when the server does not start.
         """
@@ -147,7 +161,7 @@ class Lab:
                 prepare(output_dir)
             else:
                 del values["output_dir"]
-        made = self._open(values, workdir, temp, output_dir, file_size_limit, client)
+        made = self._open(values, workdir, temp, output_dir, file_size_limit, client, modern=modern)
         if keep:
             with self._lock:
                 self._kept.append(made)
@@ -165,14 +179,28 @@ class Lab:
         output_dir: Path | None,
         file_size_limit: int | None,
         client: str | None,
+        *,
+        modern: bool,
     ) -> Bench:
         server, start = self.spawn(values, workdir, temp, output_dir, file_size_limit)
         made = Bench(self, server, start, client)
         try:
-            self.shake(server, client)
+            if modern:
+                self.handshakes.probe(server)
+            else:
+                self.shake(server, client)
             made.tools, made.operations = self._find_operations(server)
             if self._seeding:
                 self._fill(made)
+        except Refused as refused:
+            self.stop(server)
+            if self._operations is not None or not self.handshakes.turn():  # others were served, or it was tried
+                raise ServerTrouble(str(refused)) from None
+            try:
+                return self._open(values, workdir, temp, output_dir, file_size_limit, client, modern=modern)
+            except ServerTrouble:
+                self.handshakes.turn_back()
+                raise ServerTrouble(str(refused)) from None  # what it said first is what its makers expect
         except BaseException as problem:
             if isinstance(problem, ServerTrouble):
                 problem.start = start
@@ -182,17 +210,7 @@ class Lab:
 
     def shake(self, server: ServerProcess, client: str | None = None) -> Reply:
         """The handshake, as *client* or else under the suite's own name. Raises `ServerTrouble` when it fails."""
-        reply = server.initialize(client_name=client, capabilities=self.capabilities)
-        if reply.failure is not None:
-            self.note_failure(reply.failure)
-            raise ServerTrouble(in_words(reply.failure))
-        if any(m.direction == "in" and m.line.strip() == reply.request.strip() for m in server.transcript):
-            raise ServerTrouble(f"{server.argv[0]} sends back what it reads, as cat does: it is no MCP server")
-        if reply.error is not None:
-            raise ServerTrouble(f"initialize was refused: {json.dumps(reply.error)[:300]}")
-        if server.offers_logging:
-            server.set_log_level("debug")
-        return reply
+        return self.handshakes.shake(server, client, self.capabilities)
 
     def note_failure(self, failure: Failure, call: str | None = None) -> None:
         """Take note of a request without a response, of a call's or of the handshake."""
@@ -316,7 +334,7 @@ class Lab:
             return False
         name, operation = next(iter(bench.operations.items()))
         call = bench.call(name, detail=operation.details[-1] if operation.details else None)
-        enough = 1.2 * self.edition.default_threshold_tokens
+        enough = 1.2 * max(e.default_threshold_tokens for e in (self.edition, *self.others))
         return (call.estimate or len(call.text) / 4) < enough
 
     def seed_from_now_on(self, bench: Bench) -> None:
@@ -355,6 +373,12 @@ class Lab:
         for bench in self._kept:
             del bench.given[bench.base :]
 
+    def convention(self, path: str) -> str:
+        """The edition whose convention for names files are planted by: one that a file of the server's own follows."""
+        name = os.path.basename(path)
+        every = (self.edition, *self.others)
+        return next((e.name for e in every if parse_file_name(name, edition=e.name) is not None), self.edition.name)
+
     def can_set(self, name: str) -> bool:
         """Whether the profile says how this setting reaches the server."""
         return self.profile.settings.get(name) is not None
@@ -374,7 +398,8 @@ class Lab:
         remarks = match(self.profile, tools)
         with self._lock:
             self.remarks += remarks
-            self._tools, self._operations = tools, resolve(self.profile, tools)
+            known = dict.fromkeys(n for e in (self.edition, *self.others) for n in e.operations or TOOLS)
+            self._tools, self._operations = tools, resolve(self.profile, tools, known)
             return self._tools, self._operations
 
     def remember(self, file: FileSeen) -> None:
@@ -391,15 +416,10 @@ class Lab:
             bench.close()
         for path in self._stray:
             name = os.path.basename(path)
-            if name.startswith(self.edition.file_prefix + "-") and name.endswith(".jsonl"):
+            ours = tuple(f"{e.file_prefix}-" for e in (self.edition, *self.others))
+            if name.startswith(ours) and name.endswith(".jsonl"):
                 with suppress(OSError):
                     os.unlink(path)
-
-
-def in_words(failure: Failure) -> str:
-    """A failure in one line, with the end of stderr where there is one."""
-    said = f"; its stderr ends: {' | '.join(failure.stderr.splitlines()[-5:])}" if failure.stderr else ""
-    return f"{failure.detail}{said}"
 
 
 def _given(launch: profiles.Launch) -> dict[str, str]:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+import re
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from lro_conformance.readings import comparable, volatile
+from lro_conformance.records import as_record
 from lro_conformance.trials.edges import Edges
+from lro_conformance.trials.eras import Eras
 from lro_conformance.trials.fallback import Fallback
 from lro_conformance.trials.overall import OVERALL, Overall
 from lro_conformance.trials.survey import Inline, Survey
@@ -22,6 +26,10 @@ def notes(evidence: Mapping[str, Any]) -> tuple[str, ...]:
             found.append(f"no tool was found for {', '.join(missing)} (profile: operations)")
         if not survey.adjustable:
             found.append("the threshold cannot be set: it was bracketed by limits (profile: settings.threshold_tokens)")
+        found += _offered(survey)
+    eras = evidence.get("eras")
+    if isinstance(eras, Eras):
+        found.append(f"the server speaks MCP {eras.protocol} (server/discover), too: its calls were judged by both")
     if isinstance(survey, Survey) and isinstance(inline, Inline):
         paths = sorted({"/".join(p) for n in survey.operations for p in volatile(inline, n)})
         if paths:
@@ -42,3 +50,19 @@ def notes(evidence: Mapping[str, Any]) -> tuple[str, ...]:
     if isinstance(fallback, Fallback):
         found += [f"write failure, {kind}: not provoked: {why}" for kind, why in fallback.skipped.items()]
     return tuple(found)
+
+
+def _offered(survey: Survey) -> Iterator[str]:
+    """What a server offers that the suite does not make use of."""
+    tools = {o.tool for o in survey.operations.values()}
+    listed = [t for t in survey.tools if t.get("name") in tools]
+    tasks = [str(t["name"]) for t in listed if as_record(t.get("execution")).get("taskSupport") in _TASKS]
+    if tasks:
+        found = f"{', '.join(tasks)} may be called as MCP tasks: they were called directly (LRO-SCOPE-07)"
+        yield found
+    opened = json.dumps([m.value for m in survey.messages if m.kind in ("initialize", "server/discover")])
+    if re.search(r"streamable[-_ ]?http", opened, re.IGNORECASE):
+        yield "the server speaks of streamable-http: it was run over stdio, and LRO-DEP-01 is about that transport"
+
+
+_TASKS = ("optional", "required")

@@ -12,12 +12,19 @@ if TYPE_CHECKING:
     from lro_conformance.profile import Profile
 
 OPERATIONS = ("recall", "search", "inject")
+"""Those of the default edition, and those that are looked for where an edition enumerates none."""
 DETAILS = ("light", "medium", "full")
 
-TOOLS = {"recall": "recall_memories", "search": "search_memories", "inject": "inject_context"}
-"""The tools that LRO applies to, by the names of the text."""
+TOOLS = {
+    "recall": "recall_memories",
+    "search": "search_memories",
+    "inject": "inject_context",
+    "list": "list_memories",
+}
+"""The tools that LRO applies to, by the names of the texts."""
 _WORDS = {"recall": {"recall"}, "search": {"search"}, "inject": {"inject"}}
-_QUERIES = {"recall": "*", "search": "memory", "inject": "*"}
+"""What the name of a tool of other making has in it; a tool that lists something has many names."""
+_QUERIES = {"recall": "*", "search": "memory", "inject": "*", "list": "*"}
 _NAMES = {
     "query": ("query", "q", "search_query", "text", "search", "pattern", "prompt", "term", "keywords"),
     "limit": ("limit", "max_results", "top_k", "k", "n", "max", "max_count", "count", "num_results", "page_size"),
@@ -44,11 +51,13 @@ class Operation:
     output_schema: Mapping[str, Any] | None = field(default=None, repr=False)
 
 
-def resolve(profile: Profile, tools: Sequence[Mapping[str, Any]]) -> dict[str, Operation]:
-    """The operations that this server has, by name, in the order of `OPERATIONS`."""
+def resolve(
+    profile: Profile, tools: Sequence[Mapping[str, Any]], known: Iterable[str] = OPERATIONS
+) -> dict[str, Operation]:
+    """The operations that this server has of those *known*, by name and in their order."""
     listed = {str(t.get("name")): t for t in tools}
     found: dict[str, Operation] = {}
-    for name in OPERATIONS:
+    for name in known:
         named = profile.operations.get(name) if profile.operations is not None else None
         if profile.operations is not None:
             if named is not None:
@@ -108,7 +117,7 @@ def matching_tool(name: str, listed: Iterable[str]) -> str | None:
     if TOOLS[name] in names:
         return TOOLS[name]
     for tool in names:
-        if _WORDS[name] & set(re.split(r"[^a-z]+", re.sub(r"([A-Z])", r"_\1", tool).lower())):
+        if _WORDS.get(name, set()) & set(re.split(r"[^a-z]+", re.sub(r"([A-Z])", r"_\1", tool).lower())):
             return tool
     return None
 

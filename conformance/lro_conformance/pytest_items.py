@@ -33,9 +33,10 @@ class CheckFile(pytest.File):
     def collect(self) -> Iterable[CheckItem]:
         """One item for each check, in the order of their definition."""
         module = importlib.import_module(f"lro_conformance.checks.{self.path.stem}")
+        held = run_of(self.config).names
         for name, value in vars(module).items():
             check = getattr(value, "lro_check", None)
-            if isinstance(check, Check) and check.function.__module__ == module.__name__:
+            if isinstance(check, Check) and check.function.__module__ == module.__name__ and check.name in held:
                 yield CheckItem.of(self, name, check)
 
 
@@ -59,7 +60,7 @@ class CheckItem(pytest.Item):
         super().__init__(**arguments)  # pyright: ignore[reportUnknownMemberType] - untyped in pytest
         self.lro_check = check
         self.result: CheckResult | None = None
-        r = requirement(check.requirement)
+        r = requirement(check.requirement, run_of(self.config).edition)
         self.add_marker(pytest.mark.lro(id=r.id, group=r.group, keyword=r.keyword, level=r.level))
         self.extra_keyword_matches |= {r.id, r.group}
         if self.config.pluginmanager.hasplugin("timeout"):
@@ -73,7 +74,7 @@ class CheckItem(pytest.Item):
         except pytest.UsageError as problem:  # in a worker of xdist; elsewhere the session did not come this far
             pytest.fail("\n".join(problem.args), pytrace=False)
         if self.result.verdict is Verdict.ERROR:
-            pytest.fail(str(Finding.of(self.result)), pytrace=False)
+            pytest.fail(str(Finding.of(self.result, run_of(self.config).edition)), pytrace=False)
 
     def runtest(self) -> None:
         """Passes, skips, warns or fails as the verdict is."""
@@ -96,7 +97,7 @@ class CheckItem(pytest.Item):
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """What a reader of the report sees, and no traceback: the fault is not in Python code of theirs."""
         if isinstance(excinfo.value, NotAsRequired):
-            return Finding.of(excinfo.value.result)
+            return Finding.of(excinfo.value.result, run_of(self.config).edition)
         return super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[Path, int, str]:
@@ -122,9 +123,9 @@ class Finding:
     reprcrash: Crash
 
     @classmethod
-    def of(cls, result: CheckResult) -> Finding:
+    def of(cls, result: CheckResult, edition: str) -> Finding:
         """The finding with its requirement, what was expected and observed, and the lines to see it again."""
-        r = requirement(result.requirement)
+        r = requirement(result.requirement, edition)
         lines = tuple(detail_lines(detail_of(RequirementResult(r, result.verdict, (result,)))))
         said = f"{r.id}: expected {one_line(result.expected, 200)}, observed {one_line(result.observed, 200)}"
         return cls(lines, Crash(said, result.name))

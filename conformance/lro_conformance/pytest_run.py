@@ -24,6 +24,8 @@ from lro_conformance.report.layout import details, facts, no_verdict
 from lro_conformance.report.model import CheckResult, Report
 from lro_conformance.report.terminal import detail_lines
 from lro_conformance.verdicts import Verdict
+from lro_spec.editions import DEFAULT_EDITION
+from lro_spec.requirements import catalogue
 
 _TONES = {"good": {"green": True}, "bad": {"red": True}, "doubtful": {"yellow": True}}
 
@@ -75,10 +77,35 @@ class PytestRun:
         return found if level is None else replace(found, level=level)
 
     @property
+    def edition(self) -> str:
+        """The edition that is judged by; the default one where no profile can be read, which is told elsewhere."""
+        try:
+            return self.profile.edition if self.profile is not None else DEFAULT_EDITION
+        except pytest.UsageError:
+            return DEFAULT_EDITION
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """The names of the checks that this edition has."""
+        held = {r.id for r in catalogue(self.edition)}
+        return frozenset(c.name for c in checks() if c.requirement in held)
+
+    @property
     def lacking(self) -> str:
         """How to name a server, where none is named."""
         place = self._config.rootpath
         return f"no server to certify: give --lro-command or --lro-profile, or put {PROFILE_NAME} into {place}"
+
+    def _names(self, items: Iterable[pytest.Item]) -> frozenset[str]:
+        """The names of the checks among the items; of every check, where a test asks for the report."""
+        found: set[str] = set()
+        for item in items:
+            check = getattr(item, "lro_check", None)
+            if isinstance(check, Check):
+                found.add(check.name)
+            elif "lro_report" in getattr(item, "fixturenames", ()):
+                found |= self.names
+        return frozenset(found)
 
     # what comes of it
 
@@ -87,7 +114,7 @@ class PytestRun:
         if self.profile is None:
             return _unseen(check, self.lacking)
         self._items_ran = True
-        report = self._certified(_names(items) | {check.name})
+        report = self._certified(self._names(items) | {check.name})
         every = (c for r in report.requirements for c in r.checks)
         return next((c for c in every if c.name == check.name), None) or _unseen(
             check, f"{report.edition} does not have {check.requirement}"
@@ -97,7 +124,7 @@ class PytestRun:
         """The report of every check there is, collected or not. Fails where no server is named."""
         if self.profile is None:
             pytest.fail(self.lacking, pytrace=False)
-        return self._certified(_every_name() | _names(items))
+        return self._certified(self.names | self._names(items))
 
     def _certified(self, names: frozenset[str]) -> Report:
         if self._report is not None and names <= self._checked:
@@ -159,7 +186,7 @@ class PytestRun:
         """The level to be proved in this session: that of the option; that of the profile where every check ran."""
         if self._options.lro_level is not None:
             return self._options.lro_level
-        whole = self._items_ran and self._checked >= _every_name()
+        whole = self._items_ran and self._checked >= self.names
         return self.profile.level if whole and self.profile is not None else None
 
     def _exit_code(self) -> int:
@@ -201,7 +228,7 @@ class PytestRun:
             terminal.line(f"no verdict      {line}", red=True)
         for fact in facts(report):
             terminal.line(f"{fact.label:<14}  {fact.text}", **_TONES.get(fact.tone, {}))
-        ran, every = len(self._checked), len(_every_name())
+        ran, every = len(self._checked), len(self.names)
         if ran < every:
             said = f"{ran} of {every} checks: what the others judge is unproved here"
             terminal.line(f"{'selected':<14}  {said}", yellow=True)
@@ -209,22 +236,6 @@ class PytestRun:
 
 def _unseen(check: Check, reason: str) -> CheckResult:
     return CheckResult(check.name, check.requirement, Verdict.NOT_OBSERVED, 0, check.doc, reason)
-
-
-def _names(items: Iterable[pytest.Item]) -> frozenset[str]:
-    """The names of the checks among the items; of every check, where a test asks for the report."""
-    found: set[str] = set()
-    for item in items:
-        check = getattr(item, "lro_check", None)
-        if isinstance(check, Check):
-            found.add(check.name)
-        elif "lro_report" in getattr(item, "fixturenames", ()):
-            found |= _every_name()
-    return frozenset(found)
-
-
-def _every_name() -> frozenset[str]:
-    return frozenset(c.name for c in checks())
 
 
 def _shared_by_workers(config: pytest.Config, names: Collection[str], run: Callable[[], Report]) -> Report:

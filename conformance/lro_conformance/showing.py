@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -18,6 +18,11 @@ if TYPE_CHECKING:
     from lro_conformance.report.terminal import View
 
 Result = TypeVar("Result")
+
+EVERY = "all"
+"""What stands for every edition where one is asked for."""
+
+EDITION_HELP = "The text to judge by (default: lro-6400), or all of them: one run, judged by each."
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +40,10 @@ class Showing:
             raise Misuse("-v and -q exclude each other")
         self.outputs.check()
 
-    def show(self, make: Callable[[View], Report], problem: Callable[[], str | None] = lambda: None) -> int:
-        """Have the report made before the view's eyes, write it, show it, and give the exit code.
+    def show(self, make: Callable[[View], Sequence[Report]], problem: Callable[[], str | None] = lambda: None) -> int:
+        """Have reports made before the view's eyes, write them, show them, and give the exit code.
 
+        The first decides; others are of the same run by other editions, are written beside it and shown in short.
         Raises `Misuse` in the end where *problem* then names one.
         """
         from lro_conformance.report.exits import exit_code
@@ -45,11 +51,16 @@ class Showing:
 
         text = sys.stderr if self.outputs.takes_stdout else sys.stdout
         view = open_view(text, plain=self.plain, verbosity=VERBOSE if self.verbose else QUIET if self.quiet else NORMAL)
-        report = self.outputs.final(make(view))
+        report, *others = make(view)
+        report = self.outputs.final(report)
         try:
             self.outputs.write(report)  # first: a terminal that went away must not cost the report
+            for other in others:
+                self.outputs.beside(other.edition).write(other)
         finally:
             view.show(report)
+            for other in others:
+                view.show(other, brief=True)
         if (said := problem()) is not None:
             raise Misuse(said)
         return exit_code(report)
@@ -70,3 +81,13 @@ def showing_options(command: Callable[..., Result]) -> Callable[..., Result]:
     made = click.option("-q", "--quiet", is_flag=True, help="Failures and the summary only.")(made)
     made = click.option("-v", "--verbose", is_flag=True, help="Every requirement on a line; warnings in full.")(made)
     return output_options(made)
+
+
+def known_edition(name: str | None) -> str:
+    """The edition of this name, or the default one. Raises `Misuse` that names the known ones."""
+    from lro_spec.editions import edition
+
+    try:
+        return edition(name or "lro-6400").name
+    except ValueError as problem:
+        raise Misuse(str(problem)) from None

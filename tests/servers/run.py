@@ -1,7 +1,7 @@
 """Run one server by its name: ``python -I -S tests/servers/run.py [NAME]``; without a name, the plain one.
 
-A name is that of a class of tests/faults, tests/sound or tests/hostile. The files are searched as text, because
-importing them all would cost more time than the server's whole start.
+A name is that of a class of tests/faults, tests/sound, tests/editions or tests/hostile. The files are searched as text,
+because importing them all would cost more time than the server's whole start.
 """
 
 import os
@@ -13,7 +13,7 @@ TESTS = os.path.dirname(HERE)
 
 def find(name: str) -> str | None:
     """The module whose source defines this class, or None."""
-    for folder in ("faults", "sound", "hostile"):
+    for folder in ("faults", "sound", "editions", "hostile"):
         for file in os.listdir(os.path.join(TESTS, folder)):
             if file.endswith(".py"):
                 with open(os.path.join(TESTS, folder, file), encoding="utf-8") as source:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, cast
 
 from lro_conformance.calls import Call
@@ -13,15 +14,20 @@ from lro_conformance.judge import Subjects, check
 from lro_conformance.readings import level_of
 from lro_conformance.records import show
 from lro_conformance.trials.survey import Survey
+from lro_spec.editions import Edition
 from lro_spec.line_schemas import is_vacuous, lines_violating, schema_problem
-from lro_spec.summary_rules import TOP, wrong_namespaces
+from lro_spec.summary_rules import TOP, distribution, wrong_namespaces
 
 
 @check("LRO-DESC-01")
-def test_descriptor_fields(survey: Survey, see: Subjects) -> None:
+def test_descriptor_fields(survey: Survey, text: Edition, see: Subjects) -> None:
     """An offloaded call returns a descriptor: offloaded true, summary, file_path, line_schema, jq_recipes, guidance."""
+    whole = {k: fits for k, fits in _DESCRIPTOR.items() if k in text.descriptor_fields}
+    inner = {k: fits for k, fits in _SUMMARY.items() if k in text.summary_fields}
+    if text.top_namespaces is None:
+        inner["top_namespaces"] = lambda v: isinstance(v, (list, dict))
     for call in survey.offloaded:
-        wrong = [*_wrong(call.descriptor, _DESCRIPTOR), *(f"summary.{w}" for w in _wrong(call.summary, _SUMMARY))]
+        wrong = [*_wrong(call.descriptor, whole), *(f"summary.{w}" for w in _wrong(call.summary, inner))]
         see.expect(
             not wrong,
             expected="every field of an OffloadResponse and of its summary, with its type",
@@ -122,22 +128,37 @@ def test_summary_operation(survey: Survey, see: Subjects) -> None:
 
 
 @check("LRO-DESC-06")
-def test_top_namespaces(survey: Survey, see: Subjects) -> None:
+def test_top_namespaces(survey: Survey, text: Edition, see: Subjects) -> None:
     """top_namespaces are the most frequent namespaces of the file, at most five, ties in any order."""
     for call in survey.files:
-        said = call.summary.get("top_namespaces")
-        names = cast("list[Any]", said) if isinstance(said, list) else [None]
+        names = _names(call.summary.get("top_namespaces"), text)
         if not all(isinstance(n, str) for n in names) or not call.filed:
             continue
         counts = Counter(n for r in call.filed if isinstance(n := r.get("namespace"), str) and n)
-        wrong = wrong_namespaces(cast("list[str]", names), counts)
+        most = len(counts) if text.top_namespaces is None else text.top_namespaces
+        wrong = wrong_namespaces(cast("list[str]", names), counts, most) or _miscounted(call, counts, text)
         top = ", ".join(f"{n} ({c})" for n, c in counts.most_common(TOP + 1))
         see.expect(
             wrong is None,
-            expected=f"the most frequent of the file's namespaces, at most {TOP}: {top}",
+            expected=f"the most frequent of the file's namespaces, at most {most}: {top}",
             observed=f"{show(names)}: {wrong}",
             at=call,
         )
+
+
+def _names(said: object, text: Edition) -> list[Any]:
+    """The namespaces that a summary names; where the edition gives them no form, out of a distribution, too."""
+    if text.top_namespaces is None:
+        told = distribution(said)
+        return [None] if told is None else list(told)
+    return cast("list[Any]", said) if isinstance(said, list) else [None]
+
+
+def _miscounted(call: Call, counts: Mapping[str, int], text: Edition) -> str | None:
+    """The first count of a distribution that is wrong."""
+    told = (distribution(call.summary.get("top_namespaces")) or {}) if text.top_namespaces is None else {}
+    wrong = next((n for n, c in told.items() if c is not None and c != counts.get(n)), None)
+    return None if wrong is None else f"{wrong} is counted as {show(told[wrong])}, not {counts.get(wrong, 0)}"
 
 
 @check("LRO-DESC-07")
@@ -197,6 +218,19 @@ def test_summary_detail(survey: Survey, see: Subjects) -> None:
             see.unseen("the level of a call that asks for none is not certain")
             continue
         see.expect(said == expected, expected=show(expected), observed=show(said), at=call)
+
+
+@check("LRO-DESC-14")
+def test_there_is_a_line_schema(survey: Survey, see: Subjects) -> None:
+    """Every descriptor has a line_schema: an object or a boolean."""
+    for call in survey.offloaded:
+        said = call.descriptor.get("line_schema")
+        see.expect(
+            isinstance(said, (dict, bool)),
+            expected="a line_schema",
+            observed=show(said, 60) if "line_schema" in call.descriptor else "none",
+            at=call,
+        )
 
 
 @check("LRO-DESC-09")
@@ -278,3 +312,31 @@ def test_it_is_no_error(survey: Survey, see: Subjects) -> None:
     for call in survey.offloaded:
         flag = (call.result or {}).get("isError")
         see.expect(flag is not True, expected="isError false or absent", observed="isError true", at=call)
+
+
+@check("LRO-DESC-13")
+def test_no_cursor_beside_it(survey: Survey, see: Subjects) -> None:
+    """A descriptor comes without a cursor to a next page."""
+    for call in survey.offloaded:
+        cursor = next(iter(_cursors(call.result)), None)
+        if call.found is not None and cursor is None:
+            known = {k: v for k, v in call.found.value.items() if k not in ("line_schema", "jq_recipes")}
+            cursor = next(iter(_cursors(known)), None)
+        see.expect(cursor is None, expected="no cursor beside a descriptor", observed=cursor or "", at=call)
+
+
+_CURSOR = re.compile(r"(next_?)?(page_?)?(cursor|token)", re.IGNORECASE)
+
+
+def _cursors(value: object) -> Iterator[str]:
+    """The members of a value that lead to a next page."""
+    if isinstance(value, list):
+        for entry in cast("list[object]", value):
+            yield from _cursors(entry)
+    elif isinstance(value, dict):
+        for key, inner in cast("dict[str, object]", value).items():
+            if key in ("line_schema", "jq_recipes"):
+                continue
+            if inner not in (None, False, "", 0) and _CURSOR.fullmatch(key) and key.lower() != "token":
+                yield f"{key} is {show(inner, 80)}"
+            yield from _cursors(inner)

@@ -6,13 +6,17 @@ import re
 from typing import Any, cast
 
 from lro_conformance.calls import Call
-from lro_conformance.judge import Subjects, check
+from lro_conformance.judge import NotApplicable, Subjects, check
 from lro_conformance.records import show
 from lro_conformance.trials.recipes import commands_of
 from lro_conformance.trials.survey import Survey
+from lro_spec.editions import Edition
 
 BRIEF = 4000
 """The most characters of a brief block: four times what the template of the text fills."""
+
+EXTRACT = "lro_extract"
+"""The tool of native extraction."""
 
 _COUNT = re.compile(r"([\d,._]*\d)\s+(?:memor(?:y|ies)|records?|results)\b")
 
@@ -42,17 +46,18 @@ def test_guidance_is_brief(survey: Survey, see: Subjects) -> None:
 
 
 @check("LRO-GUI-02")
-def test_guidance_follows_the_template(survey: Survey, see: Subjects) -> None:
+def test_guidance_follows_the_template(survey: Survey, text: Edition, see: Subjects) -> None:
     """The guidance tells the count, the file, the recipes and that line 1 is the header, as the template does."""
+    native = _extracts(survey) and "list" in text.operations
     for call in _guided(survey):
-        text = _text(call)
+        said = _text(call)
         missing = [
             what
             for what, there in {
-                "the count": _COUNT.search(text) is not None or str(len(call.filed)) in _plain_numbers(text),
-                "the path of the file": str(call.descriptor.get("file_path")) in text or bool(_paths(text)),
-                "the recipes": "recipe" in text.lower(),
-                "the header line": re.search(r"header|line 1|first line", text, re.IGNORECASE) is not None,
+                "the count": _COUNT.search(said) is not None or str(len(call.filed)) in _plain_numbers(said),
+                "the path of the file": str(call.descriptor.get("file_path")) in said or bool(_paths(said)),
+                "the recipes": "recipe" in said.lower(),
+                "the header line": native or re.search(r"header|line 1|first line", said, re.IGNORECASE) is not None,
             }.items()
             if not there
         ]
@@ -93,11 +98,39 @@ def test_guidance_is_advice(survey: Survey, see: Subjects) -> None:
 
 
 @check("LRO-GUI-05")
-def test_guidance_is_true(survey: Survey, see: Subjects) -> None:
+def test_guidance_is_true(survey: Survey, text: Edition, see: Subjects) -> None:
     """What the guidance says of count, tokens, path, level and recipe numbers is what the descriptor says."""
     for call in _guided(survey):
         wrong = _untrue(call)
+        misquoted = _misquoted(call, text) if wrong is None else None
+        if misquoted is not None:
+            said = f"{misquoted}, as in the text's own words"
+            see.erratum(expected="the descriptor's own facts", observed=said, at=call)
+            continue
+        if wrong is None:
+            wrong = _wrong_recipe(call, _text(call), text)
         see.expect(wrong is None, expected="the descriptor's own facts", observed=wrong or "", at=call)
+
+
+def _misquoted(call: Call, text: Edition) -> str | None:
+    """A recipe that the guidance describes wrongly, where the text itself does and nothing else is wrong."""
+    wrong = _wrong_recipe(call, _text(call), None)
+    return wrong if wrong is not None and _wrong_recipe(call, _text(call), text) is None else None
+
+
+@check("LRO-GUI-06")
+def test_guidance_leads_to_the_tool(survey: Survey, see: Subjects) -> None:
+    """Where the server lists lro_extract, the guidance names it."""
+    if not _extracts(survey):
+        raise NotApplicable("the server lists no lro_extract")
+    for call in _guided(survey):
+        see.expect(
+            EXTRACT in _text(call), expected=f"guidance that names {EXTRACT}", observed=show(_text(call), 200), at=call
+        )
+
+
+def _extracts(survey: Survey) -> bool:
+    return any(t.get("name") == EXTRACT for t in survey.tools)
 
 
 def _untrue(call: Call) -> str | None:
@@ -132,13 +165,18 @@ def _untrue(call: Call) -> str | None:
     beyond = [int(n) for n in re.findall(r"recipes?\s+#(\d+)", text) if most and not 1 <= int(n) <= most]
     if beyond:
         return f"recipe #{beyond[0]}: the descriptor has {most}"
-    return _wrong_recipe(call, text)
+    return None
 
 
-def _wrong_recipe(call: Call, text: str) -> str | None:
-    """A recipe that the guidance describes in brackets, as the template does, and that is another one."""
+def _wrong_recipe(call: Call, text: str, edition: Edition | None) -> str | None:
+    """A recipe that the guidance describes in brackets, as the template does, and that is another one.
+
+    What *edition* misquotes itself is passed over.
+    """
     described = {c.index + 1: _words(c.description) for c in commands_of(call)}
     for number, said in re.findall(r"#(\d+)\s*\(([^)]*)\)", text):
+        if edition is not None and edition.misquoted.get(int(number)) == said:
+            continue
         wanted, own = _words(said), described.get(int(number), set())
         better = [n for n, words in described.items() if wanted and wanted <= words]
         if own and not wanted & own and better:

@@ -13,6 +13,7 @@ from lro_conformance.trials.fallback import Fallback
 from lro_conformance.trials.folders import Folders
 from lro_conformance.trials.recipes import commands_of
 from lro_conformance.trials.survey import Survey
+from lro_spec.editions import Edition
 from lro_spec.naming import FileName, parse_file_name
 
 NEAR = 2**40
@@ -28,12 +29,12 @@ def test_files_are_private(survey: Survey, see: Subjects) -> None:
 
 
 @check("LRO-HARD-02")
-def test_names_cannot_be_guessed(survey: Survey, folders: Folders, see: Subjects) -> None:
+def test_names_cannot_be_guessed(survey: Survey, folders: Folders, text: Edition, see: Subjects) -> None:
     """The random part of the ULIDs is random: no counter from nothing, no constant."""
-    names = _names(survey.files)
+    names = _names(survey.files, text)
     drawn = {n.random: n for n in names}
     others = (*folders.unset, *folders.awkward)
-    for other in _names(others):
+    for other in _names(others, text):
         see.expect(
             other.random not in drawn,
             expected="other random bits in every process, so that nobody can predict a name",
@@ -52,9 +53,9 @@ def test_names_cannot_be_guessed(survey: Survey, folders: Folders, see: Subjects
         )
 
 
-def _names(calls: Iterable[Call]) -> list[FileName]:
+def _names(calls: Iterable[Call], text: Edition) -> list[FileName]:
     paths = dict.fromkeys(c.file.path for c in calls if c.file is not None)
-    return [n for p in paths if (n := parse_file_name(os.path.basename(p))) is not None]
+    return [n for p in paths if (n := parse_file_name(os.path.basename(p), edition=text.name)) is not None]
 
 
 @check("LRO-HARD-03")

@@ -11,6 +11,7 @@ from lro_conformance.checks.test_file import CLOCK_S
 from lro_conformance.judge import Subjects, check
 from lro_conformance.records import show
 from lro_conformance.trials.survey import Survey
+from lro_spec.editions import Edition
 from lro_spec.naming import parse_file_name
 
 
@@ -30,24 +31,24 @@ def test_file_lies_in_the_folder(survey: Survey, see: Subjects) -> None:
 
 
 @check("LRO-NAME-02")
-def test_name_follows_the_pattern(survey: Survey, see: Subjects) -> None:
+def test_name_follows_the_pattern(survey: Survey, text: Edition, see: Subjects) -> None:
     """The file is named `atlatl-{operation}-{ulid}.jsonl` with the operation that was performed."""
     for call in survey.files:
         name = _name(call)
-        match = re.fullmatch(r"atlatl-([a-z_]+)-(.+)\.jsonl", name)
+        match = re.fullmatch(rf"{text.file_prefix}-([a-z_]+)-(.+)\.jsonl", name)
         see.expect(
             match is not None and match.group(1) == call.operation,
-            expected=f"atlatl-{call.operation}-{{ulid}}.jsonl",
+            expected=f"{text.file_prefix}-{call.operation}-{{ulid}}.jsonl",
             observed=show(name),
             at=call,
         )
 
 
 @check("LRO-NAME-03")
-def test_ulid_tells_the_time(survey: Survey, see: Subjects) -> None:
+def test_ulid_tells_the_time(survey: Survey, text: Edition, see: Subjects) -> None:
     """The ULID is well formed and its time is that of writing."""
     for call in survey.files:
-        ulid = _ulid(_name(call))
+        ulid = _ulid(_name(call), text)
         if ulid is None:
             see.unseen("the name has no part that could be a ULID (LRO-NAME-02)")
             continue
@@ -91,9 +92,9 @@ def test_every_call_has_its_own_file(survey: Survey, see: Subjects) -> None:
         )
 
 
-def _ulid(name: str) -> str | None:
+def _ulid(name: str, text: Edition) -> str | None:
     """What stands where a name should have its ULID, or what looks like one; None where nothing does."""
-    placed = re.fullmatch(r"atlatl-[a-z_]+-(.+)\.jsonl", name) or re.search(
+    placed = re.fullmatch(rf"{text.file_prefix}-[a-z_]+-(.+)\.jsonl", name) or re.search(
         r"(?:^|[^0-9A-Za-z])([0-9A-Za-z]{26})\b", name
     )
     return placed[1] if placed else None

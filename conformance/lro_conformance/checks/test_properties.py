@@ -26,8 +26,9 @@ from lro_conformance.reproducing import of_cleaning
 from lro_conformance.trials.cleanup import DAY, TTL, Cleanup, plant
 from lro_conformance.trials.edges import Edges
 from lro_conformance.trials.live import Live
-from lro_conformance.trials.recipes import attempt, commands_of, right, without_path
+from lro_conformance.trials.recipes import Try, attempt, commands_of, right, roles, without_path
 from lro_conformance.trials.survey import Inline, Survey
+from lro_spec.editions import Edition
 from lro_spec.naming import parse_file_name
 from lro_spec.strictjson import equal
 
@@ -213,77 +214,79 @@ def _any_memory(live: Live, survey: Survey, see: Subjects, verdict: Callable[[Ke
 
 
 @check("LRO-REC-01")
-def test_titles_of_any_memories(live: Live, survey: Survey, see: Subjects) -> None:
+def test_titles_of_any_memories(live: Live, survey: Survey, text: Edition, see: Subjects) -> None:
     """Recipe 1 is right of arbitrary memories."""
-    _any_corpus(1, live, survey, see)
+    _any_corpus("LRO-REC-01", live, survey, text, see)
 
 
 @check("LRO-REC-02")
-def test_prefix_in_any_memories(live: Live, survey: Survey, see: Subjects) -> None:
+def test_prefix_in_any_memories(live: Live, survey: Survey, text: Edition, see: Subjects) -> None:
     """Recipe 2 is right of arbitrary memories."""
-    _any_corpus(2, live, survey, see)
+    _any_corpus("LRO-REC-02", live, survey, text, see)
 
 
 @check("LRO-REC-03")
-def test_keyword_in_any_memories(live: Live, survey: Survey, see: Subjects) -> None:
+def test_keyword_in_any_memories(live: Live, survey: Survey, text: Edition, see: Subjects) -> None:
     """Recipe 3 is right of arbitrary memories."""
-    _any_corpus(3, live, survey, see)
+    _any_corpus("LRO-REC-03", live, survey, text, see)
 
 
 @check("LRO-REC-04")
-def test_order_of_any_memories(live: Live, survey: Survey, see: Subjects) -> None:
+def test_order_of_any_memories(live: Live, survey: Survey, text: Edition, see: Subjects) -> None:
     """Recipe 4 is right of arbitrary memories."""
-    _any_corpus(4, live, survey, see)
+    _any_corpus("LRO-REC-04", live, survey, text, see)
 
 
 @check("LRO-REC-05")
-def test_projection_of_any_memories(live: Live, survey: Survey, see: Subjects) -> None:
+def test_projection_of_any_memories(live: Live, survey: Survey, text: Edition, see: Subjects) -> None:
     """Recipe 5 is right of arbitrary memories."""
-    _any_corpus(5, live, survey, see)
+    _any_corpus("LRO-REC-05", live, survey, text, see)
 
 
 @check("LRO-REC-06")
-def test_type_in_any_memories(live: Live, survey: Survey, see: Subjects) -> None:
+def test_type_in_any_memories(live: Live, survey: Survey, text: Edition, see: Subjects) -> None:
     """Recipe 6 is right of arbitrary memories."""
-    _any_corpus(6, live, survey, see)
+    _any_corpus("LRO-REC-06", live, survey, text, see)
 
 
 @check("LRO-REC-07")
-def test_entities_of_any_memories(live: Live, survey: Survey, see: Subjects) -> None:
+def test_entities_of_any_memories(live: Live, survey: Survey, text: Edition, see: Subjects) -> None:
     """Recipe 7 is right of arbitrary memories."""
-    _any_corpus(7, live, survey, see)
+    _any_corpus("LRO-REC-07", live, survey, text, see)
 
 
 @check("LRO-REC-08")
-def test_counts_of_any_memories(live: Live, survey: Survey, see: Subjects) -> None:
+def test_counts_of_any_memories(live: Live, survey: Survey, text: Edition, see: Subjects) -> None:
     """Recipe 8 is right of arbitrary memories."""
-    _any_corpus(8, live, survey, see)
+    _any_corpus("LRO-REC-08", live, survey, text, see)
 
 
 @check("LRO-REC-09")
-def test_top_ten_of_any_memories(live: Live, survey: Survey, see: Subjects) -> None:
+def test_top_ten_of_any_memories(live: Live, survey: Survey, text: Edition, see: Subjects) -> None:
     """Recipe 9 is right of arbitrary memories."""
-    _any_corpus(9, live, survey, see)
+    _any_corpus("LRO-REC-09", live, survey, text, see)
 
 
 @check("LRO-REC-10")
-def test_pattern_in_any_memories(live: Live, survey: Survey, see: Subjects) -> None:
+def test_pattern_in_any_memories(live: Live, survey: Survey, text: Edition, see: Subjects) -> None:
     """Recipe 10 is right of arbitrary memories."""
-    _any_corpus(10, live, survey, see)
+    _any_corpus("LRO-REC-10", live, survey, text, see)
 
 
-def _any_corpus(number: int, live: Live, survey: Survey, see: Subjects) -> None:
+def _any_corpus(id: str, live: Live, survey: Survey, text: Edition, see: Subjects) -> None:
     _needs_seed(survey)
     known = next((c for c in reversed(list(survey.whole.values())) if c.filed), None)
-    if known is None or not attempt(live.runner, number, known, commands_of(known)):
-        raise NotObserved(f"no descriptor has a recipe that does what #{number} does")
+    role = next((r for r in roles(text.name, known) if r.requirement == id), None) if known is not None else None
+    if known is None or role is None or not attempt(live.runner, text.name, role, known, commands_of(known)):
+        does = f"what #{role.number} does" if role is not None else "that"
+        raise NotObserved(f"no descriptor has a recipe that does {does}")
     there = commands_of(known)
 
     @cache
-    def proven(text: str) -> bool:
+    def proven(command: str) -> bool:
         """Whether a command does the same for the server's own memories, as far as it is known there."""
-        same = [c for c in there if without_path(c) == text]
-        tries = attempt(live.runner, number, known, same)
+        same = [c for c in there if without_path(c) == command]
+        tries = attempt(live.runner, text.name, role, known, same)
         return not same or (bool(tries) and all(right(t) for t in tries))
 
     def observe(given: list[Record]) -> Call | None:
@@ -292,9 +295,10 @@ def _any_corpus(number: int, live: Live, survey: Survey, see: Subjects) -> None:
         return _fetch(survey, survey.bench, memories) if stored else None
 
     def verdict(call: Call | None) -> Miss | bool:
-        if call is None or not call.filed:
-            return False
-        tries = attempt(live.runner, number, call, commands_of(call), lambda c: proven(without_path(c)))
+        tries: list[Try] = []
+        if call is not None and call.filed and role in roles(text.name, call):
+            commands = commands_of(call)
+            tries = attempt(live.runner, text.name, role, call, commands, lambda c: proven(without_path(c)))
         for one in tries:
             wrong = not right(one) and not one.agreement.with_header
             if wrong and (one.command.pipeline is None or one.command.pipeline.skip == 1):
@@ -308,23 +312,30 @@ def _any_corpus(number: int, live: Live, survey: Survey, see: Subjects) -> None:
 
 _LETTER = st.sampled_from(string.ascii_letters + string.digits + "-_.~ äß記")
 _NAME = st.lists(_LETTER, min_size=1, max_size=24).map("".join)
-_NEAR = st.sampled_from(["atlatl-", "atlatl", "Atlatl-", "atlatl_recall-", " atlatl-", "latlatl-"])
+
+
+def _near(prefix: str) -> st.SearchStrategy[str]:
+    """What is almost the prefix of the convention."""
+    return st.sampled_from(
+        [f"{prefix}-", prefix, f"{prefix.capitalize()}-", f"{prefix}_recall-", f" {prefix}-", f"l{prefix}-"]
+    )
 
 
 @check("LRO-HARD-04")
-def test_any_other_name_stays(live: Live, survey: Survey, cleanup: Cleanup, see: Subjects) -> None:
+def test_any_other_name_stays(live: Live, survey: Survey, cleanup: Cleanup, text: Edition, see: Subjects) -> None:
     """Whatever a file is called, cleanup leaves it alone unless its name matches the pattern."""
     name = _cleans(survey, cleanup)
 
     def examine(names: list[str]) -> Miss | bool:
         bench = live.cleaning()
-        call, folder, template = _folder(bench, name)
-        made = [folder / n for n in names if not re.fullmatch(r"atlatl-.*\.jsonl", n) and n not in (".", "..")]
+        call, folder, template = _folder(bench, name, text)
+        ours = rf"{text.file_prefix}-.*\.jsonl"
+        made = [folder / n for n in names if not re.fullmatch(ours, n) and n not in (".", "..")]
         past = time.time() - 40 * DAY
         for path in made:
             path.write_bytes(template)
             os.utime(path, (past, past))
-        old = plant(folder, template, 40 * DAY, name)
+        old = plant(folder, template, 40 * DAY, name, text.name)
         bench.cleanup()
         gone = [p.name for p in made if not p.exists()]
         for path in made:
@@ -339,12 +350,12 @@ def test_any_other_name_stays(live: Live, survey: Survey, cleanup: Cleanup, see:
         return Miss(f"{show(gone[0])} is left alone", "it was deleted", said, script, call.location())
 
     endings = st.sampled_from([".jsonl", ".json", ".jsonl.1", "", ".JSONL"])
-    near = st.tuples(_NEAR, _NAME, endings).map("".join)
+    near = st.tuples(_near(text.file_prefix), _NAME, endings).map("".join)
     live.explore(see, st.lists(near | _NAME, min_size=1, max_size=8, unique=True), examine, share=_share(survey))
 
 
 @check("LRO-CFG-03")
-def test_any_age_by_the_ttl(live: Live, survey: Survey, cleanup: Cleanup, see: Subjects) -> None:
+def test_any_age_by_the_ttl(live: Live, survey: Survey, cleanup: Cleanup, text: Edition, see: Subjects) -> None:
     """With ttl_seconds = 600 files of any age go or stay by that age."""
     name = _cleans(survey, cleanup)
     cleaning = cleanup.set_ttl
@@ -353,8 +364,8 @@ def test_any_age_by_the_ttl(live: Live, survey: Survey, cleanup: Cleanup, see: S
 
     def examine(ages: list[int]) -> Miss | bool:
         bench = live.cleaning()
-        call, folder, template = _folder(bench, name)
-        made = [(age, plant(folder, template, age, name)) for age in ages]
+        call, folder, template = _folder(bench, name, text)
+        made = [(age, plant(folder, template, age, name, text.name)) for age in ages]
         bench.cleanup()
         wrong = [(age, p.exists()) for age, p in made if p.exists() != (age < TTL)]
         for _, path in made:
@@ -380,12 +391,17 @@ def _cleans(survey: Survey, cleanup: Cleanup) -> str:
     return cleanup.set_ttl.call.operation if cleanup.set_ttl.call is not None else "recall"
 
 
-def _folder(bench: Bench, name: str) -> tuple[Call, Path, bytes]:
+def _folder(bench: Bench, name: str, text: Edition) -> tuple[Call, Path, bytes]:
     """A call, the output folder and a file of the server's own, to plant copies of."""
     call = bench.call(name, limit=3)
-    if call.file is None or call.file.problem is not None or parse_file_name(os.path.basename(call.file.path)) is None:
+    file = call.file
+    if (
+        file is None
+        or file.problem is not None
+        or parse_file_name(os.path.basename(file.path), edition=text.name) is None
+    ):
         raise NotObserved("no file of the server's own to go by")
-    return call, Path(os.path.dirname(call.file.path)), call.file.data
+    return call, Path(os.path.dirname(file.path)), file.data
 
 
 def _share(survey: Survey) -> float:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from collections.abc import Iterable
 
 from lro_conformance.judge import NotApplicable, Subjects, check
+from lro_conformance.message_shapes import wrong_message
 from lro_conformance.readings import died
-from lro_conformance.records import as_record, show
+from lro_conformance.records import show
 from lro_conformance.reproducing import Everything
+from lro_conformance.trials.eras import Eras
 from lro_conformance.trials.folders import Folders
 from lro_conformance.trials.overall import Overall
-from lro_conformance.trials.survey import Disabled, Survey
+from lro_conformance.trials.survey import Disabled, Said, Survey
+from lro_conformance.wire.process import MODERN_VERSION
 from lro_spec.line_schemas import lines_violating, schema_problem
 
 
@@ -85,23 +88,40 @@ def test_shape_of_results(survey: Survey, see: Subjects) -> None:
         result = call.result
         if result is None:
             continue
-        wrong = _wrong_shape(result)
+        wrong = wrong_message("tools/call", result, modern=survey.protocol == MODERN_VERSION)
         see.expect(wrong is None, expected="the shape of MCP's CallToolResult", observed=wrong or "", at=call)
 
 
-def _wrong_shape(result: dict[str, Any]) -> str | None:
-    content = result.get("content")
-    if not isinstance(content, list):
-        return f"content is {show(content, 60)}, not a list"
-    for entry in cast("list[Any]", content):
-        block = as_record(entry)
-        if not isinstance(block.get("type"), str):
-            return f"a content block is {show(block, 60)}"
-        if block["type"] == "text" and not isinstance(block.get("text"), str):
-            return f"a text block's text is {show(block.get('text'), 60)}"
-    if not isinstance(result.get("isError", False), bool):
-        return f"isError is {show(result['isError'])}"
-    structured = result.get("structuredContent")
-    if structured is not None and not isinstance(structured, dict):
-        return f"structuredContent is {show(structured, 60)}, not an object"
-    return None
+@check("LRO-PROT-03")
+def test_shape_of_messages(survey: Survey, see: Subjects) -> None:
+    """What opens the conversation, the list of tools and log messages have the shape that MCP gives them, too."""
+    _messages(survey.messages, survey.protocol == MODERN_VERSION, survey, see)
+
+
+@check("LRO-PROT-03")
+def test_shape_by_the_other_protocol(survey: Survey, eras: Eras, see: Subjects) -> None:
+    """So it is by the protocol of 2026-07-28, where a server speaks it beside an older one."""
+    _messages(eras.messages, True, survey, see)
+    for call, _ in eras.calls:
+        if call.result is not None:
+            wrong = wrong_message("tools/call", call.result, modern=True)
+            see.expect(wrong is None, expected=f"a result of MCP {eras.protocol}", observed=wrong or "", at=call)
+
+
+def _messages(messages: Iterable[Said], modern: bool, survey: Survey, see: Subjects) -> None:
+    told = Everything(survey.calls[0].start) if survey.calls else None
+    for one in messages:
+        wrong = wrong_message(one.kind, one.value, modern=modern)
+        see.expect(wrong is None, expected=f"the shape of MCP's {one.kind}", observed=wrong or "", at=told)
+
+
+@check("LRO-THR-06")
+def test_any_protocol_is_served(eras: Eras, see: Subjects) -> None:
+    """What is offloaded by one protocol is offloaded by the other."""
+    for call, before in eras.calls:
+        see.expect(
+            call.outcome == "offloaded",
+            expected=f"{before.label} is offloaded by MCP {eras.protocol} as by the older protocol",
+            observed=call.outcome,
+            at=call,
+        )

@@ -2,81 +2,88 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any, cast
+
+from lro_conformance.calls import Call
 from lro_conformance.judge import Subjects, check
 from lro_conformance.records import show
 from lro_conformance.trials.recipes import Command, Recipes, Try
+from lro_spec.editions import Edition
 
 
 @check("LRO-REC-01")
 def test_titles_with_scores(recipes: Recipes, see: Subjects) -> None:
     """Recipe 1 lists titles with scores, tab-separated."""
-    _recipe(1, recipes, see)
+    purpose("LRO-REC-01", recipes, see)
 
 
 @check("LRO-REC-02")
 def test_namespace_prefix(recipes: Recipes, see: Subjects) -> None:
     """Recipe 2 keeps the memories whose namespace begins with a prefix."""
-    _recipe(2, recipes, see)
+    purpose("LRO-REC-02", recipes, see)
 
 
 @check("LRO-REC-03")
 def test_title_keyword(recipes: Recipes, see: Subjects) -> None:
     """Recipe 3 keeps the memories whose title matches a keyword, in any case."""
-    _recipe(3, recipes, see)
+    purpose("LRO-REC-03", recipes, see)
 
 
 @check("LRO-REC-04")
 def test_sorted_by_confidence(recipes: Recipes, see: Subjects) -> None:
     """Recipe 4 sorts all memories by falling confidence."""
-    _recipe(4, recipes, see)
+    purpose("LRO-REC-04", recipes, see)
 
 
 @check("LRO-REC-05")
 def test_ids_and_titles(recipes: Recipes, see: Subjects) -> None:
     """Recipe 5 gives id, title and namespace of each memory."""
-    _recipe(5, recipes, see)
+    purpose("LRO-REC-05", recipes, see)
 
 
 @check("LRO-REC-06")
 def test_memory_type(recipes: Recipes, see: Subjects) -> None:
     """Recipe 6 keeps the memories of one type."""
-    _recipe(6, recipes, see)
+    purpose("LRO-REC-06", recipes, see)
 
 
 @check("LRO-REC-07")
 def test_with_entities(recipes: Recipes, see: Subjects) -> None:
     """Recipe 7 keeps the memories that have entities."""
-    _recipe(7, recipes, see)
+    purpose("LRO-REC-07", recipes, see)
 
 
 @check("LRO-REC-08")
 def test_counts_by_namespace(recipes: Recipes, see: Subjects) -> None:
     """Recipe 8 counts the memories of each namespace, the most frequent first."""
-    _recipe(8, recipes, see)
+    purpose("LRO-REC-08", recipes, see)
 
 
 @check("LRO-REC-09")
 def test_top_ten(recipes: Recipes, see: Subjects) -> None:
     """Recipe 9 gives the ten memories of the greatest confidence."""
-    _recipe(9, recipes, see)
+    purpose("LRO-REC-09", recipes, see)
 
 
 @check("LRO-REC-10")
 def test_content_search(recipes: Recipes, see: Subjects) -> None:
     """Recipe 10 keeps the memories whose content matches a pattern, in any case."""
-    _recipe(10, recipes, see)
+    purpose("LRO-REC-10", recipes, see)
 
 
-def _recipe(number: int, recipes: Recipes, see: Subjects) -> None:
-    for wanted, call in recipes.unmet:
-        if wanted != number:
+def purpose(id: str, recipes: Recipes, see: Subjects) -> None:
+    """Examine what the recipes with the purpose of a requirement gave, whatever their numbers in this edition."""
+    for role, call in recipes.lacking():
+        if role.requirement != id:
             continue
+        number = role.number
         broken = [c for c in recipes.commands if c.call is call and c.pipeline is None]
         if any(c.index == number - 1 for c in broken):
             see.unseen("its command could not be understood")
         else:
             see.expect(holds=False, expected=f"a recipe that does what #{number} does", observed="none", at=call)
-    for one in (t for t in recipes.tries if t.number == number):
+    for one in (t for t in recipes.tries if t.standard.requirement == id):
         if not headed(one):
             see.unseen("a file has no header on its first line, so every recipe skips a record")
             continue
@@ -96,7 +103,8 @@ def headed(one: Try) -> bool:
     file = one.command.call.file
     if file is None or file.header is None or file.lines[0].record is not file.header:
         return False
-    return not any((line.record or {}).get("type") == file.header.get("type") for line in file.lines[1:])
+    mark = file.header.get("type")
+    return mark is None or not any((line.record or {}).get("type") == mark for line in file.lines[1:])
 
 
 def skips_wrongly(one: Try) -> bool:
@@ -139,8 +147,12 @@ def _skipped(one: Try) -> str:
 
 
 @check("LRO-REC-13")
-def test_recipes_are_well_formed(recipes: Recipes, see: Subjects) -> None:
+def test_recipes_are_well_formed(recipes: Recipes, text: Edition, see: Subjects) -> None:
     """Every recipe has a description and a command, a plain pipeline that jq can run."""
+    for call, listed in _counted(recipes) if not (text.roles_tell and text.more_recipes) else ():
+        few, many = listed < text.recipe_count, listed > text.recipe_count and not text.more_recipes
+        wanted = f"at least {text.recipe_count}" if text.more_recipes else f"exactly {text.recipe_count}"
+        see.expect(not few and not many, expected=f"{wanted} recipes", observed=str(listed), at=call)
     for one in recipes.commands:
         wrong = _malformed(one)
         see.expect(
@@ -150,6 +162,15 @@ def test_recipes_are_well_formed(recipes: Recipes, see: Subjects) -> None:
             at=one,
         )
     _none(recipes, see)
+
+
+def _counted(recipes: Recipes) -> Iterator[tuple[Call, int]]:
+    """Each descriptor with how many recipes it lists."""
+    calls = {id(c.call): c.call for c in recipes.commands}
+    calls |= {id(call): call for _, call in recipes.unmet}
+    for call in calls.values():
+        listed = call.descriptor.get("jq_recipes")
+        yield call, len(cast("list[Any]", listed)) if isinstance(listed, list) else 0
 
 
 def _malformed(one: Command) -> str | None:

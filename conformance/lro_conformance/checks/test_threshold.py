@@ -24,6 +24,7 @@ from lro_conformance.trials.corpus import Seeded
 from lro_conformance.trials.defaults import Bracket, Defaults
 from lro_conformance.trials.edges import Edge, Edges, Probe
 from lro_conformance.trials.survey import Survey
+from lro_spec.editions import Edition
 from lro_spec.tokens import LOW
 
 
@@ -43,6 +44,12 @@ def test_search_is_offloaded(survey: Survey, see: Subjects) -> None:
 def test_inject_is_offloaded(survey: Survey, see: Subjects) -> None:
     """With the lowest threshold, inject's results are offloaded."""
     _in_scope(survey, "inject", see)
+
+
+@check("LRO-SCOPE-08")
+def test_list_is_offloaded(survey: Survey, see: Subjects) -> None:
+    """With the lowest threshold, list's results are offloaded."""
+    _in_scope(survey, "list", see)
 
 
 def _in_scope(survey: Survey, operation: str, see: Subjects) -> None:
@@ -78,9 +85,9 @@ def _errors(survey: Survey, operation: str) -> str:
 
 
 @check("LRO-THR-01")
-def test_default_threshold(survey: Survey, edges: Edges, defaults: Defaults, see: Subjects) -> None:
+def test_default_threshold(survey: Survey, edges: Edges, defaults: Defaults, text: Edition, see: Subjects) -> None:
     """Without a setting, a result of up to 6400 tokens is inline and one of more is offloaded."""
-    default = 6400
+    default = text.default_threshold_tokens
     crossed = [b for b in defaults.brackets if b.offloaded is not None]
     late = [c for c in defaults.enabled if c.outcome == "offloaded"]
     if late:
@@ -95,9 +102,9 @@ def test_default_threshold(survey: Survey, edges: Edges, defaults: Defaults, see
     for bracket in crossed if len(crossed) > 1 or not defaults.brackets else defaults.brackets:
         _both_sides(survey, bracket, default, see)
     if not crossed and not see.misses:
-        raise NotObserved("no result of more than 6400 tokens was offloaded by default (profile: seed)")
+        raise NotObserved(f"no result of more than {default} tokens was offloaded by default (profile: seed)")
     if not any(b.inline_estimate is not None or b.inline is not None for b in crossed):
-        see.unseen("no result of 6400 tokens or less was seen inline")
+        see.unseen(f"no result of {default} tokens or less was seen inline")
 
 
 def contradiction(defaults: Defaults) -> tuple[Bracket, Bracket] | None:

@@ -122,6 +122,14 @@ def facts(report: Report) -> Iterator[Fact]:
     yield Fact("run", f"seed {report.seed}, {report.duration_s:.1f} s, {starts}")
 
 
+def brief_facts(report: Report) -> Iterator[Fact]:
+    """The summary without what another report of the same run says as well."""
+    return (f for f in facts(report) if f.label in ("edition", "achieved", "verdicts", "errata") or f.label in _LEVELS)
+
+
+_LEVELS = ("Level 1", "Level 2", "Level 3")
+
+
 def _found(report: Report) -> Iterator[Fact]:
     for number in sorted(report.levels):
         yield _level(report, number)
@@ -279,9 +287,14 @@ def _implemented(report: Report) -> Fact:
         return Fact("offloads", "could not be observed", "doubtful")
     if report.implemented:
         return Fact("offloads", "yes")
-    return Fact(
-        "offloads", "no: it does not implement LRO, which levels 1 and 2 leave to a server and level 3 requires"
-    )
+    return Fact("offloads", f"no: it does not implement LRO, {_left_open(report)}")
+
+
+def _left_open(report: Report) -> str:
+    """What the edition says to a server without LRO."""
+    if report.levels.get(1) == "failed":
+        return "which every level requires"
+    return "which levels 1 and 2 leave to a server and level 3 requires"
 
 
 def _is_erratum(check: CheckResult) -> bool:

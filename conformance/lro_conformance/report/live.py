@@ -17,7 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from lro_conformance.events import Event
-from lro_conformance.report.layout import MARKS, Detail, Row, details, facts, no_verdict, sections
+from lro_conformance.report.layout import MARKS, Detail, Fact, Row, brief_facts, details, facts, no_verdict, sections
 from lro_conformance.report.model import Report
 from lro_conformance.report.progress import Progress, TrialProgress
 from lro_conformance.verdicts import Verdict
@@ -64,8 +64,12 @@ class LiveView:
         """Takes an event, from any thread."""
         self._progress.apply(event)
 
-    def show(self, report: Report) -> None:
+    def show(self, report: Report, *, brief: bool = False) -> None:
         """Prints the report."""
+        if brief:
+            self._console.print()
+            self._console.print(_facts(brief_facts(report)))
+            return
         if report.failure is None and self._verbosity >= 0:
             for section in sections(report, unfold=self._verbosity > 0):
                 self._console.print(Text(section.heading, "bold"))
@@ -76,12 +80,7 @@ class LiveView:
             self._console.print()
         for line in no_verdict(report):
             self._console.print(Text(line, "bold red"), soft_wrap=True)
-        summary = Table.grid(padding=(0, 2))
-        summary.add_column(no_wrap=True)
-        summary.add_column(overflow="fold")
-        for fact in facts(report):
-            summary.add_row(Text(fact.label, "bold"), Text(fact.text, TONES[fact.tone]))
-        self._console.print(summary)
+        self._console.print(_facts(facts(report)))
 
     def moving(self) -> RenderableType:
         """The table of experiments as it stands, cut to the height of the terminal."""
@@ -141,6 +140,15 @@ class LiveView:
             if text:
                 grid.add_row(Text(label), Text(text))
         self._console.print(Padding(grid, (0, 0, 0, 2), expand=False))
+
+
+def _facts(told: Iterable[Fact]) -> RenderableType:
+    summary = Table.grid(padding=(0, 2))
+    summary.add_column(no_wrap=True)
+    summary.add_column(overflow="fold")
+    for fact in told:
+        summary.add_row(Text(fact.label, "bold"), Text(fact.text, TONES[fact.tone]))
+    return summary
 
 
 def _cut(text: str) -> Text:

@@ -106,6 +106,16 @@ class Outputs:
 
         return held_to(report, self.baseline)
 
+    def beside(self, edition: str) -> Outputs:
+        """The same files for the report of another edition: ``report.json`` becomes ``report.lro-paper.json``.
+
+        Standard output and what is no plain file have room for one report.
+        """
+        files = [o for o in self.wanted if o.target != STDOUT and not _takes_many(real(Path(o.target)))]
+        named = [(o, Path(o.target)) for o in files]
+        wanted = [replace(o, target=str(path.with_name(f"{path.stem}.{edition}{path.suffix}"))) for o, path in named]
+        return replace(self, wanted=tuple(wanted))
+
     @property
     def takes_stdout(self) -> bool:
         """Whether one of them goes to standard output, so that nothing else may."""

@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Protocol, Self, TextIO
 
 from lro_conformance.events import Event, TrialFinished
-from lro_conformance.report.layout import CheckDetail, Detail, details, facts, no_verdict, sections
+from lro_conformance.report.layout import CheckDetail, Detail, brief_facts, details, facts, no_verdict, sections
 from lro_conformance.report.model import Report
 from lro_conformance.report.text import one_line
 
@@ -28,8 +28,8 @@ class View(Protocol):
         """Takes an event, from any thread."""
         ...
 
-    def show(self, report: Report) -> None:
-        """Shows the report; called once, after the run."""
+    def show(self, report: Report, *, brief: bool = False) -> None:
+        """Shows a report after the run; *brief*: what it comes to, for one of another edition beside the first."""
         ...
 
 
@@ -64,9 +64,9 @@ class PlainView:
             sys.stderr.write(f"trial {one_line(event.trial)} {event.seconds:.1f} s{problem}\n")
             sys.stderr.flush()
 
-    def show(self, report: Report) -> None:
+    def show(self, report: Report, *, brief: bool = False) -> None:
         """Writes the report."""
-        for line in plain_lines(report, self._verbosity):
+        for line in brief_lines(report) if brief else plain_lines(report, self._verbosity):
             self._stream.write(line + "\n")
         self._stream.flush()
 
@@ -85,6 +85,13 @@ def plain_lines(report: Report, verbosity: int = NORMAL) -> Iterator[str]:
     for number, line in enumerate(no_verdict(report)):
         yield f"no verdict      {line}" if number == 0 else f"                {line}"
     for fact in facts(report):
+        yield f"{fact.label:<{LABEL_WIDTH}}  {fact.text}"
+
+
+def brief_lines(report: Report) -> Iterator[str]:
+    """What a report comes to that stands beside another of the same run."""
+    yield ""
+    for fact in brief_facts(report):
         yield f"{fact.label:<{LABEL_WIDTH}}  {fact.text}"
 
 

@@ -19,6 +19,8 @@ from lro_conformance.lab import OPERATIONS, Bench, Lab, Settings
 from lro_conformance.reproducing import of_cleaning
 from lro_conformance.trials import trial
 from lro_conformance.trials.survey import Survey
+from lro_spec.editions import DEFAULT_EDITION
+from lro_spec.editions import edition as edition_named
 from lro_spec.naming import file_name, ulid_at
 
 DAY = 86_400
@@ -69,6 +71,8 @@ class Cleaning:
     """A call that made an own file."""
     trigger: int | None = None
     """The id of the request that set cleanup off; None where it was none."""
+    told: tuple[str, ...] = ()
+    """What else was said then that names a planted file."""
 
     @property
     def takes_fresh(self) -> bool:
@@ -182,7 +186,8 @@ def _crowd(bench: Bench, name: str) -> Crowd | None:
     if first.file is None or first.file.problem is not None:
         return None
     folder = Path(os.path.dirname(first.file.path))
-    planted = [plant(folder, first.file.data, 1 + n % 60, name) for n in range(CROWD)]
+    convention = bench.lab.convention(first.file.path)
+    planted = [plant(folder, first.file.data, 1 + n % 60, name, convention) for n in range(CROWD)]
     call = bench.call(name, limit=2)
     there = set(os.listdir(folder))
     for path in planted:
@@ -197,12 +202,15 @@ def clean(bench: Bench, ttl_s: int | None, ages: Sequence[int], make: Callable[[
     if not calls or calls[0].file is None or bench.output_dir is None:
         return None
     template, folder = calls[0].file.data, Path(os.path.dirname(calls[0].file.path))
-    operation = calls[0].operation
-    planted = [(plant(folder, template, age, operation), age) for age in (*ages, 40 * DAY)]
-    planted += [(plant(folder, template, 40 * DAY, n), 40 * DAY) for n in OPERATIONS if n != operation]
-    decoys = plant_decoys(folder, bench.workdir, template, operation)
+    operation, convention = calls[0].operation, bench.lab.convention(calls[0].file.path)
+    known = edition_named(convention).operations or OPERATIONS
+    planted = [(plant(folder, template, age, operation, convention), age) for age in (*ages, 40 * DAY)]
+    planted += [(plant(folder, template, 40 * DAY, n, convention), 40 * DAY) for n in known if n != operation]
+    decoys = plant_decoys(folder, bench.workdir, template, operation, convention)
     bench.cleanup()
-    events = bench.events("OffloadFileExpired")
+    said = bench.said()
+    events = [s for s in said if "OffloadFileExpired" in s]
+    named = [s for s in said if any(p.name in s for p, _ in planted)]
     return Cleaning(
         ttl_s=ttl_s,
         planted=tuple(Planted(p, age, not p.exists()) for p, age in planted),
@@ -212,13 +220,14 @@ def clean(bench: Bench, ttl_s: int | None, ages: Sequence[int], make: Callable[[
         listened=bench.lab.tells_events,
         call=calls[0],
         trigger=bench.cleaned,
+        told=tuple(s for s in named if s not in events),
     )
 
 
-def plant(folder: Path, template: bytes, age_s: float, operation: str) -> Path:
+def plant(folder: Path, template: bytes, age_s: float, operation: str, edition: str = DEFAULT_EDITION) -> Path:
     """A complete file like the server's own, back-dated by *age_s* in name, header and modification time."""
     when = datetime.now(UTC) - timedelta(seconds=age_s)
-    path = folder / file_name(operation, ulid=ulid_at(when))
+    path = folder / file_name(operation, edition=edition, ulid=ulid_at(when))
     path.write_bytes(backdated(template, when))
     path.chmod(0o600)
     os.utime(path, (when.timestamp(), when.timestamp()))
@@ -247,10 +256,15 @@ def _like(sample: str, when: datetime) -> str:
     return when.strftime("%Y-%m-%dT%H:%M:%S") + suffix
 
 
-def plant_decoys(folder: Path, workdir: Path, template: bytes, operation: str) -> list[tuple[Path, str]]:
+def plant_decoys(folder: Path, workdir: Path, template: bytes, operation: str, edition: str) -> list[tuple[Path, str]]:
     """Old things that do not match the pattern, are not files directly in the folder, or lie behind a link."""
     past = datetime.now(UTC) - timedelta(days=40)
-    name = file_name(operation, ulid=ulid_at(past))
+    prefix = edition_named(edition).file_prefix
+
+    def another() -> str:
+        return file_name(operation, edition=edition, ulid=ulid_at(past))
+
+    name = another()
     names = [
         *(
             f"{name}.bak",
@@ -264,13 +278,13 @@ def plant_decoys(folder: Path, workdir: Path, template: bytes, operation: str) -
             "notes.txt",
             "data.jsonl",
             "README",
-            "atlatl.db",
-            "atlatl.jsonl",
+            f"{prefix}.db",
+            f"{prefix}.jsonl",
             "other-recall.jsonl",
-            "atlatl_recall.jsonl",
+            f"{prefix}_recall.jsonl",
         ),
-        name.replace("atlatl-", "atlat-"),
-        name.replace("atlatl-", "my-atlatl-"),
+        name.replace(f"{prefix}-", f"{prefix[:-1]}-"),
+        name.replace(f"{prefix}-", f"my-{prefix}-"),
     ]
     made = [(folder / n, "name") for n in dict.fromkeys(names)]
     made = [(path, kind) for path, kind in made if not os.path.lexists(path)]
@@ -278,22 +292,22 @@ def plant_decoys(folder: Path, workdir: Path, template: bytes, operation: str) -
         path.write_bytes(template)
     below = folder / "archive"
     below.mkdir(exist_ok=True)
-    made.append((below / file_name(operation, ulid=ulid_at(past)), "subfolder"))
+    made.append((below / another(), "subfolder"))
     made[-1][0].write_bytes(template)
-    directory = folder / file_name(operation, ulid=ulid_at(past))
+    directory = folder / another()
     directory.mkdir()
     made.append((directory / "keep.txt", "folder"))
     made[-1][0].write_bytes(b"keep\n")
     outside = workdir / "elsewhere"
     outside.mkdir(exist_ok=True)
-    target = outside / file_name(operation, ulid=ulid_at(past))
+    target = outside / another()
     target.write_bytes(template)
     made.append((target, "symlink"))
-    link = folder / file_name(operation, ulid=ulid_at(past))
+    link = folder / another()
     link.symlink_to(target)
     linked = workdir / "linked"
     linked.mkdir(exist_ok=True)
-    made.append((linked / file_name(operation, ulid=ulid_at(past)), "symlink"))
+    made.append((linked / another(), "symlink"))
     made[-1][0].write_bytes(template)
     (folder / "shortcut").symlink_to(linked, target_is_directory=True)
     stamp = past.timestamp()
@@ -308,7 +322,7 @@ def _own(bench: Bench, name: str) -> Expiry | None:
     if not paths:
         return None
     folder, data = Path(os.path.dirname(paths[0])), calls[0].file.data if calls[0].file is not None else b""
-    aged = plant(folder, data, 60, name)
+    aged = plant(folder, data, 60, name, bench.lab.convention(paths[0]))
     begun, cleanups = time.monotonic(), 0
     time.sleep(SHORT_TTL + 0.15)
     while True:

@@ -19,9 +19,6 @@ from lro_conformance.trials.survey import Survey
 HOUR = 3600
 MARGIN_S = 300
 """How far from the default TTL the back-dated files lie, on both sides."""
-HALFWAY = 6400
-"""Where the search for the default threshold begins, in tokens; where it ends is what the server does."""
-
 MOST = 4000
 """The greatest limit asked for when looking for a result above the default threshold."""
 
@@ -108,7 +105,8 @@ def _bracket(bench: Bench, survey: Survey, name: str, detail: str | None) -> Bra
         inline = greatest if greatest.outcome == "inline" else None
         return Bracket(name, detail, inline, _known(survey, inline), top)
     low, high, lower, upper = 0, min(top.limit, max(1, len(top.filed))), None, top
-    near = _near(top)
+    # Where the search begins, in tokens; where it ends is what the server does.
+    near = _near(top, bench.lab.edition.default_threshold_tokens)
     while high - low > 1:
         middle = next((n for n in near if low < n < high), (low + high) // 2)
         call = bench.call(name, detail=detail, limit=middle)
@@ -119,12 +117,12 @@ def _bracket(bench: Bench, survey: Survey, name: str, detail: str | None) -> Bra
     return Bracket(name, detail, lower, _known(survey, lower), upper)
 
 
-def _near(top: Call) -> Iterator[int]:
+def _near(top: Call, default: int) -> Iterator[int]:
     """Limits to try first: around the one at which E should reach the default, going by the sizes of the records."""
     if not top.estimate or top.file is None:
         return
     reached = list(accumulate(len(line.raw) for line in top.file.record_lines))
-    guess = bisect_right(reached, reached[-1] * HALFWAY / top.estimate) if reached else 0
+    guess = bisect_right(reached, reached[-1] * default / top.estimate) if reached else 0
     yield from (guess, guess + 1, guess - 3, guess + 4)
 
 

@@ -14,12 +14,11 @@ from lro_conformance.judge import NotObserved
 from lro_conformance.lab import Lab
 from lro_conformance.trials import trial
 from lro_conformance.trials.survey import Survey
+from lro_spec.editions import DEFAULT_EDITION, StandardRecipe
+from lro_spec.editions import edition as edition_named
 from lro_spec.evaluation import standard
 from lro_spec.probing import literals
 from lro_spec.recipes import Agreement, JqRun, JqRunner, Pipeline, RecipeSyntaxError, agrees, parse_command, probe
-
-STANDARD = range(1, 11)
-"""The numbers of the standard recipes."""
 
 PATIENCE_S = 4.0
 """How long a recipe may take for a file of a few hundred records; an honest one takes a hundredth of a second."""
@@ -78,12 +77,20 @@ class Try:
     """What it was made to look for, in place of its own placeholder."""
     output: JqRun
     """What jq gave."""
+    edition: str = DEFAULT_EDITION
+    """The edition whose recipe has this number, at the detail level of the file."""
+
+    @property
+    def standard(self) -> StandardRecipe:
+        """That recipe."""
+        return standard(self.number, self.edition, level_in(self.edition, self.command.call))
 
     @cached_property
     def agreement(self) -> Agreement:
         """How that compares with what the recipe means, evaluated without jq."""
         call = self.command.call
-        return agrees(self.number, self.output, call.filed, self.literal, header=call.header)
+        options: _Options = {"edition": self.edition, "detail": level_in(self.edition, call)}
+        return agrees(self.number, self.output, call.filed, self.literal, header=call.header, **options)
 
     def evidence(self) -> str:
         """What to paste."""
@@ -111,14 +118,43 @@ class Recipes:
     """The jq of the machine, where there is one, or else libjq."""
     real: Mapping[str, str]
     """The paths that descriptors and their recipes name, and each without links, as it was then."""
+    edition: str = DEFAULT_EDITION
+    """The edition whose recipes were looked for."""
+
+    def lacking(self) -> Iterator[tuple[StandardRecipe, Call]]:
+        """The standard recipes of `unmet`, each with the descriptor that lacks it."""
+        for number, call in self.unmet:
+            yield standard(number, self.edition, level_in(self.edition, call)), call
+
+
+class _Options(TypedDict):
+    edition: str
+    detail: str
+
+
+def level_in(edition: str, call: Call) -> str:
+    """The detail level whose library of an edition a file's recipes are: that of its summary, or else full."""
+    said = call.summary.get("detail", call.header.get("detail"))
+    return said if isinstance(said, str) and said in edition_named(edition).details else "full"
+
+
+def roles(edition: str, call: Call) -> tuple[StandardRecipe, ...]:
+    """The standard recipes that a descriptor has to have."""
+    return edition_named(edition).recipes_at(level_in(edition, call))
 
 
 @trial("the ten recipes, run on real files")
 def recipes(lab: Lab, survey: Survey) -> Recipes:
     """Run the recipes on files of every detail level."""
+    return recipes_by(lab.edition.name, survey, lambda said: lab.step("recipes", said))
+
+
+def recipes_by(edition: str, survey: Survey, step: Callable[[str], object] = lambda _: None) -> Recipes:
+    """Run the recipes of a survey and compare them with those of an edition; no server is needed for it."""
     commands = {id(c): commands_of(c) for c in survey.files}
     if not any(commands.values()):
-        return Recipes((), (), tuple((n, survey.files[0]) for n in STANDARD) if survey.files else (), "none", {})
+        none = tuple((r.number, survey.files[0]) for r in roles(edition, survey.files[0])) if survey.files else ()
+        return Recipes((), (), none, "none", {}, edition)
     binary = shutil.which("jq")
     chosen = _to_run(survey, commands)
     tries: list[Try] = []
@@ -128,18 +164,19 @@ def recipes(lab: Lab, survey: Survey) -> Recipes:
     limits: _Limits = {"timeout_s": PATIENCE_S, "max_output": most}
     with JqRunner(binary, **limits) as installed, JqRunner(**limits) as bundled:
         for call in chosen:
-            lab.step("recipes", f"{call.operation} {call.detail or ''}")
-            for number in STANDARD:
-                found = attempt(bundled, number, call, commands[id(call)])
+            step(f"{call.operation} {call.detail or ''}")
+            for role in roles(edition, call):
+                found = attempt(bundled, edition, role, call, commands[id(call)])
                 if call is chosen[-1] and binary is not None:
                     found += again(installed, found[-1:])
                 tries += found
                 if not found:
-                    unmet.append((number, call))
+                    unmet.append((role.number, call))
     flat = tuple(c for found in commands.values() for c in found)
     named = {c.pipeline.path for c in flat if c.pipeline is not None}
     named |= {path for c in survey.files if isinstance(path := c.descriptor.get("file_path"), str)}
-    return Recipes(flat, tuple(tries), tuple(unmet), binary or "libjq", {p: real_path(p) for p in sorted(named)})
+    real = {p: real_path(p) for p in sorted(named)}
+    return Recipes(flat, tuple(tries), tuple(unmet), binary or "libjq", real, edition)
 
 
 def commands_of(call: Call) -> list[Command]:
@@ -175,19 +212,24 @@ def without_path(command: Command) -> str:
 
 
 def attempt(
-    runner: JqRunner, number: int, call: Call, commands: Sequence[Command], may: Callable[[Command], bool] | None = None
+    runner: JqRunner,
+    edition: str,
+    role: StandardRecipe,
+    call: Call,
+    commands: Sequence[Command],
+    may: Callable[[Command], bool] | None = None,
 ) -> list[Try]:
-    """The runs of the command that does what standard recipe *number* does: the one at its place, or else any other.
+    """The runs of the command that does what a standard recipe does: the one at its place, or else any other.
 
     Where none does, the runs of the one at its place; nothing when there is none either. *may* has the last word on
     commands at other places: few records are soon right by chance.
     """
-    own = [c for c in commands if c.index == number - 1]
+    own = [c for c in commands if c.index == role.number - 1]
     first: list[Try] = []
     for command in (*own, *(c for c in commands if c not in own)):
         if command.pipeline is None:
             continue
-        found = list(_runs(runner, number, call, command, command.pipeline))
+        found = list(_runs(runner, edition, role, command, command.pipeline))
         if all(right(t) for t in found) and (may is None or command in own or may(command)):
             return found
         first = first or (found if command in own else [])
@@ -206,15 +248,25 @@ def again(runner: JqRunner, tries: Sequence[Try]) -> list[Try]:
         pipeline, call = one.command.pipeline, one.command.call
         if pipeline is None or call.file is None:
             continue
-        changed = probe(pipeline, one.number, one.literal) if one.literal is not None else pipeline
+        changed = _made_to_look(pipeline, one.edition, one.standard, call, one.literal)
         found.append(replace(one, output=runner.run(changed or pipeline, call.file.data)))
     return found
 
 
-def _runs(runner: JqRunner, number: int, call: Call, command: Command, pipeline: Pipeline) -> Iterator[Try]:
-    for literal in literals(standard(number).effect, call.filed):
-        changed = probe(pipeline, number, literal) if literal is not None else pipeline
+def _runs(runner: JqRunner, edition: str, role: StandardRecipe, command: Command, pipeline: Pipeline) -> Iterator[Try]:
+    call = command.call
+    for literal in literals(role.effect, call.filed):
+        changed = _made_to_look(pipeline, edition, role, call, literal)
         if changed is None:
             changed, literal = pipeline, None
         data = call.file.data if call.file is not None else b""
-        yield Try(number, command, literal, runner.run(changed, data))
+        yield Try(role.number, command, literal, runner.run(changed, data), edition)
+
+
+def _made_to_look(
+    pipeline: Pipeline, edition: str, role: StandardRecipe, call: Call, literal: str | None
+) -> Pipeline | None:
+    """The pipeline with another literal; None where it has none that could be another."""
+    if literal is None:
+        return pipeline
+    return probe(pipeline, role.number, literal, edition=edition, detail=level_in(edition, call))

@@ -15,9 +15,31 @@ from lro_conformance.lab import LAWFUL, LIMIT, NEVER, Bench, Lab, Settings
 from lro_conformance.operations import TOOLS, Operation
 from lro_conformance.seeds import NOWHERE
 from lro_conformance.trials import trial
+from lro_conformance.wire import ServerProcess
 
 EDGE_LIMIT = 40
 """How many records the calls ask for that the exact threshold is tested with."""
+
+
+MANY = 40
+"""How many notifications of one server are looked at."""
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a server said that is no result of a call: of a method, or as a notification."""
+
+    kind: str
+    """``initialize``, ``server/discover``, ``tools/list``, or the method of a notification."""
+    value: Any
+    """The result, or the parameters."""
+
+
+def said(server: ServerProcess) -> tuple[Said, ...]:
+    """What a server has said so far beside the results of calls."""
+    opened = "server/discover" if server.modern else "initialize"
+    heard = [Said(str(n["method"]), n.get("params")) for n in server.notifications()[:MANY]]
+    return (Said(opened, server.handshake), *(Said("tools/list", page) for page in server.listed), *heard)
 
 
 @dataclass(frozen=True)
@@ -60,6 +82,8 @@ class Survey:
     """What the server says of itself."""
     protocol: str | None
     """The version of MCP that it speaks."""
+    messages: tuple[Said, ...] = ()
+    """What it said beside the results of calls."""
 
     @property
     def offloaded(self) -> list[Call]:
@@ -192,6 +216,7 @@ def _look(lab: Lab, bench: Bench, adjustable: bool) -> Survey:
         named=lab.profile.operations is not None,
         server_info=bench.server.server_info,
         protocol=bench.server.protocol_version,
+        messages=said(bench.server),
     )
 
 

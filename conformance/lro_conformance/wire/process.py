@@ -22,6 +22,10 @@ from lro_conformance.wire.dialogue import Failure, Reply
 
 CLIENT_NAME = "lro-certify"
 PROTOCOL_VERSION = "2025-11-25"
+MODERN_VERSION = "2026-07-28"
+"""The protocol without a handshake: each request says which version it speaks and who asks."""
+META = "io.modelcontextprotocol/"
+"""What the names of the protocol's own metadata begin with."""
 _MAX_PAGES = 100
 
 
@@ -63,6 +67,11 @@ class ServerProcess(Connection):
         self.protocol_version: str | None = None
         """What the server answered to `initialize`; None where it was not a string."""
         self.instructions: str | None = None
+        self.handshake: dict[str, Any] = {}
+        """The result that opened the conversation, of `initialize` or of `discover`."""
+        self.listed: list[dict[str, Any]] = []
+        """The results of tools/list, a page each."""
+        self._envelope: dict[str, Any] | None = None
         self.on_closed: Callable[[], None] | None = None
         """Called once, when it has ended."""
         self._env, self._cwd, self._file_size_limit = env, cwd, file_size_limit
@@ -202,7 +211,7 @@ class ServerProcess(Connection):
         params = {"protocolVersion": protocol_version, "capabilities": dict(capabilities or {}), "clientInfo": client}
         reply = self.request("initialize", params, self.limits.start_timeout_s if timeout_s is None else timeout_s)
         if reply.ok:
-            result = as_object(reply.result)
+            self.handshake = result = as_object(reply.result)
             self.server_info = as_object(result.get("serverInfo"))
             self.capabilities = as_object(result.get("capabilities"))
             self.protocol_version = _text(result.get("protocolVersion"))
@@ -210,10 +219,53 @@ class ServerProcess(Connection):
             self.notify("notifications/initialized")
         return reply
 
+    def discover(
+        self,
+        *,
+        client_name: str | None = None,
+        capabilities: Mapping[str, Any] | None = None,
+        timeout_s: float | None = None,
+    ) -> Reply:
+        """Opens a conversation by the protocol of 2026-07-28: from now on each request carries its envelope.
+
+        `modern` tells whether the server speaks it; where it does not, nothing has changed.
+        """
+        client = {"name": client_name or CLIENT_NAME, "version": _suite_version()}
+        self._envelope = {
+            f"{META}protocolVersion": MODERN_VERSION,
+            f"{META}clientCapabilities": dict(capabilities or {}),
+            f"{META}clientInfo": client,
+            f"{META}logLevel": "debug",
+        }
+        limit = self.limits.start_timeout_s if timeout_s is None else timeout_s
+        reply = self.request("server/discover", None, limit)
+        result = as_object(reply.result)
+        versions: Any = result.get("supportedVersions")
+        if not (reply.ok and isinstance(versions, list) and MODERN_VERSION in versions):
+            self._envelope = None
+            return reply
+        self.handshake = result
+        self.server_info = as_object(as_object(result.get("_meta")).get(f"{META}serverInfo"))
+        self.capabilities = as_object(result.get("capabilities"))
+        self.protocol_version = MODERN_VERSION
+        self.instructions = _text(result.get("instructions"))
+        return reply
+
+    @property
+    def modern(self) -> bool:
+        """Whether the conversation goes by the protocol of 2026-07-28."""
+        return self._envelope is not None
+
+    def send(self, method: str, params: Mapping[str, Any] | None = None) -> int:
+        """Sends a request without waiting, with the envelope of its protocol; its id, for `wait`."""
+        if self._envelope is not None:
+            params = {**(params or {}), "_meta": {**as_object((params or {}).get("_meta")), **self._envelope}}
+        return super().send(method, params)
+
     @property
     def offers_logging(self) -> bool:
         """Whether `set_log_level` makes sense."""
-        return "logging" in self.capabilities
+        return "logging" in self.capabilities and not self.modern
 
     def set_log_level(self, level: str = "debug") -> Reply:
         """Asks for log notifications from this level on."""
@@ -232,6 +284,8 @@ class ServerProcess(Connection):
             params = None if cursor is None else {"cursor": cursor}
             reply = self.request("tools/list", params, max(0.0, deadline - time.monotonic()))
             result = as_object(reply.result)
+            if reply.ok:
+                self.listed.append(result)
             entries: Any = result.get("tools")
             for entry in cast("list[Any]", entries) if isinstance(entries, list) else []:
                 if isinstance(entry, dict):
