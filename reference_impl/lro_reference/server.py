@@ -53,6 +53,8 @@ async def _serve(service: Service) -> None:
         pass  # the client has gone; there is nobody to tell
     finally:
         custodian.cancel()
+        if service.toolbox is not None:
+            service.toolbox.report(to_stderr)
 
 
 def lro_capability() -> dict[str, Any]:

@@ -6,18 +6,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from lro_reference.events import Emit, Event
 from lro_reference.extraction.extract import EXTRACT, MEMORY_EDITION
 from lro_reference.extraction.family import FamilyTool, Workbench
 from lro_reference.extraction.files import OffloadedFiles
 from lro_reference.extraction.guidance import guidance
 from lro_reference.extraction.limits import Limits, Refused
 from lro_reference.extraction.sandbox import Sandbox
+from lro_reference.extraction.scratchpad import SCRATCHPAD
 from lro_reference.extraction.virtual import VIRTUAL
 from lro_reference.settings import Settings
 from lro_reference.tooling import Answer, BadCall, Tool, check_arguments, tool_named
 from lro_spec.messages import OffloadResponse
 
-FAMILIES: Mapping[str, tuple[FamilyTool, ...]] = {"extract": EXTRACT, "virtual": VIRTUAL}
+FAMILIES: Mapping[str, tuple[FamilyTool, ...]] = {"extract": EXTRACT, "virtual": VIRTUAL, "scratchpad": SCRATCHPAD}
 """By name, as ``--tools`` takes them."""
 
 
@@ -28,7 +30,7 @@ class Toolbox:
         self, families: Sequence[str], settings: Settings, limits: Limits | None = None, *, prefix: str = ""
     ) -> None:
         limits = limits or Limits()
-        self._bench = Workbench(OffloadedFiles(settings.folder, settings.ttl_seconds), limits, Sandbox(limits), prefix)
+        self._bench = Workbench(OffloadedFiles(settings.folder, settings.ttl_seconds), limits, Sandbox(limits))
         self._known = {
             tool.name: (tool, member.handler)
             for family in families
@@ -53,10 +55,18 @@ class Toolbox:
         except (BadCall, Refused) as problem:
             return Answer((str(problem),), is_error=True)
 
+    def report(self, emit: Emit) -> None:
+        """Tells what the tools with a budget have saved and given out, where there are any."""
+        budget = self._bench.budget
+        if budget.tokens_extracted:
+            counts = {"tokens_intercepted": budget.tokens_intercepted, "tokens_extracted": budget.tokens_extracted}
+            emit(Event("ScratchpadUsage", "info", counts))
+
     def offered(self, response: OffloadResponse) -> OffloadResponse:
         """A descriptor that goes out: its file can be read from now on, and its guidance says how."""
         if not self._known:
             return response
         self._bench.files.remember(response)
+        self._bench.budget.intercepted(response.summary.estimated_tokens)
         memories = f"/{MEMORY_EDITION.file_prefix}-" in response.file_path
         return replace(response, guidance=guidance(response, "memories" if memories else "records", list(self._known)))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+from lro_reference.extraction.budget import Budget
 from lro_reference.extraction.files import OffloadedFiles
 from lro_reference.extraction.limits import Limits
 from lro_reference.extraction.sandbox import Sandbox
@@ -19,8 +20,8 @@ class Workbench:
     files: OffloadedFiles
     limits: Limits
     sandbox: Sandbox
-    prefix: str = ""
-    """What stands before the names of tools that would collide with others'."""
+    budget: Budget = field(default_factory=Budget)
+    """What the answers of the scratchpad's tools may cost."""
 
 
 Handler = Callable[[Workbench, Mapping[str, Any]], str]

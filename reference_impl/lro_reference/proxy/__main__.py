@@ -75,6 +75,8 @@ def _relay(options: ProxyOptions, upstream: Upstream) -> int:
         own.settle(_GRACE_S)
     _drain(answers, relay, upstream)
     over.set()
+    if toolbox is not None:
+        toolbox.report(to_stderr)
     return 0
 
 

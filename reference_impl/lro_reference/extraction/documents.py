@@ -1,0 +1,128 @@
+"""An offloaded file as one document, an array of its records, and places in it: paths, kinds, shapes.
+
+A path is keys and indices with dots between them. A key that has a dot itself is written as a JSON string, and the
+document's own root is the empty path: ``17."org.example".rounds.0``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, BinaryIO, cast
+
+import orjson
+
+from lro_reference import exact
+from lro_reference.extraction.limits import Refused
+from lro_reference.tooling import shown
+
+_LARGEST = 16 << 20
+_SEGMENT = re.compile(r'"(?:[^"\\]|\\.)*"|[^."]+')
+_MOST_KEYS = 40
+
+
+def document(file: BinaryIO) -> list[Any]:
+    """All records. Raises `Refused` for a file that is too large to be held as a whole."""
+    file.seek(0, 2)
+    if file.tell() > _LARGEST:
+        raise Refused(f"the file has {file.tell()} bytes, too many to take apart: use grep, head or slice")
+    file.seek(0)
+    file.readline()
+    return [_value(line) for line in file]
+
+
+def _value(line: bytes) -> Any:
+    try:
+        return exact.parse(line)
+    except exact.InexactError:
+        return line.decode("utf-8", "replace").rstrip("\n")
+
+
+def segments(path: str) -> list[str]:
+    """The parts of a path. Raises `Refused`."""
+    found = _SEGMENT.findall(path)
+    if path and ".".join(found) != path:
+        raise Refused(f'{shown(path)} is no path: keys and indices with dots between them, such as 0.title or 3."a.b"')
+    return [str(orjson.loads(part)) if part.startswith('"') else part for part in found]
+
+
+def at(root: Any, path: str) -> Any:
+    """The value at a path. Raises `Refused`: which segment fails, the valid prefix, and what there is instead."""
+    value, valid = root, list[str]()
+    for part in segments(path):
+        found: Any = None
+        if isinstance(value, dict) and part in value:
+            found = cast("dict[str, Any]", value)[part]
+        elif (
+            isinstance(value, list) and part.isascii() and part.isdigit() and int(part) < len(cast("list[Any]", value))
+        ):
+            found = cast("list[Any]", value)[int(part)]
+        else:
+            raise Refused(f"no {shown(part)} at {shown('.'.join(valid))}: {_there(value)}")
+        value = found
+        valid.append(_quoted(part))
+    return value
+
+
+def _quoted(part: str) -> str:
+    return orjson.dumps(part).decode() if "." in part or '"' in part else part
+
+
+def _there(value: Any) -> str:
+    if isinstance(value, dict):
+        keys = list(cast("dict[str, Any]", value))
+        more = f" and {len(keys) - _MOST_KEYS} more" if len(keys) > _MOST_KEYS else ""
+        return f"there are {', '.join(map(_quoted, keys[:_MOST_KEYS]))}{more}" if keys else "it is an empty object"
+    if isinstance(value, list):
+        return f"it is an array of {len(cast('list[Any]', value))} items, from 0 on"
+    return f"it is {kind(value)}, which has no parts"
+
+
+def kind(value: Any) -> str:
+    """The JSON type, and the size of what has one."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "boolean"
+        case str():
+            return f"string({len(value)})"
+        case list():
+            return f"array({len(cast('list[Any]', value))})"
+        case dict():
+            return f"object({len(cast('dict[str, Any]', value))})"
+        case _:
+            return "number"
+
+
+def outline(value: Any, name: str, depth: int, indent: int = 0) -> Iterator[str]:
+    """One line a node: its name and kind; of an array's items the first, which stands for all."""
+    yield f"{'  ' * indent}{name}: {kind(value)}"
+    if depth == 0:
+        return
+    if isinstance(value, dict):
+        for key, inner in cast("dict[str, Any]", value).items():
+            yield from outline(inner, _quoted(key), depth - 1, indent + 1)
+    elif isinstance(value, list) and value:
+        yield from outline(cast("list[Any]", value)[0], "[0]", depth - 1, indent + 1)
+
+
+def items(value: Any, path: str) -> Sequence[Any]:
+    """The items of an array. Raises `Refused` for anything else."""
+    if not isinstance(value, list):
+        raise Refused(f"{shown(path)} is {kind(value)}, not an array")
+    return cast("list[Any]", value)
+
+
+def item_schema(values: Sequence[Any]) -> Mapping[str, Any]:
+    """Keys of items: their types, and how many items have them."""
+    found: dict[str, tuple[set[str], int]] = {}
+    kinds: set[str] = set()
+    for value in values:
+        kinds.add(kind(value).partition("(")[0])
+        if isinstance(value, dict):
+            for key, inner in cast("dict[str, Any]", value).items():
+                types, count = found.get(key, (set[str](), 0))
+                found[key] = (types | {kind(inner).partition("(")[0]}, count + 1)
+    keys = {key: {"types": sorted(types), "in": f"{n} of {len(values)}"} for key, (types, n) in found.items()}
+    return {"items": len(values), "kinds": sorted(kinds), "keys": keys}
