@@ -50,11 +50,8 @@ class Proxy:
         import subprocess
         import threading
 
-        at = sys.argv.index("--")
         environment = {k: v for k, v in os.environ.items() if not k.startswith(PREFIX)}
-        self.server = subprocess.Popen(
-            sys.argv[at + 1 :], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment
-        )
+        self.server = subprocess.Popen(self.behind(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment)
         threading.Thread(target=self.forward, daemon=True).start()
         assert self.server.stdout is not None
         for line in self.server.stdout:
@@ -62,6 +59,10 @@ class Proxy:
         self.gone = True
         self.at_the_end()
         os._exit(0)
+
+    def behind(self) -> list[str]:
+        """The command of the server."""
+        return sys.argv[sys.argv.index("--") + 1 :]
 
     def say(self, line: bytes) -> None:
         """Writes a line to the client."""

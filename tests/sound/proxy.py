@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from tests.servers.proxy import Record
 
 
-def honest(why: str, *, warns: tuple[str, ...] = ()) -> Callable[[type[Proxy]], type[Proxy]]:
+def honest(why: str, *, warns: tuple[str, ...] = (), profile: str = PROFILE) -> Callable[[type[Proxy]], type[Proxy]]:
     """Enter a proxy as one that nobody may blame; in front of a server without LRO it proves level 2."""
     ids = tuple(f"LRO-PROXY-{id}" for id in warns)
-    return sound(why, proves=2, warns=ids, lacks=WITHOUT_LRO, profile=PROFILE)
+    return sound(why, proves=2, warns=ids, lacks=WITHOUT_LRO, profile=profile)
 
 
 @honest("It is the plain one: whatever is blamed here is the suite's own fault.")
@@ -104,3 +104,19 @@ class tells_the_end_by_a_result(Proxy):
         text = {"type": "text", "text": "the server behind this proxy has ended"}
         for id in list(self.asked):
             self.say(self.encode({"jsonrpc": "2.0", "id": id, "result": {"content": [text], "isError": True}}))
+
+
+FILED = PROFILE.replace('--, "{upstream}"', '"--config={upstream_config}"')
+
+
+@honest("Its server is named in a file.", profile=FILED)
+class reads_its_server_from_a_file(Proxy):
+    def behind(self) -> list[str]:
+        import sys
+
+        named = [word.removeprefix("--config=") for word in sys.argv if word.startswith("--config=")]
+        if not named:
+            return super().behind()
+        with open(named[0], encoding="utf-8") as file:
+            (server,) = loads(file.read())["mcpServers"].values()
+        return [server["command"], *server["args"]]
