@@ -22,6 +22,7 @@ from lro_conformance.lab import Lab, ServerTrouble
 from lro_conformance.notes import notes
 from lro_conformance.profile import Profile, ProfileError
 from lro_conformance.report.model import CheckResult, Report, RequirementResult, ServerInfo, Span
+from lro_conformance.reproducing import Everything
 from lro_conformance.restricting import foreign_operations, restricted
 from lro_conformance.trials import Trial, closure
 from lro_conformance.trials.live import EXAMPLES, Live
@@ -363,6 +364,7 @@ class Session:
             duration_s=duration_s,
             notes=self._notes(failure),
             failure=failure,
+            reproduce=_once_more(survey) if failure is not None else "",
             starts=starts,
             hardening=own["hardening"],
             extensions={group: own[group] for group in EXTENSIONS},
@@ -393,6 +395,12 @@ class Session:
         if verdict in (Verdict.NOT_OBSERVED, Verdict.NOT_APPLICABLE):
             reason = "; ".join(dict.fromkeys(c.observed for c in results)) or "not part of this run"
         return RequirementResult(one, verdict, tuple(results), reason)
+
+
+def _once_more(survey: object) -> str:
+    """What starts a server once more that did not come so far as to be observed."""
+    start = survey.start if isinstance(survey, ServerTrouble) else None
+    return "" if start is None else Everything(start).reproducer()
 
 
 def masks_of(profile: Profile) -> Masks:

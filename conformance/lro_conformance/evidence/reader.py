@@ -153,7 +153,10 @@ class _Reader:
     def _trial(self, name: str) -> Any:
         value = self._json(name)
         if "raised" in value:
-            return _raised(str(value["raised"]), str(value["message"]))
+            made = _raised(str(value["raised"]), str(value["message"]))
+            if isinstance(made, ServerTrouble) and value.get("start") is not None:
+                made.start = self._codec.decode(Start, value["start"])
+            return made
         title = name.removeprefix("trials/").removesuffix(".json")
         known = trials().get(title)
         if known is None and title != OVERALL:

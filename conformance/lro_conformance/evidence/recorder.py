@@ -252,8 +252,10 @@ def _number(start: Start) -> int:
     return start.number
 
 
-def _problem(found: BaseException) -> dict[str, str]:
-    return {"raised": type(found).__name__, "message": str(found)}
+def _problem(found: BaseException) -> dict[str, Any]:
+    told: dict[str, Any] = {"raised": type(found).__name__, "message": str(found)}
+    start = getattr(found, "start", None)
+    return told if start is None else told | {"start": _number(start)}
 
 
 def _property(result: CheckResult) -> dict[str, Any]:

@@ -160,6 +160,11 @@ def no_verdict(report: Report) -> list[str]:
     return [one_line(line, 1_000) for line in lines(report.failure or "")][:EVIDENCE_LINES]
 
 
+def once_more(report: Report) -> list[str]:
+    """The command that shows once more why there is no verdict, a line at a time, as it has to be pasted."""
+    return lines(report.reproduce) if report.failure is not None else []
+
+
 def _row(result: RequirementResult) -> Row:
     requirement = result.requirement
     keyword = "" if requirement.keyword == "MUST" else f" ({requirement.keyword})"

@@ -17,7 +17,18 @@ from rich.table import Table
 from rich.text import Text
 
 from lro_conformance.events import Event
-from lro_conformance.report.layout import MARKS, Detail, Fact, Row, brief_facts, details, facts, no_verdict, sections
+from lro_conformance.report.layout import (
+    MARKS,
+    Detail,
+    Fact,
+    Row,
+    brief_facts,
+    details,
+    facts,
+    no_verdict,
+    once_more,
+    sections,
+)
 from lro_conformance.report.model import Report
 from lro_conformance.report.progress import Progress, TrialProgress
 from lro_conformance.verdicts import Verdict
@@ -80,6 +91,9 @@ class LiveView:
             self._console.print()
         for line in no_verdict(report):
             self._console.print(Text(line, "bold red"), soft_wrap=True)
+        if again := once_more(report):
+            self._labelled([("once more", "to paste:")])
+            self._as_it_is(again)
         self._console.print(_facts(facts(report)))
 
     def moving(self) -> RenderableType:

@@ -9,7 +9,16 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from lro_conformance.report.exits import HOLDS, exit_code
-from lro_conformance.report.layout import CheckDetail, Detail, details, facts, no_verdict, reason_of, warnings_of
+from lro_conformance.report.layout import (
+    CheckDetail,
+    Detail,
+    details,
+    facts,
+    no_verdict,
+    once_more,
+    reason_of,
+    warnings_of,
+)
 from lro_conformance.report.model import Report, RequirementResult
 from lro_conformance.report.text import one_line
 from lro_conformance.verdicts import Verdict
@@ -78,6 +87,8 @@ def _blocks(report: Report) -> Iterator[str]:
     yield f"## {headline(report)}"
     if report.failure is not None:
         yield block(no_verdict(report))
+        if again := once_more(report):
+            yield folded("See it again", block(again, whole=True))
     yield table(("", ""), ((f.label, code(f.text) if f.label in SAID else plain(f.text)) for f in facts(report)))
     for detail in details(report):
         yield from _detail(detail)

@@ -107,6 +107,8 @@ class Report:
     """What a reader should know and no verdict says: volatile fields, widened tolerances, missing keys of a profile."""
     failure: str | None = None
     """Set when there is no verdict: why the server could not be observed (exit code 3)."""
+    reproduce: str = ""
+    """A command for bash that starts a server once more that could not be observed; empty where none is known."""
     starts: int = 0
     """How many times a server was started."""
     hardening: str = field(default="not-observed")
@@ -149,6 +151,7 @@ class Report:
             "counts": self.counts(),
             "notes": list(self.notes),
             "failure": self.failure,
+            **({"reproduce": self.reproduce} if self.reproduce else {}),
             "seed": self.seed,
             "server_starts": self.starts,
             "started_at": self.started_at,

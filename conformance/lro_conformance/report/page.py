@@ -22,6 +22,7 @@ from lro_conformance.report.layout import (
     facts,
     in_the_way,
     no_verdict,
+    once_more,
     reason_of,
 )
 from lro_conformance.report.model import CheckResult, Report, RequirementResult
@@ -91,6 +92,7 @@ def to_html(report: Report) -> str:
         levels=[(n, report.levels[n], in_the_way(report, n)[:MOST_LINKS]) for n in sorted(report.levels)],
         facts=[fact for fact in facts(report) if not fact.label.startswith("Level ")],
         problem=no_verdict(report),
+        again=once_more(report),
         parts=[part for part in parts if part.entries],
         verdicts=[(v, sum(r.verdict is v for r in report.requirements)) for v in reversed(Verdict)],
         bars=chart(report),

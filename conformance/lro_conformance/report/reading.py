@@ -65,6 +65,7 @@ def report_of(value: Any, name: str = "the report") -> Report:
         duration_s=value["duration_s"],
         notes=tuple(value.get("notes", ())),
         failure=value.get("failure"),
+        reproduce=value.get("reproduce", ""),
         starts=value.get("server_starts", 0),
         hardening=value.get("hardening", "not-observed"),
         extensions=dict(value.get("extensions", {})),

@@ -9,7 +9,16 @@ from types import TracebackType
 from typing import Protocol, Self, TextIO
 
 from lro_conformance.events import Event, TrialFinished
-from lro_conformance.report.layout import CheckDetail, Detail, brief_facts, details, facts, no_verdict, sections
+from lro_conformance.report.layout import (
+    CheckDetail,
+    Detail,
+    brief_facts,
+    details,
+    facts,
+    no_verdict,
+    once_more,
+    sections,
+)
 from lro_conformance.report.model import Report
 from lro_conformance.report.text import one_line
 
@@ -84,6 +93,9 @@ def plain_lines(report: Report, verbosity: int = NORMAL) -> Iterator[str]:
         yield ""
     for number, line in enumerate(no_verdict(report)):
         yield f"no verdict      {line}" if number == 0 else f"                {line}"
+    if again := once_more(report):
+        yield "once more"
+        yield from again
     for fact in facts(report):
         yield f"{fact.label:<{LABEL_WIDTH}}  {fact.text}"
 
