@@ -129,6 +129,13 @@ def test_the_reference_tells_of_every_command_schema_and_name(build, tmp_path: P
     assert {p.stem for p in (tmp_path / "reference/requirements").glob("LRO-*.md")} == ids
 
 
+def test_every_page_is_in_the_navigation():
+    navigation = (ROOT / "docs/site/mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:\n")[2]
+    listed = set(re.findall(r": (\S+\.md)$", navigation, re.MULTILINE))
+    written = {path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md")} - {"README.md"}
+    assert written - listed == set()
+
+
 # In a browser
 
 
