@@ -52,9 +52,10 @@ def offloaded(client: Client, payload: Any = ISSUES) -> dict[str, Any]:
 
 
 def test_the_reference_server_reads_what_it_has_offloaded(tmp_path: Path) -> None:
+    """Also while a query runs, and never to offload the answer once more."""
     with server(tmp_path) as client:
         assert "lro_extract" in names(client)
-        descriptor = json.loads(said(client.result("recall_memories", limit=100)))
+        descriptor = json.loads(said(client.result("recall_memories", limit=100, detail="full")))
         assert "lro_extract" in descriptor["guidance"]
         assert "shell" not in descriptor["guidance"].replace("No shell is needed", "")
         assert len(descriptor["jq_recipes"]) == 10
@@ -63,30 +64,17 @@ def test_the_reference_server_reads_what_it_has_offloaded(tmp_path: Path) -> Non
         counts = json.loads(said(client.result("lro_extract", file_path=path, recipe=8)))
         assert sum(group["count"] for group in counts) == 100
         assert said(client.result("lro_extract", file_path=path, query="length", slurp=True)) == "100"
-        wrong = client.result("lro_extract", file_path=path, query="env")
-        assert wrong["isError"] is True
-        assert client.leave() == 0
+        assert client.result("lro_extract", file_path=path, query="env")["isError"] is True
 
-
-def test_an_answer_larger_than_the_threshold_is_not_offloaded_again(tmp_path: Path) -> None:
-    with server(tmp_path) as client:
-        descriptor = json.loads(said(client.result("recall_memories", limit=60, detail="full")))
-        answer = said(client.result("lro_extract", file_path=descriptor["file_path"], recipe=4, params={"n": 20}))
+        answer = said(client.result("lro_extract", file_path=path, recipe=4, params={"n": 20}))
         assert len(json.loads(answer)) == 20
         assert len(answer) > 4 * 500
-        assert [path.name for path in tmp_path.iterdir()] == [Path(descriptor["file_path"]).name]
+        assert [file.name for file in tmp_path.iterdir()] == [Path(path).name]
 
-
-def test_a_query_that_runs_does_not_hold_up_other_calls(tmp_path: Path) -> None:
-    with server(tmp_path) as client:
-        path = json.loads(said(client.result("recall_memories", limit=60)))["file_path"]
-        slow = client.call("lro_extract", file_path=path, query=BUSY)
+        client.call("lro_extract", file_path=path, query=BUSY)
         begun = time.monotonic()
         assert len(json.loads(said(client.result("recall_memories", limit=1)))["results"]) == 1
         assert time.monotonic() - begun < 9
-        client.send(
-            {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": slow, "reason": "enough"}}
-        )
 
 
 def test_the_official_client_reads_a_file(tmp_path: Path) -> None:
