@@ -7,6 +7,7 @@ does not match, or comes last: where jq would stop with an error, nothing stops.
 from __future__ import annotations
 
 import heapq
+import re
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -25,6 +26,8 @@ _TOP = 10
 _PLAIN = {str, int, bool, type(None)}
 """What a plain parser loses nothing of."""
 _SAFE = 2.0**53
+_SPECIAL = re.compile(r"[\\\t\n\r]")
+_encode = json.Encoder().encode
 _CELL = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
 _KINDS = ((type(None),), (bool,), (int, float), (str,), (list,), (dict,))
 
@@ -90,23 +93,25 @@ def _not_empty(word: str) -> Matches:
 
 
 def _table(*paths: Path) -> Run:
+    readers = [(path, _reader(path)) for path in paths]
+
     def rows(file: BinaryIO, word: str, most: int | None) -> Rows:
         for line, record in islice(records(file, *(path[0] for path in paths)), most):
-            cells = (_cell(_field(record, path), line, path) for path in paths)
+            cells = [_cell(read(record), line, path) for path, read in readers]
             yield "\t".join(cells).encode("utf-8", "replace")
 
     return rows
 
 
 def _cell(value: Any, line: bytes, path: Path) -> str:
-    if isinstance(value, str):
-        return value.translate(_CELL)
+    if type(value) is str:
+        return value.translate(_CELL) if _SPECIAL.search(value) else value
     if value is None:
         return ""
-    text = json.encode(value)
+    text = _encode(value)
     if not _is_exact(value, text, line):
-        text = json.encode(_exactly(value, line, path))
-    return text.decode().translate(_CELL)
+        text = _encode(_exactly(value, line, path))
+    return text.decode().translate(_CELL) if b"\\" in text else text.decode()
 
 
 def _projection(*names: str) -> Run:
@@ -216,6 +221,10 @@ def _counts(file: BinaryIO, field: str) -> Iterable[tuple[Any, int]]:
             key = _rank(value)
             others[key] = (value, others.get(key, (value, 0))[1] + 1)
     return [*texts.items(), *others.values()]
+
+
+def _reader(path: Path) -> Callable[[Any], Any]:
+    return attrgetter(path[0]) if len(path) == 1 else lambda record: _field(record, path)
 
 
 def _field(record: Any, path: Path) -> Any:
