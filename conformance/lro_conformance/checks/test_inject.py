@@ -28,11 +28,16 @@ def test_text_inline_below_the_threshold(survey: Survey, inline: Inline, see: Su
 
 
 def _tells(text: str, records: list[Record]) -> bool:
-    for record in records:
-        parts = [record.get(k) for k in ("title", "summary", "content", "id")]
-        if any(isinstance(p, str) and len(p) >= 4 and p[:40].splitlines()[0].strip() in text for p in parts if p):
-            return True
-    return False
+    """Whether a text has in it how something of one of the memories begins."""
+    parts = (record.get(k) for record in records for k in ("title", "summary", "content", "id"))
+    openings = (_opening(part) for part in parts if isinstance(part, str))
+    return any(opening and opening in text for opening in openings)
+
+
+def _opening(text: str) -> str:
+    """The first forty characters of the first line that has at least four: a blank line is in every text."""
+    lines = (line.strip() for line in text.splitlines())
+    return next((line[:40].strip() for line in lines if len(line) >= 4), "")
 
 
 @check("LRO-INJ-02")

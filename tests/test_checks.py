@@ -1,0 +1,517 @@
+"""Checks on evidence that no server of ours gives: every subject is looked at, every guard is there for something."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from types import SimpleNamespace as Made
+from typing import Any
+
+import pytest
+
+from lro_conformance.checks.test_naming import CLOCK_S
+from lro_conformance.judge import checks, judge
+from lro_conformance.report.model import CheckResult
+from lro_conformance.trials.cleanup import DAY, Cleaning, Decoy, Planted
+from lro_conformance.verdicts import Verdict
+from lro_spec.naming import parse_file_name
+
+OUT = Path("/out")
+ULID = "01KJPY44E0A1B2C3D4E5F6G7H8"
+NAME = parse_file_name(f"atlatl-recall-{ULID}.jsonl")
+assert NAME is not None
+WRITTEN = NAME.created.timestamp()
+
+
+def judged(name: str, **have: Any) -> CheckResult:
+    one = next(c for c in checks() if c.name == name)
+    return judge(one, {need: have.get(need, Made()) for need in one.needs})
+
+
+def seen(result: CheckResult) -> tuple[Verdict, int]:
+    return result.verdict, result.subjects
+
+
+def file(path: str = f"/out/atlatl-recall-{ULID}.jsonl", **other: Any) -> Made:
+    return Made(**{"path": path, "real": path, "problem": None, "lines": [], "characters": 0, **other})
+
+
+def call(**other: Any) -> Made:
+    """A call as checks see it; what they do not look at is not there."""
+    known: Mapping[str, Any] = {
+        "operation": "recall",
+        "outcome": "offloaded",
+        "label": "recall()",
+        "detail": None,
+        "query": "*",
+        "limit": None,
+        "text": "",
+        "records": None,
+        "filed": [{"id": "a"}],
+        "header": {"count": 1},
+        "estimate": 10,
+        "output_dir": OUT,
+        "real_output_dir": OUT,
+        "started": WRITTEN,
+        "ended": WRITTEN,
+        "file": file(),
+    }
+    return Made(**{**known, **other})
+
+
+def survey(*calls: Made, **other: Any) -> Made:
+    offloaded = [c for c in calls if c.outcome == "offloaded"]
+    files = [c for c in offloaded if c.file is not None and c.file.problem is None]
+    known: Mapping[str, Any] = {
+        "calls": calls,
+        "offloaded": offloaded,
+        "files": files,
+        "together": (),
+        "effective": ["recall"],
+        "offloads": lambda name: any(c.operation == name for c in offloaded),
+    }
+    return Made(**{**known, **other})
+
+
+class TestWhereFilesLie:
+    NAME = "naming.file_lies_in_the_folder"
+
+    @pytest.mark.parametrize(
+        "unknown",
+        [
+            {"output_dir": None},
+            {"real_output_dir": None},
+            {"file": file(real=None)},
+            {"file": file("/elsewhere/a.jsonl")},
+        ],
+    )
+    def test_one_that_tells_nothing_does_not_hide_the_next(self, unknown: dict[str, Any]) -> None:
+        result = judged(self.NAME, survey=survey(call(**unknown), call()))
+        assert seen(result) == (Verdict.PASS, 1)
+
+    @pytest.mark.parametrize("below", ["/out/a/x.jsonl", "/out/a/b/x.jsonl"])
+    def test_a_folder_below_is_another(self, below: str) -> None:
+        assert judged(self.NAME, survey=survey(call(file=file(below)))).verdict is Verdict.FAIL
+
+
+class TestNames:
+    @pytest.mark.parametrize("operation", ["inject", "recall", "search"])
+    @pytest.mark.parametrize("said", ["inject", "recall", "search"])
+    def test_say_the_operation_that_was_performed(self, operation: str, said: str) -> None:
+        one = call(operation=operation, file=file(f"/out/atlatl-{said}-{ULID}.jsonl"))
+        result = judged("naming.name_follows_the_pattern", survey=survey(one))
+        assert (result.verdict is Verdict.PASS) == (said == operation)
+
+    @pytest.mark.parametrize(
+        ("off", "verdict"),
+        [(-CLOCK_S, Verdict.PASS), (CLOCK_S, Verdict.PASS), (-CLOCK_S - 1, Verdict.FAIL), (CLOCK_S + 1, Verdict.FAIL)],
+    )
+    def test_the_time_may_be_as_much_beside_as_clocks_are(self, off: float, verdict: Verdict) -> None:
+        one = call(started=WRITTEN + off, ended=WRITTEN + off)
+        assert judged("naming.ulid_tells_the_time", survey=survey(one)).verdict is verdict
+
+    @pytest.mark.parametrize("path", ["/out/plain.jsonl", "/out/atlatl-recall-short.jsonl"])
+    def test_one_without_a_ulid_does_not_hide_the_next(self, path: str) -> None:
+        late = call(started=WRITTEN + 60, ended=WRITTEN + 60)
+        result = judged("naming.ulid_tells_the_time", survey=survey(call(file=file(path)), late, call()))
+        assert result.verdict is Verdict.FAIL
+        assert result.subjects == (2 if path == "/out/plain.jsonl" else 3)
+
+
+class TestCallsInFlight:
+    NAME = "naming.every_call_has_its_own_file"
+
+    @pytest.mark.parametrize(
+        ("flown", "alone"),
+        [
+            ({"filed": []}, {}),
+            ({}, {"filed": []}),
+            ({"header": {"count": 0}}, {}),
+            ({"header": {"count": 2}}, {}),
+        ],
+    )
+    def test_a_pair_that_tells_nothing_does_not_hide_the_next(self, flown: Any, alone: Any) -> None:
+        lost = (call(), call(filed=[{"id": "a"}, {"id": "b"}]))
+        first = (call(file=file("/out/first"), **flown), call(file=file("/out/alone"), **alone))
+        result = judged(self.NAME, survey=survey(together=(first, lost)))
+        assert seen(result) == (Verdict.FAIL, 3), "two files of their own, and one pair"
+        assert "has the 2 records" in result.expected
+
+    @pytest.mark.parametrize("count", [1, 3])
+    def test_more_or_fewer_records_than_alone_are_wrong(self, count: int) -> None:
+        records = [{"id": str(n)} for n in range(count)]
+        pair = (call(outcome="inline", filed=records, header={"count": count}), call(filed=records[:1] * 2))
+        assert judged(self.NAME, survey=survey(together=(pair,))).verdict is Verdict.FAIL
+
+    def test_a_file_that_could_not_be_read_is_no_file_of_another_call(self) -> None:
+        gone = file(problem="cannot be opened")
+        result = judged(self.NAME, survey=survey(call(), call(file=gone), call(file=None)))
+        assert seen(result) == (Verdict.PASS, 1)
+
+
+class TestThresholdSetting:
+    NAME = "config.threshold_setting"
+
+    def judged(self, tiny: dict[str, Made], *, inline: dict[Any, Made] | None = None, **other: Any) -> CheckResult:
+        calls = [call(operation=name) for name in ("recall", "search")]
+        weighed = call(estimate=100, file=file(characters=400))
+        made = survey(*calls, tiny=tiny, repeats=dict.fromkeys(tiny, (weighed, weighed)), **{"effective": [], **other})
+        return judged(self.NAME, survey=made, inline=Made(whole=inline or {}))
+
+    def test_two_records_inline_are_more_than_one_token(self) -> None:
+        small = call(outcome="inline", records=[{"id": "a"}, {"id": "b"}])
+        assert self.judged({"recall": small}).verdict is Verdict.FAIL
+
+    @pytest.mark.parametrize(("record", "found"), [(12345, (Verdict.PASS, 1)), (123456, (Verdict.FAIL, 2))])
+    def test_what_may_be_one_token_is_not_held_against_it(self, record: int, found: tuple[Verdict, int]) -> None:
+        """A quarter of a token for each character: two tokens are eight of them."""
+        few = call(outcome="inline", records=[record])
+        assert seen(self.judged({"recall": few, "search": call()})) == found
+
+    def test_one_operation_that_goes_its_own_way_does_not_hide_the_next(self) -> None:
+        inline = call(outcome="inline", records=[{"id": "a"}, {"id": "b"}])
+        result = self.judged({"recall": inline, "search": call()}, effective=["search"])
+        assert seen(result) == (Verdict.PASS, 1)
+
+    def test_an_operation_that_never_offloads_or_returned_nothing_is_left_out(self) -> None:
+        nothing = call(outcome="inline", records=[])
+        unknown = call(outcome="inline", records=[{"id": "a"}, {"id": "b"}])
+        result = self.judged({"inject": unknown, "recall": nothing, "search": call()})
+        assert seen(result) == (Verdict.PASS, 1)
+
+    def test_a_billion_leaves_everything_inline(self) -> None:
+        whole = {
+            ("recall", None): call(outcome="inline"),
+            ("search", None): call(outcome="error"),
+            ("inject", None): call(),
+        }
+        assert seen(self.judged({}, inline=whole)) == (Verdict.PASS, 1)
+        assert self.judged({}, inline={("search", None): call()}).verdict is Verdict.FAIL
+
+
+class TestOutputFolder:
+    NAME = "config.output_dir_setting"
+
+    @pytest.mark.parametrize("unknown", [{"output_dir": None}, {"real_output_dir": None}])
+    def test_that_cannot_be_set_tells_nothing(self, unknown: dict[str, Any]) -> None:
+        assert judged(self.NAME, survey=survey(call(**unknown))).verdict is Verdict.NOT_OBSERVED
+
+    def test_a_relative_path_does_not_hide_the_next(self) -> None:
+        elsewhere = call(file=file("/elsewhere/a.jsonl"))
+        result = judged(self.NAME, survey=survey(call(file=file("a.jsonl")), elsewhere))
+        assert seen(result) == (Verdict.FAIL, 1)
+
+    def test_a_link_into_the_folder_is_where_it_leads(self) -> None:
+        assert judged(self.NAME, survey=survey(call(file=file("/x/a", real="/out/a")))).verdict is Verdict.PASS
+        assert judged(self.NAME, survey=survey(call(file=file("/out/a", real="/x/a")))).verdict is Verdict.FAIL
+        assert judged(self.NAME, survey=survey(call(file=file("/out/a", real=None)))).verdict is Verdict.PASS
+
+
+class TestTemporaryFolder:
+    NAME = "config.system_temporary_folder"
+
+    def judged(self, *unset: Made, known: tuple[Made, ...] = (call(),), **other: Any) -> CheckResult:
+        bare = other.pop("bare", None)
+        folders = Made(**{"unset": unset, "real_temps": (Path("/tmp"),), "refused": None, "refusing": None, **other})
+        return judged(
+            self.NAME, survey=survey(*known), folders=folders, defaults=Made(bare=bare, bare_temps=(Path("/tmp"),))
+        )
+
+    @pytest.mark.parametrize(
+        ("path", "verdict"),
+        [
+            ("/tmp/a", Verdict.PASS),
+            ("/tmp/mine/a", Verdict.PASS),
+            ("/tmp/mine/own/a", Verdict.FAIL),
+            ("/var/a", Verdict.FAIL),
+        ],
+    )
+    def test_is_where_files_go_or_one_folder_in_it(self, path: str, verdict: Verdict) -> None:
+        assert self.judged(call(file=file(path))).verdict is verdict
+        assert self.judged(bare=call(file=file(path))).verdict is verdict
+
+    def test_the_path_without_links_counts_where_it_is_known(self) -> None:
+        assert self.judged(call(file=file("/var/a", real="/tmp/a"))).verdict is Verdict.PASS
+        assert self.judged(call(file=file("/tmp/a", real=None))).verdict is Verdict.PASS
+
+    def test_an_operation_that_goes_astray_with_a_folder_tells_nothing_without(self) -> None:
+        astray = call(file=file("/elsewhere/a"))
+        result = self.judged(call(file=file("/var/a")), known=(call(), astray))
+        assert (result.verdict, result.observed) == (
+            Verdict.NOT_OBSERVED,
+            "no file of which the path can be relied on was written without output_dir",
+        )
+        assert self.judged(call(file=file("/tmp/a")), known=()).verdict is Verdict.NOT_OBSERVED
+        other = call(operation="search", file=file("/elsewhere/a"))
+        assert self.judged(call(file=file("/tmp/a")), known=(call(), other)).verdict is Verdict.PASS
+        unset = call(real_output_dir=None, file=file("/elsewhere/a"))
+        assert self.judged(call(file=file("/tmp/a")), known=(call(), unset)).verdict is Verdict.PASS
+
+    def test_what_is_inline_when_it_is_empty_is_wrong_only_where_it_is_not_when_unset(self) -> None:
+        inline = call(outcome="inline", file=None)
+        assert self.judged(inline, bare=call(file=file("/tmp/a"))).verdict is Verdict.FAIL
+        assert self.judged(inline, bare=call(outcome="inline", file=None)).verdict is Verdict.NOT_OBSERVED
+        assert self.judged(inline).verdict is Verdict.NOT_OBSERVED
+
+    def test_a_server_that_does_not_start_with_it_is_blamed(self) -> None:
+        result = self.judged(refused="exit code 1", bare=call(file=file("/tmp/a")))
+        assert (result.verdict, result.observed) == (Verdict.FAIL, "exit code 1 (1 of 2 subjects)")
+
+
+class TestOnByDefault:
+    NAME = "config.enabled_by_default"
+
+    @pytest.mark.parametrize(
+        ("bare", "verdict"),
+        [
+            (call(), Verdict.PASS),
+            (call(outcome="inline"), Verdict.FAIL),
+            (call(outcome="error"), Verdict.NOT_OBSERVED),
+            (None, Verdict.NOT_OBSERVED),
+        ],
+    )
+    def test_is_seen_without_any_setting(self, bare: Made | None, verdict: Verdict) -> None:
+        defaults = Made(brackets=(Made(offloaded=call()),), bare=bare, enabled=())
+        assert judged(self.NAME, defaults=defaults).verdict is verdict
+
+    @pytest.mark.parametrize(
+        ("late", "verdict"), [((call(outcome="inline"), call()), Verdict.FAIL), ((), Verdict.NOT_OBSERVED)]
+    )
+    def test_is_not_what_has_to_be_switched_on(self, late: tuple[Made, ...], verdict: Verdict) -> None:
+        defaults = Made(brackets=(Made(offloaded=None),), bare=None, enabled=late)
+        assert judged(self.NAME, defaults=defaults).verdict is verdict
+
+
+def cleaning(*ages: tuple[int, bool], ttl: int | None = 600, **other: Any) -> Cleaning:
+    """A cleanup: files of some age, and whether they are gone."""
+    planted = tuple(Planted(OUT / f"atlatl-recall-{n}.jsonl", age, gone) for n, (age, gone) in enumerate(ages))
+    known: dict[str, Any] = {"decoys": (), "own": (), "events": (), "listened": True, "call": None}
+    return Cleaning(ttl, planted, **{**known, **other})
+
+
+OLD, BOTH = (40 * DAY, True), ((300, False), (1200, True), (40 * DAY, True))
+SPARES = cleaning((40 * DAY, False))
+
+
+def cleanup(set_ttl: Cleaning | None = None, **other: Any) -> Made:
+    return Made(**{"set_ttl": set_ttl, "own": None, "crowd": None, "reason": None, **other})
+
+
+def own(*left: str, **other: Any) -> Made:
+    known = {"aged_gone": True, "fresh_stays": None, "triggered": True, "waited_s": 8.0, "cleanups": 3}
+    return Made(**{"paths": ("/out/a", "/out/b"), "left": left, "gone": not left, **known, **other})
+
+
+class TestExpiry:
+    NAME = "cleanup.expired_files_go"
+
+    @pytest.mark.parametrize(
+        ("found", "usual", "verdict"),
+        [
+            (cleanup(cleaning(*BOTH), own=own()), None, Verdict.PASS),
+            (cleanup(cleaning(*BOTH), own=own("/out/a")), None, Verdict.FAIL),
+            (cleanup(cleaning(*BOTH), own=own("/out/a", aged_gone=False)), None, Verdict.NOT_OBSERVED),
+            (cleanup(cleaning((300, True), OLD), own=own("/out/a")), None, Verdict.NOT_OBSERVED),
+            (cleanup(SPARES, own=own("/out/a")), None, Verdict.FAIL),
+            (cleanup(SPARES, own=own("/out/a", triggered=False)), None, Verdict.NOT_OBSERVED),
+            (cleanup(SPARES, own=own(triggered=False)), None, Verdict.PASS),
+            (cleanup(cleaning(OLD)), None, Verdict.PASS),
+            (cleanup(SPARES), None, Verdict.FAIL),
+            (cleanup(SPARES), cleaning(OLD, ttl=None), Verdict.PASS),
+            (cleanup(None), cleaning(OLD, ttl=None), Verdict.PASS),
+            (cleanup(None), None, Verdict.NOT_OBSERVED),
+            (cleanup(None, own=own()), None, Verdict.PASS),
+        ],
+    )
+    def test_is_seen_of_the_own_files_or_else_of_planted_ones(
+        self, found: Made, usual: Cleaning | None, verdict: Verdict
+    ) -> None:
+        assert judged(self.NAME, cleanup=found, defaults=Made(cleaning=usual)).verdict is verdict
+
+    @pytest.mark.parametrize(
+        ("ages", "blamed"),
+        [
+            (((300, False), (1200, True), OLD), []),
+            (((300, True), (1200, True), OLD), ["300 s old stays"]),
+            (((300, False), (1200, False), OLD), ["1200 s old goes"]),
+        ],
+    )
+    def test_under_a_ttl_goes_by_it(self, ages: tuple[tuple[int, bool], ...], blamed: list[str]) -> None:
+        result = judged("cleanup.ttl_setting", cleanup=cleanup(cleaning(*ages)), defaults=Made(cleaning=None))
+        assert seen(result) == (Verdict.FAIL if blamed else Verdict.PASS, 2)
+        assert all(words in result.expected for words in blamed)
+
+    def test_of_many_fresh_files_is_none(self) -> None:
+        for crowd, verdict in (
+            (Made(call=call(), files=200, gone=()), Verdict.PASS),
+            (Made(call=call(), files=200, gone=("a",)), Verdict.FAIL),
+            (Made(call=call(outcome="inline"), files=200, gone=("a",)), Verdict.NOT_OBSERVED),
+            (None, Verdict.NOT_OBSERVED),
+        ):
+            assert judged("cleanup.many_fresh_files_stay", cleanup=cleanup(crowd=crowd)).verdict is verdict
+
+    def test_that_could_not_be_seen_says_why(self) -> None:
+        for reason, said in ((None, "no file was written beside many others"), ("no folder", "no folder")):
+            assert judged("cleanup.many_fresh_files_stay", cleanup=cleanup(reason=reason)).observed == said
+
+    @pytest.mark.parametrize(
+        ("first", "second", "found"),
+        [
+            (None, cleaning(OLD), (Verdict.FAIL, 1)),
+            (SPARES, cleaning(OLD), (Verdict.FAIL, 1)),
+            (cleaning(OLD, listened=False), cleaning(OLD), (Verdict.FAIL, 1)),
+            (cleaning(OLD, events=("stderr: x",)), cleaning(OLD, events=("stderr: x",)), (Verdict.PASS, 2)),
+            (cleaning(OLD, events=("stderr: x",), listened=False), None, (Verdict.PASS, 1)),
+            (cleaning(OLD, OLD, events=("stderr: x", "notifications: x")), None, (Verdict.FAIL, 1)),
+            (cleaning(OLD, OLD, events=("stderr: x", "stderr: y", "file: x")), None, (Verdict.PASS, 1)),
+        ],
+    )
+    def test_is_told_once_for_each_file_in_one_place(
+        self, first: Cleaning | None, second: Cleaning | None, found: tuple[Verdict, int]
+    ) -> None:
+        result = judged("cleanup.expiry_is_told", cleanup=cleanup(first), defaults=Made(cleaning=second))
+        verdict, subjects = found
+        assert (result.verdict, result.subjects) == (Verdict.WARN if verdict is Verdict.FAIL else verdict, subjects)
+
+    def test_spares_other_names_wherever_it_deletes_at_all(self) -> None:
+        decoy = Decoy(OUT / "notes.jsonl", "name", gone=True)
+        found = cleanup(SPARES)
+        result = judged(
+            "cleanup.nothing_else_is_deleted", cleanup=found, defaults=Made(cleaning=cleaning(OLD, decoys=(decoy,)))
+        )
+        assert (result.verdict in (Verdict.FAIL, Verdict.WARN), result.subjects) == (True, 1)
+        assert judged("cleanup.links_are_not_followed", cleanup=found, defaults=Made(cleaning=None)).subjects == 0
+
+
+class TestDefaultDetail:
+    def judged(self, whole: Mapping[Any, Made], operation: str = "recall") -> CheckResult:
+        name = "detail.recall_defaults_to_light" if operation == "recall" else "detail.inject_defaults_to_medium"
+        return judged(name, survey=survey(operations={operation: Made(details=())}, whole=whole))
+
+    def of(self, *records: Mapping[str, Any], header: str | None = None, summary: str | None = None, **o: Any) -> Made:
+        return call(filed=list(records), header={"detail": header}, summary={"detail": summary}, **o)
+
+    @pytest.mark.parametrize(
+        ("records", "said", "found"),
+        [
+            ([{"id": "a", "content": ""}], None, (Verdict.PASS, 1)),
+            ([{"id": "a"}], "light", (Verdict.PASS, 2)),
+            ([{"id": "a"}, {"id": "b", "content": "text"}], None, (Verdict.FAIL, 1)),
+            ([{"id": "a"}], "medium", (Verdict.FAIL, 2)),
+            ([{"id": "a"}], "full", (Verdict.FAIL, 2)),
+        ],
+    )
+    def test_without_levels_shows_in_the_content_and_in_what_is_said(
+        self, records: Any, said: str | None, found: tuple[Verdict, int]
+    ) -> None:
+        assert seen(self.judged({("recall", None): self.of(*records, header=said)})) == found
+        assert seen(self.judged({("recall", None): self.of(*records, summary=said)})) == found
+
+    def test_of_inject_may_have_a_content(self) -> None:
+        one = self.of({"id": "a", "content": "text"}, header="medium")
+        assert seen(self.judged({("inject", None): one}, "inject")) == (Verdict.PASS, 1)
+
+    def test_that_is_said_in_two_ways_is_wrong_in_one(self) -> None:
+        one = self.of({"id": "a"}, header="light", summary="medium")
+        assert self.judged({("recall", None): one}).verdict is Verdict.FAIL
+
+    @pytest.mark.parametrize("whole", [{}, {"file": None}, {"filed": []}])
+    def test_is_not_seen_without_a_file_to_read(self, whole: dict[str, Any]) -> None:
+        calls = {("recall", None): call(**whole)} if whole else {}
+        assert self.judged(calls).verdict is Verdict.NOT_OBSERVED
+
+    @pytest.mark.parametrize(
+        ("one", "other", "verdict"),
+        [
+            ({"id": "a", "title": "t"}, {"id": "a", "title": "u"}, Verdict.PASS),
+            ({"id": "a", "title": "t", "content": "c"}, {"id": "a", "title": "t"}, Verdict.FAIL),
+            ({"id": "a", "title": "t"}, {"id": "a", "title": "t", "content": "c"}, Verdict.FAIL),
+            ({"id": "a", "content": ""}, {"id": "a"}, Verdict.PASS),
+            ({"id": "a", "rank": 1}, {"id": "a"}, Verdict.PASS),
+            ({"id": "a", "tags": ["x"]}, {"id": "a", "tags": []}, Verdict.FAIL),
+            ({"id": "a", "temporal": {"ttl": 1}}, {"id": "a", "temporal": {"ttl": 2}}, Verdict.PASS),
+            ({"id": "a", "temporal": {"content": 1}}, {"id": "a", "temporal": {"ttl": 2}}, Verdict.PASS),
+            ({"id": "a"}, {"id": "b", "content": "c"}, Verdict.PASS),
+        ],
+    )
+    def test_has_the_fields_of_the_level_by_its_name(
+        self, one: Mapping[str, Any], other: Mapping[str, Any], verdict: Verdict
+    ) -> None:
+        result = self.judged({("recall", None): self.of(one), ("recall", "light"): self.of(other)})
+        assert seen(result) == (verdict, 1)
+
+    def test_by_its_name_without_records_leaves_the_content_to_tell(self) -> None:
+        one = self.of({"id": "a", "content": "text"})
+        result = self.judged({("recall", None): one, ("recall", "light"): self.of()})
+        assert (result.verdict, result.expected) == (Verdict.FAIL, "recall without a detail level has no content")
+
+    def test_by_its_name_is_looked_at_and_not_what_is_said(self) -> None:
+        light = self.of({"id": "a"}, header="light")
+        result = self.judged({("recall", None): self.of({"id": "a"}, header="full"), ("recall", "light"): light})
+        assert seen(result) == (Verdict.PASS, 1)
+
+
+class TestInject:
+    def survey(self, *calls: Made, **other: Any) -> Made:
+        return survey(*calls, operations={"inject": Made(details=())}, **{"budgets": (), "whole": {}, **other})
+
+    @pytest.mark.parametrize(
+        ("memory", "text", "tells"),
+        [
+            ({"title": "Rotate keys"}, "## Rotate keys", True),
+            ({"title": "Rotate keys"}, "## Other things", False),
+            ({"title": "abc", "id": "0001"}, "abc", False),
+            ({"title": "abcd"}, "x abcd y", True),
+            ({"content": "\n\nLate start"}, "nothing of it", False),
+            ({"content": "\n\nLate start"}, "Late start", True),
+            ({"content": "    \n"}, "nothing of it", False),
+            ({"content": "Hi\nand more"}, "Hi there", False),
+            ({"content": "Hi\nand more"}, "so and more", True),
+            ({"content": "x" * 41}, "x" * 40, True),
+            ({"content": "x" * 41}, "x" * 39, False),
+            ({"content": None, "title": 5, "id": "memory-1"}, "see memory-1", True),
+        ],
+    )
+    def test_text_tells_of_a_memory_by_how_it_begins(self, memory: Mapping[str, Any], text: str, tells: bool) -> None:
+        filed = self.survey(call(operation="inject", filed=[memory]), call(operation="search", filed=[{"title": text}]))
+        inline = Made(calls=(call(operation="inject", outcome="inline", text=text),))
+        result = judged("inject.text_inline_below_the_threshold", survey=filed, inline=inline)
+        assert seen(result) == (Verdict.PASS if tells else Verdict.FAIL, 1)
+
+    @pytest.mark.parametrize(
+        ("small", "large", "verdict"),
+        [
+            (90, 100, Verdict.PASS),
+            (89, 100, Verdict.FAIL),
+            (None, 100, None),
+            (90, None, None),
+            (100, 90, Verdict.PASS),
+        ],
+    )
+    def test_is_weighed_alike_whatever_the_budget(
+        self, small: int | None, large: int | None, verdict: Verdict | None
+    ) -> None:
+        budgets = (call(estimate=small), call(estimate=large))
+        edges = Made(edges={}, reason=None)
+        for made, expected in (
+            (self.survey(budgets=budgets), verdict or Verdict.NOT_OBSERVED),
+            (self.survey(budgets=budgets[:1]), Verdict.NOT_OBSERVED),
+        ):
+            result = judged("inject.judged_before_budgeting", survey=made, edges=edges)
+            assert result.verdict is expected
+        assert result.observed == "inject's threshold is not exact for another reason"
+
+
+@pytest.mark.parametrize(
+    ("guidance", "verdict"),
+    [
+        ("", Verdict.FAIL),
+        (" \n", Verdict.FAIL),
+        ("x", Verdict.PASS),
+        ("x" * 4000, Verdict.PASS),
+        ("x" * 4001, Verdict.FAIL),
+    ],
+)
+def test_guidance_is_some_text_of_at_most_4000_characters(guidance: str, verdict: Verdict) -> None:
+    one = call(descriptor={"guidance": guidance})
+    assert judged("guidance.guidance_is_brief", survey=survey(one)).verdict is verdict
