@@ -515,3 +515,116 @@ class TestInject:
 def test_guidance_is_some_text_of_at_most_4000_characters(guidance: str, verdict: Verdict) -> None:
     one = call(descriptor={"guidance": guidance})
     assert judged("guidance.guidance_is_brief", survey=survey(one)).verdict is verdict
+
+
+def ulid(milliseconds: int, random: int) -> str:
+    value = milliseconds << 80 | random
+    return "".join("0123456789ABCDEFGHJKMNPQRSTVWXYZ"[value >> 5 * place & 31] for place in range(25, -1, -1))
+
+
+class TestNamesCannotBeGuessed:
+    NAME = "hardening.names_cannot_be_guessed"
+
+    def judged(self, *parts: tuple[int, int], others: tuple[tuple[int, int], ...] = ()) -> CheckResult:
+        calls, more = (
+            [call(file=file(f"/out/atlatl-recall-{ulid(1_772_480_001_000 + t, r)}.jsonl")) for t, r in few]
+            for few in (parts, others)
+        )
+        return judged(self.NAME, survey=survey(*calls), folders=Made(unset=(), awkward=more))
+
+    @pytest.mark.parametrize(
+        ("one", "other", "verdict"),
+        [
+            ((0, 2**70), (1, 2**70 + 2**40), Verdict.PASS),
+            ((0, 2**70 + 2**40), (1, 2**70), Verdict.PASS),
+            ((0, 2**70), (1, 2**70 + 2**40 - 1), Verdict.WARN),
+            ((1, 2**70), (0, 2**70 - 2**40 + 1), Verdict.WARN),
+            ((0, 2**70), (0, 2**70 + 1), Verdict.NOT_OBSERVED),
+        ],
+    )
+    def test_by_counting_on(self, one: tuple[int, int], other: tuple[int, int], verdict: Verdict) -> None:
+        assert self.judged(one, other).verdict in (verdict, Verdict.FAIL if verdict is Verdict.WARN else verdict)
+
+    def test_within_a_millisecond_does_not_hide_what_comes_after(self) -> None:
+        assert self.judged((0, 5), (0, 6), (9, 7)).subjects == 1
+
+    def test_from_those_of_another_process(self) -> None:
+        assert self.judged((0, 5), others=((9, 2**60),)).verdict is Verdict.PASS
+        assert self.judged((0, 5), others=((9, 5),)).verdict not in (Verdict.PASS, Verdict.NOT_OBSERVED)
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o400, 0o700, 0o000, None])
+def test_a_file_for_the_user_alone_is_private(mode: int | None) -> None:
+    result = judged("hardening.files_are_private", survey=survey(call(file=file(mode=mode))))
+    assert seen(result) == (Verdict.PASS, 1)
+
+
+@pytest.mark.parametrize("bit", [0o001, 0o002, 0o004, 0o010, 0o020, 0o040])
+def test_a_file_with_any_right_of_others_is_not(bit: int) -> None:
+    result = judged("hardening.files_are_private", survey=survey(call(file=file(mode=0o600 | bit))))
+    assert result.verdict in (Verdict.FAIL, Verdict.WARN)
+
+
+class TestLeftBehind:
+    def judged(
+        self, *calls: Made, unnamed: tuple[str, ...] = (), litter: tuple[tuple[str, ...], ...] = ()
+    ) -> CheckResult:
+        failing = [Made(litter=names) for names in litter]
+        return judged(
+            "hardening.nothing_is_left_behind",
+            survey=survey(*calls, unnamed=unnamed),
+            fallback=Made(failing=failing),
+        )
+
+    def test_is_only_seen_in_a_folder_of_its_own(self) -> None:
+        assert self.judged(call(output_dir=None), call(), unnamed=("x",)).subjects == 0
+        assert self.judged(call(), call(output_dir=None), unnamed=("x",)).subjects == 1
+        assert self.judged(unnamed=("x",)).subjects == 0
+
+    def test_is_told_by_five_names(self) -> None:
+        names = tuple("abcdefg")
+        assert '"e"' in self.judged(call(), unnamed=names).observed
+        assert '"f"' not in self.judged(call(), unnamed=names).observed
+        assert '"e"' in self.judged(litter=((), names)).observed
+        assert '"f"' not in self.judged(litter=((), names)).observed
+
+
+class TestShapeOfResults:
+    @pytest.mark.parametrize(
+        ("result", "says"),
+        [
+            ({"content": []}, None),
+            ({"content": [{"type": "text", "text": "x"}]}, None),
+            ({"content": [{"type": "image"}]}, None),
+            ({"content": [], "isError": True, "structuredContent": {}}, None),
+            ({"content": "x"}, 'content is "x", not a list'),
+            ({"content": [{"type": 1}]}, "a content block is"),
+            ({"content": [{"type": "image"}, {"type": "text", "text": 5}]}, "a text block's text is 5"),
+            ({"content": [{"type": "text", "text": 5}]}, "a text block's text is 5"),
+            ({"content": [], "isError": "no"}, 'isError is "no"'),
+            ({"content": [], "structuredContent": []}, "structuredContent is [], not an object"),
+        ],
+    )
+    def test_is_that_of_mcp(self, result: Any, says: str | None) -> None:
+        calls = [call(result=None), call(result=result)]
+        found = judged("protocol.shape_of_results", survey=survey(*calls))
+        assert seen(found) == (Verdict.PASS if says is None else Verdict.FAIL, 1)
+        assert says is None or says in found.observed
+
+    def test_by_a_schema_that_is_none_is_not_looked_at(self) -> None:
+        operations = {
+            "recall": Made(output_schema={"type": 5}),
+            "search": Made(output_schema={"type": "object", "required": ["x", "y"]}),
+        }
+        calls = [
+            call(tool="recall", result={}),
+            call(operation="search", tool="search", result={}),
+            call(operation="search", tool="search", result={"structuredContent": {"z": 1}}),
+            call(operation="search", tool="search", result={"structuredContent": {"x": 1, "y": 2}}),
+        ]
+        for shown, found in (
+            (calls, (Verdict.FAIL, 3)),
+            (calls[:1], (Verdict.NOT_OBSERVED, 0)),
+            (calls[3:], (Verdict.PASS, 1)),
+        ):
+            assert seen(judged("protocol.output_schema", survey=survey(*shown, operations=operations))) == found

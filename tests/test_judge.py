@@ -205,6 +205,17 @@ class TestRegistering:
         assert one in checks_of(one.requirement)
         assert {c.requirement for c in checks_of(one.requirement)} == {one.requirement}
 
+    def test_takes_the_names_of_its_evidence_from_its_arguments(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        known: dict[str, Check] = {}
+        monkeypatch.setattr("lro_conformance.judge._REGISTRY", known)
+
+        def test_it(survey: object, see: Subjects, zeal: object) -> None:
+            """What it says."""
+
+        assert check(MUST)(test_it) is test_it
+        assert known == {"judge.it": Check("judge.it", MUST, test_it, ("survey", "zeal"), "What it says.")}
+        assert check(MUST)(test_it) is test_it, "a module may be loaded twice"
+
     def test_needs_a_requirement_that_there_is(self) -> None:
         with pytest.raises(ValueError, match="no requirement LRO-NONE-01 in the catalogue"):
             check("LRO-NONE-01")(lambda see: None)

@@ -1,0 +1,69 @@
+"""Checks as trials of mutants: each check on each recording, without any server."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from typing import Any
+
+from lro_conformance.calls import Call
+from lro_conformance.engine import LIVE
+from lro_conformance.judge import Check, checks, judge
+from lro_conformance.verdicts import Verdict
+from tests.mutation.mutants import Mutant
+from tests.mutation.recordings import Recording
+from tests.mutation.trying import ERROR, VERDICT, WORDS
+
+CHECKS = "lro_conformance.checks."
+"""How the names of modules with checks begin."""
+
+BLAME = (Verdict.WARN.label, Verdict.FAIL.label)
+
+
+class Judging:
+    """The checks of the suite on what was recorded."""
+
+    def __init__(self, recordings: Sequence[Recording], module: str | None = None) -> None:
+        """*module*: only its checks."""
+        self._recordings: Mapping[str, Recording] = {r.server: r for r in recordings}
+        self._checks: Mapping[str, Check] = {
+            c.name: c for c in checks() if LIVE not in c.needs and module in (None, c.function.__module__)
+        }
+        self._trials = [f"{name} {r.server}" for r in recordings for name, c in self._checks.items() if _has(r, c)]
+        Call.reproducer = (
+            _nothing  # the scripts are not looked at here, and to write them takes more time than to judge
+        )
+
+    def trials(self) -> Sequence[str]:
+        """``CHECK SERVER``, wherever what the check looks at was recorded."""
+        return self._trials
+
+    def measure(self, trial: str) -> Any:
+        """The verdict, the number of subjects, what was expected and observed, and what is shown of it."""
+        name, _, server = trial.partition(" ")
+        recording = self._recordings[server]
+        result = judge(self._checks[name], recording.evidence, edition=recording.edition)
+        shown = sha256(f"{result.location}\0{result.evidence}".encode("utf-8", "replace")).hexdigest()
+        return result.verdict.label, result.subjects, result.expected, result.observed, shown
+
+    def difference(self, before: Any, after: Any) -> str | None:
+        """Whether the verdict is another, or only the words."""
+        if before == after:
+            return None
+        if before[0] == after[0]:
+            return WORDS
+        return ERROR if after[0] == Verdict.ERROR.label else VERDICT
+
+    def rank(self, trial: str, mutant: Mutant, before: Any) -> int:
+        """First what is blamed for what it breaks, then whatever is blamed, then what passes."""
+        name, _, server = trial.partition(" ")
+        own = self._recordings[server].requirement == self._checks[name].requirement
+        return 0 if own else 1 if before[0] in BLAME else 2 if before[0] == Verdict.PASS.label else 3
+
+
+def _has(recording: Recording, check: Check) -> bool:
+    return all(name in recording.evidence for name in check.needs)
+
+
+def _nothing(_: Call) -> str:
+    return ""

@@ -1,0 +1,76 @@
+"""What is mutated, and what it is tried with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from lro_conformance.engine import LIVE
+from lro_conformance.judge import checks
+from tests.certifying import spread
+from tests.faults.catalogue import faults
+from tests.mutation.judging import CHECKS
+from tests.sound.catalogue import sounds
+
+JUDGING = ("readings", "records", "documents", "calls", "trials.recipes")
+"""Modules of the suite that checks judge by."""
+
+VALIDATION: Mapping[str, Sequence[str]] = {
+    "rules": ("descriptor_rules", "file_rules", "header_rules", "name_rules", "record_rules", "summary_rules"),
+    "recipes": ("recipe_rules", "agreement", "evaluation", "jqtext", "outcomes", "pipeline", "shellwords"),
+    "schemas": ("bounded_schemas", "line_schemas", "schema_errors", "schema_gate"),
+    "lines": ("json_lines", "json_position", "line_judge", "physical_lines", "quick_record", "seen_ids", "streams"),
+    "values": ("findings", "following", "messages", "naming", "strictjson", "timestamps", "tokens"),
+}
+"""Modules of the library that validation consists of, by what they are about."""
+
+RULES = ("test_validation.py", "test_yardstick.py", "test_following.py", "test_naming.py", "test_timestamps.py")
+TESTS: Mapping[str, Sequence[str]] = {
+    "rules": RULES,
+    "recipes": ("test_recipes.py", "test_pipeline.py", "test_validation.py", "test_following.py"),
+    "schemas": (*RULES, "test_line_schemas.py", "test_schemas.py"),
+    "lines": (*RULES, "test_strictjson.py", "test_validate_command.py"),
+    "values": (*RULES, "test_strictjson.py", "test_messages.py", "test_tokens.py"),
+}
+"""The tests that they are tried with."""
+
+VERDICTS: Mapping[str, Sequence[str]] = {
+    "lro_conformance.judge": ("test_judge.py", "test_meta.py"),
+    "lro_conformance.verdicts": ("test_judge.py", "test_report_model.py", "test_meta.py"),
+}
+"""How verdicts come about has unit tests."""
+
+CHECK_TESTS = ("test_checks.py",)
+"""What a mutant of a check is tried with that no recording notices."""
+
+OTHERS = 24
+"""How many sound servers a check is tried with, in the first place."""
+
+
+def judged() -> list[str]:
+    """The modules that are tried with recordings: those of the checks, and what these judge by."""
+    modules = dict.fromkeys(c.function.__module__ for c in checks() if LIVE not in c.needs)
+    return [*modules, *(f"lro_conformance.{name}" for name in JUDGING)]
+
+
+def tested() -> dict[str, Sequence[str]]:
+    """The modules that are tried with unit tests, and the files of these."""
+    library = {f"lro_spec.{name}": TESTS[part] for part, names in VALIDATION.items() for name in names}
+    return {**VERDICTS, **library}
+
+
+def servers(module: str, sound: int) -> list[str]:
+    """Whose recordings a module is tried with: the faults of its checks, and so many sound servers of all chapters.
+
+    What several modules of checks judge by is tried with faults from all of them.
+    """
+    mine = {c.requirement for c in checks() if c.function.__module__ == module}
+    broken = [n for n, f in faults().items() if mine & {f.requirement, *f.also}]
+    if not module.startswith(CHECKS):
+        by_requirement: dict[str, list[str]] = {}
+        for name, fault in faults().items():
+            by_requirement.setdefault(fault.requirement, []).append(name)
+        broken = spread(by_requirement, len(by_requirement))
+    chapters: dict[str, list[str]] = {}
+    for name, variant in sounds().items():
+        chapters.setdefault(variant.server.__module__, []).append(name)
+    return [*broken, *spread(chapters, sound)]
