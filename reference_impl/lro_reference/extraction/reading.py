@@ -13,12 +13,13 @@ Place = tuple[int, int]
 """Where a line begins in the file, and its length; both in bytes."""
 
 
-def records(file: BinaryIO, *fields: str) -> Iterator[tuple[bytes, Any]]:
+def records(file: BinaryIO, *fields: str, **types: Any) -> Iterator[tuple[bytes, Any]]:
     """Each record as its line, and an object with these fields of it as attributes: None where it has none.
 
-    What is not asked for is passed over and never made. The header is skipped.
+    What is not asked for is passed over and never made. The header is skipped. *types* are hints for the parser: a
+    field that does not fit its own is what it is.
     """
-    kind = msgspec.defstruct("Record", [(name, Any, None) for name in fields])
+    kind = msgspec.defstruct("Record", [(name, types.get(name, Any), None) for name in fields])
     decode = msgspec.json.Decoder(kind).decode
     file.seek(0)
     file.readline()

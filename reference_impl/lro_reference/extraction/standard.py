@@ -16,7 +16,7 @@ from operator import attrgetter
 from typing import Any, BinaryIO, cast
 
 import orjson
-from msgspec import Raw, json
+from msgspec import Raw, Struct, defstruct, json
 
 from lro_reference import exact
 from lro_reference.extraction.reading import at, places, records
@@ -27,6 +27,7 @@ _PLAIN = {str, int, bool, type(None)}
 """What a plain parser loses nothing of."""
 _SAFE = 2.0**53
 _SPECIAL = re.compile(r"[\\\t\n\r]")
+_NUMERIC = {b"%c" % c for c in b"-0123456789"}
 _encode = json.Encoder().encode
 _CELL = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
 _KINDS = ((type(None),), (bool,), (int, float), (str,), (list,), (dict,))
@@ -94,9 +95,10 @@ def _not_empty(word: str) -> Matches:
 
 def _table(*paths: Path) -> Run:
     readers = [(path, _reader(path)) for path in paths]
+    types = {path[0]: defstruct("Part", [(path[1], Raw, Raw(b"null"))]) | None for path in paths if len(path) > 1}
 
     def rows(file: BinaryIO, word: str, most: int | None) -> Rows:
-        for line, record in islice(records(file, *(path[0] for path in paths)), most):
+        for line, record in islice(records(file, *(path[0] for path in paths), **types), most):
             cells = [_cell(read(record), line, path) for path, read in readers]
             yield "\t".join(cells).encode("utf-8", "replace")
 
@@ -108,6 +110,9 @@ def _cell(value: Any, line: bytes, path: Path) -> str:
         return value.translate(_CELL) if _SPECIAL.search(value) else value
     if value is None:
         return ""
+    if type(value) is Raw:  # as it stands in the file, so with every digit
+        text = bytes(value)
+        return text.decode() if text[:1] in _NUMERIC else _cell(json.decode(text), line, path)
     text = _encode(value)
     if not _is_exact(value, text, line):
         text = _encode(_exactly(value, line, path))
@@ -230,6 +235,8 @@ def _reader(path: Path) -> Callable[[Any], Any]:
 def _field(record: Any, path: Path) -> Any:
     value = getattr(record, path[0])
     for name in path[1:]:
+        if isinstance(value, Struct):
+            return getattr(value, name)
         value = cast("Mapping[str, Any]", value).get(name) if isinstance(value, dict) else None
     return value
 
