@@ -484,3 +484,26 @@ def test_a_full_disk_is_no_defect():
 def test_a_command_that_repeats_what_it_reads_is_no_server(capsys: pytest.CaptureFixture[str]):
     assert main(["certify", "--plain", "--", "cat"]) == 3
     assert "cat sends back what it reads" in capsys.readouterr().out
+
+
+def test_an_output_that_cannot_show_a_character_escapes_it(tmp_path: Path):
+    wrong = tmp_path / "header.json"
+    wrong.write_text('{"type": "lro_header", "operation": "日本"}', encoding="utf-8")
+    done = shell("validate", str(wrong), env={**os.environ, "PYTHONIOENCODING": "ascii"})
+    assert done.returncode == 1
+    assert "\\u65e5" in done.stdout
+    assert done.stderr == ""
+
+
+def test_a_reader_that_has_enough_is_no_fault_of_a_document(tmp_path: Path):
+    many = tmp_path / "atlatl-recall-01KJPY44E0A1B2C3D4E5F6G7H8.jsonl"
+    many.write_text("\n" * 200_000)
+    script = f"{sys.executable} -m lro_conformance validate --max-findings 0 {many} | head -1"
+    done = subprocess.run(["sh", "-c", script], capture_output=True, text=True, timeout=60, check=False)
+    assert done.stdout.count("\n") == 1
+    assert done.stderr == ""
+
+
+def test_a_server_that_holds_nothing_gets_no_verdict(here: Path, capsys: pytest.CaptureFixture[str]):
+    assert main(["certify", "--plain", "-q", "--level", "2", "--", "lro", "serve", "--no-demo", "--data", "empty"]) == 3
+    assert "no operation returned a result that could have been offloaded" in capsys.readouterr().out

@@ -238,9 +238,17 @@ class Bench:
         with self.lock:
             reply = self.server.call_tool(seed.tool, substitute(seed.arguments, memory))
             self.given.append(reply.id)
+            self._note_file(reply)
         if reply.failure is not None:
             self.lab.note_failure(reply.failure, f"{seed.tool}(…)")
         return reply
+
+    def _note_file(self, reply: Reply) -> None:
+        """A proxy, or a server that offloads whatever is large, names files in answers of any tool."""
+        result: object = reply.result
+        found = find_descriptor(cast("dict[str, Any]", result)) if isinstance(result, dict) else None
+        if found is not None:
+            self.named.add(os.path.basename(str(found.value.get("file_path"))))
 
     @property
     def has_trigger(self) -> bool:
@@ -257,8 +265,10 @@ class Bench:
             tool, arguments = "run_custodial_task", {"task": "offload_cleanup"}
         if tool is not None:
             with self.lock:
-                self.cleaned = self.server.call_tool(tool, dict(arguments)).id
-                self.given.append(self.cleaned)
+                reply = self.server.call_tool(tool, dict(arguments))
+                self.cleaned = reply.id
+                self.given.append(reply.id)
+                self._note_file(reply)
                 self.server.drain(0.02)
         elif how is not None and how.command:
             words = [profiles.fill(w, workdir=self.workdir) for w in how.command]

@@ -22,6 +22,7 @@ from lro_conformance.compare_command import compare
 from lro_conformance.init_command import init
 from lro_conformance.judge_command import judge
 from lro_conformance.misuse import MISUSE, Misuse
+from lro_conformance.report.text import tolerate
 from lro_conformance.showing import EDITION_HELP, EVERY, Showing, known_edition, showing_options
 from lro_conformance.validate_command import validate
 
@@ -45,6 +46,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     if "_LRO_COMPLETE" in os.environ:
         lro.main(arguments, prog_name="lro")  # answers the shell, and exits
+    tolerate(sys.stdout)
     try:
         with lro.make_context("lro", arguments) as context:
             code = cast("int | None", lro.invoke(context))

@@ -85,6 +85,8 @@ def validate(
                     click.echo(f"lro validate: {problem}", err=True)
                 else:
                     telling.skipped += 1
+            except BrokenPipeError:  # nothing of the document's: whoever read our output has enough
+                raise
             except OSError as problem:
                 unread += 1
                 meter.hide()

@@ -21,6 +21,16 @@ class has_twelve_large_memories(Server):
         return [{**memory, "title": f"{memory['title']} {'and more ' * 300}"} for memory in super().corpus()[:12]]
 
 
+@sound("it takes the file of an answer to anything but its own calls for one that nobody named")
+class answers_a_store_with_what_it_holds(Server):
+    def corpus(self) -> list[Record]:
+        return super().corpus()[:3]
+
+    def call_tool(self, name: str, arguments: dict[str, Any]) -> Record:
+        answer = super().call_tool(name, arguments)
+        return self.offer("recall", {"query": "*"}) if name == "store_memory" else answer
+
+
 @sound("it gives up on answers of a megabyte")
 class has_three_thousand_memories(Server):
     def corpus(self) -> list[Record]:

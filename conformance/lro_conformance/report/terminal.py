@@ -20,7 +20,7 @@ from lro_conformance.report.layout import (
     sections,
 )
 from lro_conformance.report.model import Report
-from lro_conformance.report.text import one_line
+from lro_conformance.report.text import one_line, tolerate
 
 QUIET, NORMAL, VERBOSE = -1, 0, 1
 LABEL_WIDTH = 14  # of the longest verdict, not-applicable
@@ -44,7 +44,7 @@ class View(Protocol):
 
 def open_view(stream: TextIO, *, plain: bool = False, verbosity: int = NORMAL) -> View:
     """The view for *stream*: live on a terminal, plain where it is none, where NO_COLOR is set, or on request."""
-    _tolerate(stream)
+    tolerate(stream)
     if plain or not stream.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
         return PlainView(stream, verbosity)
     from lro_conformance.report.live import LiveView  # 60 ms that a plain run does not need
@@ -140,10 +140,3 @@ def mending(detail: Detail) -> Iterator[str]:
     else:
         yield f"  mend         {detail.mend}"
         yield f"  more         lro explain {detail.id}"
-
-
-def _tolerate(stream: TextIO) -> None:
-    """A locale without a character must not end a run: what it cannot show is escaped."""
-    reconfigure = getattr(stream, "reconfigure", None)
-    if reconfigure is not None:
-        reconfigure(errors="backslashreplace")

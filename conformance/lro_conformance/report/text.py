@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from typing import TextIO
 
 
 class _Escapes(dict[int, str]):
@@ -61,3 +62,10 @@ def clean(text: str) -> str:
 
 def _disarmed(text: str) -> str:
     return _LOG_COMMAND.sub(lambda m: f"{m['lead']}\\u003a" if m["lead"] is not None else "\\u0023", text)
+
+
+def tolerate(stream: TextIO) -> None:
+    """A locale without a character must not end a command: what it cannot show is escaped."""
+    reconfigure = getattr(stream, "reconfigure", None)
+    if reconfigure is not None:
+        reconfigure(errors="backslashreplace")

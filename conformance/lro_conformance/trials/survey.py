@@ -112,7 +112,9 @@ class Survey:
             return True
         if self.guessed:
             return False
-        filled = any(c.records or (c.records is None and c.text) for c in self.answered)
+        listed = [c.records for c in self.answered if c.records is not None]
+        # Where some results are lists, the words of others ("No memories match.") are no memory.
+        filled = any(listed) if listed else any(c.text for c in self.answered)
         return False if filled or not self.operations else None
 
     @cached_property
