@@ -177,6 +177,16 @@ def test_another_recipe_may_do_what_the_one_at_its_place_does_not(tmp_path: Path
     assert list(follow(made(tmp_path, change))) == []
 
 
+@pytest.mark.parametrize("left_out", range(10))
+def test_a_recipe_that_is_left_out_is_missing_and_no_other_is_blamed(tmp_path: Path, left_out: int):
+    def change(descriptor: dict[str, Any], lines: list[dict[str, Any]]) -> None:
+        del descriptor["jq_recipes"][left_out], lines[5]["provenance"]
+
+    found = list(follow(made(tmp_path, change)))
+    assert {(f.rule, f.pointer) for f in found if f.rule == "LRO-REC-13"} == {("LRO-REC-13", "/jq_recipes")}
+    assert [f for f in found if f.severity == "error"] == []
+
+
 def test_a_failing_recipe_of_the_text_itself_is_a_warning(tmp_path: Path):
     def change(descriptor: dict[str, Any], lines: list[dict[str, Any]]) -> None:
         del lines[5]["provenance"]
