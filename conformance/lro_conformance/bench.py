@@ -22,7 +22,7 @@ from lro_conformance.profile.launching import Value
 from lro_conformance.seeds import substitute
 from lro_conformance.starts import Start
 from lro_conformance.wire import Reply, ServerProcess
-from lro_spec.messages import find_descriptor
+from lro_spec.messages import FoundDescriptor, find_descriptor
 
 if TYPE_CHECKING:
     from lro_conformance.lab import Lab
@@ -185,8 +185,7 @@ class Bench:
 
     def _seen(self, reply: Reply, started: float, asked: Mapping[str, Any], arguments: dict[str, Any]) -> Call:
         ended = time.time()
-        result: object = reply.result
-        found = find_descriptor(cast("dict[str, Any]", result)) if isinstance(result, dict) else None
+        found = _descriptor(reply)
         file: FileSeen | None = None
         if found is not None:
             file = see_file(found.value.get("file_path"), self.roots)
@@ -245,8 +244,7 @@ class Bench:
 
     def _note_file(self, reply: Reply) -> None:
         """A proxy, or a server that offloads whatever is large, names files in answers of any tool."""
-        result: object = reply.result
-        found = find_descriptor(cast("dict[str, Any]", result)) if isinstance(result, dict) else None
+        found = _descriptor(reply)
         if found is not None:
             self.named.add(os.path.basename(str(found.value.get("file_path"))))
 
@@ -339,3 +337,8 @@ def run_command(command: Sequence[str], key: str, launch: profiles.Launch) -> li
         said = done.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
         raise ServerTrouble(f"{key} of the profile failed with exit code {done.returncode}: {' '.join(said)}")
     return done.stderr.decode("utf-8", "replace").splitlines()
+
+
+def _descriptor(reply: Reply) -> FoundDescriptor | None:
+    result: object = reply.result
+    return find_descriptor(cast("dict[str, Any]", result)) if isinstance(result, dict) else None
