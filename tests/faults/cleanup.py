@@ -61,6 +61,25 @@ class never_deletes_its_newest_file(Remembering):
         return super().is_expired(path, now) and path != next(reversed(self.own), None)
 
 
+@fault("LRO-CLN-01", says="those of inject, search are still there", proves=1)
+class cleans_only_files_of_recall(Server):
+    """The pattern has the first operation in it: files of the others stay for ever."""
+
+    def matches(self, name: str) -> bool:
+        return super().matches(name) and name.startswith(f"{self.prefix}-recall-")
+
+
+@fault("LRO-CLN-01", says="those of recall are still there", proves=1)
+class cleans_by_a_list_of_operations_without_recall(Server):
+    """Looks into headers, and knows of search and inject only."""
+
+    def is_ours(self, path: str) -> bool:
+        if not super().is_ours(path):
+            return False
+        with open(path, encoding="utf-8") as file:
+            return '"recall"' not in file.readline().partition('"operation"')[2].partition(",")[0]
+
+
 class AnotherTtl(Server):
     """Has a default TTL of its own; one that is set is obeyed."""
 

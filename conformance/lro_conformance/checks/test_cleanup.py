@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 from lro_conformance.judge import NotObserved, Subjects, check
-from lro_conformance.trials.cleanup import DAY, SHORT_TTL, Cleaning, Cleanup
+from lro_conformance.trials.cleanup import DAY, SHORT_TTL, Cleaning, Cleanup, operation_of
 from lro_conformance.trials.defaults import HOUR, Defaults
 from lro_spec.editions import Edition
 
@@ -17,6 +17,15 @@ def test_expired_files_go(cleanup: Cleanup, defaults: Defaults, see: Subjects) -
     """An offloaded file is deleted once its TTL has passed and cleanup has run."""
     own, scans = cleanup.own, [c for c in (cleanup.set_ttl, defaults.cleaning) if c is not None]
     cleans_at_all = any(p.gone for c in scans for p in c.planted) or (own is not None and own.gone)
+    kept = spared(cleanup, defaults)
+    if own is not None and kept:
+        see.expect(
+            holds=False,
+            expected="expired files of every operation that offloads are gone after cleanup",
+            observed=f"those of {', '.join(sorted(kept))} are still there, however old; others are gone",
+            at=own,
+        )
+        return
     if own is not None and not own.gone and cleans_at_all and not (by_age(cleanup.set_ttl) and own.aged_gone):
         see.unseen("the server cleans up, but not by the TTL that was set")
         own = None
@@ -42,11 +51,9 @@ def test_expired_files_go(cleanup: Cleanup, defaults: Defaults, see: Subjects) -
 
 
 @check("LRO-CLN-02")
-def test_default_ttl(defaults: Defaults, see: Subjects) -> None:
+def test_default_ttl(cleanup: Cleanup, defaults: Defaults, see: Subjects) -> None:
     """Without a setting files live for 3600 seconds: five minutes less stays, five minutes more goes."""
-    cleaning = _scanning(defaults.cleaning)
-    for planted in (p for p in cleaning.planted if p.age_s < DAY):
-        _as_aged(cleaning, planted.age_s, planted.gone, HOUR, see)
+    _by_ages(_scanning(defaults.cleaning), HOUR, spared(cleanup, defaults), see)
 
 
 @check("LRO-CLN-03")
@@ -90,8 +97,9 @@ def test_files_of_earlier_processes_go(cleanup: Cleanup, defaults: Defaults, see
     cleanings = [c for c in (cleanup.set_ttl, defaults.cleaning) if c is not None]
     if not any(p.gone for c in cleanings for p in c.planted) and not (cleanup.own is not None and cleanup.own.gone):
         raise NotObserved("the server deletes nothing at all")
+    kept = spared(cleanup, defaults)
     for cleaning in cleanings:
-        for old in (p for p in cleaning.planted if p.age_s >= DAY):
+        for old in (p for p in cleaning.planted if p.age_s >= DAY and p.operation not in kept):
             see.expect(
                 old.gone,
                 expected=f"the scan finds {old.path.name}, 40 days old, and deletes it",
@@ -106,12 +114,12 @@ def test_ttl_setting(cleanup: Cleanup, defaults: Defaults, see: Subjects) -> Non
     if cleanup.reason is not None:
         raise NotObserved(cleanup.reason)
     # That fresh files go only under this TTL is the setting's doing; that they always do is another fault (LRO-CLN-03).
-    usual = defaults.cleaning
-    spared = usual is not None and any(p.gone for p in usual.planted) and not usual.takes_fresh
-    if cleanup.set_ttl is not None and cleanup.set_ttl.takes_fresh and not spared:
+    usual, kept = defaults.cleaning, spared(cleanup, defaults)
+    only_here = usual is not None and any(p.gone for p in usual.planted) and not usual.takes_fresh
+    if cleanup.set_ttl is not None and cleanup.set_ttl.takes_fresh and not only_here:
         raise NotObserved(_FRESH_TOO)
     others_clean = any(p.gone for c in (cleanup.set_ttl, defaults.cleaning) if c is not None for p in c.planted)
-    own = cleanup.own
+    own = cleanup.own if not kept else None
     if own is not None and (own.gone or (others_clean and not (by_age(cleanup.set_ttl) and own.aged_gone))):
         see.expect(
             own.gone,
@@ -119,9 +127,8 @@ def test_ttl_setting(cleanup: Cleanup, defaults: Defaults, see: Subjects) -> Non
             observed=f"still there {own.waited_s:.1f} s later",
             at=own,
         )
-    cleaning = _scanning(cleanup.set_ttl, though_fresh_go=spared)
-    for planted in (p for p in cleaning.planted if p.age_s < DAY):
-        _as_aged(cleaning, planted.age_s, planted.gone, cleaning.ttl_s or 0, see)
+    cleaning = _scanning(cleanup.set_ttl, though_fresh_go=only_here)
+    _by_ages(cleaning, cleaning.ttl_s or 0, kept, see)
 
 
 def by_age(cleaning: Cleaning | None) -> bool:
@@ -129,13 +136,30 @@ def by_age(cleaning: Cleaning | None) -> bool:
     return cleaning is not None and all(p.gone == (p.age_s > (cleaning.ttl_s or 0)) for p in cleaning.planted)
 
 
-def _as_aged(cleaning: Cleaning, age_s: int, gone: bool, ttl_s: int, see: Subjects) -> None:
-    see.expect(
-        gone == (age_s > ttl_s),
-        expected=f"with a TTL of {ttl_s} s a file {age_s} s old {'goes' if age_s > ttl_s else 'stays'}",
-        observed="it was deleted" if gone else "it is still there",
-        at=cleaning,
-    )
+def spared(cleanup: Cleanup, defaults: Defaults) -> frozenset[str]:
+    """The operations whose files are never deleted, the server's own as little as old ones, though those of others are.
+
+    That is no matter of ages, nor of whether the folder is scanned: it is LRO-CLN-01.
+    """
+    scans = [c for c in (cleanup.set_ttl, defaults.cleaning) if c is not None]
+    old = [p for c in scans for p in c.planted if p.age_s >= DAY]
+    gone = {p.operation for p in old if p.gone}
+    left = {operation_of(Path(p).name) for p in cleanup.own.left} if cleanup.own is not None else set[str]()
+    return frozenset(left & {p.operation for p in old} - gone if gone else ())
+
+
+def _by_ages(cleaning: Cleaning, ttl_s: int, but: frozenset[str], see: Subjects) -> None:
+    for planted in (p for p in cleaning.planted if p.age_s < DAY):
+        goes = planted.age_s > ttl_s
+        if planted.operation in but:
+            see.unseen("files of this operation are spared at any age (LRO-CLN-01)")
+            continue
+        see.expect(
+            planted.gone == goes,
+            expected=f"with a TTL of {ttl_s} s a file {planted.age_s} s old {'goes' if goes else 'stays'}",
+            observed="it was deleted" if planted.gone else "it is still there",
+            at=cleaning,
+        )
 
 
 _FRESH_TOO = "fresh files are deleted too, so nothing can be said of ages"

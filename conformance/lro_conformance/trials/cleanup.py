@@ -42,6 +42,11 @@ class Planted:
     age_s: int
     gone: bool
 
+    @property
+    def operation(self) -> str:
+        """The operation that its name tells."""
+        return operation_of(self.path.name)
+
 
 @dataclass(frozen=True)
 class Decoy:
@@ -83,7 +88,7 @@ class Cleaning:
         """A command for bash that plants the same files and cleans up."""
         if self.call is None:
             return ""
-        planted = [(p.age_s, p.path.name.split("-")[1]) for p in self.planted]
+        planted = [(p.age_s, p.operation) for p in self.planted]
         decoys = [(d.path, d.kind) for d in self.decoys if d.gone]
         return of_cleaning(self.call, self.trigger, planted=planted, decoys=decoys)
 
@@ -107,7 +112,9 @@ class Expiry(OfACall):
     """Files of the server's own under a TTL of two seconds."""
 
     call: Call
+    """One of the calls that made them: where some are left, one that made such a file."""
     paths: tuple[str, ...]
+    """Two of one operation, and one of each other that offloads."""
     left: tuple[str, ...]
     """Those that are still there in the end."""
     aged_gone: bool
@@ -176,7 +183,7 @@ def cleanup(lab: Lab, survey: Survey) -> Cleanup:
         set_ttl = clean(bench, TTL, (TTL // 2, 2 * TTL), lambda: bench.call(name))
     with lab.bench(Settings(threshold_tokens=threshold, ttl_seconds=SHORT_TTL)) as bench:
         lab.step("cleanup", f"ttl_seconds = {SHORT_TTL}")
-        own = _own(bench, name)
+        own = _own(bench, name, [n for n in survey.operations if n != name and survey.offloads(n)])
     return Cleanup(crowd, set_ttl, own, None)
 
 
@@ -228,20 +235,26 @@ def plant(folder: Path, template: bytes, age_s: float, operation: str, edition: 
     """A complete file like the server's own, back-dated by *age_s* in name, header and modification time."""
     when = datetime.now(UTC) - timedelta(seconds=age_s)
     path = folder / file_name(operation, edition=edition, ulid=ulid_at(when))
-    path.write_bytes(backdated(template, when))
+    path.write_bytes(backdated(template, when, operation))
     path.chmod(0o600)
     os.utime(path, (when.timestamp(), when.timestamp()))
     return path
 
 
-def backdated(template: bytes, when: datetime) -> bytes:
-    """The file with the header's timestamp moved to *when*, written in the precision and offset form it had."""
+def operation_of(name: str) -> str:
+    """The operation in the name of a file; empty where there is none."""
+    return name.split("-")[1] if name.count("-") > 1 else ""
+
+
+def backdated(template: bytes, when: datetime, operation: str) -> bytes:
+    """The file as one of this operation, with the header's timestamp moved to *when*, written as it was before."""
     first, _, rest = template.partition(b"\n")
     with suppress(ValueError):
         value = json.loads(first)
         header = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
         if isinstance(header.get("timestamp"), str):
             header["timestamp"] = _like(header["timestamp"], when)
+            header |= {"operation": operation} if "operation" in header else {}
             first = json.dumps(header, ensure_ascii=False).encode()
     return first + b"\n" + rest
 
@@ -316,12 +329,15 @@ def plant_decoys(folder: Path, workdir: Path, template: bytes, operation: str, e
     return made
 
 
-def _own(bench: Bench, name: str) -> Expiry | None:
-    calls = [bench.call(name, limit=limit) for limit in (5, 4)]
-    paths = [c.file.path for c in calls if c.file is not None and c.file.problem is None]
-    if not paths:
+def _own(bench: Bench, name: str, others: Sequence[str]) -> Expiry | None:
+    """Watch files of the server's own expire: two of one operation, and one of each of the *others*."""
+    first = [bench.call(name, limit=limit) for limit in (5, 4)]
+    made = [*first, *(bench.call(other, limit=5) for other in others)]
+    made = {c.file.path: c for c in made if c.file is not None and c.file.problem is None}
+    paths = list(made)
+    if not any(c in first for c in made.values()):
         return None
-    folder, data = Path(os.path.dirname(paths[0])), calls[0].file.data if calls[0].file is not None else b""
+    folder, data = Path(os.path.dirname(paths[0])), first[0].file.data if first[0].file is not None else b""
     aged = plant(folder, data, 60, name, bench.lab.convention(paths[0]))
     begun, cleanups = time.monotonic(), 0
     time.sleep(SHORT_TTL + 0.15)
@@ -334,8 +350,8 @@ def _own(bench: Bench, name: str) -> Expiry | None:
             aged_gone = not aged.exists()
             aged.unlink(missing_ok=True)
             stays = None if left else _fresh_stays(bench, name)
-            known = bench.has_trigger
-            return Expiry(calls[0], tuple(paths), tuple(left), aged_gone, stays, known, waited, cleanups, bench.cleaned)
+            known, call = bench.has_trigger, made[left[0]] if left else first[0]
+            return Expiry(call, tuple(paths), tuple(left), aged_gone, stays, known, waited, cleanups, bench.cleaned)
         time.sleep(0.25)
 
 
