@@ -222,6 +222,12 @@ class TestFates:
         assert found.outcome == outcome
         assert trials is None or found.trials == trials
 
+    def test_what_noticed_others_is_tried_first(self, module: ModuleType) -> None:
+        sizes = Sizes(module)
+        known = baseline(sizes, module)
+        mutant = pick(module, COMPARED, "return size is not None and size <= LIMIT")
+        assert [fate(mutant, sizes, known, 5, {trial}).by for trial in ("above 3", "above 4")] == ["above 3", "above 4"]
+
     def test_what_does_not_end_is_no_kill(self, module: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("tests.mutation.trying.TRIAL_S", 0.3)
         module.above.__globals__["LIMIT"] = 3

@@ -7,7 +7,7 @@ import importlib
 import sys
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from tests.faults.catalogue import faults
@@ -47,12 +47,18 @@ def main() -> int:
     fates = Fates(given.keep / "fates.jsonl")
     if given.what == "page":
         return page.write(fates)
-    modules = given.modules or [*judged(), *tested()]
-    few = _sample(modules, given.sample) if given.sample is not None else {}
-    for name in modules:
-        if time.monotonic() < until:
-            viable = few[name] if few else mutants_of(importlib.import_module(name)).viable
-            _run(name, viable, fates, given, until)
+    names = given.modules or [*judged(), *tested()]
+    few = _sample(names, given.sample) if given.sample is not None else None
+    viable = few or {name: mutants_of(importlib.import_module(name)).viable for name in names}
+    run = _Run(viable, fates, until, given)
+    for first, group in _judged_together(name for name in names if run.left[name]):
+        # Calls and files remember what was made of them, and no check can change that: so once is enough.
+        mine = first if first.startswith(CHECKS) else None
+        judging = Judging(load(servers(first, given.sound), given.keep / "recordings"), mine)
+        run.use(judging, group, here=mine is not None)
+    files = {file for name in names if run.left[name] for file in tested().get(name, CHECK_TESTS)}
+    if files and time.monotonic() < until:
+        with_units(sorted(files), lambda units: run.use(units, names, look=tested()))
     return 0
 
 
@@ -63,30 +69,46 @@ def _sample(modules: Sequence[str], size: int) -> dict[str, list[Mutant]]:
     return {name: [m for n, m in few if n == name] for name in modules}
 
 
-def _run(name: str, viable: Sequence[Mutant], fates: Fates, given: argparse.Namespace, until: float) -> None:
-    """Try those mutants of one module that were not tried yet: on recordings where it judges, and with unit tests."""
-    module = importlib.import_module(name)
-    left = [m for m in viable if (e := fates.of(m)) is None or (given.again and not e.killed)]
+def _judged_together(names: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
+    """The modules that are tried with recordings: each one of checks alone, what checks judge by together."""
+    groups: dict[str, list[str]] = {}
+    for name in names:
+        if name in judged():
+            groups.setdefault(name if name.startswith(CHECKS) else "", []).append(name)
+    return ((group[0], group) for group in groups.values())
 
-    def use(yardstick: Yardstick) -> None:
-        trials = len(yardstick.trials())
-        _tell(f"{name}: {len(left)} of {len(viable)} mutants, {trials} trials")
-        # Calls and files remember what was made of them, and no check can change that: so once is enough.
-        found = baseline(yardstick, module, here=isinstance(yardstick, Judging) and name.startswith(CHECKS))
-        outcomes: Counter[str] = Counter()
-        for fate in try_all(left, yardstick, found, until=until, patience_s=given.patience, workers=given.workers):
-            known = fates.of(fate.mutant)
-            if fate.outcome != UNREACHED or known is None:  # what recordings reach, but no unit test, is reached
-                fates.add(fate)
-            outcomes[fate.outcome] += 1
-        _tell(f"{name}: {dict(outcomes)}")
 
-    if left and name in judged():
-        mine = name if name.startswith(CHECKS) else None
-        use(Judging(load(servers(name, given.sound), given.keep / "recordings"), mine))
-        left = [m for m in left if (e := fates.of(m)) is not None and not e.killed]
-    if left and time.monotonic() < until:
-        with_units(tested().get(name, CHECK_TESTS), use)
+class _Run:
+    """Tries what was not tried yet, with one yardstick after the other."""
+
+    def __init__(
+        self, viable: Mapping[str, Sequence[Mutant]], fates: Fates, until: float, given: argparse.Namespace
+    ) -> None:
+        self._fates, self._until, self._given = fates, until, given
+        self.left = {
+            name: [m for m in mutants if (e := fates.of(m)) is None or (given.again and not e.killed)]
+            for name, mutants in viable.items()
+        }
+        """The mutants of each module that nothing has killed yet."""
+
+    def use(self, yardstick: Yardstick, names: Sequence[str], *, here: bool = False, look: Iterable[str] = ()) -> None:
+        """Try those of these modules that are left. *look*: other modules, where it matters who executes them."""
+        names = [name for name in names if self.left[name]]
+        modules = [importlib.import_module(name) for name in dict.fromkeys([*names, *look])]
+        known = baseline(yardstick, *modules, here=here)
+        _tell(f"{len(known)} trials for {', '.join(names)}")
+        for name in names:
+            mutants, given, begun = self.left[name], self._given, time.monotonic()
+            outcomes: Counter[str] = Counter()
+            for fate in try_all(
+                mutants, yardstick, known, until=self._until, patience_s=given.patience, workers=given.workers
+            ):
+                before = self._fates.of(fate.mutant)
+                if fate.outcome != UNREACHED or before is None:  # what recordings reach, but no unit test, is reached
+                    self._fates.add(fate)
+                outcomes[fate.outcome] += 1
+            self.left[name] = [m for m in mutants if (e := self._fates.of(m)) is None or not e.killed]
+            _tell(f"{name}: {outcomes.total()} in {time.monotonic() - begun:.0f} s: {dict(outcomes)}")
 
 
 def _tell(what: str) -> None:

@@ -30,7 +30,11 @@ def put(mutant: Mutant) -> None:
     _replace(sys.modules[mutant.module], mutant.code, mutant.first)
 
 
-def instrument(module: ModuleType, hit: Callable[[int], object]) -> Restore:
+Line = tuple[str, int]
+"""The name of a module and the number of a line."""
+
+
+def instrument(module: ModuleType, hit: Callable[[Line], object]) -> Restore:
     """Have every statement in a function tell its line before it is executed; the result puts all back.
 
     That takes a hundredth of the time of tracing.
@@ -47,7 +51,7 @@ def instrument(module: ModuleType, hit: Callable[[int], object]) -> Restore:
         if _Telling.cannot(node):
             continue
         try:
-            _replace(module, ast.unparse(_Telling().visit(node)), 1)
+            _replace(module, ast.unparse(_Telling(module.__name__).visit(node)), 1)
         except Unpatchable:
             continue
         done.append((text, first))
@@ -70,6 +74,9 @@ def tells(module: ModuleType, place: str) -> bool:
 
 class _Telling(ast.NodeTransformer):
     """Puts a call before every statement of a function."""
+
+    def __init__(self, module: str) -> None:
+        self._module = module
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
         start = min((d.lineno for d in node.decorator_list), default=node.lineno)
@@ -95,7 +102,7 @@ class _Telling(ast.NodeTransformer):
         return node
 
     def _hit(self, line: int) -> ast.stmt:
-        return ast.Expr(ast.Call(ast.Name(HIT, ast.Load()), [ast.Constant(line)], []), lineno=line)
+        return ast.Expr(ast.Call(ast.Name(HIT, ast.Load()), [ast.Constant((self._module, line))], []), lineno=line)
 
     @staticmethod
     def cannot(node: ast.stmt) -> bool:

@@ -10,13 +10,14 @@ import select
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from types import ModuleType
 from typing import Any, Protocol
 
 from tests.mutation.mutants import Mutant
-from tests.mutation.patching import Unpatchable, instrument, put, tells
+from tests.mutation.patching import Line, Unpatchable, instrument, put, tells
 
 VERDICT = "a verdict"
 ERROR = "an error"
@@ -33,8 +34,8 @@ KILLED = (VERDICT, ERROR, WORDS, TEST)
 MEMORY = 6 << 30
 """The bytes of address space that a mutant may take beyond what is there."""
 
-TRIAL_S = 5.0
-"""How long a trial may take beyond twenty times what it took before."""
+TRIAL_S = 2.0
+"""How long a trial may take beyond twenty times what it took before, of the time of a processor."""
 
 
 class Yardstick(Protocol):
@@ -57,14 +58,19 @@ class Yardstick(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Known:
     """What a trial gives without any mutant."""
 
     value: Any
     seconds: float
-    lines: frozenset[int]
-    """The lines of the module at which a statement that it executes begins."""
+    lines: frozenset[Line]
+    """The lines at which a statement that it executes begins, of the modules that were looked at."""
+
+    @cached_property
+    def modules(self) -> frozenset[str]:
+        """The modules that it executes anything of."""
+        return frozenset(name for name, _ in self.lines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,23 +85,24 @@ class Fate:
     """How many were made."""
 
 
-def baseline(yardstick: Yardstick, module: ModuleType, *, here: bool = False) -> dict[str, Known]:
-    """What each trial gives, and which lines of a module it executes.
+def baseline(yardstick: Yardstick, *modules: ModuleType, here: bool = False) -> dict[str, Known]:
+    """What each trial gives, and which lines of these modules it executes.
 
     By default another process does it and this one stays as it is. *here*: in this one, which then remembers what was
     made for the trials; only right where a mutant leaves that as it is.
     """
 
     def work() -> dict[str, Known]:
-        lines: set[int] = set()
-        restore = instrument(module, lines.add)
+        lines: set[Line] = set()
+        restores = [instrument(module, lines.add) for module in modules]
         found: dict[str, Known] = {}
         for trial in yardstick.trials():
             lines.clear()
             begun = time.perf_counter()
             value = yardstick.measure(trial)
             found[trial] = Known(value, time.perf_counter() - begun, frozenset(lines))
-        restore()
+        for restore in restores:
+            restore()
         return found
 
     return work() if here else in_a_child(work, 3600)
@@ -105,7 +112,7 @@ def reaching(mutant: Mutant, known: Mapping[str, Known]) -> list[str]:
     """The trials that execute the changed statement; all, of one that is outside of functions."""
     if mutant.everywhere or not tells(sys.modules[mutant.module], mutant.place):
         return list(known)
-    wanted = range(mutant.line, mutant.last + 1)
+    wanted = {(mutant.module, line) for line in range(mutant.line, mutant.last + 1)}
     return [trial for trial, one in known.items() if not one.lines.isdisjoint(wanted)]
 
 
@@ -120,7 +127,7 @@ def try_all(
 ) -> Iterator[Fate]:
     """The fates of the mutants, as they come; begins none after *until* (monotonic).
 
-    *patience_s* is for how long one mutant is tried before it counts as a survivor.
+    *patience_s* is for how long one mutant is tried before it counts as a survivor, of the time of a processor.
     """
     gc.freeze()
     pipes = []
@@ -151,10 +158,15 @@ def _work(
 ) -> None:
     code = 1
     try:
+        killers: dict[str, set[str]] = {}
         for mutant in mutants:
             if time.monotonic() > until:
                 break
-            made = pickle.dumps(fate(mutant, yardstick, known, patience_s))
+            earlier = killers.setdefault(mutant.place, set())
+            found = fate(mutant, yardstick, known, patience_s, earlier)
+            if found.outcome in KILLED:
+                earlier.add(found.by)
+            made = pickle.dumps(found)
             os.write(write, len(made).to_bytes(4, "big") + made)
         code = 0
     finally:
@@ -175,18 +187,32 @@ def _gathered(pipes: list[int]) -> Iterator[Fate]:
                 del waiting[read]
 
 
-def fate(mutant: Mutant, yardstick: Yardstick, known: Mapping[str, Known], patience_s: float) -> Fate:
-    """Try one mutant."""
+def fate(
+    mutant: Mutant,
+    yardstick: Yardstick,
+    known: Mapping[str, Known],
+    patience_s: float,
+    killers: Collection[str] = (),
+) -> Fate:
+    """Try one mutant. *killers*: trials that are made first, because they noticed mutants of the same place."""
     trials = reaching(mutant, known)
     if not trials:
         return Fate(mutant, UNREACHED)
-    trials.sort(key=lambda t: (yardstick.rank(t, mutant, known[t].value), known[t].seconds))
+
+    def order(trial: str) -> tuple[object, ...]:
+        """First what noticed others, then what is about this module alone, then what is quick."""
+        one = known[trial]
+        near = mutant.module in one.modules
+        rank = yardstick.rank(trial, mutant, one.value)
+        return trial not in killers, not near, rank, len(one.modules), one.seconds
+
+    trials.sort(key=order)
 
     def work() -> tuple[str, str, int]:
         return _tried(mutant, yardstick, known, trials, patience_s)
 
     try:
-        outcome, by, tried = in_a_child(work, patience_s + 60)
+        outcome, by, tried = in_a_child(work, patience_s + 30)
     except TimeoutError:
         outcome, by, tried = TIME, "", len(trials)
     except ChildProcessError as problem:
@@ -208,17 +234,18 @@ def _tried(
     def ring(*_: object) -> None:
         raise _TooLong
 
-    signal.signal(signal.SIGALRM, ring)
+    signal.signal(signal.SIGPROF, ring)
     try:
         put(mutant)
     except Unpatchable as problem:
         return UNTRIED, str(problem), 0
     except Exception as problem:  # a module that cannot be imported any more
         return ERROR, f"import: {type(problem).__name__}", 0
-    begun = time.monotonic()
+    begun = time.process_time()
     words = ""
+    number = 0
     for number, trial in enumerate(trials, 1):
-        signal.setitimer(signal.ITIMER_REAL, TRIAL_S + 20 * known[trial].seconds)
+        signal.setitimer(signal.ITIMER_PROF, TRIAL_S + 20 * known[trial].seconds)
         try:
             value = yardstick.measure(trial)
         except _TooLong:
@@ -226,13 +253,13 @@ def _tried(
         except MemoryError:
             return ERROR, trial, number
         finally:
-            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.setitimer(signal.ITIMER_PROF, 0)
         dies = yardstick.difference(known[trial].value, value)
         if dies is not None and dies != WORDS:
             return dies, trial, number
         if dies == WORDS:
             words = words or trial
-        if time.monotonic() - begun > patience_s:
+        if time.process_time() - begun > (patience_s / 4 if words else patience_s):
             break
     return (WORDS, words, number) if words else (SURVIVES, "", number)
 

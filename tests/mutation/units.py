@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from _pytest.runner import runtestprotocol
-from hypothesis import settings
+from hypothesis import Phase, settings
 
 from tests.mutation.mutants import ROOT, Mutant
 from tests.mutation.trying import TEST
@@ -44,10 +44,14 @@ class Units:
 
 def with_units(files: Sequence[str], use: Callable[[Units], None]) -> None:
     """Collect the tests of these files, and call *use* with them. Raises `RuntimeError` where that is not possible."""
-    # The same examples each time, so that a mutant does not live by chance; and no plugin that needs the alarm clock.
-    settings.register_profile("mutation", derandomize=True, database=None, deadline=None)
+    # The same examples each time, so that a mutant does not live by chance; and no plugin that ends what takes long.
+    # A counterexample is enough, however large.
+    phases = (Phase.explicit, Phase.generate)
+    settings.register_profile("mutation", derandomize=True, database=None, deadline=None, phases=phases)
     settings.load_profile("mutation")
     without = [f"-pno:{name}" for name in ("timeout", "xdist", "cacheprovider", "randomly")]
+    # Nobody reads why a test fails, so nothing is made of it.
+    without += ["--assert=plain", "--tb=native"]
     paths = [str(ROOT / "tests" / file) for file in files]
     loop = _Loop(use)
     code = pytest.main(
