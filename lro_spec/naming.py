@@ -15,7 +15,6 @@ from lro_spec.editions import edition as _edition
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LATEST = datetime.max.replace(tzinfo=UTC)
 _RANDOM_BYTES = 10
-_MAX_MILLISECONDS = 2**48 - 1
 # Crockford's base 32 leaves out I, L, O and U; the first character has three bits only, or 128 bits overflow.
 _ULID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}", re.IGNORECASE | re.ASCII)
 _AS_PYTHON_WRITES = str.maketrans("0123456789ABCDEFGHJKMNPQRSTVWXYZ", "0123456789abcdefghijklmnopqrstuv")
@@ -84,7 +83,7 @@ def ulid_at(when: datetime) -> str:
     if when.tzinfo is None:
         raise ValueError("a ULID needs a moment in time: expected an aware datetime, got a naive one")
     milliseconds = (when - _EPOCH) // timedelta(milliseconds=1)
-    if not 0 <= milliseconds <= _MAX_MILLISECONDS:
+    if milliseconds < 0:  # the last moment of year 9999 fits into 48 bits
         raise ValueError(f"a ULID cannot hold {when.isoformat()}: its time starts in 1970")
     return str(ULID.from_bytes(milliseconds.to_bytes(6) + os.urandom(_RANDOM_BYTES)))
 

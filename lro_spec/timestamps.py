@@ -20,9 +20,9 @@ def parse(text: str) -> datetime | None:
     part = match.groupdict()
     date = part["date"].replace("-", "")
     second = min(59, int(part["second"] or 0))
-    fraction = (part["part"] or "")[:6].ljust(6, "0")
+    fraction = (part["part"] or "0")[:6]
     offset = (part["offset"] or "").upper().replace("Z", "+0000").replace(":", "")
-    offset = offset + "00" if len(offset) == 3 else offset
+    offset = offset and offset.ljust(5, "0")
     written = f"{date}T{part['hour']}{part['minute']}{second:02}.{fraction}{offset}"
     try:
         return datetime.strptime(written, "%Y%m%dT%H%M%S.%f" + ("%z" if offset else ""))

@@ -25,10 +25,10 @@ from cosmic_ray.plugins import get_operator, operator_names
 ROOT = Path(__file__).resolve().parents[2]
 
 WITHOUT = re.compile(
-    r"/(NoOp|RemoveDecorator|Variable\w+|ReplaceComparisonOperator_(Eq_Is|NotEq_IsNot|Is_Eq|IsNot_NotEq))$"
+    r"/(NoOp|RemoveDecorator|Variable\w+|ReplaceComparisonOperator_((Eq|NotEq|Lt|LtE|Gt|GtE)_Is(Not)?|Is_Eq|IsNot_NotEq))$"
 )
 """Operators that are not used: one changes nothing, one takes the decorator that makes a check a check, two need to be
-told names, and whether equal values are one object is the interpreter's affair."""
+told names, and whether equal values are one object is the interpreter's affair; `==` and `!=` are tried in any case."""
 
 ORDER = re.compile(r"ReplaceComparisonOperator_(Eq|NotEq)_(Lt|LtE|Gt|GtE)$")
 """Not used beside a text: words of a closed set have no order that anybody could mean."""

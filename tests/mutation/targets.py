@@ -23,7 +23,16 @@ VALIDATION: Mapping[str, Sequence[str]] = {
 }
 """Modules of the library that validation consists of, by what they are about."""
 
-RULES = ("test_validation.py", "test_yardstick.py", "test_following.py", "test_naming.py", "test_timestamps.py")
+RULES = (
+    "test_validation.py",
+    "test_validation_edges.py",
+    "test_summary_edges.py",
+    "test_yardstick.py",
+    "test_following.py",
+    "test_naming.py",
+    "test_timestamps.py",
+    "test_edition_validation.py",
+)
 TESTS: Mapping[str, Sequence[str]] = {
     "rules": RULES,
     "recipes": ("test_recipes.py", "test_pipeline.py", "test_validation.py", "test_following.py"),

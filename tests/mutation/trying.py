@@ -34,6 +34,9 @@ KILLED = (VERDICT, ERROR, WORDS, TEST)
 MEMORY = 6 << 30
 """The bytes of address space that a mutant may take beyond what is there."""
 
+QUICK_S = 0.3
+"""What takes longer is tried last."""
+
 TRIAL_S = 2.0
 """How long a trial may take beyond twenty times what it took before, of the time of a processor."""
 
@@ -200,11 +203,11 @@ def fate(
         return Fate(mutant, UNREACHED)
 
     def order(trial: str) -> tuple[object, ...]:
-        """First what noticed others, then what is about this module alone, then what is quick."""
+        """First what noticed others, then, of what is quick, what is about this module alone, and what takes long."""
         one = known[trial]
         near = mutant.module in one.modules
         rank = yardstick.rank(trial, mutant, one.value)
-        return trial not in killers, not near, rank, len(one.modules), one.seconds
+        return trial not in killers, not near, rank, one.seconds > QUICK_S, len(one.modules), one.seconds
 
     trials.sort(key=order)
 
@@ -241,7 +244,7 @@ def _tried(
         return UNTRIED, str(problem), 0
     except Exception as problem:  # a module that cannot be imported any more
         return ERROR, f"import: {type(problem).__name__}", 0
-    begun = time.process_time()
+    begun = _spent()
     words = ""
     number = 0
     for number, trial in enumerate(trials, 1):
@@ -259,9 +262,14 @@ def _tried(
             return dies, trial, number
         if dies == WORDS:
             words = words or trial
-        if time.process_time() - begun > (patience_s / 4 if words else patience_s):
+        if _spent() - begun > (patience_s / 4 if words else patience_s):
             break
     return (WORDS, words, number) if words else (SURVIVES, "", number)
+
+
+def _spent() -> float:
+    """Seconds that processors have spent on this process, and on those that it started and waited for."""
+    return sum(os.times()[:4])
 
 
 def _address_space() -> int:
