@@ -26,7 +26,7 @@ from lro_conformance.reproducing import of_cleaning
 from lro_conformance.trials.cleanup import DAY, TTL, Cleanup, plant
 from lro_conformance.trials.edges import Edges
 from lro_conformance.trials.live import Live
-from lro_conformance.trials.recipes import Try, attempt, commands_of, right, roles, without_path
+from lro_conformance.trials.recipes import Recipes, Try, attempt, commands_of, right, roles, without_path
 from lro_conformance.trials.survey import Inline, Survey
 from lro_spec.editions import Edition
 from lro_spec.naming import parse_file_name
@@ -214,72 +214,71 @@ def _any_memory(live: Live, survey: Survey, see: Subjects, verdict: Callable[[Ke
 
 
 @check("LRO-REC-01")
-def test_titles_of_any_memories(live: Live, survey: Survey, text: Edition, see: Subjects) -> None:
+def test_titles_of_any_memories(live: Live, survey: Survey, recipes: Recipes, text: Edition, see: Subjects) -> None:
     """Recipe 1 is right of arbitrary memories."""
-    _any_corpus("LRO-REC-01", live, survey, text, see)
+    _any_corpus("LRO-REC-01", live, survey, recipes, text, see)
 
 
 @check("LRO-REC-02")
-def test_prefix_in_any_memories(live: Live, survey: Survey, text: Edition, see: Subjects) -> None:
+def test_prefix_in_any_memories(live: Live, survey: Survey, recipes: Recipes, text: Edition, see: Subjects) -> None:
     """Recipe 2 is right of arbitrary memories."""
-    _any_corpus("LRO-REC-02", live, survey, text, see)
+    _any_corpus("LRO-REC-02", live, survey, recipes, text, see)
 
 
 @check("LRO-REC-03")
-def test_keyword_in_any_memories(live: Live, survey: Survey, text: Edition, see: Subjects) -> None:
+def test_keyword_in_any_memories(live: Live, survey: Survey, recipes: Recipes, text: Edition, see: Subjects) -> None:
     """Recipe 3 is right of arbitrary memories."""
-    _any_corpus("LRO-REC-03", live, survey, text, see)
+    _any_corpus("LRO-REC-03", live, survey, recipes, text, see)
 
 
 @check("LRO-REC-04")
-def test_order_of_any_memories(live: Live, survey: Survey, text: Edition, see: Subjects) -> None:
+def test_order_of_any_memories(live: Live, survey: Survey, recipes: Recipes, text: Edition, see: Subjects) -> None:
     """Recipe 4 is right of arbitrary memories."""
-    _any_corpus("LRO-REC-04", live, survey, text, see)
+    _any_corpus("LRO-REC-04", live, survey, recipes, text, see)
 
 
 @check("LRO-REC-05")
-def test_projection_of_any_memories(live: Live, survey: Survey, text: Edition, see: Subjects) -> None:
+def test_projection_of_any_memories(live: Live, survey: Survey, recipes: Recipes, text: Edition, see: Subjects) -> None:
     """Recipe 5 is right of arbitrary memories."""
-    _any_corpus("LRO-REC-05", live, survey, text, see)
+    _any_corpus("LRO-REC-05", live, survey, recipes, text, see)
 
 
 @check("LRO-REC-06")
-def test_type_in_any_memories(live: Live, survey: Survey, text: Edition, see: Subjects) -> None:
+def test_type_in_any_memories(live: Live, survey: Survey, recipes: Recipes, text: Edition, see: Subjects) -> None:
     """Recipe 6 is right of arbitrary memories."""
-    _any_corpus("LRO-REC-06", live, survey, text, see)
+    _any_corpus("LRO-REC-06", live, survey, recipes, text, see)
 
 
 @check("LRO-REC-07")
-def test_entities_of_any_memories(live: Live, survey: Survey, text: Edition, see: Subjects) -> None:
+def test_entities_of_any_memories(live: Live, survey: Survey, recipes: Recipes, text: Edition, see: Subjects) -> None:
     """Recipe 7 is right of arbitrary memories."""
-    _any_corpus("LRO-REC-07", live, survey, text, see)
+    _any_corpus("LRO-REC-07", live, survey, recipes, text, see)
 
 
 @check("LRO-REC-08")
-def test_counts_of_any_memories(live: Live, survey: Survey, text: Edition, see: Subjects) -> None:
+def test_counts_of_any_memories(live: Live, survey: Survey, recipes: Recipes, text: Edition, see: Subjects) -> None:
     """Recipe 8 is right of arbitrary memories."""
-    _any_corpus("LRO-REC-08", live, survey, text, see)
+    _any_corpus("LRO-REC-08", live, survey, recipes, text, see)
 
 
 @check("LRO-REC-09")
-def test_top_ten_of_any_memories(live: Live, survey: Survey, text: Edition, see: Subjects) -> None:
+def test_top_ten_of_any_memories(live: Live, survey: Survey, recipes: Recipes, text: Edition, see: Subjects) -> None:
     """Recipe 9 is right of arbitrary memories."""
-    _any_corpus("LRO-REC-09", live, survey, text, see)
+    _any_corpus("LRO-REC-09", live, survey, recipes, text, see)
 
 
 @check("LRO-REC-10")
-def test_pattern_in_any_memories(live: Live, survey: Survey, text: Edition, see: Subjects) -> None:
+def test_pattern_in_any_memories(live: Live, survey: Survey, recipes: Recipes, text: Edition, see: Subjects) -> None:
     """Recipe 10 is right of arbitrary memories."""
-    _any_corpus("LRO-REC-10", live, survey, text, see)
+    _any_corpus("LRO-REC-10", live, survey, recipes, text, see)
 
 
-def _any_corpus(id: str, live: Live, survey: Survey, text: Edition, see: Subjects) -> None:
+def _any_corpus(id: str, live: Live, survey: Survey, recipes: Recipes, text: Edition, see: Subjects) -> None:
     _needs_seed(survey)
-    known = next((c for c in reversed(list(survey.whole.values())) if c.filed), None)
-    role = next((r for r in roles(text.name, known) if r.requirement == id), None) if known is not None else None
-    if known is None or role is None or not attempt(live.runner, text.name, role, known, commands_of(known)):
-        does = f"what #{role.number} does" if role is not None else "that"
-        raise NotObserved(f"no descriptor has a recipe that does {does}")
+    tried = next((t for t in reversed(recipes.tries) if t.standard.requirement == id), None)
+    if tried is None:
+        raise NotObserved("no descriptor has a recipe that does that")
+    role, known = tried.standard, tried.command.call
     there = commands_of(known)
 
     @cache
