@@ -9,6 +9,7 @@ from typing import Any
 
 import hypothesis.internal.conjecture.providers as providers
 from hypothesis.configuration import set_hypothesis_home_dir, storage_directory
+from hypothesis.internal.entropy import deterministic_PRNG
 
 
 @contextmanager
@@ -21,6 +22,8 @@ def on_its_own(folder: Path) -> Generator[None]:
     """
     usual = storage_directory(intent_to_write=False).home_directory
     set_hypothesis_home_dir(folder)
+    with deterministic_PRNG():
+        pass  # the first time it collects garbage: little now, much among all that a run finds
     inside: Any = providers
     before: dict[str, object] = {}
     with suppress(AttributeError, TypeError):
