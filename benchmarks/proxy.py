@@ -3,7 +3,8 @@
 Side by side in one run, in interleaved rounds: `read_text_file` of a real filesystem server, directly, through a bare
 forwarder that looks at nothing, through `lro proxy`, and through other proxies where their programs are given. What
 counts is the ratio to the direct call; seconds differ from machine to machine. Memory is the peak of the proxy's own
-process above what it had before the call, over the size of the answer.
+process above what it had before the call, over the size of the answer. The first round of each size, in which modules
+are loaded, counts for neither.
 
 COMMAND is the server without its folder, for example `node …/server-filesystem/dist/index.js`.
 """
@@ -205,6 +206,7 @@ def main() -> int:
                     one.measure(size, str(folder / f"{size}.txt"))
                     if round_ == 0:  # warming up
                         one.times.pop(size, None)
+                        one.memory.pop(size, None)
         return 0 if report(found) else 1
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+import orjson
+
 from lro_reference.writer import encode
 
 _FIRST_BATCH, _BATCH = 1 << 14, 1 << 16
@@ -41,7 +43,7 @@ class TextLines:
 
     def blocks(self) -> Iterator[bytes]:
         """The records, some thousand at a time."""
-        return numbered(self._batches())
+        return numbered((encode(text)[1:-1], text.count("\n") + 1) for text in self._batches())
 
     def _batches(self) -> Iterator[str]:
         # In batches of whole lines, or a hundred thousand small strings would outweigh the text itself.
@@ -56,11 +58,20 @@ class TextLines:
             start, size = stop + 1, _BATCH
 
 
-def numbered(texts: Iterable[str]) -> Iterator[bytes]:
-    """The lines of texts as records, numbered from 1: a block of them for each text."""
+def numbered(texts: Iterable[tuple[bytes, int]]) -> Iterator[bytes]:
+    """The lines of texts as records, numbered from 1: a block of them for each text.
+
+    A text is the inside of a JSON string, where every line feed is written ``\\n``, and how many lines it has. It is
+    cut as it is: to parse it and write it again takes three times as long.
+    """
     first = 1
-    for text in texts:
-        records = [{"n": n, "text": line} for n, line in enumerate(text.split("\n"), first)]
-        first += len(records)
-        # This is between two records and never in one: in a text, the quote before the n would be escaped.
-        yield encode(records)[1:-1].replace(b'"},{"n":', b'"}\n{"n":')
+    for inside, count in texts:
+        lines = inside.split(b"\\n")
+        if len(lines) != count:  # a backslash stood before a letter n
+            lines = [line.replace(b"\0", rb"\\") for line in inside.replace(rb"\\", b"\0").split(b"\\n")]
+        parts = [b""] * (2 * count)
+        numbers = orjson.dumps(list(range(first, first + count)))[1:-1]
+        parts[::2] = (numbers.replace(b",", b',"text":"\0"}\n{"n":') + b',"text":"').split(b"\0")
+        parts[1::2] = lines
+        first += count
+        yield b'{"n":' + b"".join(parts) + b'"}'

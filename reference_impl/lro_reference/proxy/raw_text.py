@@ -18,14 +18,15 @@ import orjson
 from lro_reference.line_sources import numbered
 from lro_reference.shapes import SMALL, Shape, is_text
 from lro_reference.tables import could_be_table
-from lro_spec.tokens import wide_characters
+from lro_spec.tokens import wide_characters, wide_in_utf8
 
 WORTH_IT = 1 << 18
 """Lines of fewer bytes are parsed as quickly."""
 _KEY = re.compile(rb'"text"\s*:\s*"')
-_FIRST_PIECE, _PIECE = 1 << 14, 1 << 16
+_FIRST_PIECE, _PIECE = 1 << 14, 1 << 15
 _PROBE = 256
-_BACKSLASH = ord("\\")
+_FEW = 64
+_BACKSLASH, _QUOTE = ord("\\"), ord('"')
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,33 +48,47 @@ def read(line: bytearray) -> RawText | None:
         return None
     start = key.end()
     end = _end(line, start)
-    if end - start < WORTH_IT // 2:
+    if end - start < WORTH_IT // 2 or line[end - 6 : end].lower() == rb"\u000a":  # how nobody ends a text
         return None
-    raw = bytes(line[start:end])
+    text_end, length = end, end - start
     mark = f"text-{secrets.token_hex(8)}".encode()
     skeleton = line[:start] + mark
     # Servers that declare an output schema send the text once more.
-    again = line.find(b':"' + raw[:_PROBE], end)
-    if again >= 0 and line.startswith(raw, again + 2) and line.startswith(b'"', again + 2 + len(raw)):
-        skeleton += line[end : again + 2] + mark
-        end = again + 2 + len(raw)
+    again = line.find(b':"' + line[start : start + _PROBE], end) + 2
+    if again > 1 and line.startswith(b'"', again + length) and _equal(line, start, again, length):
+        skeleton += line[end:again] + mark
+        end = again + length
     if len(line) - end > SMALL:
         return None
     skeleton += line[end:]
     try:
         message = orjson.loads(skeleton)
         extra = _extra(message, mark.decode())
-        return None if extra is None else _taken(message, RawLines(raw), extra)
+        return None if extra is None else _taken(message, RawLines(line, start, text_end), extra)
     except ValueError:  # it was no text that ended there, or no valid one
         return None
 
 
 def _end(line: bytearray, start: int) -> int:
     """Where the text seems to end: at a quote that is not escaped, and closes its block; -1: nowhere."""
-    end = line.find(b'"}', start)
+    brace = line.find(b"}", start)
+    for _ in range(_FEW):  # one byte is found many times as fast as two; but a program is full of it
+        if brace < 0 or (line[brace - 1] == _QUOTE and not _escaped(line, brace - 1)):
+            return brace - 1 if brace > start else -1
+        brace = line.find(b"}", brace + 1)
+    end = line.find(b'"}', brace - 1)
     while end >= 0 and _escaped(line, end):
         end = line.find(b'"}', end + 1)
     return end
+
+
+def _equal(line: bytearray, one: int, other: int, length: int) -> bool:
+    """Whether two parts of a line are the same, compared without a copy of either."""
+    places = range(0, length, _PIECE)
+    return all(
+        line[one + at : one + min(at + _PIECE, length)] == line[other + at : other + min(at + _PIECE, length)]
+        for at in places
+    )
 
 
 def _escaped(text: bytes | bytearray, place: int) -> bool:
@@ -103,46 +118,69 @@ def _extra(message: Any, mark: str) -> dict[str, Any] | None:
 
 
 def _taken(message: dict[str, Any], lines: RawLines, extra: dict[str, Any]) -> RawText | None:
-    characters = wide = newlines = 0
-    for number, text in enumerate(lines.pieces()):
+    characters = wide = 0
+    for number, (text, wide_in_it) in enumerate(lines.read()):
         if number == 0 and (text.lstrip()[:1] in ("[", "{", "") or could_be_table(text)):
             return None
         characters += len(text) + 1  # the newline between two pieces
-        wide += 0 if text.isascii() else wide_characters(text)
-        newlines += text.count("\n") + 1
-    lines.count = newlines
+        wide += wide_in_it
     shape = Shape(lines, (), {"format": "text", **extra, "ending": "\n" * lines.ended})
     return RawText(message, shape, characters - (not lines.ended), wide)
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """Whole lines of the text, by their place in the message."""
+
+    start: int
+    stop: int
+    count: int
+    escaped: bool
+    """Whether a character is written in a longer way than needed: a line feed, too, may be ``\\u000a``."""
 
 
 class RawLines:
     """The lines of a text that is still JSON as records ``{"n", "text"}``, like `line_sources.TextLines`."""
 
-    def __init__(self, raw: bytes) -> None:
-        self._raw = raw
-        self.count = 0
-        """How many there are; whoever has read the pieces once says so."""
-        self.ended = raw.endswith(b"\\n") and not _escaped(raw, len(raw) - 2)
+    def __init__(self, line: bytearray, start: int, end: int) -> None:
+        self.ended = line.endswith(b"\\n", start, end) and not _escaped(line, end - 2)
         """Whether a newline ends the text."""
+        self._line, self._start, self._end = line, start, end - 2 * self.ended
+        self._pieces: list[_Piece] = []
 
     def __len__(self) -> int:
-        return self.count
+        return sum(piece.count for piece in self._pieces)
 
     def __iter__(self) -> Iterator[bytes]:
         return (line for block in self.blocks() for line in block.split(b"\n"))
 
     def blocks(self) -> Iterator[bytes]:
         """The records, some thousand at a time."""
-        return numbered(self.pieces())
+        return numbered((self._plain(piece), piece.count) for piece in self._pieces)
 
-    def pieces(self) -> Iterator[str]:
-        """The text in whole lines, some thousand at a time. Raises `ValueError` where it is no JSON string."""
-        start, end = 0, len(self._raw) - 2 * self.ended
+    def read(self) -> Iterator[tuple[str, int]]:
+        """The text in whole lines, some thousand at a time, each with how many wide characters it has.
+
+        This counts the lines, so it comes once and first. Raises `ValueError` where the text is no JSON string.
+        """
+        start, end = self._start, self._end
         size = _FIRST_PIECE  # whoever wants a few lines must not pay for thousands
         while start <= end:
-            stop = self._raw.find(b"\\n", min(start + size, end), end)
-            while stop >= 0 and _escaped(self._raw, stop):
-                stop = self._raw.find(b"\\n", stop + 1, end)
+            stop = self._line.find(b"\\n", min(start + size, end), end)
+            while stop >= 0 and _escaped(self._line, stop):
+                stop = self._line.find(b"\\n", stop + 1, end)
             stop = end if stop < 0 else stop
-            yield orjson.loads(b'"' + self._raw[start:stop] + b'"')
+            inside = self._cut(start, stop)
+            text = orjson.loads(b'"' + inside + b'"')
+            escaped = len(orjson.dumps(text)) != len(inside) + 2  # nothing is shorter than what orjson writes
+            self._pieces.append(_Piece(start, stop, text.count("\n") + 1, escaped))
+            yield text, 0 if text.isascii() else wide_characters(text) if escaped else wide_in_utf8(inside)
             start, size = stop + 2, _PIECE
+
+    def _cut(self, start: int, stop: int) -> bytes:
+        return bytes(memoryview(self._line)[start:stop])
+
+    def _plain(self, piece: _Piece) -> bytes:
+        """The inside of a JSON string with every line feed written ``\\n``."""
+        inside = self._cut(piece.start, piece.stop)
+        return orjson.dumps(orjson.loads(b'"' + inside + b'"'))[1:-1] if piece.escaped else inside
