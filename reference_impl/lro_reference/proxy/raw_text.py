@@ -48,7 +48,7 @@ def read(line: bytearray) -> RawText | None:
         return None
     start = key.end()
     end = _end(line, start)
-    if end - start < WORTH_IT // 2 or line[end - 6 : end].lower() == rb"\u000a":  # how nobody ends a text
+    if end - start < WORTH_IT // 2 or bytes(line[end - 6 : end]).lower() == rb"\u000a":  # how nobody ends a text
         return None
     text_end, length = end, end - start
     mark = f"text-{secrets.token_hex(8)}".encode()
