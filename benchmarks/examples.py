@@ -2,8 +2,8 @@
 
 Writes conformance/lro_conformance/report/examples.json, which `lro explain` and the documents show: for each
 requirement that is judged, the first thing that a check found as it should be, on a sound server, and what it blamed a
-broken server of tests/faults for. Both are recorded from runs, word by word but for paths and long values, which are
-cut.
+broken server of tests/faults for; where only another edition requires it, on servers of tests/editions. Both are
+recorded from runs, word by word but for paths and long values, which are cut.
 ``--missing`` records what is not there yet; ``--outcomes`` is a file of ``benchmarks/detection.py --keep``, which knows
 the servers that pass what the plain one is not even asked.
 """
@@ -15,7 +15,7 @@ import json
 import re
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -30,7 +30,9 @@ from lro_conformance.judge import Subjects, evidence_of  # noqa: E402
 from lro_conformance.report.explaining import EXAMPLES  # noqa: E402
 from lro_conformance.report.model import CheckResult, Report  # noqa: E402
 from lro_conformance.trials.live import EXAMPLES as TRIES  # noqa: E402
+from lro_spec.editions import DEFAULT_EDITION, EDITIONS  # noqa: E402
 from lro_spec.requirements import catalogue  # noqa: E402
+from tests.editions.catalogue import Variant, variants  # noqa: E402
 from tests.faults.catalogue import Fault, faults  # noqa: E402
 from tests.servers.variants import profile_text  # noqa: E402
 from tests.sound.catalogue import sounds  # noqa: E402
@@ -80,21 +82,36 @@ def failing(id: str) -> dict[str, Any] | None:
     """What a fault of this requirement was blamed for; None where no fault breaks it."""
     mine = [f for f in faults().values() if f.requirement == id]
     for fault in sorted(mine, key=lambda f: (f.by_property, bool(f.also))):
-        report, _ = run(fault.name, fault.profile, {id}, tries=TRIES if fault.by_property else 0)
-        blamed = [c for r in report.requirements if r.requirement.id == id for c in r.checks]
-        for check in blamed:
-            said = f"{check.expected}: {check.observed}"
-            if check.verdict.label in ("fail", "warn") and fault.says.lower() in said.lower():
-                return {
-                    "server": fault.name,
-                    "about": _about(fault),
-                    "verdict": check.verdict.label,
-                    "check": check.name,
-                    "expected": _cut(check.expected),
-                    "observed": _cut(check.observed),
-                    "seen": excerpt(check.evidence),
-                }
+        if (made := blamed(id, fault, tries=TRIES if fault.by_property else 0)) is not None:
+            return made
     return None
+
+
+def blamed(id: str, fault: Fault | Variant, *, tries: int = 0) -> dict[str, Any] | None:
+    """What a broken server was blamed for; None where it was for something else."""
+    report, _ = run(fault.name, fault.profile, {id}, tries=tries)
+    blamed = [c for r in report.requirements if r.requirement.id == id for c in r.checks]
+    for check in blamed:
+        said = f"{check.expected}: {check.observed}"
+        if check.verdict.label in ("fail", "warn") and fault.says.lower() in said.lower():
+            return {
+                "server": fault.name,
+                "about": _about(fault),
+                "verdict": check.verdict.label,
+                "check": check.name,
+                "expected": _cut(check.expected),
+                "observed": _cut(check.observed),
+                "seen": excerpt(check.evidence),
+            }
+    return None
+
+
+def abroad(id: str, edition: str) -> dict[str, Any]:
+    """What was recorded of a requirement that only this edition has."""
+    there = [v for v in variants().values() if v.edition == edition]
+    broken = (blamed(id, v) for v in there if v.requirement == id)
+    sound = (passing(id, *run(v.name, v.profile, {id}), _about(v)) for v in there if v.requirement is None)
+    return {"pass": next(filter(None, sound), None), "fail": next(filter(None, broken), None)}
 
 
 def passing(id: str, report: Report, told: Mapping[str, tuple[str, str]], about: str) -> dict[str, Any] | None:
@@ -127,7 +144,7 @@ def _cut(text: str) -> str:
     return plain if len(plain) <= LENGTH else plain[: LENGTH - 1] + "…"
 
 
-def _about(fault: Fault) -> str:
+def _about(fault: Fault | Variant) -> str:
     return " ".join(fault.about.split("\n\n")[0].split())
 
 
@@ -142,16 +159,22 @@ def elsewhere(id: str, outcomes: Path | None) -> tuple[str, str] | None:
     return None
 
 
-def record(ids: Sequence[str], outcomes: Path | None) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Each requirement with what was recorded of it; says on the way what could not be."""
-    whole, told = run("", "", None if len(ids) > 20 else set(ids))
-    for id in ids:
-        made = {"pass": passing(id, whole, told, PLAIN), "fail": failing(id)}
-        if made["pass"] is None and (other := elsewhere(id, outcomes)) is not None:
-            report, also = run(other[0], sounds()[other[0]].profile, {id})
-            made["pass"] = passing(id, report, also, f"`{other[0]}`")
-        if made["pass"] is None:
-            made["pass"] = passing(id, *run("", "", {id}, tries=TRIES), PLAIN)
+def usual(id: str, whole: Report, told: Mapping[str, tuple[str, str]], outcomes: Path | None) -> dict[str, Any]:
+    """What was recorded of a requirement of the default edition; *whole* is a run on the plain server."""
+    made = {"pass": passing(id, whole, told, PLAIN), "fail": failing(id)}
+    if made["pass"] is None and (other := elsewhere(id, outcomes)) is not None:
+        report, also = run(other[0], sounds()[other[0]].profile, {id})
+        made["pass"] = passing(id, report, also, f"`{other[0]}`")
+    if made["pass"] is None:
+        made["pass"] = passing(id, *run("", "", {id}, tries=TRIES), PLAIN)
+    return made
+
+
+def record(homes: Mapping[str, str], outcomes: Path | None) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Each requirement, given with its edition, and what was recorded of it; says on the way what could not be."""
+    whole, told = run("", "", None if len(homes) > 20 else set(homes))
+    for id, edition in homes.items():
+        made = usual(id, whole, told, outcomes) if edition == DEFAULT_EDITION else abroad(id, edition)
         lacking = [kind for kind, example in made.items() if example is None]
         print(f"{id}: {'no ' + ' and no '.join(lacking) + ' recorded' if lacking else 'recorded'}", flush=True)
         yield id, {kind: example for kind, example in made.items() if example is not None}
@@ -164,16 +187,20 @@ def main() -> None:
     arguments.add_argument("--missing", action="store_true", help="only what is not there yet")
     arguments.add_argument("--outcomes", type=Path, help="outcomes that benchmarks/detection.py kept")
     given = arguments.parse_args()
-    judged = [r.id for r in catalogue() if r.excluded is None]
+    homes: dict[str, str] = {}
+    for edition in (DEFAULT_EDITION, *EDITIONS):
+        for one in catalogue(edition):
+            if one.excluded is None:
+                homes.setdefault(one.id, edition)
     known: dict[str, Any] = json.loads(EXAMPLES.read_text(encoding="utf-8")) if EXAMPLES.exists() else {}
-    chosen = [
-        id
-        for id in judged
+    chosen = {
+        id: edition
+        for id, edition in homes.items()
         if (not given.ids or id in given.ids) and not (given.missing and len(known.get(id, ())) == 2)
-    ]
+    }
     for id, made in record(chosen, given.outcomes):
         known[id] = made
-        kept = {id: known[id] for id in judged if id in known}
+        kept = {id: known[id] for id in homes if id in known}
         EXAMPLES.write_text(json.dumps(kept, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
 

@@ -18,6 +18,7 @@ from lro_conformance.arbitrary import CORPUS, MEMORY
 from lro_conformance.calls import Call, OfACall
 from lro_conformance.checks.test_cleanup import by_age
 from lro_conformance.checks.test_file import wrong_line
+from lro_conformance.checks.test_recipes import headed, skips_wrongly
 from lro_conformance.judge import Miss, NotObserved, Subjects, check
 from lro_conformance.lab import LIMIT, Bench
 from lro_conformance.readings import comparable, rules, volatile
@@ -299,8 +300,7 @@ def _any_corpus(id: str, live: Live, survey: Survey, recipes: Recipes, text: Edi
             commands = commands_of(call)
             tries = attempt(live.runner, text.name, role, call, commands, lambda c: proven(without_path(c)))
         for one in tries:
-            wrong = not right(one) and not one.agreement.with_header
-            if wrong and (one.command.pipeline is None or one.command.pipeline.skip == 1):
+            if headed(one) and not right(one) and not skips_wrongly(one):
                 return Miss.of(one.agreement.expected, one.agreement.observed, one)
         return bool(tries)
 
