@@ -28,6 +28,8 @@ _PLAIN = {str, int, bool, type(None)}
 _SAFE = 2.0**53
 _SPECIAL = re.compile(r"[\\\t\n\r]")
 _NUMERIC = {b"%c" % c for c in b"-0123456789"}
+_TOLD_OTHERWISE = re.compile(rb"[\\\[{]|null")
+"""What may have to be told in other words than it is written."""
 _encode = json.Encoder().encode
 _CELL = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
 _KINDS = ((type(None),), (bool,), (int, float), (str,), (list,), (dict,))
@@ -94,15 +96,28 @@ def _not_empty(word: str) -> Matches:
 
 
 def _table(*paths: Path) -> Run:
-    readers = [(path, _reader(path)) for path in paths]
-    types = {path[0]: defstruct("Part", [(path[1], Raw, Raw(b"null"))]) | None for path in paths if len(path) > 1}
+    read = attrgetter(*map(".".join, paths))
+    nothing = Raw(b"null")
+    types = {path[0]: Raw if len(path) == 1 else defstruct("Part", [(path[1], Raw, nothing)]) | None for path in paths}
 
     def rows(file: BinaryIO, word: str, most: int | None) -> Rows:
-        for line, record in islice(records(file, *(path[0] for path in paths), **types), most):
-            cells = [_cell(read(record), line, path) for path, read in readers]
-            yield "\t".join(cells).encode("utf-8", "replace")
+        for line, record in islice(records(file, *types, **types), most):
+            try:
+                row = b"\t".join(read(record))  # as it stands in the file, so with every digit
+                if not row.isascii():
+                    row.decode()
+            except UnicodeDecodeError:
+                yield b"\t" * (len(paths) - 1)
+            except (AttributeError, TypeError):  # no record, or with other values than memories have
+                yield _row(record, line, paths)
+            else:
+                yield _row(record, line, paths) if _TOLD_OTHERWISE.search(row) else row.replace(b'"', b"")
 
     return rows
+
+
+def _row(record: Any, line: bytes, paths: Iterable[Path]) -> bytes:
+    return "\t".join(_cell(_field(record, path), line, path) for path in paths).encode("utf-8", "replace")
 
 
 def _cell(value: Any, line: bytes, path: Path) -> str:
@@ -226,10 +241,6 @@ def _counts(file: BinaryIO, field: str) -> Iterable[tuple[Any, int]]:
             key = _rank(value)
             others[key] = (value, others.get(key, (value, 0))[1] + 1)
     return [*texts.items(), *others.values()]
-
-
-def _reader(path: Path) -> Callable[[Any], Any]:
-    return attrgetter(path[0]) if len(path) == 1 else lambda record: _field(record, path)
 
 
 def _field(record: Any, path: Path) -> Any:
