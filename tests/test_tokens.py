@@ -8,7 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lro_spec.tokens import characters_estimate, script_aware_estimate
+from lro_spec.tokens import (
+    characters_estimate,
+    characters_in_utf8,
+    estimate_of,
+    script_aware_estimate,
+    wide_in_utf8,
+)
 
 
 @pytest.mark.parametrize(("characters", "tokens"), [(0, 0), (1, 1), (4, 1), (5, 2), (25_600, 6400), (25_601, 6401)])
@@ -55,3 +61,9 @@ def test_mixed_records_come_near_a_real_tokenizer():
     text = json.dumps(record, ensure_ascii=False)
     real = characters_estimate(text) / 0.55
     assert 0.8 * real <= script_aware_estimate(text) <= 1.25 * real
+
+
+@given(st.text())
+def test_the_bytes_of_a_text_tell_the_same(text: str):
+    data = text.encode()
+    assert estimate_of(characters_in_utf8(data), wide_in_utf8(data)) == script_aware_estimate(text)

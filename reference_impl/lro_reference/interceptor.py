@@ -18,7 +18,7 @@ from lro_reference.settings import Settings
 from lro_reference.writer import encode, write
 from lro_spec.messages import OffloadHeader, OffloadResponse, OffloadSummary
 from lro_spec.naming import file_name, ulid_at
-from lro_spec.tokens import script_aware_estimate
+from lro_spec.tokens import characters_in_utf8, estimate_of, script_aware_estimate, wide_in_utf8
 
 __all__ = ["Inline", "Offloaded", "Outcome", "ResultSet", "Truncated", "intercept"]
 
@@ -38,22 +38,31 @@ def intercept(
     Never raises for a file that cannot be written; ``emit`` hears of it.
     """
     lines = [encode(record) for record in results.records] if results.lines is None else results.lines
-    tokens = estimate(_text(lines)) if results.tokens is None else results.tokens
+    whole = b"\n".join(lines) if results.tokens is None else None  # as the file holds it, and written as it is
+    tokens = _estimated(whole, len(lines), estimate) if whole is not None else results.tokens or 0
     if not settings.enabled or tokens <= settings.threshold_tokens:
         return Inline(lines)
     try:
-        return Offloaded(_offload(results, lines, tokens, settings, emit, edition))
+        return Offloaded(_offload(results, lines, whole, tokens, settings, emit, edition))
     except OSError as problem:
         return _truncate(results, lines, tokens, settings, emit, edition, problem, estimate)
 
 
-def _text(lines: Lines) -> str:
-    # The record lines just as the file holds them, line ends included.
-    return "".join(f"{line.decode()}\n" for line in lines)
+def _estimated(lines: bytes, count: int, estimate: Estimate) -> int:
+    """What so many record lines cost, just as the file holds them, line ends included."""
+    if estimate is script_aware_estimate:  # from the bytes, for a text of them would have to be made first
+        return estimate_of(characters_in_utf8(lines) + bool(count), wide_in_utf8(lines))
+    return estimate(lines.decode() + "\n" * bool(count))
 
 
 def _offload(
-    results: ResultSet, lines: Lines, tokens: int, settings: Settings, emit: Emit, edition: str
+    results: ResultSet,
+    lines: Lines,
+    whole: bytes | None,
+    tokens: int,
+    settings: Settings,
+    emit: Emit,
+    edition: str,
 ) -> OffloadResponse:
     now = datetime.now(UTC)  # one moment for the name and the header: it is the file's created_at
     header = OffloadHeader(
@@ -67,7 +76,7 @@ def _offload(
     )
     extra = {} if results.extra is None else {"extra": results.extra}
     name = file_name(results.operation, edition=edition, ulid=ulid_at(now))
-    written = lines.blocks() if isinstance(lines, InBlocks) else lines
+    written = [whole] if whole else lines.blocks() if isinstance(lines, InBlocks) else lines
     path = write(settings.folder, name, chain([encode({**header.to_dict(), **extra})], written))
     emit(
         Event(
@@ -111,7 +120,9 @@ def _truncate(
     room = settings.threshold_tokens
     kept = 0
     for line in lines:
-        room -= estimate(_text([line]))  # rounded up a record, so the sum is never below the estimate of the whole
+        room -= _estimated(
+            line, 1, estimate
+        )  # rounded up a record, so the sum is never below the estimate of the whole
         if room < 0:
             break
         kept += 1
