@@ -113,7 +113,7 @@ def field_paths(program: str) -> list[tuple[str, ...]]:
     paths: list[tuple[str, ...]] = []
     path = _NO_PATH
     end = -1
-    for before, token, after in zip([None, *found[:-1]], found, [*found[1:], None], strict=True):
+    for before, token, after in zip([None, *found], found, [*found[1:], None], strict=False):
         name = token.text[1:] if token.kind == "field" else None
         if token.kind == "string" and before is not None and before.text == ".":
             name = token.value

@@ -178,11 +178,11 @@ def _sed(words: list[str], lines: _Lines) -> str | None:
             files.append(word)
     script = (script or "").replace(" ", "")
     if not quiet and (dropped := re.fullmatch(r"1(?:,([0-9]{1,15}))?d", script)):
-        lines.drop(int(dropped[1] or 1))
+        lines.drop(max(1, int(dropped[1] or 1)))  # sed takes line 1 in any case
     elif quiet and (kept := re.fullmatch(r"([0-9]{1,15}),\$p", script)):
         lines.drop(max(0, int(kept[1]) - 1))
     elif quiet and (kept := re.fullmatch(r"1(?:,([0-9]{1,15}))?p", script)):
-        lines.keep(int(kept[1] or 1))
+        lines.keep(max(1, int(kept[1] or 1)))
     else:
         raise RecipeSyntaxError(f"sed {script!r}: expected a script that leaves out the first lines (1d)")
     return _one_file("sed", files)

@@ -25,6 +25,7 @@ VALIDATION: Mapping[str, Sequence[str]] = {
 
 RULES = (
     "test_validation.py",
+    "test_words.py",
     "test_validation_edges.py",
     "test_summary_edges.py",
     "test_yardstick.py",
@@ -35,7 +36,7 @@ RULES = (
 )
 TESTS: Mapping[str, Sequence[str]] = {
     "rules": RULES,
-    "recipes": ("test_recipes.py", "test_pipeline.py", "test_validation.py", "test_following.py"),
+    "recipes": ("test_words.py", "test_recipes.py", "test_pipeline.py", "test_validation.py", "test_following.py"),
     "schemas": (*RULES, "test_line_schemas.py", "test_schemas.py"),
     "lines": (*RULES, "test_strictjson.py", "test_validate_command.py"),
     "values": (*RULES, "test_strictjson.py", "test_messages.py", "test_tokens.py"),

@@ -1,0 +1,17 @@
+"""Validation says of each small input what it said when somebody last read it: see tests/words."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.words.kept import GROUPS, kept
+
+
+@pytest.mark.parametrize(("group", "name"), [(group, name) for group, cases in GROUPS.items() for name in cases])
+def test_each_input_is_judged_as_it_was(group: str, name: str) -> None:
+    assert GROUPS[group][name]() == kept(group)[name]
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_nothing_is_kept_of_inputs_that_are_gone(group: str) -> None:
+    assert list(kept(group)) == list(GROUPS[group])

@@ -1,0 +1,125 @@
+"""Files: each with one fault, or none, and what lies beside it."""
+
+from __future__ import annotations
+
+import io
+import json
+from functools import partial
+from typing import Any
+
+from lro_spec.file_rules import FileState, judge_file
+from lro_spec.findings import Finding
+from tests.words import Cases
+
+HEADER: dict[str, Any] = {
+    "type": "lro_header",
+    "operation": "recall",
+    "query": None,
+    "count": 2,
+    "schema_version": "1.0",
+    "timestamp": "2026-03-02T09:30:00Z",
+    "estimated_tokens": 10,
+    "detail": "light",
+}
+A, B = {"id": "a"}, {"id": "b"}
+NAME = "atlatl-recall-01KJPY44E0A1B2C3D4E5F6G7H8.jsonl"
+
+
+def told(finding: Finding) -> str:
+    """A finding with the place in its excerpt."""
+    part = finding.excerpt
+    return str(finding) if part is None else f"{finding} @ {part.mark} of {len(part.text)}"
+
+
+def of(
+    *lines: Any, name: str | None = None, limit: int = 1 << 20, edition: str = "lro-6400", end: bytes = b"\n"
+) -> Any:
+    """What is said of a file of these lines: values, or bytes as they are."""
+
+    def say() -> list[str]:
+        texts = [line if isinstance(line, bytes) else _line(line) for line in lines]
+        state = FileState(edition)
+        found = [told(f) for f in judge_file(io.BytesIO(b"\n".join(texts) + end), state, name, limit)]
+        return [f"{state.lines} lines, {state.records} records, at {state.part}", *found]
+
+    return say
+
+
+def _line(value: Any, **changed: Any) -> bytes:
+    return json.dumps({**value, **changed} if changed else value, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+head = partial(_line, HEADER)
+DEEP = b'{"id":"b","x":' + b"[" * 100_000 + b"]" * 100_000 + b"}"
+LONG = json.dumps({"id": "b", "title": "x" * 200, "tags": [1]}).encode()
+
+CASES: Cases = {
+    "empty": of(end=b""),
+    "sound": of(HEADER, A, B),
+    "sound without a last line feed": of(HEADER, A, B, end=b""),
+    "sound with a name": of(HEADER, A, B, name=NAME),
+    "no header": of(A, B),
+    "no header but a number": of(3, B),
+    "no header and a faulty record": of({"id": ""}, B),
+    "a header of another type": of(head(type="header"), A, B),
+    "a header twice": of(HEADER, A, HEADER, B),
+    "a header too late": of(A, HEADER, B),
+    "an id twice in a block": of(head(count=4), A, B, {"id": "c", "x": 1}, {"x": "é", "id": "a"}),
+    "an id twice, spaced": of(head(count=3), A, b'  {"id" : "a"}', B),
+    "an id twice at the end": of(head(count=3), A, B, A, end=b""),
+    "byte order mark": of(b"\xef\xbb\xbf" + head(), A, B),
+    "byte order mark, count off": of(b"\xef\xbb\xbf" + head(count=5), A, B),
+    "byte order mark in line 2": of(HEADER, b'\xef\xbb\xbf{"id":"a"}', B),
+    "carriage returns": of(HEADER, b'{"id":"a"}\r', b'{"id":"b"}\r'),
+    "a carriage return in the header": of(head() + b"\r", b'{"id":"a"}\r', B),
+    "a carriage return in the last line": of(HEADER, A, b'{"id":"b"}\r', end=b""),
+    "a carriage return and a fault": of(head(count=3), A, b'{"id":""}\r', B),
+    "blank lines": of(HEADER, A, b" \t", B, b""),
+    "a blank first line": of(b"", HEADER, A),
+    "too long": of(head(count=1), b'{"id":"aaaa"}' + b" " * 200, B, limit=180),
+    "too long a header": of(HEADER, A, limit=50),
+    "too long by one": of(head(count=1), b'{"id":"' + b"a" * 172 + b'"}', limit=180),
+    "as long as allowed": of(head(count=1), b'{"id":"' + b"a" * 171 + b'"}', limit=180),
+    "count as a double": of(head(count=2.0), A, B),
+    "count as true": of(head(count=True), A),
+    "count too high": of(head(count=3), A, B),
+    "count too low": of(head(count=1), A, B),
+    "cut off": of(HEADER, A, b'{"id":"b"', end=b""),
+    "cut off in a string": of(HEADER, A, b'{"id":"b', end=b""),
+    "cut off in a character": of(HEADER, A, b'{"id":"\xc3', end=b""),
+    "incomplete within the file": of(HEADER, b'{"id":"a"', B),
+    "extra text": of(HEADER, A, b'{"id":"b"} x', end=b""),
+    "not UTF-8": of(HEADER, A, '{"é":1,"id":"'.encode() + b'\xff"}'),
+    "a key twice": of(HEADER, A, b'{"id":"b","x":1,"x":2}'),
+    "a key twice in an object": of(HEADER, A, b'{"id":"b","y":[{"x":1,"x":2}]}'),
+    "NaN": of(HEADER, A, b'{"id":"b","x":NaN}'),
+    "a number beyond doubles": of(HEADER, A, b'{"id":"b","x":1e999}'),
+    "a very long integer": of(HEADER, A, b'{"id":"b","x":' + b"1" * 4001 + b"}"),
+    "half a surrogate pair": of(HEADER, A, b'{"id":"b","x":"\\uD800"}'),
+    "an escaped quote by number": of(HEADER, A, b'{"id":"b","x":"\\u0022"}'),
+    "nested too deep": of(HEADER, A, DEEP),
+    "text that is no JSON": of(HEADER, b"a" * 70 + b'{"id"', B),
+    "a delimiter lacks": of(HEADER, A, b'{"id":"b" "x":1}'),
+    "values that are no records": of(head(count=4), 3, None, [], "x"),
+    "records at fault": of(
+        head(count=3),
+        {"id": ""},
+        {"title": 1},
+        {"id": "c", "content": "x", "tags": ["a", 1], "provenance": {"confidence": "x"}},
+    ),
+    "a fault far into a line": of(head(count=1), LONG),
+    "a light record with content": of(head(count=1), {"id": "a", "content": "x"}),
+    "a full record without content": of(head(count=1, detail="full"), {"id": "a"}),
+    "a medium record with content": of(head(count=1, detail="medium"), {"id": "a", "content": "x"}),
+    "no detail that is known": of(head(count=1, detail="all"), {"id": "a", "content": "x"}),
+    "a detail that is no word": of(head(count=1, detail=3), {"id": "a", "content": "x"}),
+    "header fields that lack": of(b'{"type":"lro_header","count":0}'),
+    "header fields of other types": of(head(count="2", query=3, schema_version="", timestamp=5), A, B),
+    "another name": of(HEADER, A, B, name="x.jsonl"),
+    "a name of another operation": of(HEADER, A, B, name=NAME.replace("recall", "search")),
+    "a name of another time": of(HEADER, A, B, name=NAME.replace("01KJPY", "01KJPZ")),
+    "a name without a header": of(A, name="x.jsonl"),
+    "as the paper has it": of(HEADER, A, B, edition="lro-paper", name="lro" + NAME[6:]),
+    "against the paper": of(head(count=3, detail=3), A, {"id": 3}, edition="lro-paper", name=NAME),
+    "against lro-1600": of(head(count=3, operation="fetch"), A, {"id": 3}, edition="lro-1600"),
+}

@@ -1,0 +1,35 @@
+"""Where what is said is kept: a file for each group of inputs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+from tests.words import Cases, commands, descriptors, files, programs, schemas, values
+
+FOLDER = Path(__file__).parents[1] / "data" / "words"
+GROUPS: Mapping[str, Cases] = {
+    "files": files.CASES,
+    "descriptors": descriptors.CASES,
+    "commands": commands.CASES,
+    "programs": programs.CASES,
+    "schemas": schemas.CASES,
+    "values": values.CASES,
+}
+
+
+@cache
+def kept(group: str) -> dict[str, list[str]]:
+    """What was said of each input of a group."""
+    return json.loads((FOLDER / f"{group}.json").read_text(encoding="utf-8"))
+
+
+def write() -> None:
+    """Keep what is said now."""
+    FOLDER.mkdir(exist_ok=True)
+    for group, cases in GROUPS.items():
+        said = {name: say() for name, say in cases.items()}
+        text = json.dumps(said, ensure_ascii=False, indent=1)
+        (FOLDER / f"{group}.json").write_text(text + "\n", encoding="utf-8")
