@@ -16,7 +16,7 @@ from tests.mutation.judging import CHECKS, Judging
 from tests.mutation.kept import Fates
 from tests.mutation.mutants import ROOT, Mutant, mutants_of
 from tests.mutation.recordings import load, record_all
-from tests.mutation.targets import CHECK_TESTS, OTHERS, judged, servers, tested
+from tests.mutation.targets import CHECK_TESTS, OTHERS, QUICK, judged, servers, tested
 from tests.mutation.trying import UNREACHED, Yardstick, baseline, try_all
 from tests.mutation.units import with_units
 from tests.sound.catalogue import sounds
@@ -35,6 +35,7 @@ def main() -> int:
     parser.add_argument(
         "--sound", type=int, default=OTHERS, help=f"sound servers that a check is tried with ({OTHERS})"
     )
+    parser.add_argument("--quick", action="store_true", help="without the unit tests that take longer")
     parser.add_argument("--sample", type=int, help="about so many mutants, spread over the modules")
     parser.add_argument("--patience", type=float, default=8.0, help="seconds after which a mutant is a survivor (8)")
     parser.add_argument("--workers", type=int, default=2)
@@ -56,9 +57,10 @@ def main() -> int:
         mine = first if first.startswith(CHECKS) else None
         judging = Judging(load(servers(first, given.sound), given.keep / "recordings"), mine)
         run.use(judging, group, here=mine is not None)
-    files = {file for name in names if run.left[name] for file in tested().get(name, CHECK_TESTS)}
-    if files and time.monotonic() < until:
-        with_units(sorted(files), lambda units: run.use(units, names, look=tested()))
+    for quick in (True, False):
+        files = {f for n in names if run.left[n] for f in tested().get(n, CHECK_TESTS) if quick is (f in QUICK)}
+        if files and time.monotonic() < until and (quick or not given.quick):
+            with_units(sorted(files), lambda units: run.use(units, names, look=tested()))
     return 0
 
 

@@ -49,7 +49,14 @@ VERDICTS: Mapping[str, Sequence[str]] = {
 }
 """How verdicts come about has unit tests."""
 
-CHECK_TESTS = ("test_checks.py",)
+QUICK = (
+    *("test_words.py", "test_validation_edges.py", "test_summary_edges.py", "test_naming.py", "test_timestamps.py"),
+    *("test_messages.py", "test_tokens.py", "test_pipeline.py", "test_checks.py", "test_threshold_checks.py"),
+    "test_judge.py",
+)
+"""Those of these files whose tests take milliseconds; what they kill, the others need not try."""
+
+CHECK_TESTS = ("test_checks.py", "test_threshold_checks.py")
 """What a mutant of a check is tried with that no recording notices."""
 
 OTHERS = 24

@@ -94,11 +94,8 @@ def of(whole: object) -> Said:
                 said.append(f"of these: {is_vacuous(schema, RECORDS)}")
                 said.append(f"judged {[m and m.startswith('/') and m[:4] for m in messages(schema, RECORDS)]}")
                 for limit in (1, 2, 10):
-                    for judgement in (
-                        judge_here(schema, RECORDS, limit, 60.0),
-                        judge_lines(schema, RECORDS, limit, 60.0),
-                    ):
-                        said.append(f"at most {limit}: {judgement.judged}, {[n for n, _ in judgement.violations]}")
+                    both = judge_here(schema, RECORDS, limit, 60.0), judge_lines(schema, RECORDS, limit, 60.0)
+                    said += [f"at most {limit}: {j.judged}, {[n for n, _ in j.violations]}" for j in both]
         return said
 
     return say
