@@ -19,7 +19,7 @@ from lro_conformance.evidence.masking import Masks
 from lro_conformance.examples import on_its_own
 from lro_conformance.judge import Check, NotApplicable, NotObserved, checks, judge, missed
 from lro_conformance.lab import Lab, ServerTrouble
-from lro_conformance.notes import notes
+from lro_conformance.notes import notes, untold
 from lro_conformance.profile import Profile, ProfileError
 from lro_conformance.report.model import CheckResult, Report, RequirementResult, ServerInfo, Span
 from lro_conformance.reproducing import Everything
@@ -436,6 +436,8 @@ def _server_info(survey: Survey, command: tuple[str, ...]) -> ServerInfo:
 
 
 def _nothing_to_see(survey: Survey) -> str:
+    if survey.claims and (survey.greatest or not survey.operations):
+        return untold(survey)
     failed = next((c for c in survey.calls if c.outcome in ("error", "no answer")), None)
     said = f"; {failed.label}: {failed.evidence().splitlines()[-1][:200]}" if failed is not None else ""
     return f"no operation returned a result that could have been offloaded (profile: seed gives it memories){said}"

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, cast
 from lro_conformance import profile as profiles
 from lro_conformance.bench import LIMIT, Bench, ServerTrouble, Settings, run_command, system_temps
 from lro_conformance.calls import Call, FileSeen
+from lro_conformance.claims import size_of
 from lro_conformance.events import Observer, TrialStep
 from lro_conformance.handshakes import Handshakes, Refused, in_words
 from lro_conformance.judge import NotObserved
@@ -34,6 +35,7 @@ from lro_conformance.starts import Start
 from lro_conformance.wire import Failure, Limits, Reply, Run, ServerProcess
 from lro_spec.editions import Edition, edition
 from lro_spec.naming import parse_file_name
+from lro_spec.tokens import LOW
 
 if TYPE_CHECKING:
     from lro_conformance.evidence.recorder import Recorder
@@ -335,7 +337,7 @@ class Lab:
         name, operation = next(iter(bench.operations.items()))
         call = bench.call(name, detail=operation.details[-1] if operation.details else None)
         enough = 1.2 * max(e.default_threshold_tokens for e in (self.edition, *self.others))
-        return (call.estimate or len(call.text) / 4) < enough
+        return (call.estimate or LOW * size_of(call) / 4) < enough
 
     def seed_from_now_on(self, bench: Bench) -> None:
         """Give this server, and every one started later, the suite's own corpus."""

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from lro_conformance.readings import comparable, volatile
-from lro_conformance.records import as_record
+from lro_conformance.records import as_record, show
 from lro_conformance.trials.edges import Edges
 from lro_conformance.trials.eras import Eras
 from lro_conformance.trials.fallback import Fallback
@@ -27,6 +27,7 @@ def notes(evidence: Mapping[str, Any]) -> tuple[str, ...]:
         if not survey.adjustable:
             found.append("the threshold cannot be set: it was bracketed by limits (profile: settings.threshold_tokens)")
         found += _offered(survey)
+        found += _undecided(survey)
     eras = evidence.get("eras")
     if isinstance(eras, Eras):
         found.append(f"the server speaks MCP {eras.protocol} (server/discover), too: its calls were judged by both")
@@ -50,6 +51,37 @@ def notes(evidence: Mapping[str, Any]) -> tuple[str, ...]:
     if isinstance(fallback, Fallback):
         found += [f"write failure, {kind}: not provoked: {why}" for kind, why in fallback.skipped.items()]
     return tuple(found)
+
+
+def untold(survey: Survey) -> str:
+    """Why nobody can tell whether a server offloads of which it is said that it does."""
+    said = "; ".join(survey.claims)
+    if not survey.operations:
+        return f"{said}; but no tool was found for recall, search or inject (profile: operations)"
+    set_to = "with threshold_tokens = 1" if survey.adjustable else "at the server's own threshold"
+    return (
+        f"whether the server offloads could not be seen: {said}; nothing was offloaded {set_to}, and no result surely "
+        f"exceeds the default of {survey.default_tokens} tokens (the largest has {survey.greatest} characters). "
+        "Either that setting does not reach the server (profile: settings.threshold_tokens), or the server does not "
+        "offload; memories for a larger result tell which (profile: seed)"
+    )
+
+
+def _undecided(survey: Survey) -> Iterator[str]:
+    """What a server without LRO should be read with."""
+    if survey.implemented is not False:
+        return
+    if not survey.operations:
+        listed = show([str(t.get("name")) for t in survey.tools], 300)
+        yield f"no tool sounds like recall, search or inject; the server lists {listed} (profile: operations)"
+    elif survey.claims:
+        said = "; ".join(survey.claims)
+        yield f"{said}; yet nothing was offloaded, not even a result of {survey.greatest} characters"
+    elif not survey.exceeding:
+        yield (
+            "no result surely exceeds the default threshold, so that only threshold_tokens = 1 could show offloading: "
+            "where the server has settings of its own, name them (profile: settings)"
+        )
 
 
 def _offered(survey: Survey) -> Iterator[str]:

@@ -133,6 +133,19 @@ class Clamping(Server):
         return settings
 
 
+@fault("LRO-CFG-02", says="at threshold_tokens = 1", proves=0)
+class settings_are_ignored_and_memories_few(Server):
+    """Only memories of the suite's own make a result that the default threshold has offloaded."""
+
+    def read_settings(self, env: Mapping[str, str]) -> Settings:
+        settings = super().read_settings(env)
+        settings.threshold = Settings.threshold
+        return settings
+
+    def corpus(self) -> list[Record]:
+        return super().corpus()[:12]
+
+
 @fault("LRO-CFG-02", says="threshold", proves=0, also=("LRO-THR-06", "LRO-THR-08"))
 class threshold_has_a_floor_of_a_thousand(Clamping):
     """Less is not accepted."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from tests.faults.catalogue import fault
-from tests.servers.plain import Call, Server
+from tests.servers.plain import Call, Server, Settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Any
 
     from tests.servers.plain import Record
@@ -37,3 +38,28 @@ class writes_a_file_and_returns_everything(Server):
 
     def offloaded(self, call: Call, path: str) -> Record:
         return self.inline(call)
+
+
+class ignores_its_settings_and_is_small(Server):
+    """Offloads by the default threshold only, and has no result that exceeds it. Nobody can tell that it offloads."""
+
+    def read_settings(self, env: Mapping[str, str]) -> Settings:
+        return Settings()
+
+    def corpus(self) -> list[Record]:
+        return super().corpus()[:12]
+
+
+class is_small_and_says_nothing_of_files(ignores_its_settings_and_is_small):
+    """The same without a word of offloading in its tools."""
+
+    def tools(self) -> list[Record]:
+        tools = [tool for tool in super().tools() if tool["name"] != "run_custodial_task"]
+        return [{name: value for name, value in tool.items() if name != "outputSchema"} for tool in tools]
+
+
+class names_its_tools_as_nobody_does(Server):
+    """No tool sounds like recall, search or inject."""
+
+    def tools(self) -> list[Record]:
+        return [{**tool, "name": f"notes_{number}"} for number, tool in enumerate(super().tools())]

@@ -20,7 +20,7 @@ def test_must_offload(survey: Survey, see: Subjects) -> None:
 
 def _offloads(survey: Survey, see: Subjects) -> None:
     if survey.implemented is None:
-        see.unseen("no operation returned a result that could have been offloaded")
+        see.unseen("no operation returned a result that must have been offloaded")
         return
     see.expect(
         survey.implemented,
@@ -33,4 +33,5 @@ def _offloads(survey: Survey, see: Subjects) -> None:
 def _observed(survey: Survey) -> str:
     if not survey.operations:
         return "the server lists no tool that performs recall, search or inject"
-    return f"every result of {', '.join(o.tool for o in survey.operations.values())} came inline"
+    said = f", though {survey.claims[0]}" if survey.claims else ""
+    return f"every result of {', '.join(o.tool for o in survey.operations.values())} came inline{said}"

@@ -275,8 +275,10 @@ def test_the_total_counts(survey: Survey, edges: Edges, see: Subjects) -> None:
 
 
 @check("LRO-THR-08")
-def test_a_large_memory_below_stays_inline(seeded: Seeded, see: Subjects) -> None:
+def test_a_large_memory_below_stays_inline(survey: Survey, seeded: Seeded, see: Subjects) -> None:
     """A single large memory that does not exceed the threshold is returned inline."""
+    if not survey.effective:
+        raise NotObserved("a threshold of 1 has no effect, so another may have none either (LRO-CFG-02)")
     call = seeded.large
     if call is None or (call.outcome == "inline" and len(call.records or []) != 1):
         raise NotObserved("the one large memory could not be had alone")

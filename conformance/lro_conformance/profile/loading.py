@@ -181,6 +181,7 @@ def _profile(value: Mapping[str, Any], path: Path) -> Profile:
         edition=edition,
         level=value.get("level"),
         settings=settings,
+        given=tuple(name for name, entry in value.get("settings", {}).items() if entry),
         config_file=_config_file(value.get("config_file")),
         operations=None if operations is None else {n: Operation(**o) for n, o in operations.items() if o is not None},
         seed=_seed(value.get("seed")),

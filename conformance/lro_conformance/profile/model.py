@@ -119,6 +119,8 @@ class Profile:
     """The level claimed; None when none is."""
     settings: Mapping[str, Setting | None] = field(default_factory=dict[str, "Setting | None"])
     """By name (enabled, threshold_tokens, ttl_seconds, output_dir); None where the server has no such setting."""
+    given: tuple[str, ...] = ()
+    """The settings whose way the profile itself says."""
     config_file: ConfigFile | None = None
     operations: Mapping[str, Operation] | None = None
     """By name; None when the suite is to find them among the tools that the server lists."""

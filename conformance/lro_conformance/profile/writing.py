@@ -58,11 +58,11 @@ def _lines(found: Probed) -> Iterator[str]:
 def _settings(found: Probed) -> Iterator[str]:
     if not found.settings:
         why = "nothing was offloaded" if found.operations else "no tool could be called"
-        yield f"# NOT FOUND: how a setting reaches the server ({why}). These are the documented variables:"
-        yield "settings:"
+        yield f"# NOT FOUND: how a setting reaches the server ({why}). Without the key these variables are set:"
+        yield "# settings:"
         for name, way in default_settings(found.profile.edition).items():
-            yield f"  {name}: {_way(way)}"
-        yield '  # or {arg: "--threshold={value}"}, or {toml: KEY} with config_file; null where there is none'
+            yield f"#   {name}: {_way(way)}"
+        yield '#   or {arg: "--threshold={value}"}, or {toml: KEY} with config_file; null where there is none'
         return
     yield "settings:                      # each was seen to take effect, but for those that are marked"
     for name, meaning in SETTINGS.items():

@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Any
 
 from lro_conformance.calls import Call, FileSeen, see_file
+from lro_conformance.claims import claims, size_of, surely_exceeds
 from lro_conformance.judge import NotObserved
 from lro_conformance.lab import LAWFUL, LIMIT, NEVER, Bench, Lab, Settings
 from lro_conformance.operations import TOOLS, Operation
@@ -84,6 +85,10 @@ class Survey:
     """The version of MCP that it speaks."""
     messages: tuple[Said, ...] = ()
     """What it said beside the results of calls."""
+    claims: tuple[str, ...] = ()
+    """Who says that it offloads, a sentence each; empty where nobody does."""
+    default_tokens: int = 6400
+    """The default threshold of the edition that the run is judged by."""
 
     @property
     def offloaded(self) -> list[Call]:
@@ -107,15 +112,31 @@ class Survey:
 
     @property
     def implemented(self) -> bool | None:
-        """Whether the server offloads at all; None when nothing it returned could tell."""
+        """Whether the server offloads at all; None when nothing it returned could tell.
+
+        Where it is said that it does, a threshold of 1 without effect tells of that setting; a result that exceeds the
+        default threshold tells of the server.
+        """
         if self.offloaded:
             return True
+        if self.claims and not self.exceeding:
+            return None
         if self.guessed:
             return False
         listed = [c.records for c in self.answered if c.records is not None]
         # Where some results are lists, the words of others ("No memories match.") are no memory.
         filled = any(listed) if listed else any(c.text for c in self.answered)
         return False if filled or not self.operations else None
+
+    @property
+    def greatest(self) -> int:
+        """The characters of the largest inline result."""
+        return max(map(size_of, self.calls), default=0)
+
+    @property
+    def exceeding(self) -> bool:
+        """Whether a result came inline that exceeds the default threshold by any honest estimate."""
+        return surely_exceeds(self.greatest, self.default_tokens)
 
     @cached_property
     def restless(self) -> frozenset[str]:
@@ -141,7 +162,8 @@ def survey(lab: Lab) -> Survey:
             lab.step("survey", "the server holds too little: seeding")
             lab.seed_from_now_on(bench)
         seen = _look(lab, bench, adjustable)
-    if seen.implemented is not False or not seen.operations or not lab.can_set("enabled"):
+    tells = seen.offloaded or not seen.operations or (seen.implemented is None and not seen.claims)
+    if tells or not lab.can_set("enabled"):
         return seen
     lab.step("survey", "nothing was offloaded: once more with enabled = true")
     settings = Settings(threshold_tokens=1 if adjustable else None, enabled=True)
@@ -219,6 +241,8 @@ def _look(lab: Lab, bench: Bench, adjustable: bool) -> Survey:
         server_info=bench.server.server_info,
         protocol=bench.server.protocol_version,
         messages=said(bench.server),
+        claims=claims(lab.profile, bench.tools, bench.server.handshake),
+        default_tokens=lab.edition.default_threshold_tokens,
     )
 
 

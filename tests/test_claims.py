@@ -1,0 +1,57 @@
+"""What is said of a server whose results are too small to tell whether it offloads: no more than was seen."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from lro_conformance import profile as profiles
+from lro_conformance.engine import certify
+from lro_conformance.profile import Profile
+from lro_conformance.report.exits import HOLDS, NO_VERDICT, exit_code
+from lro_conformance.report.model import Report
+from tests.servers.variants import command, profile_text
+
+SILENT = "ignores_its_settings_and_is_small"
+MUTE = "is_small_and_says_nothing_of_files"
+UNKNOWN = "names_its_tools_as_nobody_does"
+
+
+def report_of(profile: Profile) -> Report:
+    return certify(profile, seed=1, examples=0)
+
+
+def test_settings_of_a_profile_that_do_not_take_effect_are_no_proof_of_level_2(tmp_path: Path) -> None:
+    (tmp_path / "lro.yaml").write_text(
+        profile_text(MUTE, "settings: {threshold_tokens: {env: LRO_MEMORY_THRESHOLD}}\nseed: null\ncleanup: null\n")
+    )
+    report = report_of(profiles.load(tmp_path / "lro.yaml"))
+    assert (report.implemented, report.achieved, exit_code(report)) == (None, 0, NO_VERDICT)
+    assert report.failure is not None
+    assert "the profile says how threshold_tokens is set" in report.failure
+    assert "no result surely exceeds the default of 6400 tokens" in report.failure
+
+
+def test_a_server_that_speaks_of_offloading_is_not_one_without_lro() -> None:
+    report = report_of(Profile.for_command(command(SILENT)))
+    assert (report.implemented, exit_code(report)) == (None, NO_VERDICT)
+    assert 'its tool "recall_memories" speaks of "offloaded"' in (report.failure or "")
+
+
+def test_a_tool_of_an_unknown_name_that_speaks_of_offloading_asks_for_operations() -> None:
+    report = report_of(Profile.for_command(command(UNKNOWN)))
+    assert exit_code(report) == NO_VERDICT
+    assert "no tool was found for recall, search or inject (profile: operations)" in (report.failure or "")
+
+
+def test_a_small_server_of_which_nobody_says_that_it_offloads_has_a_note() -> None:
+    report = report_of(Profile.for_command(command(MUTE)))
+    assert (report.implemented, report.levels[2], exit_code(replace(report, claimed=2))) == (False, "proved", HOLDS)
+    assert any("where the server has settings of its own, name them" in note for note in report.notes)
+
+
+def test_a_claim_that_large_results_refute_is_told(tmp_path: Path) -> None:
+    (tmp_path / "lro.yaml").write_text(profile_text("knows_no_offloading"))
+    report = report_of(profiles.load(tmp_path / "lro.yaml"))
+    assert (report.implemented, report.achieved) == (False, 2)
+    assert any("yet nothing was offloaded, not even a result of" in note for note in report.notes)
