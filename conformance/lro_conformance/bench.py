@@ -22,6 +22,7 @@ from lro_conformance.profile.launching import Value
 from lro_conformance.seeds import substitute
 from lro_conformance.starts import Start
 from lro_conformance.wire import Reply, ServerProcess
+from lro_conformance.zones import AHEAD_S, far_zone
 from lro_spec.messages import FoundDescriptor, find_descriptor
 
 if TYPE_CHECKING:
@@ -115,6 +116,11 @@ class Bench:
         return self.start.temp
 
     @property
+    def abroad(self) -> bool:
+        """Whether the server's local time is that of `lro_conformance.zones`."""
+        return self.start.env.get("TZ") == far_zone()
+
+    @property
     def roots(self) -> tuple[Path, ...]:
         """The folders in which a file of this server is read."""
         folders = [self.workdir, self.temp]
@@ -203,7 +209,7 @@ class Bench:
             reply=reply,
             started=started,
             ended=ended,
-            utc_offset_s=time.localtime(started).tm_gmtoff,
+            utc_offset_s=AHEAD_S if self.abroad else time.localtime(started).tm_gmtoff,
             file=file,
             real_output_dir=None if self.output_dir is None else Path(real_path(str(self.output_dir))),
             inline_path=self.lab.profile.inline_records,

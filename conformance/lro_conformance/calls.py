@@ -137,7 +137,7 @@ class Call:
     """Seconds since the epoch."""
     ended: float
     utc_offset_s: int
-    """What local time was ahead of UTC then, in seconds."""
+    """What the server's local time was ahead of UTC then, in seconds."""
     file: FileSeen | None
     real_output_dir: Path | None
     """The output folder that was set, without links, as it was then."""

@@ -16,6 +16,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
 from lro_conformance import profile as profiles
@@ -33,6 +34,7 @@ from lro_conformance.records import show, text_of
 from lro_conformance.seeds import corpus
 from lro_conformance.starts import Start
 from lro_conformance.wire import Failure, Limits, Reply, Run, ServerProcess
+from lro_conformance.zones import far_zone
 from lro_spec.editions import Edition, edition
 from lro_spec.naming import parse_file_name
 from lro_spec.tokens import LOW
@@ -140,12 +142,14 @@ class Lab:
         file_size_limit: int | None = None,
         client: str | None = None,
         modern: bool = False,
+        abroad: bool = False,
     ) -> Generator[Bench, None, None]:
         """A server under *settings*, stopped at the end unless *keep*.
 
         *folder* is the name of its own output folder; *prepare* is called with that path before the server starts (by
         default the folder is made); *file_size_limit* bounds every file that the server writes, in bytes; *client* is
-        who the suite says that it is; *modern* asks for the protocol of 2026-07-28, whatever the others speak.
+        who the suite says that it is; *modern* asks for the protocol of 2026-07-28, whatever the others speak; *abroad*
+        sets local time far from UTC, unless the profile sets TZ.
 
         Raises `ServerTrouble` when the server does not start.
         """
@@ -163,7 +167,8 @@ class Lab:
                 prepare(output_dir)
             else:
                 del values["output_dir"]
-        made = self._open(values, workdir, temp, output_dir, file_size_limit, client, modern=modern)
+        zone = {"TZ": far_zone()} if abroad else {}
+        made = self._open(values, workdir, temp, output_dir, file_size_limit, client, zone, modern=modern)
         if keep:
             with self._lock:
                 self._kept.append(made)
@@ -181,10 +186,11 @@ class Lab:
         output_dir: Path | None,
         file_size_limit: int | None,
         client: str | None,
+        zone: Mapping[str, str],
         *,
         modern: bool,
     ) -> Bench:
-        server, start = self.spawn(values, workdir, temp, output_dir, file_size_limit)
+        server, start = self.spawn(values, workdir, temp, output_dir, file_size_limit, zone)
         made = Bench(self, server, start, client)
         try:
             if modern:
@@ -199,7 +205,7 @@ class Lab:
             if self._operations is not None or not self.handshakes.turn():  # others were served, or it was tried
                 raise ServerTrouble(str(refused)) from None
             try:
-                return self._open(values, workdir, temp, output_dir, file_size_limit, client, modern=modern)
+                return self._open(values, workdir, temp, output_dir, file_size_limit, client, zone, modern=modern)
             except ServerTrouble:
                 self.handshakes.turn_back()
                 raise ServerTrouble(str(refused)) from None  # what it said first is what its makers expect
@@ -261,8 +267,9 @@ class Lab:
         temp: Path,
         output_dir: Path | None,
         file_size_limit: int | None,
+        zone: Mapping[str, str] = MappingProxyType({}),
     ) -> tuple[ServerProcess, Start]:
-        """Start a process under these settings; nothing is said to it yet."""
+        """Start a process under these settings, in a *zone* (TZ) or in the suite's own; nothing is said to it yet."""
         for name in values:
             if not self.can_set(name):
                 raise NotObserved(f"the server offers no setting {name} (profile: settings.{name})")
@@ -270,7 +277,7 @@ class Lab:
             raise ServerTrouble(f"not tried: {self._waits} requests of this run had no response in time")
         launch = self.launch(values, workdir, seed_file=self._seed_file(workdir))
         spec = self.profile.server
-        environment = {"TMPDIR": str(temp), **launch.env}
+        environment = {"TMPDIR": str(temp), **zone, **launch.env}
         server = self.run.server(
             launch.argv,
             env={**dict.fromkeys(launch.unset), **environment},

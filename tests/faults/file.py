@@ -280,6 +280,14 @@ class header_count_splits_at_unicode_separators(Headed):
         return {**header, "count": len("\n".join(call.lines).splitlines())}
 
 
+@fault("LRO-FILE-07", says="local time, which is +7 h from UTC", proves=0)
+class timestamp_is_local_time_called_utc(Server):
+    """Local time with a Z behind it."""
+
+    def timestamp(self, now: float) -> str:
+        return super().timestamp(now + time.localtime(now).tm_gmtoff)
+
+
 @fault("LRO-FILE-07", says="ISO 8601", proves=0)
 class timestamp_is_a_count_of_seconds(Server):
     """Seconds since 1970, in a string."""

@@ -176,6 +176,14 @@ class ulid_is_an_hour_ahead(Timed):
         return self.ulid_of(int(time.time() * 1000) + 3_600_000)
 
 
+@fault("LRO-NAME-03", says="local time, which is +7 h from UTC", proves=0)
+class ulid_is_of_local_time(Timed):
+    """Right where local time is UTC, as on most servers, and hours off elsewhere."""
+
+    def ulid(self) -> str:
+        return self.ulid_of(int((time.time() + time.localtime().tm_gmtoff) * 1000))
+
+
 @fault("LRO-NAME-03", says="ULID", proves=0)
 class ulid_has_letters_outside_its_alphabet(Timed):
     """Base 32 of RFC 4648, whose alphabet is A to Z and 2 to 7."""

@@ -45,6 +45,12 @@ class timestamps_have_an_offset(Server):
         return super().timestamp(now + 7200).removesuffix("Z") + "+02:00"
 
 
+@sound("it takes local time for UTC, or thinks that the server has the zone of the suite")
+class timestamps_are_local_time_without_an_offset(Server):
+    def timestamp(self, now: float) -> str:
+        return time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(now))
+
+
 @sound("it expects milliseconds, and looks for files within one second")
 class timestamps_have_whole_seconds(Server):
     def timestamp(self, now: float) -> str:

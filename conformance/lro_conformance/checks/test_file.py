@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from typing import Any, cast
 
@@ -21,6 +21,7 @@ from lro_conformance.readings import (
 )
 from lro_conformance.records import by_id, id_of, is_blank, lost_or_changed, show, value_at
 from lro_conformance.trials.edges import Edges
+from lro_conformance.trials.folders import Folders
 from lro_conformance.trials.survey import EDGE_LIMIT, Inline, Survey
 from lro_spec.editions import Edition
 from lro_spec.timestamps import moments
@@ -175,16 +176,38 @@ def test_header_count(survey: Survey, see: Subjects) -> None:
 @check("LRO-FILE-07")
 def test_header_timestamp(survey: Survey, see: Subjects) -> None:
     """The header's timestamp is ISO 8601 and tells when the file was written."""
-    for call in (c for c in survey.files if _text(c.header.get("timestamp"))):
+    _stamped(survey.files, see)
+
+
+@check("LRO-FILE-07")
+def test_header_timestamp_minds_its_zone(folders: Folders, see: Subjects) -> None:
+    """So it does where local time is seven hours ahead of UTC: Z is UTC, and an offset is the one of the time."""
+    _stamped((c for c in folders.stranger if c.file is not None and c.file.problem is None), see)
+
+
+def _stamped(calls: Iterable[Call], see: Subjects) -> None:
+    for call in (c for c in calls if _text(c.header.get("timestamp"))):
         said = str(call.header["timestamp"])
         meant = [m.timestamp() for m in moments(said, call.local)]
         low, high = call.started - CLOCK_S, call.ended + CLOCK_S
         see.expect(
             any(low <= m <= high for m in meant),
             expected=f"an ISO 8601 time between {_iso(call.started)} and {_iso(call.ended)} (± {CLOCK_S:.0f} s)",
-            observed=show(said) + ("" if meant else ", which is not ISO 8601"),
+            observed=show(said) + (_ahead(meant[0], call) if meant else ", which is not ISO 8601"),
             at=call,
         )
+
+
+def _ahead(moment: float, call: Call) -> str:
+    return f", {in_local_time(moment, call)}" if in_local_time(moment, call) else ""
+
+
+def in_local_time(moment: float, call: Call) -> str:
+    """What to say of a stamp that tells local time where it should tell UTC; nothing of any other."""
+    ahead = call.utc_offset_s
+    if not ahead or not call.started - CLOCK_S <= moment - ahead <= call.ended + CLOCK_S:
+        return ""
+    return f"local time, which is {ahead / 3600:+g} h from UTC in this server (TZ={call.start.env.get('TZ', '')})"
 
 
 def _iso(seconds: float) -> str:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 from lro_conformance.calls import Call
-from lro_conformance.checks.test_file import CLOCK_S
+from lro_conformance.checks.test_file import CLOCK_S, in_local_time
 from lro_conformance.judge import Subjects, check
 from lro_conformance.records import show
+from lro_conformance.trials.folders import Folders
 from lro_conformance.trials.survey import Survey
 from lro_spec.editions import Edition
 from lro_spec.naming import parse_file_name
@@ -47,7 +49,17 @@ def test_name_follows_the_pattern(survey: Survey, text: Edition, see: Subjects) 
 @check("LRO-NAME-03")
 def test_ulid_tells_the_time(survey: Survey, text: Edition, see: Subjects) -> None:
     """The ULID is well formed and its time is that of writing."""
-    for call in survey.files:
+    _timed(survey.files, text, see)
+
+
+@check("LRO-NAME-03")
+def test_ulid_knows_no_zone(folders: Folders, text: Edition, see: Subjects) -> None:
+    """So it does where local time is seven hours ahead of UTC: a ULID counts from 1970 in UTC."""
+    _timed((c for c in folders.stranger if c.file is not None and c.file.problem is None), text, see)
+
+
+def _timed(calls: Iterable[Call], text: Edition, see: Subjects) -> None:
+    for call in calls:
         ulid = _ulid(_name(call), text)
         if ulid is None:
             see.unseen("the name has no part that could be a ULID (LRO-NAME-02)")
@@ -62,7 +74,8 @@ def test_ulid_tells_the_time(survey: Survey, text: Edition, see: Subjects) -> No
         see.expect(
             call.started - CLOCK_S <= moment <= call.ended + CLOCK_S,
             expected=f"a ULID whose time lies within the call (± {CLOCK_S:.0f} s)",
-            observed=f"{ulid} says {parsed.created.isoformat()}, {moment - call.started:+.0f} s from the call",
+            observed=f"{ulid} says {parsed.created.isoformat()}, "
+            + (in_local_time(moment, call) or f"{moment - call.started:+.0f} s from the call"),
             at=call,
         )
 

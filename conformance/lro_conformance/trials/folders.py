@@ -1,4 +1,5 @@
-"""Where files go without an output folder and in one with an awkward name; another client, and unusual queries."""
+"""Where files go without an output folder and in one with an awkward name; another client in another time zone, and
+unusual queries."""
 
 from __future__ import annotations
 
@@ -33,7 +34,7 @@ class Folders:
     refused: str | None
     """Why the server did not start with an empty output folder; `unset` are then calls without that setting."""
     stranger: tuple[Call, ...]
-    """The calls of `unset` made by another client, `CLIENT`."""
+    """The calls of `unset` made by another client, `CLIENT`, of a server whose local time is far from UTC."""
     odd: tuple[Call, ...]
     """Calls whose query JSON has to escape."""
     nothing: tuple[Call, ...]
@@ -62,7 +63,7 @@ def _limit(survey: Survey) -> int:
 
 
 def _empty(lab: Lab, survey: Survey, names: list[str]) -> Folders:
-    """One server: the folder is empty, and the client is another one; a second only where that made a difference."""
+    """One server: the folder is empty, client and time zone are others; a second only where that made a difference."""
     settings, refused = _settings(survey, "" if lab.can_set("output_dir") else None), None
     refusing: Start | None = None
     try:
@@ -79,7 +80,7 @@ def _empty(lab: Lab, survey: Survey, names: list[str]) -> Folders:
 
 
 def _look(lab: Lab, survey: Survey, names: list[str], settings: Settings, client: str) -> Folders:
-    with lab.bench(settings, client=client) as bench:
+    with lab.bench(settings, client=client, abroad=True) as bench:
         unset = _unset(bench, survey, names)
         nothing = tuple(asking(bench, names, NOWHERE))
         word = survey.word or "memory"
