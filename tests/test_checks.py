@@ -54,6 +54,7 @@ def call(**other: Any) -> Made:
         "real_output_dir": OUT,
         "started": WRITTEN,
         "ended": WRITTEN,
+        "utc_offset_s": 0,
         "file": file(),
     }
     return Made(**{**known, **other})
