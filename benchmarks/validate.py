@@ -1,9 +1,11 @@
 """How fast `lro validate` is, beside a bare loop and beside the sourcemeta CLI.
 
-    python benchmarks/validate.py [--lines N] [--rounds N] [--sourcemeta PATH]
+    python benchmarks/validate.py [--lines N] [--rounds N] [--sourcemeta PATH] [--million]
 
 The file is as the reference server writes it: N records of about 700 bytes. Each round runs everything once, one after
 the other; what is printed are medians over the rounds, and ratios within them, since a busy machine is slow for all.
+Memory is that of all processes of a command together, sampled in a run of its own; what they share counts once.
+With --million the commands are run on 1,000,000 lines too (three rounds, ten gigabytes of memory for the CLI's sake).
 
     npm install --prefix /tmp/sourcemeta @sourcemeta/jsonschema
     python benchmarks/validate.py --sourcemeta /tmp/sourcemeta/node_modules/.bin/jsonschema
@@ -21,9 +23,9 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from random import Random
-from typing import Any
 
 import jsonschema_rs
 import orjson
@@ -37,6 +39,9 @@ from lro_reference.memories import line_schema  # noqa: E402
 from lro_spec.following import Following  # noqa: E402
 from lro_spec.recipes import render  # noqa: E402
 from lro_spec.validation import validate_file  # noqa: E402
+
+Run = Callable[[Path, Path], object]
+Times = dict[str, list[float]]
 
 NAME = "atlatl-recall-01KJPY44E0A1B2C3D4E5F6G7H8.jsonl"
 LARGEST = 900
@@ -87,6 +92,15 @@ def make(folder: Path, lines: int) -> tuple[Path, Path]:
     return where, path
 
 
+def prepared(folder: Path, lines: int) -> tuple[Path, Path]:
+    """The same, with a schema that holds for the header and for records: the CLI reads every line."""
+    paths = make(folder, lines)
+    schema = {"if": {"required": ["id"]}, "then": orjson.loads(paths[0].read_bytes())["line_schema"]}
+    text = json.dumps({"$schema": "https://json-schema.org/draft/2020-12/schema", **schema})
+    (folder / "schema.json").write_text(text)
+    return paths
+
+
 def bare(descriptor: Path, path: Path) -> None:
     """The loop that anybody would write: each line parsed and held against the line schema."""
     schema = orjson.loads(descriptor.read_bytes())["line_schema"]
@@ -102,49 +116,64 @@ def whole(descriptor: Path, path: Path) -> None:
 
 
 def followed(descriptor: Path, path: Path) -> None:
-    """The descriptor and the file, everything switched on."""
+    """The descriptor and the file, everything switched on, as `lro validate --follow` does it."""
+    both = Following(orjson.loads(descriptor.read_bytes()), passed=lambda path, size: None)
+    assert list(both.findings()) == []
+
+
+def followed_by_one(descriptor: Path, path: Path) -> None:
+    """The same in one process, as `lro_spec.validation.follow` does it."""
     assert list(Following(orjson.loads(descriptor.read_bytes())).findings()) == []
 
 
-LAUNCHER = """
-import os, sys
-child = os.fork()
-if child == 0:
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    os.dup2(1, 2)
-    os.execvp(sys.argv[1], sys.argv[1:])
-_, status, usage = os.wait4(child, 0)
-print(usage.ru_maxrss)
-sys.exit(os.waitstatus_to_exitcode(status))
-"""
+class Command:
+    """A whole command; D, F and S stand for the descriptor, the file, and a schema of its lines."""
 
+    def __init__(self, *words: str) -> None:
+        self.words = words
 
-def command(*words: str) -> Callable[[Path, Path], None]:
-    """A whole command; D and F stand for the descriptor and the file."""
+    def __call__(self, descriptor: Path, path: Path) -> None:
+        with self._started(descriptor, path) as process:
+            assert process.wait() == 0
 
-    def run(descriptor: Path, path: Path) -> None:
+    def memory(self, descriptor: Path, path: Path) -> float:
+        """The most that it takes, in MiB."""
+        most = 0
+        with self._started(descriptor, path) as process:
+            while process.poll() is None:
+                most = max(most, sum(map(proportional, family(process.pid))))
+                time.sleep(0.01)
+        return most / 1024
+
+    def _started(self, descriptor: Path, path: Path) -> subprocess.Popen[bytes]:
         named = {"D": str(descriptor), "F": str(path), "S": str(descriptor.with_name("schema.json"))}
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path[:3])}
         environment.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed package is compiled once
-        argv = [named.get(word, word) for word in words]
-        # Started by something small: a process counts the memory of what it was forked from as its own.
-        launched = subprocess.run(
-            [sys.executable, "-I", "-S", "-c", LAUNCHER, *argv], env=environment, stdout=subprocess.PIPE, check=True
-        )
-        PEAK[words] = max(PEAK.get(words, 0), int(launched.stdout))
-
-    run.__doc__ = " ".join(words)
-    PEAKS_OF[run] = words
-    return run
+        argv = [named.get(word, word) for word in self.words]
+        return subprocess.Popen(argv, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
-PEAK: dict[tuple[str, ...], int] = {}
-PEAKS_OF: dict[Any, tuple[str, ...]] = {}
+def family(pid: int) -> Iterator[int]:
+    """A process and all that come from it."""
+    yield pid
+    with suppress(OSError):
+        for thread in os.listdir(f"/proc/{pid}/task"):
+            for child in Path(f"/proc/{pid}/task/{thread}/children").read_text().split():
+                yield from family(int(child))
 
 
-def rounds(contenders: dict[str, Callable[[Path, Path], None]], paths: tuple[Path, Path], count: int) -> dict[str, Any]:
+def proportional(pid: int) -> int:
+    """Kibibytes of a process; of what it shares with others, its part."""
+    with suppress(OSError):
+        for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
+            if line.startswith("Pss:"):
+                return int(line.split()[1])
+    return 0
+
+
+def rounds(contenders: dict[str, Run], paths: tuple[Path, Path], count: int) -> Times:
     """Seconds of each contender, round by round."""
-    times: dict[str, list[float]] = {name: [] for name in contenders}
+    times: Times = {name: [] for name in contenders}
     for _ in range(count):
         for name, run in contenders.items():
             began = time.perf_counter()
@@ -153,13 +182,42 @@ def rounds(contenders: dict[str, Callable[[Path, Path], None]], paths: tuple[Pat
     return times
 
 
-def told(times: dict[str, list[float]], contenders: dict[str, Any], base: str) -> Iterator[str]:
-    """A line for each contender: its median, its ratio to *base* within the rounds, and its peak of memory."""
+def ratio(times: Times, name: str, base: str) -> float:
+    """How many times as fast as *base* within the rounds: the median."""
+    return statistics.median(b / s for b, s in zip(times[base], times[name], strict=True))
+
+
+def tell(title: str, times: Times, base: str, memory: dict[str, float] | None = None) -> None:
+    """A line for each contender: its median, its ratio to *base*, and its peak of memory."""
+    print(f"{title}:")
     for name, seconds in times.items():
-        ratio = statistics.median(b / s for b, s in zip(times[base], seconds, strict=True))
-        words = PEAKS_OF.get(contenders[name])
-        peak = f"  {PEAK[words] / 1024:6.0f} MiB" if words else ""
-        yield f"  {name:<34} {statistics.median(seconds):7.2f} s   {ratio:5.2f} times as fast as {base}{peak}"
+        peak = f"  {memory[name]:6.0f} MiB" if memory and name in memory else ""
+        faster = f"{ratio(times, name, base):5.2f} times as fast as {base}"
+        print(f"  {name:<34} {statistics.median(seconds):7.2f} s   {faster}{peak}")
+
+
+LRO = (sys.executable, "-m", "lro_conformance", "validate", "-q")
+FOLLOWED = "lro validate --follow D"
+CLI = "sourcemeta validate -f -F"
+INSIDE: dict[str, Run] = {
+    "bare loop": bare,
+    "validate_file": whole,
+    "follow, one process": followed_by_one,
+    "follow": followed,
+}
+
+
+def commands(paths: tuple[Path, Path], count: int, sourcemeta: str | None) -> tuple[Times, dict[str, float]]:
+    """Times and memory of whole commands, told."""
+    base = "lro validate F"
+    run = {base: Command(*LRO, "F"), FOLLOWED: Command(*LRO, "--follow", "D")}
+    if sourcemeta:
+        base = CLI
+        run[CLI] = Command(sourcemeta, "validate", "-f", "-F", "S", "F")
+    memory = {name: command.memory(*paths) for name, command in run.items()}
+    times = rounds({**run}, paths, count)
+    tell("whole commands, cold start included", times, base, memory)
+    return times, memory
 
 
 def main() -> None:
@@ -167,27 +225,35 @@ def main() -> None:
     parser.add_argument("--lines", type=int, default=100_000)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--sourcemeta", help="the command of npm's @sourcemeta/jsonschema")
+    parser.add_argument("--million", action="store_true", help="run the commands on 1,000,000 lines too")
     options = parser.parse_args()
-    lro = (sys.executable, "-m", "lro_conformance", "validate", "-q")
     with tempfile.TemporaryDirectory() as folder:
-        paths = make(Path(folder), options.lines)
-        schema = {"if": {"required": ["id"]}, "then": orjson.loads(paths[0].read_bytes())["line_schema"]}
-        (Path(folder) / "schema.json").write_text(
-            json.dumps({"$schema": "https://json-schema.org/draft/2020-12/schema", **schema})
+        paths = prepared(Path(folder), options.lines)
+        inside = rounds(INSIDE, paths, options.rounds)
+        tell("in the process, imports done", inside, "bare loop")
+        outside, memory = commands(paths, options.rounds, options.sourcemeta)
+        alone = rounds(
+            {"lro validate D": Command(*LRO, "D"), "python -c pass": Command(sys.executable, "-c", "pass")},
+            paths,
+            5 * options.rounds,
         )
-        inside = {"bare loop": bare, "validate_file": whole, "follow": followed}
-        print("in the process, imports done:")
-        print(*told(rounds(inside, paths, options.rounds), inside, "bare loop"), sep="\n")
-        outside = {"lro validate FILE": command(*lro, "F"), "lro validate --follow D": command(*lro, "--follow", "D")}
-        base = "lro validate FILE"
-        if options.sourcemeta:
-            outside["sourcemeta validate -f -F"] = command(options.sourcemeta, "validate", "-f", "-F", "S", "F")
-            base = "sourcemeta validate -f -F"
-        print("whole commands, cold start included:")
-        print(*told(rounds(outside, paths, options.rounds), outside, base), sep="\n")
-        alone = {"lro validate D": command(*lro, "D"), "python -c pass": command(sys.executable, "-c", "pass")}
-        print("a descriptor alone:")
-        print(*told(rounds(alone, paths, 5 * options.rounds), alone, "python -c pass"), sep="\n")
+        tell("a descriptor alone", alone, "python -c pass")
+    asked = [
+        ("follow, of the bare loop's throughput", ratio(inside, "follow", "bare loop"), 0.5),
+        ("a descriptor alone, in 150 ms", 0.150 / statistics.median(alone["lro validate D"]), 1.0),
+        ("memory, in 64 MiB", 64 / max(memory[name] for name in memory if name != CLI), 1.0),
+    ]
+    if CLI in outside:
+        asked.append(("--follow, times as fast as the CLI", ratio(outside, FOLLOWED, CLI), 1.0))
+    if options.million:
+        with tempfile.TemporaryDirectory() as folder:
+            outside, memory = commands(prepared(Path(folder), 1_000_000), min(3, options.rounds), options.sourcemeta)
+        asked.append(("1,000,000 lines: memory, in 64 MiB", 64 / max(memory[n] for n in memory if n != CLI), 1.0))
+        if CLI in outside:
+            asked.append(("1,000,000 lines: --follow, times as fast as the CLI", ratio(outside, FOLLOWED, CLI), 2.0))
+    print("asked for:")
+    for what, found, least in asked:
+        print(f"  {what:<52} {found:5.2f}, at least {least:g}: {'met' if found >= least else 'NOT MET'}")
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ anything else in it is gone through line by line.
 from __future__ import annotations
 
 import os
+from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from operator import itemgetter, methodcaller
@@ -24,8 +25,10 @@ from lro_spec.physical_lines import MAX_LINE_BYTES, Block, PhysicalLine, Readabl
 from lro_spec.quick_record import plainly_sound
 from lro_spec.record_rules import level, validate_line
 from lro_spec.schema_gate import Gate, joint_gate, record_gate
+from lro_spec.second_reader import Beside, Range, SecondReader, Sound, stretches
 from lro_spec.seen_ids import SeenIds
 from lro_spec.streams import DamagedError, plain_name, unpacked
+from lro_spec.summary_rules import Facts
 
 _ID = itemgetter("id")
 _CARRIAGE_RETURN = methodcaller("endswith", b"\r")
@@ -36,9 +39,20 @@ class RecordReader(Protocol):
 
     schema: object
     """What it holds every record against; None for nothing."""
+    facts: Facts
+    """What it gathers of all records."""
+
+    @property
+    def ready(self) -> bool:
+        """Whether it needs no more than `facts` of the records that follow, where all satisfy `schema`."""
+        ...
 
     def take(self, records: list[dict[str, Any]], block: Block, fit: bool) -> Iterator[Finding]:
         """The objects of consecutive record lines, in the order of the file; *fit* where all satisfy `schema`."""
+        ...
+
+    def join(self, facts: Facts, records: int) -> None:
+        """The facts of so many records that all satisfy `schema`, and were not given to `take`."""
         ...
 
 
@@ -89,10 +103,17 @@ def validate_file(
 
 
 def judge_file(
-    stream: Readable, state: FileState, name: str | None = None, max_line_bytes: int = MAX_LINE_BYTES
+    stream: Readable,
+    state: FileState,
+    name: str | None = None,
+    max_line_bytes: int = MAX_LINE_BYTES,
+    beside: Beside | None = None,
 ) -> Iterator[Finding]:
-    """The same for bytes that are unpacked already; *state* tells afterwards what was read."""
-    found = _judged(stream, state, name, max_line_bytes)
+    """The same for bytes that are unpacked already; *state* tells afterwards what was read.
+
+    With *beside* a second process is forked for a long file; findings are the same.
+    """
+    found = _judged(stream, state, name, max_line_bytes, beside)
     if state.edition == DEFAULT_EDITION:
         return found
     from lro_spec.edition_findings import as_held
@@ -100,10 +121,15 @@ def judge_file(
     return as_held(found, edition_named(state.edition))
 
 
-def _judged(stream: Readable, state: FileState, name: str | None, max_line_bytes: int) -> Iterator[Finding]:
+def _judged(
+    stream: Readable, state: FileState, name: str | None, max_line_bytes: int, beside: Beside | None
+) -> Iterator[Finding]:
     try:
-        for part in blocks(stream, max_line_bytes):
-            yield from _block(part, state) if isinstance(part, Block) else _single(part, state)
+        if beside is not None and beside.is_worth_it():
+            yield from _by_two(state, max_line_bytes, beside)
+        else:
+            for part in blocks(stream, max_line_bytes):
+                yield from _part(part, state)
     except DamagedError as problem:
         number, hint = state.lines + 1, "nothing after this place was judged"
         message = "the compressed data ends or breaks off here"
@@ -123,6 +149,59 @@ def _judged(stream: Readable, state: FileState, name: str | None, max_line_bytes
     against_name = name_against_header(name, state.header, edition=state.edition) if name is not None else ()
     for finding in (*found, *against_name):
         yield placed(finding, state.header_line)
+
+
+def _by_two(state: FileState, max_line_bytes: int, beside: Beside) -> Iterator[Finding]:
+    with SecondReader(lambda: _told(state, max_line_bytes, beside.fd)) as second:
+        for stretch in stretches(beside.fd):
+            sound = second.next() if stretch.second else None
+            if sound is None or not _joined(sound, state):
+                for part in blocks(Range(beside.fd, stretch), max_line_bytes, state.lines + 1, stretch.start):
+                    yield from _part(part, state)
+            beside.passed(stretch.size)
+
+
+def _joined(sound: Sound, state: FileState) -> bool:
+    """Takes in what the second process tells of a stretch; False where that has to be read here, too."""
+    reader, lines = state.reader, len(sound.ids)
+    if (reader is not None and not reader.ready) or not state.ids.add_hashes(sound.ids, state.lines + 1):
+        return False
+    state.lines += lines
+    state.records += lines
+    if reader is not None:
+        reader.join(sound.facts, lines)
+    return True
+
+
+def _told(state: FileState, max_line_bytes: int, fd: int) -> Iterator[Sound | None]:
+    """In the second process, with a state as it is before the first line: what is told of its stretches."""
+    for stretch in stretches(fd):
+        parts = blocks(Range(fd, stretch), max_line_bytes)
+        if stretch.second:
+            yield _look(parts, state)
+        elif stretch.start == 0:
+            first = next(parts)
+            list(_single(next(first.physical()) if isinstance(first, Block) else first, state))
+            # Without these, there is no telling what is sound by a look at the records alone.
+            if state.gate is None or (state.reader is not None and state.reader.schema is not None and not state.joint):
+                return
+
+
+def _look(parts: Iterator[Block | PhysicalLine], state: FileState) -> Sound | None:
+    reader = state.reader
+    sound = Sound(array("q"), Facts(scored=reader is not None and reader.facts.scored))
+    for part in parts:
+        plain = _plain_records(part, state) if isinstance(part, Block) else None
+        if plain is None or (reader is not None and reader.schema is not None and not plain[1]):
+            return None
+        sound.ids.extend(map(hash, map(_ID, plain[0])))
+        if reader is not None:
+            sound.facts.take(plain[0], cast("Block", part))
+    return sound
+
+
+def _part(part: Block | PhysicalLine, state: FileState) -> Iterator[Finding]:
+    return _block(part, state) if isinstance(part, Block) else _single(part, state)
 
 
 def _block(block: Block, state: FileState) -> Iterator[Finding]:

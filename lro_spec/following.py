@@ -6,6 +6,7 @@ import os
 import stat
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from threading import Thread
 from types import TracebackType
@@ -14,11 +15,11 @@ from typing import Any, cast
 from lro_spec.descriptor_rules import NAME_AND_SUMMARY, validate_descriptor
 from lro_spec.editions import DEFAULT_EDITION, Edition
 from lro_spec.editions import edition as edition_named
-from lro_spec.file_rules import FileState, judge_file, placed
+from lro_spec.file_rules import Beside, FileState, judge_file, placed
 from lro_spec.findings import Finding, shown
 from lro_spec.line_judge import LineJudge
 from lro_spec.physical_lines import Block, Readable
-from lro_spec.streams import PACKED_SUFFIXES, plain_name, unpacked
+from lro_spec.streams import PACKED_SUFFIXES, Peekable, plain_name, unpacked
 from lro_spec.summary_rules import Facts, estimate_of_header, summary_against_file
 
 SAMPLE_RECORDS = 100
@@ -38,7 +39,10 @@ class Following:
         edition: str = "lro-6400",
         folder: str | os.PathLike[str] | None = None,
         opened: Callable[[str, Readable], Readable] | None = None,
+        passed: Callable[[str, int], object] | None = None,
     ) -> None:
+        """*opened* may put something around the file's stream; with *passed* a second process may be forked for a
+        long file, and *passed* is told of bytes that were not read from the stream."""
         self.lines = 0
         """How many lines of the file were judged."""
         self.path: str | None = None
@@ -49,6 +53,7 @@ class Following:
         self._edition = edition_named(edition)
         self._folder = folder
         self._opened = opened
+        self._passed = passed
 
     def findings(self) -> Iterator[Finding]:
         """What is wrong with the descriptor, with the file (those have a path), and between the two."""
@@ -102,10 +107,12 @@ class Following:
                 reader.when_sampled = recipes.start
             try:
                 with open(path, "rb", buffering=0) as plain:
-                    stream = cast("Readable", plain)
-                    stream = unpacked(self._opened(path, stream) if self._opened is not None else stream)
+                    seen = cast("Readable", plain)
+                    packed = Peekable(self._opened(path, seen) if self._opened is not None else seen)
+                    stream, passed = unpacked(packed), self._passed
                     self.path = path
-                    for finding in judge_file(stream, state, plain_name(Path(path).name)):
+                    beside = Beside.of(plain, packed, stream, partial(passed, path)) if passed is not None else None
+                    for finding in judge_file(stream, state, plain_name(Path(path).name), beside=beside):
                         unreadable = unreadable or (finding.rule == "LRO-FILE-01" and finding.severity == "error")
                         # the name was judged with the descriptor
                         if finding.line is not None or finding.rule != "LRO-NAME-02":
@@ -148,16 +155,25 @@ class _Reader:
         self._bytes = 0
         self._next: int = 2
 
+    @property
+    def ready(self) -> bool:
+        return len(self.records) >= SAMPLE_RECORDS or self._bytes >= _SAMPLE_BYTES
+
+    def join(self, facts: Facts, records: int) -> None:
+        self.facts.join(facts)
+        if self._judge is not None:
+            self._judge.judged += records
+
     def take(self, records: list[dict[str, Any]], block: Block, fit: bool) -> Iterator[Finding]:
         self.facts.take(records, block)
-        if len(self.records) < SAMPLE_RECORDS and self._bytes < _SAMPLE_BYTES:
+        if not self.ready:
             self.skipped = self.skipped or block.number != self._next
             left = SAMPLE_RECORDS - len(self.records)
             self.records += records[:left]
             self.lines += block.lines[:left]
             self._bytes += sum(map(len, block.lines[:left]))
             self._next = block.number + len(records)
-            if len(self.records) == SAMPLE_RECORDS or self._bytes >= _SAMPLE_BYTES:
+            if self.ready:
                 self.when_sampled()
         if self._judge is not None:
             yield from self._judge.take(records, block, fit=fit)

@@ -41,7 +41,8 @@ class LineJudge:
         self._patience_s = patience_s
         self._judge: Callable[[object], str | None] | None = None
         self._waiting: list[_Line] = []
-        self._judged = 0
+        self.judged = 0
+        """How many records were."""
         self._unjudged = 0
 
     def take(self, records: list[dict[str, Any]], block: Block, *, fit: bool = False) -> Iterator[Finding]:
@@ -50,11 +51,11 @@ class LineJudge:
         *fit* where they are known to satisfy it.
         """
         if fit or (self._gate is not None and all(map(self._gate, records))):
-            self._judged += len(records)
+            self.judged += len(records)
             return
         for place, record in enumerate(records):
             if passes(self._gate, record):
-                self._judged += 1
+                self.judged += 1
                 continue
             self._waiting.append(_Line(block.number + place, block.lines[place], record))
             if len(self._waiting) >= (1 if self._tame else _BATCH):
@@ -66,7 +67,7 @@ class LineJudge:
         if self._unjudged:
             message = f"{self._unjudged} lines were not held against line_schema"
             expected = f"a schema that takes less than {self._patience_s:g} s for the lines that need a close look"
-            observed = f"{self._judged} lines judged until then"
+            observed = f"{self.judged} lines judged until then"
             hint = "recursion and regular expressions that need backtracking take the time"
             yield Finding(_RULE, "", message, expected, observed, hint, severity="warning")
 
@@ -87,7 +88,7 @@ class LineJudge:
             found, judged = list(judgement.violations), judgement.judged
         self._left_s -= time.monotonic() - began
         stuck = any(place >= judged for place, _ in found)
-        self._judged += judged + stuck
+        self.judged += judged + stuck
         self._unjudged += len(waiting) - judged - stuck
         for place, said in found:
             line = waiting[place]

@@ -59,9 +59,13 @@ class Block(NamedTuple):
             offset += len(data) + 1
 
 
-def blocks(stream: Readable, max_line_bytes: int = MAX_LINE_BYTES) -> Iterator[Block | PhysicalLine]:
-    """The lines of a stream, in blocks; by itself comes a line that is too long, and a last one without a line feed."""
-    number, offset = 1, 0
+def blocks(
+    stream: Readable, max_line_bytes: int = MAX_LINE_BYTES, number: int = 1, offset: int = 0
+) -> Iterator[Block | PhysicalLine]:
+    """The lines of a stream, in blocks; by itself comes a line that is too long, and a last one without a line feed.
+
+    *number* and *offset* are those of the first line.
+    """
     begun = _Begun(max_line_bytes)
     while chunk := stream.read(_CHUNK):
         first, newline, rest = chunk.partition(b"\n")

@@ -54,6 +54,25 @@ class SeenIds:
                 return []
         return [place for place, id in enumerate(ids) if not self.add(id, first_line + place)]
 
+    def add_hashes(self, hashes: Sequence[int], first_line: int) -> bool:
+        """Like `add` for the hashes of ids of lines in a row; False, and nothing is added, where one is not new."""
+        new = set(hashes)
+        if len(new) < len(hashes):
+            return False
+        if self._few is not None:
+            if not self._few.isdisjoint(new):
+                return False
+            if self.count + len(new) < self._most_few:
+                self._few |= new
+                self.count += len(new)
+                return True
+            self._pack()
+        if any(self._is_packed(hashed & _MASK) for hashed in hashes):
+            return False
+        for place, hashed in enumerate(hashes):
+            self._keep(hashed & _MASK, first_line + place)
+        return True
+
     def late(self) -> Iterator[int]:
         """The lines of ids that were there before and could not be told at once, in no order."""
         return self._spilled.repeated() if self._spilled is not None else iter(())
@@ -66,21 +85,27 @@ class SeenIds:
         self._few = None
 
     def _add_packed(self, hashed: int, line: int) -> bool:
+        if self._is_packed(hashed):
+            return False
+        self._keep(hashed, line)
+        return True
+
+    def _is_packed(self, hashed: int) -> bool:
         packed = hashed.to_bytes(_WIDTH, "little")
         bucket = self._buckets[hashed % _BUCKETS]
         at = bucket.find(packed)
         while at > 0 and at % _WIDTH:
             at = bucket.find(packed, at + 1)
-        if at >= 0:
-            return False
+        return at >= 0
+
+    def _keep(self, hashed: int, line: int) -> None:
         if self.count < self.limit:
-            bucket += packed
+            self._buckets[hashed % _BUCKETS] += hashed.to_bytes(_WIDTH, "little")
             self.count += 1
-            return True
+            return
         if self._spilled is None:
             self._spilled = _Spilled()
         self._spilled.add(hashed, line)
-        return True
 
 
 class _Spilled:

@@ -33,6 +33,11 @@ class Range:
             self.low = value if self.low is None else min(self.low, value)
             self.high = value if self.high is None else max(self.high, value)
 
+    def join(self, other: Range) -> None:
+        """Takes in all that another one has taken in."""
+        self.add(other.low)
+        self.add(other.high)
+
     def is_about(self, low: float, high: float) -> bool:
         """Whether these are its ends, to a hundredth."""
         if self.low is None or self.high is None:
@@ -78,6 +83,18 @@ class Facts:
                 provenance = record.get("provenance")
                 if isinstance(provenance, dict):
                     self.confidences.add(cast("dict[str, Any]", provenance).get("confidence"))
+
+    def join(self, other: Facts) -> None:
+        """Takes in all that another one has taken in."""
+        self.characters += other.characters
+        self.wide += other.wide
+        self.escapes += other.escapes
+        self.scores.join(other.scores)
+        self.confidences.join(other.confidences)
+        if self.namespaces is not None and other.namespaces is not None:
+            self.namespaces.update(other.namespaces)
+        if self.namespaces is None or other.namespaces is None or len(self.namespaces) > _MOST_NAMESPACES:
+            self.namespaces = None
 
 
 def summary_against_file(

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from lro_conformance.chosen_paths import Chosen
 from lro_conformance.cli import main
 from lro_conformance.report import meter
 from tests.test_sarif import assert_sarif
@@ -238,13 +239,15 @@ class Slow:
 
 
 class TestMeter:
-    def on_terminal(self, monkeypatch: pytest.MonkeyPatch, patience: float) -> str:
+    def on_terminal(
+        self, monkeypatch: pytest.MonkeyPatch, patience: float, *named: str, path: str = "long.jsonl"
+    ) -> str:
         monkeypatch.setattr(meter, "PATIENCE_S", patience)
         monkeypatch.setenv("TERM", "xterm")
         controller, terminal = pty.openpty()
         with os.fdopen(terminal, "w") as stream:
-            with meter.Meter(stream, []) as bar:
-                watched = bar.watched("long.jsonl", Slow(b"x" * 1000))
+            with meter.Meter(stream, [Chosen(each, True) for each in named]) as bar:
+                watched = bar.watched(path, Slow(b"x" * 1000))
                 while watched.read(100):
                     time.sleep(0.02)
             stream.flush()
@@ -258,6 +261,11 @@ class TestMeter:
 
     def test_what_takes_long_shows_how_far_it_is(self, monkeypatch: pytest.MonkeyPatch):
         assert "long.jsonl" in self.on_terminal(monkeypatch, 0.05)
+
+    def test_how_far_is_told_of_the_file_that_a_descriptor_leads_to(self, here: Path, monkeypatch: pytest.MonkeyPatch):
+        (here / "d.json").write_bytes(b"x" * 50)
+        (here / NAME).write_bytes(b"x" * 950)
+        assert "/1.0 kB" in self.on_terminal(monkeypatch, 0.05, "d.json", path=NAME)
 
     def test_what_is_quick_shows_nothing(self, monkeypatch: pytest.MonkeyPatch):
         assert self.on_terminal(monkeypatch, 60) == ""

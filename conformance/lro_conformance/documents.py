@@ -8,8 +8,9 @@ import sys
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import IO, Any, Literal, cast
 
 from lro_conformance.chosen_paths import LINES, STDIN
 from lro_spec.findings import Finding, from_schema, in_text
@@ -47,7 +48,9 @@ class Document:
         *,
         follow: bool = False,
         opened: Callable[[str, Readable], Readable] | None = None,
+        passed: Callable[[str, int], object] | None = None,
     ) -> None:
+        """*opened* and *passed* are those of `lro_spec.following.Following`: with the latter there may be a fork."""
         self.path = path
         """Where it is; ``-`` is standard input."""
         self.kind = cast("Kind | None", kind)
@@ -59,36 +62,41 @@ class Document:
         self._edition = edition
         self._follow = follow
         self._opened = opened or _unwatched
+        self._passed = passed
 
     def findings(self) -> Iterator[Finding]:
         """What is wrong with it, as it is found.
 
         Raises `OSError` when it cannot be read, `UnknownKindError` when nothing tells its kind.
         """
-        with self._open() as stream:
+        with self._open() as (file, packed):
+            stream = unpacked(packed)
             self.kind = self.kind or _kind(self.path, stream)
             match self.kind:
                 case "file":
-                    yield from self._file(stream)
+                    yield from self._file(file, packed, stream)
                 case "profile":
                     yield from _profile(self.path, _whole(stream))
                 case _:
                     yield from self._json(_whole(stream))
 
     @contextmanager
-    def _open(self) -> Generator[Peekable]:
+    def _open(self) -> Generator[tuple[IO[bytes] | None, Peekable]]:
         if self.path == STDIN:
-            yield unpacked(self._opened(self.path, cast("Readable", sys.stdin.buffer)))
+            yield None, Peekable(self._opened(self.path, cast("Readable", sys.stdin.buffer)))
             return
         with open(self.path, "rb", buffering=0) as stream:
-            yield unpacked(self._opened(self.path, cast("Readable", stream)))
+            yield cast("IO[bytes]", stream), Peekable(self._opened(self.path, cast("Readable", stream)))
 
-    def _file(self, stream: Readable) -> Iterator[Finding]:
-        from lro_spec.file_rules import FileState, judge_file
+    def _file(self, file: IO[bytes] | None, packed: Peekable, stream: Peekable) -> Iterator[Finding]:
+        from lro_spec.file_rules import Beside, FileState, judge_file
 
+        asked, beside = self._passed, None
+        if asked is not None and file is not None:
+            beside = Beside.of(file, packed, stream, partial(asked, self.path))
         state = FileState(self._edition)
         name = plain_name(Path(self.path).name) if Path(self.path).is_file() else None  # a pipe's name says nothing
-        yield from judge_file(stream, state, name)
+        yield from judge_file(stream, state, name, beside=beside)
         self.lines += state.lines
 
     def _json(self, data: bytes) -> Iterator[Finding]:
@@ -118,7 +126,7 @@ class Document:
             from lro_spec.following import Following
 
             folder = None if self.path == STDIN else Path(self.path).parent
-            both = Following(value, edition=self._edition, folder=folder, opened=self._opened)
+            both = Following(value, edition=self._edition, folder=folder, opened=self._opened, passed=self._passed)
             yield from both.findings()
             self.lines += both.lines
             self.followed += both.path is not None

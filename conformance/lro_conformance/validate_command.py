@@ -75,7 +75,7 @@ def validate(
     with Meter(sys.stderr, found) as meter:
         telling = Telling(form, sys.stdout, max_findings or None, quiet=quiet, before=meter.hide)
         for each in found:
-            document = Document(each.path, kind, known, follow=follow, opened=meter.watched)
+            document = Document(each.path, kind, known, follow=follow, opened=meter.watched, passed=meter.add)
             try:
                 telling.tell(document)
             except UnknownKindError as problem:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Sequence
+from contextlib import suppress
+from functools import cached_property
 from types import TracebackType
 from typing import TYPE_CHECKING, TextIO
 
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
 PATIENCE_S = 1.0
 """How long nothing is shown."""
 
+_REDRAWN_S = 0.1
+
 
 class Meter:
     """A progress bar over all the bytes of some files; a context manager."""
@@ -25,8 +29,10 @@ class Meter:
         self._stream = stream
         self._files = files
         self._shown = stream.isatty() and os.environ.get("TERM") != "dumb"
+        self._led_to = 0
         self._read = 0
         self._began = time.monotonic()
+        self._drawn = 0.0
         self._bar: Progress | None = None
         self._task: TaskID | None = None
 
@@ -44,28 +50,38 @@ class Meter:
 
     def watched(self, path: str, stream: Readable) -> Readable:
         """The stream; what is read from it counts."""
+        if all(file.path != path for file in self._files):  # where a descriptor leads
+            with suppress(OSError):
+                self._led_to += os.path.getsize(path)
         return _Watched(self, path, stream) if self._shown else stream
 
     def add(self, path: str, size: int) -> None:
         """Bytes of a file that were read."""
         self._read += size
-        if time.monotonic() - self._began < PATIENCE_S:
+        if not self._shown or time.monotonic() - self._began < PATIENCE_S:
             return
         if self._bar is None:
             self._bar = self._made()
-            self._task = self._bar.add_task("", total=self._total())
+            self._task = self._bar.add_task("", total=None)
             self._bar.start()
-        if self._task is not None:
-            self._bar.update(self._task, completed=self._read, description=os.path.basename(path)[-40:])
+        if self._task is not None and time.monotonic() - self._drawn >= _REDRAWN_S:
+            name = os.path.basename(path)[-40:]
+            self._bar.update(self._task, completed=self._read, total=self._total(), description=name, refresh=True)
+            self._drawn = time.monotonic()
 
     def _made(self) -> Progress:
         from rich.console import Console
         from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
         columns = (TextColumn("{task.description}", markup=False), BarColumn(), DownloadColumn(), TimeRemainingColumn())
-        return Progress(*columns, console=Console(file=self._stream), transient=True)
+        # Drawn by whoever adds: a thread that does it would stand in the way of a fork.
+        return Progress(*columns, console=Console(file=self._stream), transient=True, auto_refresh=False)
 
     def _total(self) -> int | None:
+        return self._named and self._named + self._led_to
+
+    @cached_property
+    def _named(self) -> int | None:
         """None where it cannot be known: then the bar only moves."""
         if any(file.path == STDIN for file in self._files):
             return None
