@@ -222,7 +222,7 @@ class TestSizes:
     )
     def test_a_large_memory_has_to_be_alone(self, outcome: str, records: Any, verdict: Verdict) -> None:
         seeded = Made(large=call(outcome=outcome, records=records), large_estimate=10)
-        assert judged("threshold.a_large_memory_below_stays_inline", seeded=seeded).verdict is verdict
+        assert judged("threshold.a_large_memory_below_stays_inline", survey=survey(), seeded=seeded).verdict is verdict
 
     @pytest.mark.parametrize(
         ("length", "outcome", "verdict"),

@@ -11,7 +11,7 @@ from typing import Any
 from lro_conformance.calls import Call
 from lro_conformance.profile import Profile
 from lro_conformance.profile.proxies import proxy_command
-from lro_conformance.records import show
+from lro_conformance.records import show, size
 from lro_spec.tokens import LOW
 
 _WORDS = re.compile(r"\w*offload\w*|jq_recipes|line_schema|\blro(?:_\w+)?\b|large result\w*", re.IGNORECASE)
@@ -46,7 +46,7 @@ def size_of(call: Call) -> int:
     if call.outcome != "inline":
         return 0
     if call.records:
-        return sum(len(json.dumps(r, ensure_ascii=False, separators=(",", ":"))) for r in call.records)
+        return sum(map(size, call.records))
     return len(call.text)
 
 

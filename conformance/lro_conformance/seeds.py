@@ -43,7 +43,8 @@ _EXTRAS = (
 def corpus(size: int = 160) -> tuple[Memory, ...]:
     """*size* memories over seven namespaces, of 200 to 900 characters; every field is the same in every run."""
     chance = random.Random(6400)
-    return tuple(_memory(chance, n) for n in range(size))
+    made = [_memory(chance, n) for n in range(size)]
+    return (*made[:-1], {**delicate(), "id": made[-1]["id"]})
 
 
 def _memory(chance: random.Random, number: int) -> Memory:
@@ -78,6 +79,24 @@ def large(characters: int, word: str = WORD) -> Memory:
         **_memory(random.Random(len(word)), 0),
         "title": f"{word} in full",
         "content": f"{word}: {text}"[: characters - 1] + ".",
+    }
+
+
+DELICATE_WORD = "zwitterion"
+"""The word of `delicate`."""
+
+
+@cache
+def delicate() -> Memory:
+    """A memory with values that careless code alters: decomposed and compatibility letters, exact fractions, nulls."""
+    return {
+        **_memory(random.Random(3), 0),
+        "title": f"{DELICATE_WORD} cafe\u0301",
+        "content": f"{DELICATE_WORD}: e\u0301 o\u0308 \u212b \ufb01 \u00a0 a\u200d\u200cb \u2028 \t end",
+        "tags": ["e\u0301", "\u00e9"],
+        "entities": [{"name": "A\u030angstro\u0308m", "type": "concept"}],
+        "provenance": {"confidence": 0.123456, "source_type": "observation", "agent": "suite"},
+        "extensions": {"x-exact": [0.1, 1.5e-7, 123456.789012, 2**53 - 1], "x-null": None, "x-text": "1.10"},
     }
 
 

@@ -137,6 +137,27 @@ class rounds_confidence_to_tenths(Rewriting):
         return {**record, "provenance": {**record["provenance"], "confidence": round(confidence, 1)}}
 
 
+@fault("LRO-FILE-10", says="/confidence is 0.123456", proves=0)
+class rounds_confidence_to_three_places(Rewriting):
+    """As exact as most confidences are: no memory of the server's own has another."""
+
+    def written(self, record: Record) -> Record:
+        confidence = self.confidence(record)
+        if confidence is None:
+            return record
+        return {**record, "provenance": {**record["provenance"], "confidence": round(confidence, 3)}}
+
+
+@fault("LRO-FILE-10", says="e\\u0301", proves=0)
+class composes_letters_in_files(Rewriting):
+    """NFC, for a file that is easy to search; no memory of the server's own has anything else."""
+
+    def written(self, record: Record) -> Record:
+        from unicodedata import normalize
+
+        return self.everywhere(record, lambda text: normalize("NFC", text))
+
+
 @fault("LRO-FILE-10", says="content", proves=0, by_property="any_memory_survives")
 class trims_contents(Rewriting):
     """White space at the ends of a content is cut off; no memory of the server's own has any."""

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
+
 from lro_conformance.calls import Call
 from lro_conformance.checks.test_file import wrong_line
 from lro_conformance.judge import NotObserved, Subjects, check
-from lro_conformance.readings import died
-from lro_conformance.records import Record, show
-from lro_conformance.seeds import OTHER_WORD, WORD
+from lro_conformance.readings import died, volatile
+from lro_conformance.records import Record, at_path, lost_or_changed, show
+from lro_conformance.seeds import DELICATE_WORD, OTHER_WORD, WORD, delicate
 from lro_conformance.trials.corpus import Seeded
 from lro_conformance.trials.folders import CLIENT, Folders
-from lro_conformance.trials.survey import Disabled
+from lro_conformance.trials.survey import Disabled, Inline
 from lro_spec.tokens import LOW
 
 
@@ -100,6 +102,29 @@ def test_long_texts_are_untouched(seeded: Seeded, see: Subjects) -> None:
             observed=f"{len(part)} characters: … {show(part[-40:])}",
             at=seeded.large_filed,
         )
+
+
+@check("LRO-FILE-10")
+def test_delicate_values_are_untouched(inline: Inline, seeded: Seeded, see: Subjects) -> None:
+    """Decomposed letters, compatibility letters, exact fractions and nulls stand in the file as they do inline."""
+    filed, shown = _with(DELICATE_WORD, seeded.delicate_filed), _with(DELICATE_WORD, seeded.delicate)
+    if not filed or not shown or seeded.delicate_filed is None:
+        raise NotObserved("the one memory with such values could not be had both inline and in a file")
+    skip = volatile(inline, seeded.delicate_filed.operation)
+    given = [k for k in delicate() if k not in ("id", "created", "modified") and k in shown and k in filed]
+    for key in given:
+        wrong = lost_or_changed({key: shown[key]}, {key: filed[key]}, skip)
+        see.expect(
+            not wrong,
+            expected=f"/{'/'.join(wrong[0])} is {_coded(at_path(shown, wrong[0]))}, as inline" if wrong else "",
+            observed=_coded(at_path(filed, wrong[0])) if wrong else "",
+            at=seeded.delicate_filed,
+        )
+
+
+def _coded(value: object) -> str:
+    """A value as JSON with what is not ASCII as escapes, since such values look alike."""
+    return json.dumps(value, default=str)
 
 
 @check("LRO-THR-06")
