@@ -10,6 +10,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -231,6 +232,34 @@ def test_bad_manners_decide_no_requirement_of_offloading(
     assert report.failure is None
     assert set(verdicts(report).values()) == {"pass"}
     assert not any("no response" in note for note in report.notes)
+
+
+@pytest.mark.parametrize(
+    "command", [["certify", "-q", "--profile"], ["init", "--output", "new.yaml", "--"]], ids=["certify", "init"]
+)
+def test_a_process_without_any_tie_to_its_server_goes_with_the_command(place: Place, command: list[str]) -> None:
+    stranger = f"stranger-{place.trace}"
+    server = [sys.executable, "-I", "-S", str(RUN), "LeavesAStranger", stranger]
+    target = [str(place.profile("LeavesAStranger", stranger))] if command[0] == "certify" else server
+    only = "from lro_conformance.cli import main; import sys; sys.exit(main())"
+    done = subprocess.run(
+        [sys.executable, "-c", only, *command, *target],
+        cwd=place.folder,
+        env=place.environment,
+        capture_output=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode in (0, 1), done.stderr.decode()
+    assert [words for words in commands() if stranger in words] == []
+
+
+def commands() -> Iterator[str]:
+    """The command line of every process."""
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with suppress(OSError):
+                yield (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
 
 
 def test_a_server_that_only_a_signal_stops_costs_the_whole_patience_once(

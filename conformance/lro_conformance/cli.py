@@ -296,12 +296,13 @@ def _run(
     from lro_conformance.engine import certify as run
     from lro_conformance.evidence.layout import EvidenceError
     from lro_conformance.profile import ProfileError
+    from lro_conformance.wire.orphans import adopting
 
     # A run keeps nearly all that it makes: looking for garbage as often as usual takes a tenth of its time.
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)
     try:
-        with view:
+        with adopting(), view:
             if every:
                 from lro_conformance.engine import certify_by_all
 

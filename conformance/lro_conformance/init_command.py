@@ -36,6 +36,7 @@ def init(output: Path, force: bool, command: tuple[str, ...]) -> int:
     from lro_conformance.profile.writing import profile_text
     from lro_conformance.report.target import check_target, write_text
     from lro_conformance.report.text import one_line
+    from lro_conformance.wire.orphans import adopting
 
     if output.exists() and not force:
         raise Misuse(f"{output} is there already: name another file with -o, or replace it with --force")
@@ -44,7 +45,8 @@ def init(output: Path, force: bool, command: tuple[str, ...]) -> int:
     except OSError as problem:
         raise Misuse(f"{output}: {problem}") from None
     try:
-        found = probe(Profile.for_command(command), lambda step: click.echo(f"lro: {step}", err=True))
+        with adopting():
+            found = probe(Profile.for_command(command), lambda step: click.echo(f"lro: {step}", err=True))
     except ServerTrouble as trouble:
         click.echo(f"lro init: {one_line(str(trouble), 1_000)}", err=True)
         return NO_VERDICT

@@ -226,3 +226,23 @@ class LeavesAChild(Server):
                 os.close(fd)
             time.sleep(FOR_EVER_S)
             os._exit(0)
+
+
+class LeavesAStranger(Server):
+    """Starts a process that nothing ties to it: another session, another parent, an empty environment."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.name = name
+
+    def started(self) -> None:
+        child = os.fork()
+        if child == 0:
+            os.setsid()
+            if os.fork() == 0:
+                for fd in (0, 1, 2):
+                    os.close(fd)
+                waiting = f"import time; time.sleep({FOR_EVER_S})"
+                os.execve(sys.executable, [sys.executable, "-I", "-S", "-c", waiting, self.name], {})
+            os._exit(0)
+        os.waitpid(child, 0)

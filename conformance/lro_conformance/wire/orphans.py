@@ -1,0 +1,62 @@
+"""What left its server's session, environment and parent, all three, is found by whose child it becomes. Linux only."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import time
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+
+_PR_SET_CHILD_SUBREAPER = 36
+_PATIENCE_S = 2.0
+
+
+@contextmanager
+def adopting() -> Generator[None]:
+    """Orphans of servers come to this process meanwhile, instead of to init, and are killed at the end.
+
+    For a command of its own that starts nothing but servers and has ended them by then: no other child that began
+    meanwhile is spared. Where the system knows no such adoption, nothing happens.
+    """
+    before = frozenset(_children())
+    took = _adopt(True)
+    try:
+        yield
+    finally:
+        if took:
+            _end(before)
+            _adopt(False)
+
+
+def _adopt(wanted: bool) -> bool:
+    try:
+        return ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, int(wanted), 0, 0, 0) == 0
+    except (OSError, AttributeError):  # another system
+        return False
+
+
+def _end(spared: frozenset[int]) -> None:
+    deadline = time.monotonic() + _PATIENCE_S
+    # The children of what is killed come here in their turn.
+    while (found := _children() - spared) and time.monotonic() < deadline:
+        for pid in found:
+            with suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+        for pid in found:
+            with suppress(OSError):
+                os.waitpid(pid, os.WNOHANG)
+        time.sleep(0.002)
+
+
+def _children() -> set[int]:
+    own = str(os.getpid()).encode()
+    found: set[int] = set()
+    with suppress(OSError):
+        for name in os.listdir("/proc"):
+            if name.isdigit():
+                with suppress(OSError), open(f"/proc/{name}/stat", "rb") as file:
+                    if file.read().rpartition(b")")[2].split()[1] == own:
+                        found.add(int(name))
+    return found
