@@ -125,9 +125,9 @@ def _parser() -> Any:
     return parser
 
 
-def add_flags(parser: Any) -> None:
-    """Adds the flags of offloading to an argparse parser; `resolve` reads them."""
-    parser.add_argument("--config", metavar="FILE", help="TOML file with a [prompt.offload] section (ATLATL_CONFIG)")
+def add_flags(parser: Any, config: str = "TOML file with a [prompt.offload] section (ATLATL_CONFIG)") -> None:
+    """Adds the flags of offloading to an argparse parser; `resolve` reads them. *config* says what that flag takes."""
+    parser.add_argument("--config", metavar="FILE", help=config)
     parser.add_argument("--enabled", metavar="BOOL", help="offload at all (default true)")
     parser.add_argument("--threshold-tokens", metavar="N", help="offload above this estimate (default 6400)")
     parser.add_argument("--ttl-seconds", metavar="N", help="keep files this long (default 3600)")

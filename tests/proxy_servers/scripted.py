@@ -14,6 +14,8 @@ TOOLS = [
     {"name": "say", "description": "the result that is asked for", "inputSchema": {"type": "object"}},
     {"name": "typed", "inputSchema": {"type": "object"}, "outputSchema": SCHEMA, "x-unknown": [1.50, 1e2]},
 ]
+if "--all" in sys.argv:  # lists everything that `call` knows
+    TOOLS += [{"name": n, "inputSchema": {"type": "object"}} for n in ("ask", "die", "hang", "sleep", "huge")]
 
 
 def write(text: str) -> None:

@@ -1,4 +1,4 @@
-"""``lro proxy -- COMMAND…``: starts the server, relays, and leaves nothing behind."""
+"""``lro proxy -- COMMAND…``: starts the server or servers, relays, and leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from lro_reference.events import to_stderr
@@ -17,7 +17,8 @@ from lro_reference.proxy.calls import Requests
 from lro_reference.proxy.lines import LineWriter
 from lro_reference.proxy.options import COUNTED, ESTIMATES, ProxyOptions, load, server_environment
 from lro_reference.proxy.own_tools import OwnTools
-from lro_reference.proxy.relay import Relay, Terms
+from lro_reference.proxy.relay import Relay, Terms, Writer
+from lro_reference.proxy.servers_file import Server
 from lro_reference.proxy.upstream import Upstream
 from lro_reference.settings import SettingsError
 from lro_reference.tool_results import Interceptor
@@ -36,19 +37,25 @@ def main(argv: Sequence[str] | None = None) -> int:
         options = load(sys.argv[1:] if argv is None else argv, os.environ)
     except SettingsError as problem:
         return _complain(str(problem), 2)
-    try:
-        upstream = Upstream(options.command, server_environment(os.environ))
-    except (OSError, ValueError) as problem:
-        return _complain(f"cannot start {options.command[0]}: {problem}", 3)
-    _leave_on_signals(upstream)
+    environ = server_environment(os.environ)
+    started: dict[str, Upstream] = {}
+    for server in options.servers or (Server("", options.command),):
+        try:
+            started[server.name] = Upstream(server.command, environ | dict(server.env), server.cwd)
+        except (OSError, ValueError) as problem:
+            _say(f"cannot start {server.command[0]}: {problem}")
+    if not started:
+        return 3
+    upstreams = list(started.values())
+    _leave_on_signals(upstreams)
     gc.freeze()
     try:
-        return _relay(options, upstream)
+        return _relay(options, started)
     finally:
-        upstream.end()
+        _end(upstreams)
 
 
-def _relay(options: ProxyOptions, upstream: Upstream) -> int:
+def _relay(options: ProxyOptions, started: Mapping[str, Upstream]) -> int:
     client = LineWriter(1)
     toolbox = _toolbox(options)
     estimate = ESTIMATES[options.estimator]
@@ -57,6 +64,73 @@ def _relay(options: ProxyOptions, upstream: Upstream) -> int:
     else:
         interceptor = Interceptor(options.settings, emit=to_stderr, estimate=estimate, offered=toolbox.offered)
         own = OwnTools(toolbox, client.write, _say)
+    over = threading.Event()
+    passage = _one if not options.servers else _several
+    waiting = passage(options, started, interceptor, client, own, over)
+    if own is not None:
+        own.settle(_GRACE_S)
+    _drain(waiting)
+    over.set()
+    if toolbox is not None:
+        toolbox.report(to_stderr)
+    return 0
+
+
+Waiting = list[tuple[threading.Thread, Relay, Upstream]]
+"""Who still passes answers on."""
+
+
+def _one(
+    options: ProxyOptions,
+    started: Mapping[str, Upstream],
+    interceptor: Interceptor,
+    client: LineWriter,
+    own: OwnTools | None,
+    over: threading.Event,
+) -> Waiting:
+    (upstream,) = started.values()
+    relay, waiting = _listen(options, upstream, interceptor, client, own, over, cleans=True)
+    relay.forward(0, upstream.stdin)
+    upstream.stdin.close()
+    return [waiting]
+
+
+def _several(
+    options: ProxyOptions,
+    started: Mapping[str, Upstream],
+    interceptor: Interceptor,
+    client: LineWriter,
+    own: OwnTools | None,
+    over: threading.Event,
+) -> Waiting:
+    from lro_reference.proxy.hub import Hub, Member, Port
+
+    members = [Member(name, upstream) for name, upstream in started.items()]
+    hub = Hub(client, members, _say, own)
+    waiting: Waiting = []
+    for member in members:
+        relay, one = _listen(
+            options, member.upstream, interceptor, Port(hub, member), None, over, cleans=member is members[0]
+        )
+        member.begin(relay)
+        waiting.append(one)
+    hub.forward(0, options.max_line_mb << 20)
+    for member in members:
+        member.leave()
+    return waiting
+
+
+def _listen(
+    options: ProxyOptions,
+    upstream: Upstream,
+    interceptor: Interceptor,
+    client: Writer,
+    own: OwnTools | None,
+    over: threading.Event,
+    *,
+    cleans: bool,
+) -> tuple[Relay, tuple[threading.Thread, Relay, Upstream]]:
+    """The relay of a server, whose answers are passed on from now on."""
     requests = Requests(options.request_timeout_s)
     terms = Terms(
         options.max_line_mb << 20, options.threshold_of, {"version": "1", "proxy": True}, COUNTED[options.estimator]
@@ -64,20 +138,9 @@ def _relay(options: ProxyOptions, upstream: Upstream) -> int:
     relay = Relay(terms, requests, interceptor, client, _say, own)
     answers = threading.Thread(target=_answers, args=(relay, requests, upstream), name="answers", daemon=True)
     answers.start()
-    over = threading.Event()
-    keeper = threading.Thread(
-        target=_keep_house, args=(interceptor, relay, requests, upstream, over), name="keeper", daemon=True
-    )
-    keeper.start()
-    relay.forward(0, upstream.stdin)
-    upstream.stdin.close()
-    if own is not None:
-        own.settle(_GRACE_S)
-    _drain(answers, relay, upstream)
-    over.set()
-    if toolbox is not None:
-        toolbox.report(to_stderr)
-    return 0
+    house = (interceptor if cleans else None, relay, requests, upstream, over)
+    threading.Thread(target=_keep_house, args=house, name="keeper", daemon=True).start()
+    return relay, (answers, relay, upstream)
 
 
 def _toolbox(options: ProxyOptions) -> Toolbox | None:
@@ -88,18 +151,29 @@ def _toolbox(options: ProxyOptions) -> Toolbox | None:
     return Toolbox(options.families, options.settings, prefix=options.tool_prefix)
 
 
-def _drain(answers: threading.Thread, relay: Relay, upstream: Upstream) -> None:
+def _drain(waiting: Waiting) -> None:
     """Waits for answers in progress: a script that pipes its requests in wants the last ones, too."""
     until = time.monotonic() + _GRACE_S
-    quiet_since = time.monotonic()
-    while answers.is_alive() and time.monotonic() < until:
-        answers.join(0.02)
-        # What a server that has ended wrote may still wait in the pipe, or for a client that reads slowly; but the
-        # pipe itself may be held open by what it started.
-        if upstream.ended() is None or relay.busy or select.select([upstream.stdout], [], [], 0)[0]:
-            quiet_since = time.monotonic()
-        elif time.monotonic() - quiet_since > _LAST_BYTES_S:
-            return
+    for answers, relay, upstream in waiting:
+        quiet_since = time.monotonic()
+        while answers.is_alive() and time.monotonic() < until:
+            answers.join(0.02)
+            # What a server that has ended wrote may still wait in the pipe, or for a client that reads slowly; but the
+            # pipe itself may be held open by what it started.
+            if upstream.ended() is None or relay.busy or select.select([upstream.stdout], [], [], 0)[0]:
+                quiet_since = time.monotonic()
+            elif time.monotonic() - quiet_since > _LAST_BYTES_S:
+                break
+
+
+def _end(upstreams: Sequence[Upstream], *, patient: bool = True) -> None:
+    """Ends the servers, all at a time."""
+    ending = [threading.Thread(target=one.end, kwargs={"patient": patient}) for one in upstreams[1:]]
+    for thread in ending:
+        thread.start()
+    upstreams[0].end(patient=patient)
+    for thread in ending:
+        thread.join()
 
 
 def _answers(relay: Relay, requests: Requests, upstream: Upstream) -> None:
@@ -112,14 +186,14 @@ def _answers(relay: Relay, requests: Requests, upstream: Upstream) -> None:
 
 
 def _keep_house(
-    interceptor: Interceptor, relay: Relay, requests: Requests, upstream: Upstream, over: threading.Event
+    interceptor: Interceptor | None, relay: Relay, requests: Requests, upstream: Upstream, over: threading.Event
 ) -> None:
     """Deletes expired files, also those of earlier runs, and gives up on requests that are never answered."""
-    settings = interceptor.settings
+    interval = interceptor.settings.cleanup_interval_seconds if interceptor is not None else 0
     next_cleanup = time.monotonic()
     while True:
-        if settings.cleanup_interval_seconds and time.monotonic() >= next_cleanup:
-            next_cleanup = time.monotonic() + settings.cleanup_interval_seconds
+        if interceptor is not None and interval and time.monotonic() >= next_cleanup:
+            next_cleanup = time.monotonic() + interval
             interceptor.clean()
         relay.expire(upstream.stdin)
         if upstream.ended() is not None and len(requests):  # its output may be held open by what it started
@@ -129,10 +203,10 @@ def _keep_house(
             return
 
 
-def _leave_on_signals(upstream: Upstream) -> None:
+def _leave_on_signals(upstreams: Sequence[Upstream]) -> None:
     def leave(number: int, frame: object) -> None:
         del frame
-        upstream.end(patient=False)
+        _end(upstreams, patient=False)
         os._exit(0 if number == signal.SIGTERM else 128 + number)
 
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):

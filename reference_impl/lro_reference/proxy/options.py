@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from lro_reference.proxy.servers_file import Server, read_servers
 from lro_reference.settings import ENVIRONMENT_PREFIX, Settings, SettingsError, add_flags, families, resolve
 from lro_spec.tokens import characters_estimate, estimate_of, script_aware_estimate
 
@@ -30,6 +31,8 @@ class ProxyOptions:
     families: tuple[str, ...] = ()
     """Families of tools of the proxy's own, which read offloaded files."""
     tool_prefix: str = ""
+    servers: tuple[Server, ...] = ()
+    """Several servers, instead of the one command."""
 
     def threshold_of(self, tool: str) -> int | None:
         """The threshold for a tool in tokens; None: its results are never touched."""
@@ -43,8 +46,15 @@ def load(argv: Sequence[str], environ: Mapping[str, str]) -> ProxyOptions:
     """Reads the arguments. Raises `SettingsError`, and `SystemExit` as argparse does."""
     flags = _parser().parse_args(list(argv))
     command = flags.command[1:] if flags.command[:1] == ["--"] else flags.command
-    if not command:
-        raise SettingsError("there is no server to stand in front of: give its command after --")
+    servers: tuple[Server, ...] = ()
+    if flags.config and flags.config.endswith(".json"):
+        servers, flags.config = read_servers(flags.config), None
+    if bool(command) == bool(servers):
+        raise SettingsError(
+            "give the servers' file or one command after --, not both"
+            if command
+            else "there is no server to stand in front of: give its command after --"
+        )
     if flags.max_line_mb < 1:
         raise SettingsError(f"--max-line-mb must be a whole number from 1 on, not {flags.max_line_mb}")
     if not flags.request_timeout_s >= 0:
@@ -58,6 +68,7 @@ def load(argv: Sequence[str], environ: Mapping[str, str]) -> ProxyOptions:
         max_line_mb=flags.max_line_mb,
         families=families(flags, environ),
         tool_prefix=flags.tool_prefix,
+        servers=servers,
     )
 
 
@@ -81,13 +92,17 @@ def _parser() -> Any:
 
     parser = argparse.ArgumentParser(
         prog="lro proxy",
-        usage="lro proxy [OPTION…] -- COMMAND [ARG…]",
+        usage="lro proxy [OPTION…] -- COMMAND [ARG…]\n       lro proxy [OPTION…] --config mcp.json",
         epilog="example: lro proxy -- npx -y @modelcontextprotocol/server-filesystem /home/me",
         description="Large Result Offloading in front of any MCP server over stdio.",
         allow_abbrev=False,
     )
     parser.add_argument("command", nargs=argparse.REMAINDER, metavar="COMMAND…", help="what starts the server")
-    add_flags(parser)
+    add_flags(
+        parser,
+        config="TOML file with a [prompt.offload] section (ATLATL_CONFIG), or a JSON file with mcpServers: several "
+        "servers instead of COMMAND",
+    )
     parser.add_argument(
         "--tool-threshold",
         action="append",

@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 import orjson
 
@@ -42,6 +42,14 @@ Say = Callable[[str], None]
 Message = dict[str, Any]
 
 
+class Writer(Protocol):
+    """Where lines to the client go."""
+
+    def write(self, line: bytes | bytearray) -> bool:
+        """Writes a line; False when nobody reads any more."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Terms:
     """What the proxy holds both sides to."""
@@ -63,7 +71,7 @@ class Relay:
         terms: Terms,
         requests: Requests,
         interceptor: Interceptor,
-        client: LineWriter,
+        client: Writer,
         say: Say,
         own: OwnTools | None = None,
     ) -> None:
@@ -85,14 +93,21 @@ class Relay:
             if isinstance(line, TooLong):
                 self._refuse_long_request(line)
                 continue
-            passed_on = self._noted(line)
+            passed_on = self.noted(line)
             if passed_on is not None:
                 server.write(passed_on)
             if self._gone:
                 self._bury()
         self.client_left = True
 
-    def _noted(self, line: bytearray) -> bytes | bytearray | None:
+    def unread(self) -> None:
+        """What the client said last cannot be passed on: the server has not read for long, or has ended."""
+        if self._gone:
+            self._bury()
+        for request in self._requests.take_all():
+            self._error(request.id, TIMED_OUT, "the server no longer reads")
+
+    def noted(self, line: bytearray) -> bytes | bytearray | None:
         """Remembers what the client asks for; the line for the server, which hears of the proxy at the beginning.
 
         None where it asks the proxy itself.
@@ -119,7 +134,7 @@ class Relay:
 
     def _refuse_long_request(self, line: TooLong) -> None:
         self._say(f"the client sent a line of {line.size} bytes; at most {self._terms.most_bytes} are passed on")
-        if (id := _id_in(line)) is not None:
+        if (id := id_in(line)) is not None:
             self._error(id, TOO_LONG, f"the message is larger than {self._terms.most_bytes} bytes: send less at a time")
 
     # --- from the server
@@ -261,7 +276,7 @@ class Relay:
 
     def _unreadable(self, line: bytearray) -> None:
         shown = bytes(line[:80]).decode(errors="replace").strip()
-        request = self._requests.answered(_id_in(TooLong(bytes(line[:_EXCERPT]), bytes(line[-_EXCERPT:]), len(line))))
+        request = self._requests.answered(id_in(TooLong(bytes(line[:_EXCERPT]), bytes(line[-_EXCERPT:]), len(line))))
         if request is not None:
             self._error(request.id, UNREADABLE, f"the server's answer is not valid JSON: {shown}…")
         elif shown:
@@ -273,7 +288,7 @@ class Relay:
             f"the server's answer of {line.size} bytes is larger than the {self._terms.most_bytes} that the proxy "
             "takes (--max-line-mb): ask for less at a time"
         )
-        request = self._requests.answered(_id_in(line))
+        request = self._requests.answered(id_in(line))
         if request is not None:
             self._error(request.id, TOO_LONG, why)
         elif b'"method"' not in line.head[:200]:
@@ -281,6 +296,11 @@ class Relay:
                 self._error(waiting.id, TOO_LONG, why)
 
     # --- what goes wrong
+
+    @property
+    def ended(self) -> bool:
+        """Whether the server has ended; what is noted then is answered by `unread`."""
+        return bool(self._gone)
 
     def gone(self, why: str) -> None:
         """The server has ended: from now on every request is answered with that."""
@@ -352,7 +372,8 @@ def _parsed(line: bytearray) -> Any:
         return None
 
 
-def _id_in(line: TooLong) -> Any:
+def id_in(line: TooLong) -> Any:
+    """The id of a message of which only the ends are known; None where it is in neither."""
     found = _HEAD_ID.search(line.head) or _TAIL_ID.search(line.tail)
     try:
         return orjson.loads(found[1]) if found else None

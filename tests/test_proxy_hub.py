@@ -1,0 +1,137 @@
+"""`lro proxy --config mcp.json`: several servers behind one proxy, and each of them may fail alone."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lro_reference.proxy.merging import introduced, listed
+from tests.proxying import SCRIPTED, SETTING, Client, gone, records, started
+
+LARGE = json.dumps({"content": [{"type": "text", "text": "a line\n" * 3000}]})
+
+
+@contextmanager
+def hub(folder: Path, *options: str, **servers: Any) -> Iterator[Client]:
+    config = folder / "mcp.json"
+    config.write_text(json.dumps({"mcpServers": servers}))
+    command = [sys.executable, "-m", "lro_reference.proxy", "--config", str(config), *options]
+    settings = {f"{SETTING}OUTPUT_DIR": str(folder / "out"), f"{SETTING}THRESHOLD_TOKENS": "200"}
+    with started(command, subprocess.DEVNULL, **settings) as client:
+        result = client.answer(client.post("initialize", protocolVersion="2025-11-25", capabilities={}))["result"]
+        assert set(result["capabilities"]["experimental"]) == {"mine", "lro"}
+        client.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+        yield client
+
+
+def entry(*more: str, **keys: Any) -> dict[str, Any]:
+    return {"command": SCRIPTED[0], "args": [*SCRIPTED[1:], *more], **keys}
+
+
+def said(text: str) -> str:
+    return json.dumps({"content": [{"type": "text", "text": text}]})
+
+
+def test_each_call_goes_to_the_server_that_is_meant(tmp_path: Path) -> None:
+    absent = {"command": "/no/such/server"}
+    off = {"command": "false", "disabled": True}
+    with hub(tmp_path, **{"the left": entry("--all"), "right": entry(), "absent": absent, "off": off}) as client:
+        names = [tool["name"] for tool in client.answer(client.post("tools/list"))["result"]["tools"]]
+        assert names == [
+            *("the_left_say", "the_left_typed", "ask", "die", "hang", "sleep", "huge"),
+            *("right_say", "right_typed"),
+        ]
+        for name in ("the_left_say", "right_say"):
+            assert client.result(name, result=said(name))["content"][0]["text"] == name
+        assert client.answer(client.post("ping"))["result"] == {}
+        assert "right_nothing" in client.answer(client.call("right_nothing"))["error"]["message"]
+        assert client.answer(client.post("tasks/list"))["error"]["code"] == -32601
+
+        descriptor = json.loads(client.result("right_say", result=LARGE)["content"][0]["text"])
+        assert descriptor["summary"]["operation"] == "say"
+        assert len(records(descriptor["file_path"])[1]) == 3000
+
+        asking = client.call("ask")
+        request = json.loads(client.line())
+        assert (request["method"], request["id"]) == ("sampling/createMessage", "the left/str/q1")
+        client.send({"jsonrpc": "2.0", "id": request["id"], "result": {"model": "m"}})
+        assert json.loads(client.answer(asking)["result"]["content"][0]["text"])["id"] == "q1"
+
+
+def test_a_call_before_any_list_finds_its_server(tmp_path: Path) -> None:
+    with hub(tmp_path, left=entry("--all"), right=entry()) as client:
+        assert client.result("right_say", result=said("found"))["content"][0]["text"] == "found"
+
+
+def test_of_several_servers_each_fails_alone(tmp_path: Path) -> None:
+    with hub(tmp_path, "--request-timeout-s", "1", dying=entry("--all"), deaf=entry("--all"), well=entry()) as client:
+        client.answer(client.post("tools/list"))
+        hanging, dying = client.call("dying_hang"), client.call("dying_die")
+        for id in (hanging, dying, client.call("dying_say", result=said("x"))):
+            error = client.answer(id)["error"]
+            assert (error["code"], "exited with code 7" in error["message"]) == (-32001, True)
+        deaf = [client.call("deaf_sleep"), *(client.call("deaf_say", result=said("x" * 10**6)) for _ in range(4))]
+        assert client.result("well_say", result=said("well"))["content"][0]["text"] == "well"  # and does not wait
+        assert {client.answer(id)["error"]["code"] for id in deaf} == {-32002}
+        names = [tool["name"] for tool in client.answer(client.post("tools/list"))["result"]["tools"]]
+        assert names == ["say", "typed"]  # of those that still answer
+
+
+def test_no_server_is_left_behind(tmp_path: Path) -> None:
+    with hub(tmp_path, left=entry("--all"), right=entry("--deaf")) as client:
+        children = Path(f"/proc/{client.process.pid}/task/{client.process.pid}/children").read_text().split()
+        assert len(children) == 2
+        client.process.terminate()
+        assert client.process.wait(20) == 0
+        assert all(gone(int(child)) for child in children)
+
+
+@pytest.mark.parametrize(
+    ("document", "named"),
+    [
+        ("{", "not valid JSON"),
+        ("[]", "an object mcpServers"),
+        ('{"mcpServers": {}}', "names no server"),
+        ('{"mcpServers": {"a": 1}}', "mcpServers.a must be an object"),
+        ('{"mcpServers": {"a": {"url": "http://x"}}}', "a bridge to stdio"),
+        ('{"mcpServers": {"a": {"args": []}}}', "mcpServers.a.command"),
+        ('{"mcpServers": {"a": {"command": "x", "args": "y"}}}', "mcpServers.a.args"),
+        ('{"mcpServers": {"a": {"command": "x", "env": {"A": 1}}}}', "mcpServers.a.env"),
+        ('{"servers": {"a": {"command": "x", "cwd": 1}}}', "mcpServers.a.cwd"),
+        (None, "cannot read"),
+        ('{"mcpServers": {"a": {"command": "x"}}}', "not both"),
+    ],
+)
+def test_a_wrong_file_is_one_line(
+    tmp_path: Path, document: str | None, named: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from lro_reference.proxy.__main__ import main
+
+    path = tmp_path / "mcp.json"
+    if document is not None:
+        path.write_text(document)
+    assert main(["--config", str(path), *(["--", "cat"] if named == "not both" else [])]) == 2
+    told = capsys.readouterr().err
+    assert (named in told, told.count("\n")) == (True, 1), told
+
+
+def test_capabilities_of_all_are_one() -> None:
+    one = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}, "logging": {}}, "instructions": "Be quick."}
+    two = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {"listChanged": True}, "prompts": {}}}
+    made = introduced({"one": one, "two": two})
+    assert made["protocolVersion"] == "2025-06-18"
+    assert made["capabilities"] == {"tools": {"listChanged": True}, "logging": {}, "prompts": {}}
+    assert made["instructions"] == "one: Be quick."
+
+
+def test_of_an_address_that_two_have_the_first_is_meant() -> None:
+    made, known = listed("resources/list", {"one": [{"uri": "file:///a"}, 5], "two": [{"uri": "file:///a"}]})
+    assert made == [{"uri": "file:///a"}]
+    assert known["file:///a"].server == "one"
