@@ -252,7 +252,8 @@ class Hub:
             if round_.error is not None and not round_.results and not round_.anyway:
                 self._write({**round_.error, "id": request["id"]})
             else:
-                round_.then(round_.results)
+                # In the order of the file, whoever was quicker.
+                round_.then({name: round_.results[name] for name in self._members if name in round_.results})
 
     def _merge(self, request: Message, results: Mapping[str, Message]) -> None:
         method = request["method"]
