@@ -19,7 +19,7 @@ from lro_conformance.records import (
 )
 from lro_conformance.trials.edges import Edge, Edges, Probe
 from lro_conformance.trials.survey import Inline, Survey
-from lro_spec.tokens import honest_estimates
+from lro_spec.tokens import HIGH, LOW, honest_estimates
 
 Rule = Literal["exact", "comparison", "per record", "budgeted", "own threshold", "another figure"]
 """How an operation decides, seen from its edge: exactly as required; by a wrong comparison; by single records; by the
@@ -127,6 +127,24 @@ def is_honest(call: Call) -> bool:
     """Whether a file's E lies within the tolerance."""
     low, high = honest_range(call)
     return low <= (call.estimate or 0) <= high
+
+
+def covers_part(survey: Survey, operation: str) -> Call | None:
+    """A call whose E is too low for its file though it is honest of smaller ones: it covers a part of the set only.
+
+    Honest are two at least that differ in E by half, so that no constant passes for an estimate.
+    """
+    groups: dict[object, list[Call]] = {}
+    for call in survey.files:
+        if call.operation == operation and call.estimate and call.filed and not cut_short(survey, call):
+            groups.setdefault((call.query, frozenset(call.filed[0])), []).append(call)
+    for calls in groups.values():
+        sound = [c for c in calls if LOW <= 4 * tokens_per_character(c) <= HIGH]
+        known = [c.estimate or 0 for c in sound]
+        largest = max(calls, key=characters)
+        if known and max(known) >= 1.5 * min(known) and (largest.estimate or 0) < honest_range(largest)[0]:
+            return largest if characters(largest) > max(map(characters, sound)) else None
+    return None
 
 
 def honest_range(call: Call) -> tuple[int, int]:

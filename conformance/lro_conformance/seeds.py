@@ -86,6 +86,10 @@ DELICATE_WORD = "zwitterion"
 """The word of `delicate`."""
 
 
+TWINS = ("5d1e3c7a-0f52-4b8e-9a63-1c2f70b4d801", "5d1e3c7a-0f52-4b8e-9a63-1c2f70b4d802")
+"""Ids under which it is stored twice."""
+
+
 @cache
 def delicate() -> Memory:
     """A memory with values that careless code alters: decomposed and compatibility letters, exact fractions, nulls."""
@@ -109,6 +113,11 @@ def odd(word: str) -> Memory:
 def odd_query(word: str) -> str:
     """A query that JSON has to escape: with quotation marks, a backslash and a line feed."""
     return f'{word} "quoted" back\\slash\nnext line'
+
+
+def long_query(word: str) -> str:
+    """A query of some 600 characters that finds what one word finds, where searching goes by words."""
+    return " ".join([word] * (600 // (len(word) + 1)))
 
 
 NOWHERE = "qzxjvkwpfh"

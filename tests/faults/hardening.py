@@ -98,7 +98,7 @@ class only_spaces_are_escaped(Server):
         return path.replace(" ", "\\ ")
 
 
-@fault("LRO-HARD-03", says="quot", proves=3)
+@fault("LRO-HARD-03", says="in single quotes, which the one within it ends", proves=3)
 class quotes_within_paths_are_not_escaped(Server):
     """Single quotes around a path that may hold one."""
 

@@ -196,6 +196,22 @@ class EstimatesAt(Server):
         return self.estimate([self.record_line(self.at_detail(memory, detail)) for memory in call.found])
 
 
+@fault("LRO-THR-05", says="as of a part of them", proves=0)
+class estimates_the_first_page_only(Server):
+    """Twenty records are estimated, however many are found."""
+
+    def tokens(self, call: Call) -> int:
+        return self.estimate(call.lines[:20])
+
+
+@fault("LRO-THR-05", says="as of a part of them", proves=0)
+class estimates_the_first_hundred_only(Server):
+    """The same with pages of a hundred."""
+
+    def tokens(self, call: Call) -> int:
+        return self.estimate(call.lines[:100])
+
+
 @fault("LRO-THR-05", says="detail", proves=0)
 class estimates_full_as_medium(EstimatesAt):
     """Full detail is estimated by the fields of medium."""

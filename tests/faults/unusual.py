@@ -43,6 +43,14 @@ class header_tells_the_first_line_of_the_query(Server):
         return {**super().header(call), "query": call.query.partition("\n")[0]}
 
 
+@fault("LRO-FILE-05", says="the first 256 of", proves=0)
+class header_tells_256_characters_of_the_query(Server):
+    """The column of the log that headers are made from has so many."""
+
+    def header(self, call: Call) -> Record:
+        return {**super().header(call), "query": call.query[:256]}
+
+
 @fault("LRO-THR-07", says="empty sequence", proves=0)
 class fails_where_nothing_is_found(Server):
     """The range of no scores is an error, and it is computed before anything is decided."""
@@ -133,6 +141,20 @@ class cuts_contents_at_64_kib_in_files(Cutting):
     """The column that files are written from holds 65,535 characters."""
 
     most = 65535
+
+
+@fault("LRO-FILE-09", says="that differ in their ids only", proves=0, also=("LRO-FILE-06",))
+class writes_what_is_alike_once(Server):
+    """Records with the same text are taken for one."""
+
+    def execute(self, operation: str, arguments: Record) -> Call:
+        call = super().execute(operation, arguments)
+        if not self.settings.enabled or not self.exceeds(call.tokens, self.threshold(call)):
+            return call
+        once = {self.dumps({k: v for k, v in r.items() if k != "id"}): n for n, r in enumerate(call.records)}
+        for name in ("found", "records", "lines"):
+            setattr(call, name, [getattr(call, name)[n] for n in once.values()])
+        return call
 
 
 # Files

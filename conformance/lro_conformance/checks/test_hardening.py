@@ -75,9 +75,18 @@ def test_recipes_survive_awkward_folders(survey: Survey, folders: Folders, see: 
             see.expect(
                 named == path,
                 expected=f"a command whose one file is {show(path)}",
-                observed=f"{show(named)} in {show(command.text, 300)}: the path is not quoted",
+                observed=f"{show(named)} in {show(command.text, 300)}: {_quoting(command.text, str(path))}",
                 at=command,
             )
+
+
+def _quoting(command: str, path: str) -> str:
+    """What is wrong with the way in which a command names a path."""
+    if f"'{path}" in command:
+        return "the path is in single quotes, which the one within it ends: it has to be escaped ('\\'')"
+    if f'"{path}' in command:
+        return "the path is in double quotes, within which the shell still expands $, ` and \\"
+    return "the path is not quoted" if path in command else "the path is not quoted as a POSIX shell needs it"
 
 
 @check("LRO-HARD-06")

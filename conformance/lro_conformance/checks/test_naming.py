@@ -100,7 +100,7 @@ def test_every_call_has_its_own_file(survey: Survey, see: Subjects) -> None:
         see.expect(
             len(call.filed) == len(alone.filed),
             expected=f"in flight with others, {call.label} has the {len(alone.filed)} records that it has alone",
-            observed=f"{len(call.filed)} records",
+            observed=f"{len(call.filed)} records in a file of its own",
             at=call,
         )
 

@@ -10,6 +10,7 @@ from lro_conformance.readings import (
     LARGER,
     Rule,
     characters,
+    covers_part,
     cut_short,
     follows_detail,
     grain,
@@ -150,6 +151,7 @@ def _both_sides(survey: Survey, bracket: Bracket, default: int, see: Subjects) -
 def test_estimate_is_honest(survey: Survey, see: Subjects) -> None:
     """The header's E lies within 0.6 to 1.8 of the characters of the file's record lines ÷ 4 (± 64 tokens)."""
     astray = {n for n in survey.operations if follows_detail(survey, n) is not None}
+    partly = any(covers_part(survey, n) is not None for n in survey.operations)
     for call in survey.files:
         if call.operation in astray:
             see.unseen("the estimate does not follow the detail level")
@@ -160,6 +162,9 @@ def test_estimate_is_honest(survey: Survey, see: Subjects) -> None:
         estimate = call.header.get("estimated_tokens")
         if not isinstance(estimate, int) or isinstance(estimate, bool) or not call.filed:
             see.unseen("no header told E")
+            continue
+        if partly and estimate < honest_range(call)[0]:
+            see.unseen("the estimate covers a part of the set only (LRO-THR-05)")
             continue
         low, high = honest_range(call)
         see.expect(
@@ -205,6 +210,26 @@ def test_estimate_follows_detail(survey: Survey, see: Subjects) -> None:
             expected=f"{name}: E follows the size of the records at the level asked for",
             observed=against or "",
             at=survey.whole[name, None],
+        )
+
+
+@check("LRO-THR-05")
+def test_estimate_covers_the_whole_set(survey: Survey, see: Subjects) -> None:
+    """Where E is honest of a few records, it is honest of many, too: it is made of the whole set."""
+    for name in survey.operations:
+        sizes = {c.estimate for c in survey.files if c.operation == name and c.estimate and is_honest(c)}
+        if len(sizes) < 2:
+            see.unseen("no two estimates that are honest")
+            continue
+        call = covers_part(survey, name)
+        low = honest_range(call)[0] if call is not None else 0
+        see.expect(
+            call is None,
+            expected=f"{name}: E of at least {low} for {len(call.filed)} records, as it is honest of fewer"
+            if call is not None
+            else "",
+            observed=f"E = {call.estimate}, as of a part of them" if call is not None else "",
+            at=call,
         )
 
 

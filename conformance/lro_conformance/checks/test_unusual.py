@@ -31,7 +31,8 @@ def test_any_query_leaves_lines_whole(folders: Folders, see: Subjects) -> None:
 
 @check("LRO-FILE-05")
 def test_header_tells_any_query(folders: Folders, see: Subjects) -> None:
-    """A query with quotation marks, a backslash and a line feed stands in the header; white space may be others."""
+    """A query with quotation marks, a backslash and a line feed stands in the header, and so does one of hundreds of
+    characters; white space may be others."""
     for call in odd_files(folders, see):
         said = call.header.get("query")
         if not call.header or not isinstance(said, (str, type(None))):
@@ -40,9 +41,14 @@ def test_header_tells_any_query(folders: Folders, see: Subjects) -> None:
         see.expect(
             (said or "").split() == (call.query or "").split(),
             expected=f'"query": {show(call.query)}',
-            observed=show(said) if "query" in call.header else "no query",
+            observed=_said(said, call.query or "") if "query" in call.header else "no query",
             at=call,
         )
+
+
+def _said(query: str | None, asked: str) -> str:
+    cut = query is not None and len(query) < len(asked) and asked.startswith(query.rstrip("… .")) and len(asked) > 100
+    return f"the first {len(query or '')} of {len(asked)} characters" if cut else show(query)
 
 
 def odd_files(folders: Folders, see: Subjects) -> list[Call]:
@@ -122,6 +128,20 @@ def test_delicate_values_are_untouched(inline: Inline, seeded: Seeded, see: Subj
         )
 
 
+@check("LRO-FILE-09")
+def test_twins_are_both_there(seeded: Seeded, see: Subjects) -> None:
+    """Two memories that differ in nothing but their ids are both in the file where both are inline."""
+    filed, shown = _all_with(DELICATE_WORD, seeded.delicate_filed), _all_with(DELICATE_WORD, seeded.delicate)
+    if not filed or len(shown) < 2:
+        raise NotObserved("no two memories that are alike could be had, or the server keeps one of them only")
+    see.expect(
+        len(filed) >= len(shown),
+        expected=f"{len(shown)} memories that differ in their ids only, as inline",
+        observed=f"{len(filed)} of them",
+        at=seeded.delicate_filed,
+    )
+
+
 def _coded(value: object) -> str:
     """A value as JSON with what is not ASCII as escapes, since such values look alike."""
     return json.dumps(value, default=str)
@@ -144,6 +164,10 @@ def test_a_huge_memory_is_offloaded(seeded: Seeded, see: Subjects) -> None:
 
 def _with(word: str, call: Call | None) -> Record:
     """The memory with a word of its own as a call shows it, or nothing."""
-    records = (call.filed or call.records or []) if call is not None else []
-    found = [r for r in records if any(word in str(r.get(k)) for k in ("title", "content"))]
+    found = _all_with(word, call)
     return found[0] if found else {}
+
+
+def _all_with(word: str, call: Call | None) -> list[Record]:
+    records = (call.filed or call.records or []) if call is not None else []
+    return [r for r in records if any(word in str(r.get(k)) for k in ("title", "content"))]

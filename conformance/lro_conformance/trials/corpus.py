@@ -9,7 +9,7 @@ from lro_conformance.judge import NotObserved
 from lro_conformance.lab import LIMIT, Bench, Lab, Settings
 from lro_conformance.readings import is_honest, tokens_per_character
 from lro_conformance.records import wide_characters
-from lro_conformance.seeds import DELICATE_WORD, OTHER_WORD, WORD, Memory, delicate, large, wide
+from lro_conformance.seeds import DELICATE_WORD, OTHER_WORD, TWINS, WORD, Memory, delicate, large, wide
 from lro_conformance.trials import trial
 from lro_conformance.trials.survey import Survey
 
@@ -34,7 +34,7 @@ class Seeded:
     huge: Call | None
     """One memory of more than 2^16 tokens, asked for at that threshold; None where the server did not take it."""
     delicate: Call | None = None
-    """The memory with values that careless code alters, inline."""
+    """The memory with values that careless code alters, stored twice under two ids, inline."""
     delicate_filed: Call | None = None
     """The same one in a file."""
 
@@ -57,14 +57,14 @@ def seeded(lab: Lab, survey: Survey) -> Seeded:
             calls.append(bench.call(name, detail=details[-1], query="漢字"))
         taken = next((m for m in map(large, LARGE) if _stored(bench, m)), None)
         filed = _alone(bench, name, WORD) if taken is not None else None
-        exact = _alone(bench, name, DELICATE_WORD) if _stored(bench, delicate()) else None
+        exact = _twins(bench, name)
     found = tuple(sorted((c for c in calls if c.outcome == "offloaded" and c.filed), key=_narrow_share))
     if taken is None or filed is None or filed.estimate is None or survey.operations[name].query is None:
         return Seeded(found, None, None, 0, None)
     with lab.bench(Settings(threshold_tokens=2 * filed.estimate)) as bench:
         inline = _alone(bench, name, WORD) if _stored(bench, taken) else None
         huge = _alone(bench, name, OTHER_WORD) if is_honest(filed) and _stored(bench, _huge(filed)) else None
-        shown = _alone(bench, name, DELICATE_WORD) if exact is not None and _stored(bench, delicate()) else None
+        shown = _twins(bench, name) if exact is not None else None
     return Seeded(found, inline, filed, filed.estimate, huge, shown, exact)
 
 
@@ -78,10 +78,16 @@ def _stored(bench: Bench, memory: Memory) -> bool:
     return reply is not None and reply.result is not None and reply.result.get("isError") is not True
 
 
-def _alone(bench: Bench, name: str, word: str) -> Call:
+def _twins(bench: Bench, name: str) -> Call | None:
+    """A call that finds the two memories that differ in nothing but their ids; None where they were not taken."""
+    both = all(_stored(bench, {**delicate(), "id": id}) for id in TWINS)
+    return _alone(bench, name, DELICATE_WORD, limit=5) if both else None
+
+
+def _alone(bench: Bench, name: str, word: str, limit: int = 1) -> Call:
     """A call that finds the one large memory only, where the server's search allows."""
     details = bench.operations[name].details
-    return bench.call(name, detail=details[-1] if details else None, limit=1, query=word)
+    return bench.call(name, detail=details[-1] if details else None, limit=limit, query=word)
 
 
 def _narrow_share(call: Call) -> float:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from lro_conformance.calls import Call, see_file
 from lro_conformance.lab import LIMIT, Bench, Lab, ServerTrouble, Settings
-from lro_conformance.seeds import NOWHERE, odd, odd_query
+from lro_conformance.seeds import NOWHERE, long_query, odd, odd_query
 from lro_conformance.starts import Start
 from lro_conformance.trials import trial
 from lro_conformance.trials.defaults import real_temps
@@ -36,7 +36,7 @@ class Folders:
     stranger: tuple[Call, ...]
     """The calls of `unset` made by another client, `CLIENT`, of a server whose local time is far from UTC."""
     odd: tuple[Call, ...]
-    """Calls whose query JSON has to escape."""
+    """Calls whose query JSON has to escape, and one with a query of several hundred characters."""
     nothing: tuple[Call, ...]
     """Calls that should find nothing."""
     awkward: tuple[Call, ...]
@@ -85,7 +85,7 @@ def _look(lab: Lab, survey: Survey, names: list[str], settings: Settings, client
         nothing = tuple(asking(bench, names, NOWHERE))
         word = survey.word or "memory"
         bench.store(odd(word))
-        unusual = tuple(asking(bench, names, odd_query(word)))
+        unusual = (*asking(bench, names, odd_query(word)), *asking(bench, names[:1], long_query(word)))
         return Folders(unset, real_temps(bench), None, unset, unusual, nothing, (), None)
 
 
