@@ -6,11 +6,13 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, cast
 
 from lro_spec.editions import DEFAULT_EDITION, Edition
 from lro_spec.editions import edition as edition_named
 from lro_spec.findings import Finding, from_schema, shown
+from lro_spec.guidance_rules import wrong_name, wrong_recipe
 from lro_spec.name_rules import name_problem
 from lro_spec.naming import parse_file_name
 from lro_spec.pipeline import parse_command
@@ -159,7 +161,7 @@ def _torn(path: str, command: str) -> bool:
         return False
 
 
-def _guidance(descriptor: dict[str, Any], _: Edition) -> Iterator[Finding]:
+def _guidance(descriptor: dict[str, Any], text: Edition) -> Iterator[Finding]:
     guidance = descriptor["guidance"]
     if not guidance.strip():
         yield Finding("LRO-GUI-01", "/guidance", "guidance is blank", "a brief instruction block", shown(guidance))
@@ -170,6 +172,15 @@ def _guidance(descriptor: dict[str, Any], _: Edition) -> Iterator[Finding]:
     if left is not None and left.group() not in descriptor["file_path"]:
         message = f"the placeholder {left.group()} was not replaced"
         yield Finding("LRO-GUI-05", "/guidance", message, "the value itself", shown(left.group()))
+    elif (wrong := wrong_name(guidance, descriptor) or wrong_recipe(guidance, descriptor, text)) is not None:
+        yield untrue_guidance(wrong)
+    elif (wrong := wrong_recipe(guidance, descriptor, None)) is not None:
+        yield replace(untrue_guidance(f"{wrong}, as in the text's own words"), severity="warning")
+
+
+def untrue_guidance(wrong: str) -> Finding:
+    """The finding where a guidance says something else than its descriptor, or its file."""
+    return Finding("LRO-GUI-05", "/guidance", "guidance is not true", "the descriptor's own facts", wrong)
 
 
 _LOOKS = (

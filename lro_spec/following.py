@@ -12,11 +12,12 @@ from threading import Thread
 from types import TracebackType
 from typing import Any, cast
 
-from lro_spec.descriptor_rules import NAME_AND_SUMMARY, validate_descriptor
+from lro_spec.descriptor_rules import NAME_AND_SUMMARY, untrue_guidance, validate_descriptor
 from lro_spec.editions import DEFAULT_EDITION, Edition
 from lro_spec.editions import edition as edition_named
 from lro_spec.file_rules import Beside, FileState, judge_file, placed
 from lro_spec.findings import Finding, shown
+from lro_spec.guidance_rules import wrong_number
 from lro_spec.line_judge import LineJudge
 from lro_spec.physical_lines import Block, Readable
 from lro_spec.streams import PACKED_SUFFIXES, Peekable, plain_name, unpacked
@@ -26,7 +27,7 @@ SAMPLE_RECORDS = 100
 """On how many records, from the first on, recipes are run."""
 
 _SAMPLE_BYTES = 4 * 1024 * 1024
-_PARTS = ("summary", "file_path", "line_schema", "jq_recipes")
+_PARTS = ("summary", "file_path", "line_schema", "jq_recipes", "guidance")
 
 
 class Following:
@@ -131,6 +132,8 @@ class Following:
             if "summary" in sound:
                 records = None if unreadable else state.records
                 yield from summary_against_file(descriptor, state.header, reader.facts, records, self._edition)
+                if "guidance" in sound:
+                    yield from _numbers(descriptor, state.header, state.records)
             if "line_schema" in sound and reader.records:
                 yield from _vacuous(descriptor["line_schema"], reader.records)
             yield from recipes.findings()
@@ -268,6 +271,15 @@ def _found(named: str, folder: str | os.PathLike[str] | None) -> str | Finding:
 
 def _said(path: str, problem: Exception | None) -> str:
     return f"{shown(path)}: {getattr(problem, 'strerror', None) or problem}"
+
+
+def _numbers(descriptor: dict[str, Any], header: dict[str, Any], records: int) -> Iterator[Finding]:
+    """Where the guidance says other figures than summary, header and file: any of them will do."""
+    told: dict[str, Any] = descriptor["summary"]
+    counts, tokens = (told.get("count"), records), (told.get("estimated_tokens"), header.get("estimated_tokens"))
+    wrong = wrong_number(descriptor["guidance"], counts, tokens)
+    if wrong is not None:
+        yield untrue_guidance(wrong)
 
 
 def _vacuous(schema: object, records: list[dict[str, Any]]) -> Iterator[Finding]:

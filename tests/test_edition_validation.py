@@ -84,6 +84,16 @@ def test_the_revision_allows_ten_recipes_and_no_more(tmp_path: Path, extra: int,
     assert told(validate_descriptor(value)) == [("LRO-DESC-05", "warning")]
 
 
+@pytest.mark.parametrize(("words", "severity"), [("count by namespace", "warning"), ("namespace count", "error")])
+def test_what_the_text_itself_misquotes_is_a_warning(tmp_path: Path, words: str, severity: str):
+    path = f"{tmp_path}/atlatl-recall-{ULID}.jsonl"
+    recipes = [r.to_dict() for r in render("lro-1600", path, "light")]
+    recipes[5]["description"] = "Count by namespace"
+    value = {**lean(tmp_path), "file_path": path, "jq_recipes": recipes, "guidance": f"{path}, #8 ({words})"}
+    found = validate_descriptor(value, edition="lro-1600")
+    assert [f.severity for f in found if f.rule == "LRO-GUI-05"] == [severity]
+
+
 def test_a_wrong_recipe_is_blamed_under_its_purpose(tmp_path: Path):
     path = tmp_path / f"atlatl-recall-{ULID}.jsonl"
     header = {"type": "lro_header", **LEAN}

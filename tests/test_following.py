@@ -18,6 +18,7 @@ from lro_spec.findings import Finding
 from lro_spec.following import follow
 from lro_spec.recipes import render
 from lro_spec.tokens import characters_estimate
+from lro_spec.validation import validate_descriptor
 from tests.test_validate_command import zstd
 
 NAME = "atlatl-recall-01KJPY44E0A1B2C3D4E5F6G7H8.jsonl"
@@ -140,6 +141,31 @@ def test_a_true_descriptor_has_no_findings(tmp_path: Path):
 )
 def test_each_untruth_is_found_under_its_requirement_alone(tmp_path: Path, change: Change, rule: str):
     assert rules(list(follow(made(tmp_path, change)))) == {rule}
+
+
+def guidance(text: str) -> Change:
+    return lambda descriptor, lines: descriptor.update(guidance=text.format(**descriptor["summary"], **descriptor))
+
+
+@pytest.mark.parametrize(
+    ("said", "observed"),
+    [
+        ("{count} memories, ~{estimated_tokens} tokens, in {file_path}. Detail level: full. See recipe #10.", None),
+        ("About 24 records (see `{file_path}`), recipe #4 (most confident first).", None),
+        ("77 memories are in {file_path}.", "count: it says 77, the descriptor [24]"),
+        ("1,234,567 tokens are in {file_path}.", "tokens: it says 1234567, the descriptor ["),
+        ("9" * 3900 + " records are there", "count: it says 999"),
+        ("24 records are in /tmp/else.json.", 'path: it says "/tmp/else.json", the descriptor '),
+        ("{file_path}, detail: light", "detail level: it says light, the descriptor full"),
+        ("{file_path}, recipe #80", "recipe #80: the descriptor has 10"),
+        ("{file_path}, #8 (titles, keyword)", 'recipe #8 is not "titles, keyword": #3 is'),
+    ],
+)
+def test_guidance_is_held_against_descriptor_and_file(tmp_path: Path, said: str, observed: str | None):
+    value = made(tmp_path, guidance(said))
+    found = list(follow(value) if "s " in said else validate_descriptor(value))  # figures are the file's, too
+    assert [f.observed[: len(observed or "")] for f in found] == ([observed] if observed else [])
+    assert all((f.rule, f.pointer) == ("LRO-GUI-05", "/guidance") for f in found)
 
 
 def test_an_estimate_that_is_not_of_the_lines_is_found_in_the_file(tmp_path: Path):

@@ -42,8 +42,7 @@ def test_an_inline_result_is_no_descriptor():
 
 def test_warnings_fail_where_they_are_not_allowed(tmp_path: Path):
     descriptor = made(tmp_path, summary(operation="list"))
-    descriptor["file_path"] = descriptor["file_path"].replace("recall", "list")
-    descriptor["jq_recipes"] = json.loads(json.dumps(descriptor["jq_recipes"]).replace("recall", "list"))
+    descriptor = json.loads(json.dumps(descriptor).replace("recall", "list"))
     assert_valid_descriptor(descriptor)
     with pytest.raises(AssertionError, match="warning: LRO-DESC-05"):
         assert_valid_descriptor(descriptor, allow_warnings=False)

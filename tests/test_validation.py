@@ -452,7 +452,8 @@ class TestDescriptor:
     def test_name_that_does_not_follow_the_convention_is_found(self):
         there = "/tmp/results.jsonl"
         recipes = [{**r, "command": r["command"].replace(PATH, there)} for r in descriptor()["jq_recipes"]]
-        finding = only(list(validate_descriptor(descriptor(file_path=there, jq_recipes=recipes))))
+        said = descriptor()["guidance"].replace(PATH, there)
+        finding = only(list(validate_descriptor(descriptor(file_path=there, jq_recipes=recipes, guidance=said))))
         assert (finding.rule, finding.pointer) == ("LRO-NAME-02", "/file_path")
 
     def test_unquoted_space_in_the_path_is_found_and_a_quoted_one_is_not(self):
@@ -460,9 +461,10 @@ class TestDescriptor:
         recipes = descriptor()["jq_recipes"]
         bare = [{**r, "command": r["command"].replace(PATH, there)} for r in recipes]
         quoted = [{**r, "command": r["command"].replace(PATH, f"'{there}'")} for r in recipes]
-        rules = {f.rule for f in validate_descriptor(descriptor(file_path=there, jq_recipes=bare))}
-        assert rules == {"LRO-REC-11"}
-        assert list(validate_descriptor(descriptor(file_path=there, jq_recipes=quoted))) == []
+        said = descriptor()["guidance"].replace(PATH, there)
+        moved = descriptor(file_path=there, guidance=said)
+        assert {f.rule for f in validate_descriptor({**moved, "jq_recipes": bare})} == {"LRO-REC-11"}
+        assert list(validate_descriptor({**moved, "jq_recipes": quoted})) == []
 
     @pytest.mark.parametrize("value", [None, [], "text"])
     def test_descriptor_that_is_no_object_is_found(self, value: Any):

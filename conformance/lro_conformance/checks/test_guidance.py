@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import re
-from typing import Any, cast
 
 from lro_conformance.calls import Call
 from lro_conformance.judge import NotApplicable, Subjects, check
 from lro_conformance.records import show
-from lro_conformance.trials.recipes import commands_of
 from lro_conformance.trials.survey import Survey
 from lro_spec.editions import Edition
+from lro_spec.guidance_rules import COUNT, paths, wrong_name, wrong_number, wrong_recipe
 
 BRIEF = 4000
 """The most characters of a brief block: four times what the template of the text fills."""
 
 EXTRACT = "lro_extract"
 """The tool of native extraction."""
-
-_COUNT = re.compile(r"([\d,._]*\d)\s+(?:memor(?:y|ies)|records?|results)\b")
 
 _COMMANDS = re.compile(
     r"\b(you|the assistant|the model)\s+(must|have to|need to|are required to|shall)\s+(?!not\b)[^.\n]{0,60}?"
@@ -54,8 +51,8 @@ def test_guidance_follows_the_template(survey: Survey, text: Edition, see: Subje
         missing = [
             what
             for what, there in {
-                "the count": _COUNT.search(said) is not None or str(len(call.filed)) in _plain_numbers(said),
-                "the path of the file": str(call.descriptor.get("file_path")) in said or bool(_paths(said)),
+                "the count": COUNT.search(said) is not None or str(len(call.filed)) in _plain_numbers(said),
+                "the path of the file": str(call.descriptor.get("file_path")) in said or bool(paths(said)),
                 "the recipes": "recipe" in said.lower(),
                 "the header line": native or re.search(r"header|line 1|first line", said, re.IGNORECASE) is not None,
             }.items()
@@ -108,14 +105,14 @@ def test_guidance_is_true(survey: Survey, text: Edition, see: Subjects) -> None:
             see.erratum(expected="the descriptor's own facts", observed=said, at=call)
             continue
         if wrong is None:
-            wrong = _wrong_recipe(call, _text(call), text)
+            wrong = wrong_recipe(_text(call), call.descriptor, text)
         see.expect(wrong is None, expected="the descriptor's own facts", observed=wrong or "", at=call)
 
 
 def _misquoted(call: Call, text: Edition) -> str | None:
     """A recipe that the guidance describes wrongly, where the text itself does and nothing else is wrong."""
-    wrong = _wrong_recipe(call, _text(call), None)
-    return wrong if wrong is not None and _wrong_recipe(call, _text(call), text) is None else None
+    wrong = wrong_recipe(_text(call), call.descriptor, None)
+    return wrong if wrong is not None and wrong_recipe(_text(call), call.descriptor, text) is None else None
 
 
 @check("LRO-GUI-06")
@@ -134,82 +131,9 @@ def _extracts(survey: Survey) -> bool:
 
 
 def _untrue(call: Call) -> str | None:
-    text = _text(call)
-    numbers = {
-        "count": (
-            _COUNT,
-            {call.summary.get("count"), len(call.filed)},
-        ),
-        "tokens": (
-            re.compile(r"~?\s*([\d,._]*\d)\s+tokens\b"),
-            {call.summary.get("estimated_tokens"), call.header.get("estimated_tokens")},
-        ),
-    }
-    for what, (pattern, meant) in numbers.items():
-        said = pattern.search(text)
-        if said is None or meant <= {None, 0}:
-            continue
-        number = int(re.sub(r"\D", "", said.group(1)))
-        if not any(isinstance(m, int) and _about(number, m) for m in meant):
-            return f"{what}: it says {number}, the descriptor {sorted(m for m in meant if isinstance(m, int))}"
-    path = str(call.descriptor.get("file_path"))
-    named = _paths(text)
-    if named and path not in text:
-        return f"path: it says {show(named[0])}, the descriptor {show(path)}"
-    level = re.search(r"detail(?: level)?\s*[:=]\s*[`'\"]?(light|medium|full)\b", text, re.IGNORECASE)
-    meant = call.summary.get("detail")
-    if level is not None and meant in ("light", "medium", "full") and level.group(1).lower() != meant:
-        return f"detail level: it says {level.group(1)}, the descriptor {meant}"
-    recipes = call.descriptor.get("jq_recipes")
-    most = len(cast("list[Any]", recipes)) if isinstance(recipes, list) else 0
-    beyond = [int(n) for n in re.findall(r"recipes?\s+#(\d+)", text) if most and not 1 <= int(n) <= most]
-    if beyond:
-        return f"recipe #{beyond[0]}: the descriptor has {most}"
-    return None
-
-
-def _wrong_recipe(call: Call, text: str, edition: Edition | None) -> str | None:
-    """A recipe that the guidance describes in brackets, as the template does, and that is another one.
-
-    What *edition* misquotes itself is passed over.
-    """
-    described = {c.index + 1: _words(c.description) for c in commands_of(call)}
-    for number, said in re.findall(r"#(\d+)\s*\(([^)]*)\)", text):
-        if edition is not None and edition.misquoted.get(int(number)) == said:
-            continue
-        wanted, own = _words(said), described.get(int(number), set())
-        better = [n for n, words in described.items() if wanted and wanted <= words]
-        if own and not wanted & own and better:
-            return f"recipe #{number} is not {show(said)}: #{better[0]} is"
-    return None
-
-
-def _words(text: object) -> set[str]:
-    """The words of a description that mean something, in the singular."""
-    words = re.findall(r"[a-z]+", str(text).lower())
-    return {w.rstrip("s") for w in words} - {
-        "by",
-        "with",
-        "the",
-        "of",
-        "a",
-        "all",
-        "and",
-        "in",
-        "their",
-        "how",
-        "many",
-        "ha",
-    }
-
-
-def _paths(text: str) -> list[str]:
-    return re.findall(r"(?<![\w.])/[^\s'\"`]*?\.json\w*", text)
-
-
-def _about(said: int, meant: int) -> bool:
-    """Equal, or rounded to two significant figures or better."""
-    return said == meant or abs(said - meant) <= 0.05 * meant
+    counts = (call.summary.get("count"), len(call.filed))
+    tokens = (call.summary.get("estimated_tokens"), call.header.get("estimated_tokens"))
+    return wrong_number(_text(call), counts, tokens) or wrong_name(_text(call), call.descriptor)
 
 
 def _plain_numbers(text: str) -> str:
