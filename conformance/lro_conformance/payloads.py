@@ -54,6 +54,12 @@ def dumps(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
+def words(characters: int) -> str:
+    """An English text of so many characters, in lines."""
+    line = "the quick brown fox jumps over the lazy dog near the river\n"
+    return (line * (characters // len(line) + 1))[:characters]
+
+
 def text_result(text: str, **more: Any) -> str:
     """A result with one text."""
     return dumps({"content": [{"type": "text", "text": text}], **more})

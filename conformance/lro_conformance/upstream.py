@@ -40,12 +40,15 @@ TOOLS: list[dict[str, Any]] = [
         "description": "Answers with what the client answers.",
         "inputSchema": _NOTHING,
     },
+    {"name": "lro_probe_flood", "description": "Answers after many log messages.", "inputSchema": _RESULT},
     {"name": "lro_probe_end", "description": "Ends the process.", "inputSchema": _NOTHING},
 ]
 
 ASKED = {"messages": [{"role": "user", "content": {"type": "text", "text": "lro-probe"}}], "maxTokens": 5}
 """The parameters of its request to the client."""
 STEPS = 3
+FLOOD = 2000
+"""How many messages a flood has."""
 LAST_WORDS = "lro probe: ends as it was asked to"
 
 
@@ -119,6 +122,10 @@ class Upstream:
                 }
                 self.notify("notifications/progress", note)
             self.notify("notifications/message", {"level": "warning", "logger": "lro-probe", "data": {"n": 1}})
+            self.answer(id, arguments["result"])
+        elif name == "flood":
+            for n in range(FLOOD):
+                self.notify("notifications/message", {"level": "info", "logger": "lro-probe-flood", "data": {"n": n}})
             self.answer(id, arguments["result"])
         elif name == "ask":
             self.asking = id

@@ -57,6 +57,14 @@ class adds_structured_content(Rewriting):
         return {"structuredContent": {"result": self.text(result)}, **result}
 
 
+@broken("01", says="at the very most")
+class offloads_at_half_the_threshold(Proxy):
+    """What would have fitted twice is offloaded."""
+
+    def passes(self, result: Record) -> bool:
+        return result.get("isError") is True or self.size(result) / 2 <= self.threshold
+
+
 @broken("02", says="written anew")
 class writes_small_results_anew(Rewriting):
     """Read and written again: other spaces, other escapes, other digits."""
@@ -74,6 +82,14 @@ class offloads_text_only(Proxy):
 
     def size(self, result: Record) -> int:
         return len(self.text(result))
+
+
+@broken("03", says="tokens at least")
+class offloads_at_twice_the_threshold(Proxy):
+    """What is up to twice too large floods the context."""
+
+    def passes(self, result: Record) -> bool:
+        return result.get("isError") is True or self.size(result) / 8 <= self.threshold
 
 
 @broken("03", says="the header counts")
@@ -334,6 +350,18 @@ class drops_log_messages(Proxy):
 
     def unasked(self, message: Record, line: bytes) -> None:
         if message["method"] != "notifications/message":
+            self.say(line)
+
+
+@broken("13", says="of them")
+class drops_a_flood(Proxy):
+    """After a thousand messages the rest is dropped."""
+
+    messages = 0
+
+    def unasked(self, message: Record, line: bytes) -> None:
+        self.messages += 1
+        if "id" in message or self.messages <= 1000:
             self.say(line)
 
 

@@ -13,9 +13,10 @@ from lro_conformance.judge import NotApplicable, Subjects, check
 from lro_conformance.passing import changed, lost, own_words
 from lro_conformance.records import as_record, show
 from lro_conformance.trials.proxied import FACTOR, Passed, Proxied
-from lro_conformance.upstream import ASKED, ITEMS, STEPS
+from lro_conformance.upstream import ASKED, FLOOD, ITEMS, STEPS
 from lro_conformance.wording import tells_of_failure
 from lro_spec.line_schemas import lines_violating, schema_problem
+from lro_spec.tokens import honest_estimates
 
 SHOWN = 1 / 3
 """How much of a payload of four times the threshold an answer may show as a preview."""
@@ -27,6 +28,21 @@ def test_small_results(proxied: Proxied, see: Subjects) -> None:
     for one in proxied.small:
         difference = changed(one.given, one.call)
         see.expect(difference is None, expected=f"{one.kind}, as it was given", observed=difference or "", at=one)
+
+
+@check("LRO-PROXY-01")
+def test_inline_up_to_the_threshold(proxied: Proxied, see: Subjects) -> None:
+    """No text is offloaded that no honest estimate puts above the threshold."""
+    for one in (o for o in proxied.edge if o.call.outcome == "offloaded"):
+        characters = _characters(one)
+        _, high = honest_estimates(0, 0, characters)
+        see.expect(
+            high > proxied.threshold,
+            expected=f"a text of {characters} characters, {high} tokens at the very most, is inline at a threshold of "
+            f"{proxied.threshold}",
+            observed="a descriptor",
+            at=one,
+        )
 
 
 @check("LRO-PROXY-02")
@@ -48,6 +64,25 @@ def test_large_results(proxied: Proxied, see: Subjects) -> None:
             observed=wrong or "",
             at=one,
         )
+
+
+@check("LRO-PROXY-03")
+def test_offloaded_above_the_threshold(proxied: Proxied, see: Subjects) -> None:
+    """No text stays inline that any honest estimate puts above the threshold."""
+    for one in (o for o in proxied.edge if o.call.outcome == "inline"):
+        characters = _characters(one)
+        low, _ = honest_estimates(0, 0, characters)
+        see.expect(
+            low <= proxied.threshold,
+            expected=f"a text of {characters} characters, {low} tokens at least, is offloaded at a threshold of "
+            f"{proxied.threshold}",
+            observed="inline",
+            at=one,
+        )
+
+
+def _characters(one: Passed) -> int:
+    return len(as_record(json.loads(one.given))["content"][0]["text"])
 
 
 def _not_offloaded(call: Call) -> str | None:
@@ -261,6 +296,23 @@ def test_notifications_arrive(proxied: Proxied, see: Subjects) -> None:
         expected="the log message of the server",
         observed=show(logged, 120) if logged else "none",
         at=told,
+    )
+
+
+@check("LRO-PROXY-13")
+def test_a_flood_arrives(proxied: Proxied, see: Subjects) -> None:
+    """Of very many messages at once all reach the client, in order, and the answer after them."""
+    flooded = proxied.flooded
+    if flooded is None:
+        see.unseen("the call that brings a flood of messages was not answered")
+        return
+    notes = [as_record(as_record(json.loads(line)).get("params")) for line in flooded.messages]
+    numbers = [as_record(n.get("data")).get("n") for n in notes if n.get("logger") == "lro-probe-flood"]
+    see.expect(
+        numbers == list(range(FLOOD)),
+        expected=f"{FLOOD} log messages, in order",
+        observed=f"{len(numbers)} of them" if len(numbers) != FLOOD else "all of them, in another order",
+        at=flooded,
     )
 
 

@@ -116,6 +116,10 @@ class Proxied:
     """Large results where the output folder is a file."""
     problem: str = ""
     """Why writing could not be made to fail."""
+    flooded: Told | None = None
+    """A call before whose answer came very many messages; None where the proxy no longer answered."""
+    edge: tuple[Passed, ...] = ()
+    """The largest text that stayed inline and the smallest that did not, as near as was looked; or one of them."""
 
 
 def _no_proxy(profile: Profile) -> str | None:
@@ -135,9 +139,11 @@ def proxied(lab: Lab) -> Proxied:
         few = tuple(_pass(bench, "say", kind, result) for kind, result in payloads.small().items())
         exact = _pass(bench, "say", "numbers and escapes", payloads.exact())
         many = tuple(_pass(bench, "typed" if one.typed else "say", kind, one.result) for kind, one in large.items())
+        edge = _edge(bench, threshold)
         wrong = tuple(_errors(bench, large["text"].result))
         lab.step("proxied", "messages, calls together, a cancellation, an end")
         told, asked = _tell(bench), _ask(bench)
+        flooded = _flood(bench)
         together = _together(bench, large["text"])
         cancelled = _cancel(bench) if together.waited is not None else None
         ended = _end(bench) if cancelled is not None else ()
@@ -158,6 +164,8 @@ def proxied(lab: Lab) -> Proxied:
         ended=ended,
         unwritable=unwritable,
         problem=problem,
+        flooded=flooded,
+        edge=edge,
     )
 
 
@@ -198,6 +206,24 @@ def _pass(bench: Bench, tool: str, kind: str, given: str) -> Passed:
     return Passed(kind, bench.calls([{"name": tool, "arguments": {"result": given}}])[0], given)
 
 
+def _edge(bench: Bench, threshold: int) -> tuple[Passed, ...]:
+    """Halves the distance between a text that stays inline and one that does not."""
+    found: dict[bool, Passed] = {}
+    below, above = threshold // 4, 16 * threshold  # characters: a sixteenth of the threshold, and four times it
+    sizes = [below, above]
+    while sizes:
+        size = sizes.pop(0)
+        one = _pass(bench, "say", f"a text of {size} characters", payloads.text_result(payloads.words(size)))
+        if one.call.outcome not in ("inline", "offloaded"):
+            break
+        offloaded = one.call.outcome == "offloaded"
+        found[offloaded] = one
+        below, above = (below, size) if offloaded else (size, above)
+        if not sizes and len(found) == 2 and above - below > max(threshold // 16, 1):
+            sizes = [(below + above) // 2]
+    return tuple(found[key] for key in sorted(found))
+
+
 def _errors(bench: Bench, large: str) -> Iterator[Passed]:
     small = payloads.text_result("no such file: ä", isError=True)
     yield _pass(bench, "say", "a small error", small)
@@ -214,6 +240,11 @@ def _tell(bench: Bench) -> Told:
 
 def _ask(bench: Bench) -> Told:
     return _listened(bench, {"name": "ask"}, "", "")
+
+
+def _flood(bench: Bench) -> Told | None:
+    told = _listened(bench, {"name": "flood", "arguments": {"result": payloads.text_result("dry")}}, "", "")
+    return None if told.call.reply.failure is not None else told
 
 
 def _listened(bench: Bench, wanted: Mapping[str, Any], given: str, token: str) -> Told:
