@@ -28,6 +28,8 @@ class FoundDescriptor:
     structured_value: dict[str, Any] | None
     around: str
     """All other text of the result, where a payload beside the descriptor would show."""
+    pointer: str = ""
+    """Where in the result the value stands, or the text that holds it (RFC 6901)."""
 
 
 def find_descriptor(call_tool_result: Mapping[str, Any]) -> FoundDescriptor | None:
@@ -38,12 +40,14 @@ def find_descriptor(call_tool_result: Mapping[str, Any]) -> FoundDescriptor | No
     """
     around: list[str] = []
     in_text: dict[str, Any] | None = None
-    for text in _texts(call_tool_result.get("content")):
+    pointer = "/structuredContent"
+    for place, text in _texts(call_tool_result.get("content")):
         found = None if in_text else _in_text(text)
         if found is None:
             around.append(text)
         else:
             in_text, rest = found
+            pointer = place
             around.append(rest)
     structured = _in_value(call_tool_result.get("structuredContent"))
     if structured is not None:
@@ -55,11 +59,29 @@ def find_descriptor(call_tool_result: Mapping[str, Any]) -> FoundDescriptor | No
     where = "both" if in_text and in_structured else "text" if in_text else "structured"
     if where == "text" and call_tool_result.get("structuredContent") is not None:
         around.append(_dump(call_tool_result["structuredContent"]))
-    return FoundDescriptor(value, where, in_text, in_structured, "\n".join(a for a in around if a.strip()))
+    rest = "\n".join(a for a in around if a.strip())
+    return FoundDescriptor(value, where, in_text, in_structured, rest, pointer)
 
 
-def _texts(content: object) -> Iterator[str]:
-    for block in cast("list[object]", content) if isinstance(content, list) else []:
+def reply_result(value: object) -> dict[str, Any] | None:
+    """The result of a tool call in what was kept of one: the result itself, or a JSON-RPC reply around it.
+
+    None for anything else; a descriptor is no result, whatever fields it has beside its own.
+    """
+    if not isinstance(value, dict):
+        return None
+    members = cast("dict[str, Any]", value)
+    inner: object = members.get("result")
+    if "jsonrpc" in members and isinstance(inner, dict):
+        return cast("dict[str, Any]", inner)
+    if ("content" in members or "structuredContent" in members) and not _is_descriptor(members):
+        return members
+    return None
+
+
+def _texts(content: object) -> Iterator[tuple[str, str]]:
+    """The texts of a result's content, each with the pointer to it."""
+    for place, block in enumerate(cast("list[object]", content) if isinstance(content, list) else []):
         if not isinstance(block, Mapping):
             continue
         members = cast("Mapping[str, Any]", block)
@@ -67,7 +89,7 @@ def _texts(content: object) -> Iterator[str]:
         holder = cast("Mapping[str, Any]", resource) if isinstance(resource, Mapping) else members
         text: object = holder.get("text")
         if isinstance(text, str):
-            yield text
+            yield f"/content/{place}/{'text' if holder is members else 'resource/text'}", text
 
 
 def _in_text(text: str) -> tuple[dict[str, Any], str] | None:

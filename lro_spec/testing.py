@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
-from lro_spec.discovery import find_descriptor
+from lro_spec.discovery import find_descriptor, reply_result
 from lro_spec.findings import Finding
 from lro_spec.following import follow as followed
 from lro_spec.validation import validate_descriptor
@@ -19,9 +19,10 @@ def assert_valid_descriptor(
 ) -> dict[str, Any]:
     """Asserts that a value is a descriptor without fault, and returns it.
 
-    *value* is a descriptor, or the result of a tool call as JSON (with ``content`` or ``structuredContent``), in which
-    it is looked for. With *follow* its file is opened and held against it. Raises `AssertionError` with a line for
-    each finding, warnings included where they are not allowed; `ValueError` for an unknown edition.
+    *value* is a descriptor, or the result of a tool call as JSON (with ``content`` or ``structuredContent``, also in
+    its JSON-RPC reply), in which it is looked for. With *follow* its file is opened and held against it. Raises
+    `AssertionError` with a line for each finding, warnings included where they are not allowed; `ValueError` for an
+    unknown edition.
     """
     __tracebackhide__ = True
     descriptor = _descriptor(value)
@@ -33,15 +34,14 @@ def assert_valid_descriptor(
 
 
 def _descriptor(value: object) -> object:
-    if isinstance(value, Mapping):
-        result = cast("Mapping[str, Any]", value)
-        if "offloaded" not in result and ("content" in result or "structuredContent" in result):
-            found = find_descriptor(result)
-            if found is None:
-                raise AssertionError("there is no descriptor in this result: it was not offloaded")
-            return found.value
-        return dict(result)
-    return value
+    whole = dict(cast("Mapping[str, Any]", value)) if isinstance(value, Mapping) else value
+    result = reply_result(whole)
+    if result is None:
+        return whole
+    found = find_descriptor(result)
+    if found is None:
+        raise AssertionError("there is no descriptor in this result: it was not offloaded")
+    return found.value
 
 
 def _told(found: Iterable[Finding]) -> str:

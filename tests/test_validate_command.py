@@ -141,6 +141,31 @@ class TestWhatIsMeant:
         told = json.loads(said("--format", "json", "x")[1])
         assert told["documents"] == {kind: 1}
 
+    @pytest.mark.parametrize("place", ["text", "sentence", "resource", "structuredContent"])
+    @pytest.mark.parametrize("kind", [(), ("--kind", "descriptor")])
+    def test_a_descriptor_is_found_in_a_reply(self, here: Path, said: Any, place: str, kind: tuple[str, ...]):
+        value = {"offloaded": True, "summary": {"count": -1}}
+        text = {"type": "text", "text": f"{'See: ' if place == 'sentence' else ''}{json.dumps(value)}"}
+        block = {"type": "resource", "resource": {"uri": "x:", **text}} if place == "resource" else text
+        result = {place: value} if place == "structuredContent" else {"content": [{"type": "image"}, block]}
+        here.joinpath("r.json").write_text(json.dumps(result))
+        here.joinpath("rpc.json").write_text(json.dumps({"jsonrpc": "2.0", "id": 1, "result": result}, indent=1))
+        here.joinpath("d.json").write_text(json.dumps(value))
+        pointers: list[list[str]] = []
+        for path in ("d.json", "r.json", "rpc.json"):
+            told = json.loads(said("--format", "json", *kind, path)[1])
+            assert told["documents"] == {"descriptor": 1}
+            pointers.append(sorted(finding["pointer"] for finding in told["findings"]))
+        assert "/summary/count" in pointers[0]
+        assert pointers[0] == pointers[1] == pointers[2]
+
+    @pytest.mark.parametrize("kind", [(), ("--kind", "descriptor")])
+    def test_a_reply_that_was_not_offloaded_is_no_descriptor(self, here: Path, said: Any, kind: tuple[str, ...]):
+        here.joinpath("r.json").write_text('{"content": [{"type": "text", "text": "[]"}]}')
+        code, out, err = said(*kind, "r.json")
+        assert (code, out.strip()) == (2, "nothing wrong:" if out else "")
+        assert err == "lro validate: r.json: there is no descriptor in this reply: the result was not offloaded\n"
+
 
 def zstd(data: bytes) -> bytes:
     from lro_spec.streams import _zstd  # pyright: ignore[reportPrivateUsage]

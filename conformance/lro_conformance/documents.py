@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import IO, Any, Literal, cast
 
 from lro_conformance.chosen_paths import LINES, STDIN
+from lro_spec.discovery import find_descriptor, reply_result
 from lro_spec.findings import Finding, from_schema, in_text
 from lro_spec.json_position import nearest_position
 from lro_spec.physical_lines import Readable
@@ -25,6 +26,7 @@ MAX_DOCUMENT_BYTES = 64 * 1024 * 1024
 """The largest descriptor, header, profile or report that is read."""
 
 _FIRST = 1024 * 1024
+_INLINE = "there is no descriptor in this reply: the result was not offloaded"
 _TELLING: tuple[tuple[bytes, Kind], ...] = (
     (b'"lro-report/', "report"),
     (b'"jq_recipes"', "descriptor"),
@@ -112,8 +114,16 @@ class Document:
             finding = Finding("json", "", problem.problem, expected, "something else", _json_hint(problem.problem))
             yield in_text(finding, text, problem.offset)
             return
+        inside = ""
+        if self.kind == "descriptor" and (result := reply_result(value)) is not None:
+            found = find_descriptor(result)
+            if found is None:
+                raise UnknownKindError(f"{self.path}: {_INLINE}")
+            inside = f"{'' if result is value else '/result'}{found.pointer}"
+            value = found.value
         for finding in self._judged(value):
-            yield finding if finding.path else in_text(finding, text, nearest_position(text, finding.pointer))
+            at = nearest_position(text, inside + finding.pointer)
+            yield finding if finding.path else in_text(finding, text, at)
 
     def _judged(self, value: object) -> Iterator[Finding]:
         if self.kind == "header":
@@ -185,6 +195,10 @@ def _kind_of(path: str, stream: Peekable) -> Kind:
         return "header"
     if str(top.get("format", "")).startswith("lro-report"):
         return "report"
+    if (result := reply_result(top)) is not None:
+        if find_descriptor(result) is None:
+            raise UnknownKindError(f"{path}: {_INLINE}")
+        return "descriptor"
     if "offloaded" in top or "file_path" in top or "jq_recipes" in top:
         return "descriptor"
     raise UnknownKindError(f"{path}: no descriptor, header, file, profile or report as far as one sees: use --kind")
