@@ -73,6 +73,23 @@ class TestWhatIsMeant:
         assert out.startswith(f"out/deep/{NAME}:1:")
         assert out.endswith("1 error, in 1 of 2 documents: 2 files (4 lines); 1 file of another kind passed over\n")
 
+    def test_lines_of_something_else_are_passed_over_in_a_folder(self, here: Path, said: Any):
+        (here / "evidence/servers/0001").mkdir(parents=True)
+        (here / "evidence/evidence.json").write_text('{"format": "lro-evidence/1"}')
+        (here / "evidence/calls.jsonl").write_bytes(lines({"number": 1, "id": 7, "operation": "recall"}))
+        answer = json.dumps({"result": HEADER})
+        (here / "evidence/servers/0001/transcript.jsonl").write_bytes(lines({"at": 1.5, "text": answer}))
+        (here / "evidence/empty.jsonl").write_bytes(b"")
+        (here / "renamed.jsonl").write_bytes(GOOD)
+        (here / "headless.jsonl.gz").write_bytes(gzip.compress(lines({"id": "a", "title": "T"})))
+        code, out, _ = said(".")
+        assert code == 1
+        assert [line.split(":")[0] for line in out.splitlines() if "LRO-FILE-02" in line] == ["./headless.jsonl.gz"]
+        assert out.endswith("2 files (3 lines); 4 files of another kind passed over\n")
+        code, _, err = said("evidence/evidence.json")
+        assert (code, "lro judge evidence\n" in err) == (2, True)
+        assert said("evidence/calls.jsonl")[0] == 1  # named, and so meant
+
     def test_a_folder_of_nothing_is_a_wrong_call(self, here: Path, said: Any):
         (here / "out").mkdir()
         code, out, err = said("out")

@@ -14,7 +14,9 @@ from typing import IO, Any, Literal, cast
 
 from lro_conformance.chosen_paths import LINES, STDIN
 from lro_spec.discovery import find_descriptor, reply_result
+from lro_spec.editions import EDITIONS
 from lro_spec.findings import Finding, from_schema, in_text
+from lro_spec.header_rules import resembles_header
 from lro_spec.json_position import nearest_position
 from lro_spec.physical_lines import Readable
 from lro_spec.streams import DamagedError, Peekable, plain_name, unpacked
@@ -27,6 +29,10 @@ MAX_DOCUMENT_BYTES = 64 * 1024 * 1024
 
 _FIRST = 1024 * 1024
 _INLINE = "there is no descriptor in this reply: the result was not offloaded"
+_LOOK = 64 * 1024
+_MOST_LINES = 20
+_PREFIXES = tuple(f"{text.file_prefix}-" for text in EDITIONS.values())
+_OF_MEMORIES = {"memory_type", "namespace", "title", "content", "created", "provenance"}
 _TELLING: tuple[tuple[bytes, Kind], ...] = (
     (b'"lro-report/', "report"),
     (b'"jq_recipes"', "descriptor"),
@@ -48,11 +54,15 @@ class Document:
         kind: str | None,
         edition: str,
         *,
+        named: bool = True,
         follow: bool = False,
         opened: Callable[[str, Readable], Readable] | None = None,
         passed: Callable[[str, int], object] | None = None,
     ) -> None:
-        """*opened* and *passed* are those of `lro_spec.following.Following`: with the latter there may be a fork."""
+        """*named*: whether it was meant by itself, so that lines need not look like those of LRO to be judged.
+
+        *opened* and *passed* are those of `lro_spec.following.Following`: with the latter there may be a fork.
+        """
         self.path = path
         """Where it is; ``-`` is standard input."""
         self.kind = cast("Kind | None", kind)
@@ -62,6 +72,7 @@ class Document:
         self.followed = 0
         """How many files were judged because a descriptor leads to them."""
         self._edition = edition
+        self._named = named
         self._follow = follow
         self._opened = opened or _unwatched
         self._passed = passed
@@ -73,7 +84,7 @@ class Document:
         """
         with self._open() as (file, packed):
             stream = unpacked(packed)
-            self.kind = self.kind or _kind(self.path, stream)
+            self.kind = self.kind or _kind(self.path, stream, self._named)
             match self.kind:
                 case "file":
                     yield from self._file(file, packed, stream)
@@ -164,18 +175,26 @@ def _whole(stream: Readable) -> bytes:
     return b"".join(parts)
 
 
-def _kind(path: str, stream: Peekable) -> Kind:
+def _kind(path: str, stream: Peekable, named: bool) -> Kind:
     """The kind by name (``.yaml``, ``.jsonl``), else by what is written there."""
     name = plain_name(Path(path).name)
     suffix = Path(name).suffix.lower()
     if suffix in (".yaml", ".yml"):
         return "profile"
-    if suffix in LINES:
-        return "file"
     try:
+        if suffix in LINES:
+            if named or name.startswith(_PREFIXES) or _looks_offloaded(stream.peek(_LOOK)):
+                return "file"
+            raise UnknownKindError(f"{path}: lines of something else")
         return _kind_of(path, stream)
     except DamagedError as problem:
         raise UnknownKindError(f"{path}: cannot be unpacked: {problem}") from None
+
+
+def _looks_offloaded(start: bytes) -> bool:
+    """Whether a header or a memory is among the first lines: logs and transcripts are JSONL, too."""
+    tops = filter(None, map(_object, start.split(b"\n", _MOST_LINES)[:_MOST_LINES]))
+    return any(resembles_header(top) or (isinstance(top.get("id"), str) and _OF_MEMORIES & top.keys()) for top in tops)
 
 
 def _kind_of(path: str, stream: Peekable) -> Kind:
@@ -193,8 +212,11 @@ def _kind_of(path: str, stream: Peekable) -> Kind:
         return told
     if top.get("type") == "lro_header":
         return "header"
-    if str(top.get("format", "")).startswith("lro-report"):
+    form = str(top.get("format", ""))
+    if form.startswith("lro-report"):
         return "report"
+    if form.startswith("lro-evidence"):
+        raise UnknownKindError(f"{path}: evidence of a run is judged as a whole: lro judge {Path(path).parent}")
     if (result := reply_result(top)) is not None:
         if find_descriptor(result) is None:
             raise UnknownKindError(f"{path}: {_INLINE}")

@@ -75,7 +75,9 @@ def validate(
     with Meter(sys.stderr, found) as meter:
         telling = Telling(form, sys.stdout, max_findings or None, quiet=quiet, before=meter.hide)
         for each in found:
-            document = Document(each.path, kind, known, follow=follow, opened=meter.watched, passed=meter.add)
+            document = Document(
+                each.path, kind, known, named=each.named, follow=follow, opened=meter.watched, passed=meter.add
+            )
             try:
                 telling.tell(document)
             except UnknownKindError as problem:
