@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, cast
 
-from lro_spec.editions import DEFAULT_EDITION, Edition
+from lro_spec.editions import DEFAULT_EDITION, EDITIONS, Edition
 from lro_spec.editions import edition as edition_named
 from lro_spec.findings import Finding, from_schema, shown
 from lro_spec.guidance_rules import wrong_name, wrong_recipe
@@ -25,6 +25,7 @@ MAX_GUIDANCE = 4000
 NAME_AND_SUMMARY = "name and summary do not agree on the operation"
 """A message; which of the two is wrong, only the file can tell."""
 
+_OPERATIONS = frozenset(operation for text in EDITIONS.values() for operation in text.operations)
 _PLACEHOLDER = re.compile(r"\{(?:count|tokens|path|file|file_path|detail)\}")
 
 _Path = tuple[str | int, ...]
@@ -91,8 +92,14 @@ def _summary(descriptor: dict[str, Any], text: Edition) -> Iterator[Finding]:
 def _name(descriptor: dict[str, Any], text: Edition) -> Iterator[Finding]:
     name = _file_name(descriptor["file_path"])
     problem = name_problem(name, edition=text.name, severity="error")
-    if problem is not None:
-        yield Finding(problem.rule, "/file_path", problem.message, problem.expected, problem.observed)
+    if problem is None:
+        return
+    told = replace(problem, pointer="/file_path")
+    other = parse_file_name(name, edition="lro-paper")
+    if other is not None and other.operation not in _OPERATIONS:
+        hint = "a proxy names results of other tools so, and its files say that they are no memories: --follow"
+        told = replace(told, severity="warning", hint=hint)
+    yield told
 
 
 def _name_and_summary(descriptor: dict[str, Any], text: Edition) -> Iterator[Finding]:

@@ -17,7 +17,7 @@ from typing import Any, Protocol, cast
 from lro_spec.editions import DEFAULT_EDITION
 from lro_spec.editions import edition as edition_named
 from lro_spec.findings import Finding, excerpt, shown
-from lro_spec.header_rules import MARKER, is_header, resembles_header, validate_header
+from lro_spec.header_rules import MARKER, holds_memories, is_header, resembles_header, validate_header
 from lro_spec.json_lines import BOM, RULE, Parsed, parsed, plain_object, plain_values
 from lro_spec.json_position import nearest_position
 from lro_spec.name_rules import name_against_header, name_problem
@@ -31,6 +31,7 @@ from lro_spec.streams import DamagedError, plain_name, unpacked
 from lro_spec.summary_rules import Facts
 
 _ID = itemgetter("id")
+_OTHERS_NAMED_BY = "lro-paper"  # the one text that does not list the operations
 _CARRIAGE_RETURN = methodcaller("endswith", b"\r")
 
 
@@ -69,6 +70,8 @@ class FileState:
     records: int = 0
     """How many of them count as records."""
     detail: str | None = None
+    memories: bool = True
+    """Whether the records are memories; others only have to be objects."""
     part: str = "any"
     """The part of the line schema that holds at this detail level."""
     carriage_return_told: bool = False
@@ -139,14 +142,15 @@ def _judged(
             yield Finding("LRO-FILE-02", "", "the file is empty", "a header line", "0 bytes", line=1)
     for number in state.ids.late():
         yield _twice(f"the id of line {number}, once more", number)
+    named_by = state.edition if state.memories else _OTHERS_NAMED_BY
     if name is not None:
-        problem = name_problem(name, edition=state.edition, severity="warning")
+        problem = name_problem(name, edition=named_by, severity="warning")
         if problem:
             yield replace(problem, hint="a file that was renamed may have any name; a server must not give it")
     if state.header is None or state.header_line is None:
         return
     found = _count(state.header, state.records)
-    against_name = name_against_header(name, state.header, edition=state.edition) if name is not None else ()
+    against_name = name_against_header(name, state.header, edition=named_by) if name is not None else ()
     for finding in (*found, *against_name):
         yield placed(finding, state.header_line)
 
@@ -213,7 +217,7 @@ def _block(block: Block, state: FileState) -> Iterator[Finding]:
     records, fit = plain
     state.lines += len(records)
     state.records += len(records)
-    for place in state.ids.add_all(list(map(_ID, records)), block.number):
+    for place in state.ids.add_all(list(map(_ID, records)), block.number) if state.memories else ():
         line = PhysicalLine(block.number + place, 0, block.lines[place], len(block.lines[place]), True)
         yield placed(_twice(shown(records[place]["id"])), line)
     if state.reader is not None:
@@ -242,11 +246,11 @@ def _plain_records(block: Block, state: FileState) -> tuple[list[dict[str, Any]]
 def _sound(values: list[Any], state: FileState) -> bool:
     if state.gate is not None:
         return all(map(state.gate, values))
-    return all(type(v) is dict and _plainly_a_record(cast("dict[str, Any]", v), state.part) for v in values)
+    return all(type(v) is dict and _plainly_a_record(cast("dict[str, Any]", v), state) for v in values)
 
 
-def _plainly_a_record(value: dict[str, Any], part: str) -> bool:
-    return value.get("type") != MARKER and plainly_sound(value, part)
+def _plainly_a_record(value: dict[str, Any], state: FileState) -> bool:
+    return value.get("type") != MARKER and (not state.memories or plainly_sound(value, state.part))
 
 
 def _single(line: PhysicalLine, state: FileState) -> Iterator[Finding]:
@@ -263,9 +267,9 @@ def _plain_record(line: PhysicalLine, state: FileState) -> dict[str, Any] | None
     if state.header is None or line.too_long or line.data[-1:] == b"\r":
         return None
     record = plain_object(line.data)
-    if record is None or not _plainly_a_record(record, state.part):
+    if record is None or not _plainly_a_record(record, state):
         return None
-    if not state.ids.add(record["id"], line.number):
+    if state.memories and not state.ids.add(record["id"], line.number):
         return None
     state.records += 1
     return record
@@ -309,8 +313,9 @@ def _first(line: PhysicalLine, read: Parsed, state: FileState) -> Iterator[Findi
         detail = header.get("detail")
         state.detail = detail if isinstance(detail, str) else None
         state.part = level(state.detail)
-        state.gate = record_gate(state.part)
-        if state.reader is not None:
+        state.memories = holds_memories(header)
+        state.gate = record_gate(state.part) if state.memories else None
+        if state.reader is not None and state.memories:
             state.joint = joint_gate(state.part, state.reader.schema)
         for finding in validate_header(header, edition=state.edition):
             yield placed(finding, line)
@@ -331,13 +336,14 @@ def _header_again(state: FileState) -> Finding:
 
 
 def _record(line: PhysicalLine, value: object, state: FileState) -> Iterator[Finding]:
-    for finding in validate_line(value, state.detail):
-        yield placed(finding, line)
+    if state.memories or not isinstance(value, dict):
+        for finding in validate_line(value, state.detail):
+            yield placed(finding, line)
     if not isinstance(value, dict):
         return
     record = cast("dict[str, Any]", value)
     id = record.get("id")
-    if isinstance(id, str) and not state.ids.add(id, line.number):
+    if state.memories and isinstance(id, str) and not state.ids.add(id, line.number):
         yield placed(_twice(shown(id)), line)
     if state.reader is not None:
         yield from state.reader.take([record], Block(line.number, line.offset, [line.data]), False)

@@ -18,6 +18,7 @@ from lro_spec.editions import edition as edition_named
 from lro_spec.file_rules import Beside, FileState, judge_file, placed
 from lro_spec.findings import Finding, shown
 from lro_spec.guidance_rules import wrong_number
+from lro_spec.header_rules import holds_memories
 from lro_spec.line_judge import LineJudge
 from lro_spec.physical_lines import Block, Readable
 from lro_spec.streams import PACKED_SUFFIXES, Peekable, plain_name, unpacked
@@ -71,14 +72,17 @@ class Following:
         for finding in validate_descriptor(self._descriptor, edition=self._edition.name):
             if finding.severity == "error":
                 wrong.add(finding.pointer.split("/")[1] if finding.pointer else "")
-            if finding.message == NAME_AND_SUMMARY:
+            if finding.message == NAME_AND_SUMMARY or (finding.rule, finding.pointer) in _OF_MEMORIES:
                 undecided.append(finding)
             else:
                 yield finding
-        yield from self._beyond(wrong - {finding.pointer[1:] for finding in undecided})
-        operation = (self.header or {}).get("operation")
+        yield from self._beyond(wrong - {"file_path"})
+        header = self.header or {}
         for finding in undecided:
-            if not finding.observed.startswith(f"{operation} "):
+            if finding.message == NAME_AND_SUMMARY:
+                if not finding.observed.startswith(f"{header.get('operation')} "):
+                    yield finding
+            elif holds_memories(header):
                 yield finding
 
     def _beyond(self, wrong: set[str]) -> Iterator[Finding]:
@@ -127,8 +131,10 @@ class Following:
             if state.header is None or state.header_line is None:
                 return
             if not unreadable and reader.facts.characters:
-                for finding in estimate_of_header(state.header, reader.facts):
+                for finding in estimate_of_header(state.header, reader.facts) if state.memories else ():
                     yield replace(placed(finding, state.header_line), path=path)
+            if not state.memories:
+                reader.facts.namespaces = None
             if "summary" in sound:
                 records = None if unreadable else state.records
                 yield from summary_against_file(descriptor, state.header, reader.facts, records, self._edition)
@@ -140,6 +146,12 @@ class Following:
 
 
 _RULE = "LRO-DESC-02"
+_OF_MEMORIES = {
+    ("LRO-NAME-02", "/file_path"),
+    ("LRO-DESC-05", "/summary/operation"),
+    ("LRO-REC-13", "/jq_recipes"),
+}
+"""What is said of descriptors that lead to memories, and may not hold for others."""
 
 
 class _Reader:
@@ -211,6 +223,8 @@ class _Recipes:
         header, line, reader = self._state.header, self._state.header_line, self._reader
         if self._thread is not None or header is None or line is None or not reader.records or reader.skipped:
             return
+        if not self._state.memories:
+            return  # the standard recipes are for memories
         from lro_spec.recipe_rules import Sample, recipes_against_file
 
         sample = Sample(b"".join(each + b"\n" for each in (line.data, *reader.lines)), header, list(reader.records))

@@ -29,6 +29,15 @@ def resembles_header(value: object) -> bool:
     return is_header(fields) or ("id" not in fields and sum(name in fields for name in _TELLING_FIELDS) >= 3)
 
 
+def holds_memories(header: Mapping[str, Any]) -> bool:
+    """Whether the records are memories, as the text has it.
+
+    A proxy that offloads any tool's result says that they are not: by version 0 of the schema, and by `extra`, which
+    tells what they were made of.
+    """
+    return header.get("schema_version") != "0" or not isinstance(header.get("extra"), dict)
+
+
 def validate_header(value: object, *, edition: str = "lro-6400") -> Iterator[Finding]:
     """What is wrong with a header. Raises `ValueError` for an unknown edition."""
     text = edition_named(edition)
@@ -52,7 +61,8 @@ def _found(value: object, text: Edition) -> Iterator[Finding]:
     if isinstance(timestamp, str) and well_formed and moment(timestamp) is None:
         message, expected = "timestamp is no real date and time", "a day that the calendar has"
         yield Finding("LRO-FILE-07", "/timestamp", message, expected, shown(timestamp))
-    yield from _unknown(header, "operation", "LRO-FILE-04", text.operations)
+    if holds_memories(header):
+        yield from _unknown(header, "operation", "LRO-FILE-04", text.operations)
     yield from _unknown(header, "detail", "LRO-FILE-08", text.details)
 
 

@@ -16,7 +16,7 @@ from lro_conformance.chosen_paths import LINES, STDIN
 from lro_spec.discovery import find_descriptor, reply_result
 from lro_spec.editions import EDITIONS
 from lro_spec.findings import Finding, from_schema, in_text
-from lro_spec.header_rules import resembles_header
+from lro_spec.header_rules import holds_memories, resembles_header
 from lro_spec.json_position import nearest_position
 from lro_spec.physical_lines import Readable
 from lro_spec.streams import DamagedError, Peekable, plain_name, unpacked
@@ -71,6 +71,8 @@ class Document:
         """How many lines of offloaded files were judged."""
         self.followed = 0
         """How many files were judged because a descriptor leads to them."""
+        self.others = 0
+        """How many of the files hold records that are no memories."""
         self._edition = edition
         self._named = named
         self._follow = follow
@@ -111,6 +113,7 @@ class Document:
         name = plain_name(Path(self.path).name) if Path(self.path).is_file() else None  # a pipe's name says nothing
         yield from judge_file(stream, state, name, beside=beside)
         self.lines += state.lines
+        self.others += not state.memories
 
     def _json(self, data: bytes) -> Iterator[Finding]:
         if len(data) > MAX_DOCUMENT_BYTES:
@@ -151,6 +154,7 @@ class Document:
             yield from both.findings()
             self.lines += both.lines
             self.followed += both.path is not None
+            self.others += not holds_memories(both.header or {})
         else:
             from lro_spec.descriptor_rules import validate_descriptor
 

@@ -39,6 +39,7 @@ class Telling:
         self._before = before
         self._kinds: Counter[str] = Counter()
         self._lines = 0
+        self._others = 0
         self._wrong: set[str] = set()
         self._form = _FORMS[form](stream)
 
@@ -51,6 +52,7 @@ class Telling:
         self._kinds[document.kind or ""] += 1
         self._kinds["file"] += document.followed
         self._lines += document.lines
+        self._others += document.others
 
     def end(self) -> None:
         """Sums up."""
@@ -60,7 +62,8 @@ class Telling:
         """What was looked at and what came of it, in one line."""
         looked = ", ".join(_many(n, kind) for kind, n in self._kinds.items() if n)
         lines = f" ({self._lines:,} lines)" if self._lines else ""
-        skipped = f"; {_many(self.skipped, 'file')} of another kind passed over" if self.skipped else ""
+        others = f"; {_many(self._others, 'file')} of records that are no memories" if self._others else ""
+        skipped = f"{others}; {_many(self.skipped, 'file')} of another kind passed over" if self.skipped else others
         if not self.counts.total():
             return f"nothing wrong: {looked}{lines}{skipped}"
         found = " and ".join(_many(n, severity) for severity, n in self.counts.items() if n)
