@@ -157,6 +157,21 @@ class writes_what_is_alike_once(Server):
         return call
 
 
+@fault("LRO-FILE-09", says="600 records, as inline", proves=0)
+class files_hold_five_hundred_records(Server):
+    """What is beyond that is dropped, and nobody is told; inline, everything is there."""
+
+    def corpus(self) -> list[Record]:
+        few = super().corpus()
+        return [{**memory, "id": f"{memory['id']}-{batch}"} for batch in range(3) for memory in few]
+
+    def execute(self, operation: str, arguments: Record) -> Call:
+        call = super().execute(operation, arguments)
+        if self.settings.enabled and self.exceeds(call.tokens, self.threshold(call)):
+            call.found, call.records, call.lines = call.found[:500], call.records[:500], call.lines[:500]
+        return call
+
+
 # Files
 
 

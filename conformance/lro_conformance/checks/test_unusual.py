@@ -7,12 +7,13 @@ import json
 from lro_conformance.calls import Call
 from lro_conformance.checks.test_file import wrong_line
 from lro_conformance.judge import NotObserved, Subjects, check
+from lro_conformance.lab import LIMIT
 from lro_conformance.readings import died, volatile
 from lro_conformance.records import Record, at_path, lost_or_changed, show
 from lro_conformance.seeds import DELICATE_WORD, OTHER_WORD, WORD, delicate
 from lro_conformance.trials.corpus import Seeded
 from lro_conformance.trials.folders import CLIENT, Folders
-from lro_conformance.trials.survey import Disabled, Inline
+from lro_conformance.trials.survey import Disabled, Inline, Survey
 from lro_spec.tokens import LOW
 
 
@@ -126,6 +127,21 @@ def test_delicate_values_are_untouched(inline: Inline, seeded: Seeded, see: Subj
             observed=_coded(at_path(filed, wrong[0])) if wrong else "",
             at=seeded.delicate_filed,
         )
+
+
+@check("LRO-FILE-09")
+def test_many_records_are_all_there(survey: Survey, inline: Inline, see: Subjects) -> None:
+    """A file of many hundred records has as many as the same call returns inline."""
+    filed, shown = survey.many, inline.many
+    if filed is None or shown is None or not filed.filed or len(shown.records or []) <= LIMIT:
+        raise NotObserved(f"no result of more than {LIMIT} records could be had both inline and in a file")
+    count = len(shown.records or [])
+    see.expect(
+        len(filed.filed) >= count,
+        expected=f"{count} records, as inline",
+        observed=f"{len(filed.filed)} records",
+        at=filed,
+    )
 
 
 @check("LRO-FILE-09")

@@ -22,6 +22,9 @@ EDGE_LIMIT = 40
 """How many records the calls ask for that the exact threshold is tested with."""
 
 
+CROWDED = 1000
+"""How many records one call asks for of a server that has more than the others ask for."""
+
 MANY = 40
 """How many notifications of one server are looked at."""
 
@@ -85,6 +88,8 @@ class Survey:
     """The version of MCP that it speaks."""
     messages: tuple[Said, ...] = ()
     """What it said beside the results of calls."""
+    many: Call | None = None
+    """A call for `CROWDED` records, where the usual limit cut the result and identical calls find the same."""
     claims: tuple[str, ...] = ()
     """Who says that it offloads, a sentence each; empty where nobody does."""
     default_tokens: int = 6400
@@ -199,6 +204,7 @@ def _look(lab: Lab, bench: Bench, adjustable: bool) -> Survey:
     word = _common_word(r for c in whole.values() for r in (c.filed or c.records or []))
     if word is not None:
         others = [bench.call(name, query=word) for name, o in bench.operations.items() if o.query is not None]
+    many = next((bench.call(n, limit=CROWDED) for n in _cut(bench, whole, repeats)), None)
     together = bench.calls([{"name": n, "limit": m} for m in (3, 5) for n in bench.operations] * 2)
     alone = [bench.call(c.operation, limit=c.limit) for c in together[: len(together) // 2]] * 2
     calls = (
@@ -241,6 +247,7 @@ def _look(lab: Lab, bench: Bench, adjustable: bool) -> Survey:
         server_info=bench.server.server_info,
         protocol=bench.server.protocol_version,
         messages=said(bench.server),
+        many=many,
         claims=claims(lab.profile, bench.tools, bench.server.handshake),
         default_tokens=lab.edition.default_threshold_tokens,
     )
@@ -260,10 +267,12 @@ class Inline:
     elsewhere: Mapping[str, Call]
     """The default call of each operation in another process of the server."""
     others: tuple[Call, ...]
+    many: Call | None = None
+    """The call for `CROWDED` records, where the survey made one."""
 
     @property
     def calls(self) -> list[Call]:
-        """All of them."""
+        """All of them but the one for many."""
         return [*self.whole.values(), *self.again.values(), *self.edges.values(), *self.others]
 
 
@@ -278,9 +287,10 @@ def inline(lab: Lab, survey: Survey) -> Inline:
         edges = {n: bench.call(n, detail=usual_detail(o), limit=EDGE_LIMIT) for n, o in bench.operations.items()}
         queried = [n for n, o in bench.operations.items() if o.query is not None and survey.word is not None]
         others = [bench.call(name, query=survey.word) for name in queried]
+        many = None if survey.many is None else bench.call(survey.many.operation, limit=CROWDED)
     with lab.bench(Settings(threshold_tokens=NEVER)) as another:
         elsewhere = {name: another.call(name) for name in another.operations}
-    return Inline(bench, whole, again, edges, elsewhere, tuple(others))
+    return Inline(bench, whole, again, edges, elsewhere, tuple(others), many)
 
 
 @dataclass(frozen=True)
@@ -319,6 +329,17 @@ def usual_detail(operation: Operation) -> str | None:
 
 def _lines(call: Call) -> list[bytes]:
     return [line.raw for line in call.file.record_lines] if call.file is not None else []
+
+
+def _cut(
+    bench: Bench, whole: Mapping[tuple[str, str | None], Call], repeats: Mapping[str, tuple[Call, Call]]
+) -> Iterator[str]:
+    """The operations whose result the usual limit cut, though a greater one may be asked for."""
+    for name, operation in bench.operations.items():
+        call = whole[name, None]
+        greater = call.limit == LIMIT and (operation.limit_maximum or CROWDED) > LIMIT
+        if greater and len(call.filed) == LIMIT and _lines(repeats[name][0]) == _lines(repeats[name][1]):
+            yield name
 
 
 def _grew(before: FileSeen, after: FileSeen) -> bool:
