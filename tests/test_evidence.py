@@ -165,6 +165,17 @@ def test_a_property_is_shown_by_the_smallest_call(tmp_path: Path) -> None:
     assert judge_again(read(tmp_path / "evidence")).to_dict() == report.to_dict()
 
 
+def test_calls_that_share_a_file_are_shown_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One call alone would show nothing. The script leaves no folder behind."""
+    report = _certified(tmp_path, "same_arguments_share_a_file", only={"LRO-NAME-04"})
+    (tmp_path / "made").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "made"))
+    said, _ = _pasted(_failed(report).reproduce)
+    found = [f.value["file_path"] for m in said if (f := find_descriptor(m.get("result") or {})) is not None]
+    assert len(found) > len(set(found))
+    assert list((tmp_path / "made").iterdir()) == []
+
+
 @pytest.mark.long
 def test_files_that_should_have_gone_are_there_again(tmp_path: Path) -> None:
     """A script for cleanup waits as the suite did, sets cleanup off, and lists what is left."""

@@ -168,7 +168,12 @@ class TestFile:
 
     @pytest.mark.parametrize(
         ("target", "problem"),
-        [("no/r.json", "does not exist"), (".", "is a folder"), ("file/r.json", "does not exist")],
+        [
+            ("no/r.json", "does not exist"),
+            (".", "is a folder"),
+            ("file/r.json", "does not exist"),
+            ("/proc/r.json", "cannot be written|does not exist"),
+        ],
     )
     def test_a_target_that_cannot_be_written_is_found_before_the_run(self, tmp_path: Path, target: str, problem: str):
         (tmp_path / "file").touch()

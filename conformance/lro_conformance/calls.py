@@ -273,6 +273,24 @@ class OfACall:
         return self.call.location()
 
 
+@dataclass(frozen=True)
+class Among(OfACall):
+    """A call that is seen among others only: it is shown once more with all that its process was asked before, and with
+    what was in flight beside it."""
+
+    call: Call
+
+    def evidence(self) -> str:
+        """What to look at: the call."""
+        return self.call.evidence()
+
+    def reproducer(self) -> str:
+        """A command for bash that makes all of these calls once more."""
+        from lro_conformance.reproducing import of_call_among_others
+
+        return of_call_among_others(self.call)
+
+
 def is_header(value: Any) -> bool:
     """Whether a parsed line is marked as a header."""
     return isinstance(value, dict) and cast("Record", value).get("type") == "lro_header"

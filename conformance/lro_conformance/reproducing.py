@@ -11,6 +11,7 @@ import math
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any, cast
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 MOST_BYTES = 32 << 10
 """Memories that take more than this are made by the suite's own generator, not written out."""
 
+BESIDE = 12
+"""How many requests after a call's own may have been in flight beside it."""
+
 PATIENCE_S = 3
 """How long stdin stays open beyond three times what the answer took: a server may take its end for the end."""
 
@@ -36,6 +40,20 @@ def of_call(call: Call, *, also: Sequence[bytes | str] = (), setup: str | None =
     """
     before = said_before(call.start, call.before)
     return paste(call.start, [*before, *also, call.reply.request], wait_s=patience(call), setup=setup, limit=limit)
+
+
+def of_call_among_others(call: Call) -> str:
+    """The script for a call with all calls before it, and those in flight beside it.
+
+    The longest ones are left out where that is too much.
+    """
+    sent = list(call.start.sent())
+    own = next((n for n, line in enumerate(sent, 1) if _id(line) == call.reply.id), len(sent))
+    beside = takewhile(_calls, sent[own : own + BESIDE])
+    others = [line for line in (*sent[:own], *beside) if _calls(line) and _id(line) not in call.before]
+    while sum(map(len, others)) > MOST_BYTES:
+        others.remove(max(others, key=len))
+    return paste(call.start, [*said_before(call.start, call.before), *others], wait_s=2 * patience(call))
 
 
 def patience(call: Call) -> int:
@@ -62,7 +80,10 @@ def paste(
     limit: str = "",
     after: str = "",
 ) -> str:
-    """The script: bytes are lines to be sent, texts are shell commands to be run at that point."""
+    """The script: bytes are lines to be sent, texts are shell commands to be run at that point.
+
+    *after* is a command to be run when the server has ended; then the folder is removed.
+    """
     made = [f"mkdir -p {word(start, str(start.temp))}"]
     if start.output_dir is not None:
         made.append(f"mkdir {word(start, str(start.output_dir))}" if setup is None else setup)
@@ -82,14 +103,14 @@ def paste(
     environment += [f"{quote(n)}={_value(start, n, v)}" for n, v in start.env.items()]
     command = " ".join(word(start, w) for w in start.argv)
     lines = [
-        'd=$(cd "$(mktemp -d)" && pwd -P)',
+        'd=$(mktemp -d) && d=$(cd "$d" && pwd -P)',
         *made,
         "{",
         *sending,
         f"  sleep {wait_s}",
         f"}} | (cd {word(start, str(start.cwd))} && {limit}env {' '.join(environment)} {command})",
     ]
-    return "\n".join([*lines, after] if after else lines)
+    return "\n".join([*lines, *([after] if after else []), 'rm -rf "${d:?}"'])
 
 
 def word(start: Start, text: str) -> str:
@@ -127,6 +148,10 @@ def _message(line: bytes) -> dict[str, Any]:
 def _id(line: bytes) -> int | None:
     message = _message(line)
     return message.get("id") if "method" in message else None
+
+
+def _calls(line: bytes) -> bool:
+    return _method(line) == "tools/call"
 
 
 def _method(line: bytes) -> str | None:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from lro_conformance.calls import Call
+from lro_conformance.calls import Among, Call
 from lro_conformance.checks.test_file import CLOCK_S, in_local_time
 from lro_conformance.judge import Subjects, check
 from lro_conformance.records import show
@@ -88,7 +88,7 @@ def test_every_call_has_its_own_file(survey: Survey, see: Subjects) -> None:
     for call in (c for c in (*survey.offloaded, *flown) if c.file is not None and c.file.problem is None):
         path = call.file.path if call.file is not None else ""
         see.expect(
-            path not in seen, expected="a file of its own", observed=f"the file of another call: {path}", at=call
+            path not in seen, expected="a file of its own", observed=f"the file of another call: {path}", at=Among(call)
         )
         seen.setdefault(path, call)
     for call, alone in survey.together:
@@ -101,7 +101,7 @@ def test_every_call_has_its_own_file(survey: Survey, see: Subjects) -> None:
             len(call.filed) == len(alone.filed),
             expected=f"in flight with others, {call.label} has the {len(alone.filed)} records that it has alone",
             observed=f"{len(call.filed)} records in a file of its own",
-            at=call,
+            at=Among(call),
         )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from lro_conformance.calls import Among
 from lro_conformance.judge import NotApplicable, NotObserved, Subjects, check
 from lro_conformance.operations import matching_tool
 from lro_conformance.readings import (
@@ -274,7 +275,7 @@ def _edges(survey: Survey, edges: Edges, see: Subjects, outcome: str, side: Call
                 probe.call.outcome == outcome,
                 expected=f"{name} of E = {_e(edge)} at threshold {probe.threshold} is {_words(outcome)}",
                 observed=_words(probe.call.outcome),
-                at=probe.call,
+                at=Among(probe.call) if probe is edge.after else probe.call,
             )
 
 

@@ -13,8 +13,16 @@ def check_target(path: Path) -> None:
         raise IsADirectoryError(f"{path} is a folder")
     if not path.parent.is_dir():
         raise FileNotFoundError(f"the folder {path.parent} does not exist")
-    if not os.access(path if _is_special(path) else real(path).parent, os.W_OK):
-        raise PermissionError(f"{path} cannot be written")
+    if _is_special(path):
+        if not os.access(path, os.W_OK):
+            raise PermissionError(f"{path} cannot be written")
+        return
+    partial = _partial(real(path))  # a folder may refuse new files whatever its mode says, as /proc does
+    try:
+        os.close(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+    except OSError as problem:
+        raise type(problem)(f"{path} cannot be written: {problem.strerror}") from None
+    partial.unlink()
 
 
 def write_text(text: str, path: Path) -> None:
@@ -24,7 +32,7 @@ def write_text(text: str, path: Path) -> None:
         path.write_bytes(data)
         return
     target = real(path)
-    partial = target.with_name(f".{target.name}.{os.urandom(6).hex()}.tmp")
+    partial = _partial(target)
     try:
         with open(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), "wb") as file:
             file.write(data)
@@ -35,6 +43,11 @@ def write_text(text: str, path: Path) -> None:
         with suppress(OSError):
             partial.unlink()
         raise
+
+
+def _partial(target: Path) -> Path:
+    """A name beside the target that nobody has."""
+    return target.with_name(f".{target.name}.{os.urandom(6).hex()}.tmp")
 
 
 def real(path: Path) -> Path:
