@@ -55,6 +55,9 @@ def call(**other: Any) -> Made:
         "started": WRITTEN,
         "ended": WRITTEN,
         "utc_offset_s": 0,
+        "evidence": str,
+        "location": str,
+        "reproducer": lambda **_: "",
         "file": file(),
     }
     return Made(**{**known, **other})

@@ -234,11 +234,11 @@ class Call:
         parts = [f"{k}={show(v, 40)}" for k, v in self.arguments.items()]
         return f"{self.tool}({', '.join(parts)})"
 
-    def reproducer(self) -> str:
-        """A command for bash that makes this call once more."""
-        from lro_conformance.reproducing import of_call
+    def reproducer(self, *, among: bool = False) -> str:
+        """A command for bash that makes this call once more; *among* the others of its process where those matter."""
+        from lro_conformance.reproducing import of_call, of_call_among_others
 
-        return of_call(self)
+        return of_call_among_others(self) if among else of_call(self)
 
     def location(self) -> str:
         """Where its request stands in recorded evidence; empty where nothing is recorded."""
@@ -286,9 +286,7 @@ class Among(OfACall):
 
     def reproducer(self) -> str:
         """A command for bash that makes all of these calls once more."""
-        from lro_conformance.reproducing import of_call_among_others
-
-        return of_call_among_others(self.call)
+        return self.call.reproducer(among=True)
 
 
 def is_header(value: Any) -> bool:
