@@ -36,7 +36,14 @@ RULES = (
 )
 TESTS: Mapping[str, Sequence[str]] = {
     "rules": RULES,
-    "recipes": ("test_words.py", "test_recipes.py", "test_pipeline.py", "test_validation.py", "test_following.py"),
+    "recipes": (
+        "test_words.py",
+        "test_recipe_rules.py",
+        "test_recipes.py",
+        "test_pipeline.py",
+        "test_validation.py",
+        "test_following.py",
+    ),
     "schemas": (*RULES, "test_line_schemas.py", "test_schemas.py"),
     "lines": (*RULES, "test_strictjson.py", "test_validate_command.py"),
     "values": (*RULES, "test_strictjson.py", "test_messages.py", "test_tokens.py"),
@@ -52,7 +59,7 @@ VERDICTS: Mapping[str, Sequence[str]] = {
 QUICK = (
     *("test_words.py", "test_validation_edges.py", "test_summary_edges.py", "test_naming.py", "test_timestamps.py"),
     *("test_messages.py", "test_tokens.py", "test_pipeline.py", "test_checks.py", "test_threshold_checks.py"),
-    "test_judge.py",
+    *("test_judge.py", "test_recipe_rules.py"),
 )
 """Those of these files whose tests take milliseconds; what they kill, the others need not try."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from lro_spec.pipeline import parse_command
+from lro_spec.pipeline import JqCall, Pipeline, parse_command
 from lro_spec.shellwords import LONGEST, RecipeSyntaxError, split_pipeline
 from tests.words import Cases, Said
 
@@ -66,6 +66,7 @@ PIPELINES = [
 ]  # fmt: skip
 
 CASES: Cases = {
+    "what jq does by default": lambda: [repr(JqCall(".")), repr(Pipeline("f", 1, JqCall("."), ()))],
     **{f"words of {text[:40]!r} ({len(text)})": said(split_pipeline, text) for text in WORDS if len(text) < 1000},
     **{f"words of {len(text)}": lambda t=text: [s[:80] for s in said(split_pipeline, t)()] for text in WORDS[-17:]
        if len(text) >= 1000},

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from tests.words import Cases, commands, descriptors, files, programs, schemas, values
+from tests.words import Cases, commands, descriptors, files, outcomes, programs, schemas, values
 
 FOLDER = Path(__file__).parents[1] / "data" / "words"
 GROUPS: Mapping[str, Cases] = {
@@ -15,6 +15,7 @@ GROUPS: Mapping[str, Cases] = {
     "descriptors": descriptors.CASES,
     "commands": commands.CASES,
     "programs": programs.CASES,
+    "outcomes": outcomes.CASES,
     "schemas": schemas.CASES,
     "values": values.CASES,
 }

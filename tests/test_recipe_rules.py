@@ -1,0 +1,148 @@
+"""Which recipe is blamed for what, apart from jq: what each command does is written in its program."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from lro_spec import recipe_rules
+from lro_spec.agreement import Agreement
+from lro_spec.editions import edition
+from lro_spec.jqrun import EngineError
+from lro_spec.pipeline import Pipeline
+from lro_spec.recipe_rules import Sample, recipes_against_file
+
+LRO = edition("lro-6400")
+NUMBERS = range(1, 11)
+TEXTS = {r.number: r.description.lower() for r in LRO.recipes_at("full")}
+
+
+class Runner:
+    """Gives the program back in the place of what it would put out."""
+
+    def __init__(self, **limits: Any) -> None:
+        self.limits = limits
+
+    def __enter__(self) -> Runner:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        return None
+
+    def run(self, pipeline: Pipeline, data: bytes) -> str:
+        if pipeline.jq.program == "no engine":
+            raise EngineError
+        assert data == b"{}\n"
+        return pipeline.jq.program
+
+
+def agreed(number: int, output: str, records: object, literal: str | None, **told: Any) -> Agreement:
+    """``3``: does what recipe 3 does. ``e3``: the same, but for an erratum. ``h3``: the same, with the header."""
+    assert told["header"] == {"detail": "full"}
+    assert (told["edition"], told["detail"]) == ("lro-6400", "full")
+    does = output.lstrip("eh").partition(",")[0]
+    right = does == str(number)
+    seen = f"{output} for {literal}"
+    erratum = "nothing there" if output.startswith("e") and right else None
+    return Agreement(right and output == does, "E", seen, output.startswith("h") and right, erratum)
+
+
+@pytest.fixture(autouse=True)
+def without_jq(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recipe_rules, "JqRunner", Runner)
+    monkeypatch.setattr(recipe_rules, "agrees", agreed)
+
+
+def said(*programs: str) -> list[str]:
+    commands = [p if " f" in p else f"tail -n +2 f | jq '{p}'" for p in programs]
+    descriptor = {"jq_recipes": [{"command": command} for command in commands]}
+    found = recipes_against_file(descriptor, Sample(b"{}\n", {"detail": "full"}, [{"id": "a"}]), LRO)
+    return [str(finding) for finding in found]
+
+
+def all_but(**changed: str) -> list[str]:
+    return [changed.get(f"at{n}", str(n)) for n in NUMBERS]
+
+
+def test_ten_right_ones_have_no_findings() -> None:
+    assert said(*all_but()) == []
+
+
+@pytest.mark.parametrize("number", [1, 5, 10])
+def test_one_that_does_something_else_is_blamed_at_its_place(number: int) -> None:
+    found = said(*all_but(**{f"at{number}": "99"}))
+    assert len(found) == 1
+    assert f"/jq_recipes/{number - 1}/command: recipe {number} does not do what it is for ({TEXTS[number]}" in found[0]
+
+
+def test_one_that_is_done_elsewhere_is_not_missed() -> None:
+    assert said("2", "1", *map(str, range(3, 11))) == []
+    assert said(*all_but(at5="99"), "5") == []
+
+
+def test_one_that_does_more_with_the_header_is_blamed_for_that() -> None:
+    (found,) = said(*all_but(at4="h4"))
+    assert found == (
+        "LRO-REC-12 /jq_recipes/3/command: recipe 4 does not read from line 2 on: expected E, got h4 for None"
+        " — skip the header, and nothing else: tail -n +2"
+    )
+
+
+@pytest.mark.parametrize("command", ["jq '99' f", "tail -n +3 f | jq '99'"])
+def test_one_that_reads_from_another_line_is_blamed_for_that(command: str) -> None:
+    (found,) = said(*all_but(at4=command))
+    assert found.startswith("LRO-REC-12 /jq_recipes/3/command: recipe 4 does not read from line 2 on")
+
+
+def test_an_erratum_of_the_text_is_a_warning_at_its_place() -> None:
+    (found,) = said(*all_but(at4="e4"))
+    assert found == (
+        "warning: LRO-REC-04 /jq_recipes/3/command: recipe 4 fails on this file as the specification prints it: "
+        "nothing there: expected E, got e4 for None"
+    )
+    assert len(said(*all_but(at4="e4"), "4")) == 1, "what stands at its place is warned of all the same"
+    (found,) = said(*all_but(at4="99"), "e4")
+    assert "recipe 4 does not do what it is for" in found, "elsewhere it is none"
+
+
+def test_what_is_looked_for_is_told() -> None:
+    (found,) = said(*all_but(at3='99,"x"'))
+    assert found.startswith(
+        f"LRO-REC-03 /jq_recipes/2/command: recipe 3 does not do what it is for ({TEXTS[3]}, looking"
+    )
+    assert 'looking for "keyword")' in found
+
+
+def test_where_one_is_left_out_those_behind_it_are_not_blamed() -> None:
+    assert said(*(str(n) for n in NUMBERS if n != 4)) == []
+    (found,) = said("1", "2", "3", "99", *map(str, range(6, 11)))
+    assert "/jq_recipes/3/command: recipe 4 does not" in found
+
+
+def test_one_that_is_there_too_often_is_blamed_where_none_is_left_out() -> None:
+    (found,) = said(*all_but(at4="5"))
+    assert "/jq_recipes/3/command: recipe 4 does not" in found
+
+
+def test_what_cannot_be_understood_or_run_is_not_blamed_here() -> None:
+    assert said(*all_but(at4="python f")) == []
+    assert said(*all_but(at4="no engine")) == []
+    assert said(*all_but(at4="python f", at6="99")) != []
+
+
+def test_after_forty_recipes_no_more_are_looked_at() -> None:
+    filler = ["99"] * 29
+    assert said(*all_but(at4="99"), *filler, "4") == []
+    assert len(said(*all_but(at4="99"), *filler, "99", "4")) == 1
+
+
+def test_runs_end_when_patience_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = iter([100.0, 100.0, 120.0, 120.1])
+    monkeypatch.setattr(recipe_rules, "time", SimpleNamespace(monotonic=lambda: next(now)))
+    first, second, end = said(*all_but(at1="99", at2="99"))
+    assert ("recipe 1" in first, "recipe 2" in second) == (True, True)
+    assert end == (
+        "warning: LRO-REC-13 /jq_recipes: recipes were not run to the end: expected all of them within 20 s, got more"
+    )

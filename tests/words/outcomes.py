@@ -1,0 +1,79 @@
+"""Outputs of recipes: which are a selection, a ranking, a projection, a table, counts of some records."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from lro_spec.outcomes import ByOrder, Counts, Distinct, Expected, Projection, Ranking, Selection, Table, number_of
+from tests.words import Cases, Said
+
+A, B, C = {"id": "a", "n": 3}, {"id": "b", "n": 1}, {"id": "c"}
+D = {"id": "d", "n": 1.0}
+VALUES: list[list[Any]] = [
+    [], [A], [B], [A, B], [B, A], [A, A], [A, B, C], [A, B, C, C], [C, A, B], [A, B, D], [A, D, B], [A, B, D, C],
+    [A, B, C, D],
+    [A, C, B, D], [D, B, A], [{"id": "b", "n": 1.0}, A], [{"n": 3, "id": "a"}], [{"id": "a"}], [{"id": "a", "n": 4}],
+    [3],
+    [{"id": "a"}, {"id": "b"}], [{"id": "a", "n": None}, {"id": "b"}], [["a"], ["b"]], ["a", "b"], ["a"],
+    [["a", 3], ["b", 1]],
+    ["a\t3", "b\t1"], ["a\t3.0", "b\t1"], ["a\t4", "b\t1"], ["a\tx", "b\t1"],
+    [{"x": "a", "y": 3}, {"x": "b", "y": 1}], ["a\t3"],
+    ["a\t3", "b\t1", "c\t"], ["x\\ty\t", "true\tfalse"], ["x\ty\t", "true\tfalse"], [["x\ty", None], [True, False]],
+    [["x", 2], ["y", 1]], [["y", 1], ["x", 2]], [["x", 2]], [["x", 2], ["y", True]], [["x", 2], ["y", 1], ["y", 1]],
+    [{"k": "x", "count": 2}, {"k": "y", "n": 1.0}], [{"x": 2}, {"y": 1}],
+    [{"k": "x", "a": 2, "b": 1}, {"k": "y", "a": 1}],
+    [{"k": "x", "count": "2"}, {"k": "y", "count": 1}], [{"count": 2}, {"k": "y", "count": 1}], ["x", "y"],
+    ["y", "x"], ["x", "x"],
+    ["x", "y", "y"], ["x", None], [None, "x"],
+]  # fmt: skip
+
+
+def key(record: Any) -> float | None:
+    """What they are ranked by."""
+    return number_of(record.get("n"))
+
+
+EXPECTED: dict[str, Expected] = {
+    "all": Selection([A, B], [True, True]),
+    "the first": Selection([A, B], [True, False]),
+    "the second": Selection([A, B], [False, True]),
+    "the first, perhaps": Selection([A, B], [None, True]),
+    "none": Selection([A, B], [False, False]),
+    "perhaps any": Selection([A, B, C], [None, None, None]),
+    "ranked": Ranking([C, B, A], key),
+    "the first two": Ranking([C, B, A], key, 2),
+    "the first of one": Ranking([A], key, 2),
+    "ties": Ranking([D, B, A], key),
+    "ties with none": Ranking([D, B, A, C], key, 4),
+    "twice the same": Ranking([A, A], key),
+    "ordered": ByOrder([A, B, C], "id"),
+    "ordered by numbers": ByOrder([B, A], "n"),
+    "ordered with nothing": ByOrder([A, C, B], "n"),
+    "cut": Projection([A, B], ("id",)),
+    "cut to all": Projection([{"id": "a"}, {"id": "b"}], ("id",)),
+    "cut with more": Projection([{"id": "a", "n": 3, "m": 1}], ("id", "n")),
+    "rows": Table([("a", 3), ("b", 1)]),
+    "a row": Table([("a", 3)]),
+    "rows with nothing": Table([("a", 3), ("b", 1), ("c", None)]),
+    "rows of texts": Table([("x\ty", None), (True, False)]),
+    "no rows": Table([]),
+    "counts": Counts("k", {'"x"': ("x", 2), '"y"': ("y", 1)}, descending=False),
+    "counts, most first": Counts("k", {'"x"': ("x", 2), '"y"': ("y", 1)}, descending=True),
+    "counts of one": Counts("k", {'"x"': ("x", 2)}, descending=True),
+    "counts of nothing": Counts("k", {}, descending=True),
+    "distinct": Distinct(["x", "y"]),
+    "distinct with nothing": Distinct(["x", None]),
+    "long": Selection([{"id": "x" * 999}, A, B], [True] * 3),
+    "longer": Selection([{"id": "x" * 1001}, A, B], [True] * 3),
+    "without names": Selection([{"n": 1}, {"id": ""}], [True] * 2),
+    "an empty name": Selection([{"id": ""}], [True]),
+}
+
+
+def of(expected: Expected) -> Said:
+    """What it is in words, and which of the outputs are it."""
+    return lambda: [expected.text(), *(json.dumps(v) for v in VALUES if expected.met_by(v))]
+
+
+CASES: Cases = {name: of(expected) for name, expected in EXPECTED.items()}
