@@ -112,14 +112,12 @@ def field_paths(program: str) -> list[tuple[str, ...]]:
     found = [t for t in tokens(program) if t.kind not in ("space", "comment")]
     paths: list[tuple[str, ...]] = []
     path = _NO_PATH
-    end = -1
     for before, token, after in zip([None, *found], found, [*found[1:], None], strict=False):
         name = token.text[1:] if token.kind == "field" else None
         if token.kind == "string" and before is not None and before.text == ".":
             name = token.value
         if name is not None:
-            known = path if token.start in (end, end + 1) else _NO_PATH
-            path = (*known, name)
+            path = (*path, name)
             end = token.start + len(token.text)
             if after is None or not (after.kind == "field" and after.start == end):
                 paths.append(path)

@@ -33,6 +33,8 @@ WORDS = [
     "é 漢", "a\\|b", "a'|'b", "a\\'b", "a\r", '"\\', "a\\\\", "!a", "a=b c", "[a]",
 ]  # fmt: skip
 PIPELINES = [
+    "jq --x . f", "jq -- . - f", "cat - f | jq .", "cat -x -y f | jq .", "tail -n x -n +2 f | jq .",
+    "tail -n +2 - | jq . -", "a | (b)",
     "jq . f", "tail -n +2 f | jq .", "tail -n+2 f | jq .", "tail --lines=+2 f | jq .", "tail --lines +2 f | jq .",
     "tail -n 2 f | jq .", "tail -2 f | jq .", "tail +2 f | jq .", "tail f | jq .", "tail -n +1 f | jq .",
     "tail -n +0 f | jq .", "tail -n +3 f | jq .", "tail -n x f | jq .", "tail -n", "tail -n +2", "tail -n +2 | jq . f",

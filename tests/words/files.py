@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
 from lro_spec.file_rules import FileState, judge_file
 from lro_spec.findings import Finding
+from lro_spec.physical_lines import Block
+from lro_spec.streams import unpacked
 from tests.words import Cases
 
 HEADER: dict[str, Any] = {
@@ -45,11 +49,45 @@ def of(
     return say
 
 
+class Reader:
+    """Tells what it is given."""
+
+    def __init__(self, schema: object) -> None:
+        self.schema = schema
+        self.told: list[str] = []
+
+    def take(self, records: list[dict[str, Any]], block: Block, fit: bool) -> Iterator[Finding]:
+        first, last = records[0]["id"], records[-1]["id"]
+        place = f"line {block.number}, byte {block.offset}, {len(block.lines)} lines"
+        self.told.append(f"{len(records)} from {first!r} to {last!r}, {place}" + (", fit" if fit else ""))
+        return iter(())
+
+
+def taken(*lines: Any, end: bytes = b"\n", schema: object = None) -> Any:
+    """The same with what a reader of the records is given."""
+
+    def say() -> list[str]:
+        reader = Reader(schema)
+        texts = [line if isinstance(line, bytes) else _line(line) for line in lines]
+        found = judge_file(io.BytesIO(b"\n".join(texts) + end), FileState("lro-6400", reader))
+        return [*map(told, found), *reader.told[:2], *reader.told[2:][-2:]]
+
+    return say
+
+
+def of_bytes(data: bytes) -> Any:
+    """What is said of bytes that have to be unpacked."""
+    return lambda: [
+        told(f).partition(", got")[0] for f in judge_file(unpacked(io.BytesIO(data)), FileState("lro-6400"))
+    ]
+
+
 def _line(value: Any, **changed: Any) -> bytes:
     return json.dumps({**value, **changed} if changed else value, separators=(",", ":"), ensure_ascii=False).encode()
 
 
 head = partial(_line, HEADER)
+MANY = [{"id": str(n), "title": "x" * 30} for n in range(3000)]
 DEEP = b'{"id":"b","x":' + b"[" * 100_000 + b"]" * 100_000 + b"}"
 LONG = json.dumps({"id": "b", "title": "x" * 200, "tags": [1]}).encode()
 
@@ -97,6 +135,23 @@ CASES: Cases = {
     "a very long integer": of(HEADER, A, b'{"id":"b","x":' + b"1" * 4001 + b"}"),
     "half a surrogate pair": of(HEADER, A, b'{"id":"b","x":"\\uD800"}'),
     "an escaped quote by number": of(HEADER, A, b'{"id":"b","x":"\\u0022"}'),
+    "byte order mark, not UTF-8": of(b'\xef\xbb\xbf{"type":"\xff"}', A),
+    "byte order mark, too long": of(b"\xef\xbb\xbf" + head(), A, limit=150),
+    "an id twice in a later block": of(head(count=3002), *MANY, {"id": "2999"}, {"id": "é", "title": "2999"}),
+    "a header in a later block": of(head(count=3000), *MANY, HEADER),
+    "carriage returns in a later block": of(head(count=3002), *MANY, b'{"id":"a"}\r', b'{"id":"b"}\r'),
+    "a carriage return within a later block": of(head(count=3001), *MANY, b'{"id":"a",\r"title":"b"}'),
+    "faults in a later block": of(head(count=3002), *MANY, {"id": ""}, {"id": "a", "content": "x"}),
+    "records that are read": taken(HEADER, A, B),
+    "records that are read, without a line feed": taken(HEADER, A, {"id": ""}, B, end=b""),
+    "records that are read by blocks": taken(head(count=3001), *MANY, {"id": "a", "x": 1}),
+    "records that are read and fit": taken(head(count=3000), *MANY, schema={"required": ["title"]}),
+    "records that are read and do not fit": taken(head(count=3001), *MANY, A, schema={"required": ["title"]}),
+    "compressed and cut off": of_bytes(gzip.compress(b"\n".join((head(), _line(A), _line(B))) * 1000, mtime=0)[:60]),
+    "compressed and cut off further on": of_bytes(
+        gzip.compress(b"\n".join(map(_line, (HEADER, *MANY))), compresslevel=0, mtime=0)[:-20]
+    ),
+    "compressed and wrong": of_bytes(b"\x1f\x8b\x08\x00" + b"x" * 30),
     "nested too deep": of(HEADER, A, DEEP),
     "text that is no JSON": of(HEADER, b"a" * 70 + b'{"id"', B),
     "a delimiter lacks": of(HEADER, A, b'{"id":"b" "x":1}'),

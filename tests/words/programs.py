@@ -7,6 +7,8 @@ from lro_spec.shellwords import RecipeSyntaxError
 from tests.words import Cases, Said
 
 PROGRAMS = [
+    "env:1,", "{env:", "{a,env:1}", "{a:1,env:1}",
+    '["b"] | ["c"]', "a[b]", '.a["b"', ".a.b.c", ".a|.b.c", '"a\\("b")c\\(1)"',
     ".", "", "  ", ".a", ".a.b", ".a .b", ".a. b", '."a"', '.a."b".c', '. "a"', '.["a"]', '.a["b"]', '["a"]', '$x["a"]',
     'f["a"]', '(.)["a"]', '[.]["a"]', '.a | ["b"]', "{id, title}", "{id}", "{id: .a}", '{"id": 1}', '{"a": "b"}',
     "{a: 1, b, c: .d}", "{(.a): 1}", "{$x}", "{a, env: 1}", "{env}", "{env: 1}", "env", ".env", "env.A", "$ENV",

@@ -125,6 +125,21 @@ def seen(number: int) -> Said:
     return lambda: [str(bool(one := agrees(9, RUNS[number], [3]))), one.expected, one.observed, str(one.erratum)]
 
 
+RANKED: list[Any] = [{"id": n, "provenance": {"confidence": n / 4}} for n in (3, 2, 1)]
+HEAD = {"type": "lro_header"}
+
+
+def told_of(number: int, records: list[Any], output: list[Any], header: Any = None, **run: Any) -> Said:
+    """What comes of an output, and of a run that did not go well."""
+    known: dict[str, Any] = {"status": 0, "stderr": "", "timed_out": False, "engine": "jq", "problem": "", **run}
+
+    def say() -> list[str]:
+        one = agrees(number, JqRun(stdout=_text(output), **known), records, header=header)
+        return [f"{one.ok}, with the header {one.with_header}", one.expected, one.observed, str(one.erratum)]
+
+    return say
+
+
 def _text(values: list[Any]) -> bytes:
     return "\n".join(json.dumps(v) for v in values).encode()
 
@@ -145,6 +160,24 @@ def _candidates(some: list[Any]) -> list[list[Any]]:
     ]  # fmt: skip
 
 
+AGREED: Cases = {
+    "right": told_of(4, RANKED, RANKED),
+    "right, as an array": told_of(4, RANKED, [RANKED]),
+    "right, and an array more": told_of(4, RANKED, [RANKED, RANKED]),
+    "right, after an error": told_of(4, RANKED, RANKED, status=5),
+    "right, after a limit": told_of(4, RANKED, RANKED, status=5, problem="ran out of time"),
+    "right but for what the text's own command fails on": told_of(4, [*RANKED, {}], [*RANKED, {}], status=5),
+    "right, after a limit, where the text's fails": told_of(4, [*RANKED, {}], [*RANKED, {}], problem="too much"),
+    "wrong": told_of(4, RANKED, RANKED[:2]),
+    "with the header": told_of(4, RANKED, [*RANKED, HEAD], HEAD),
+    "with the header that nobody tells of": told_of(4, RANKED, [*RANKED, HEAD]),
+    "right, and the header is told of": told_of(4, RANKED, RANKED, HEAD),
+    "wrong, and the header is told of": told_of(4, RANKED, RANKED[:2], HEAD),
+    "rows in quotes": told_of(1, RANKED, ["\t0.75", "\t0.5", "\t0.25"]),
+    "rows as arrays": told_of(1, RANKED, [[None, 0.75], [None, 0.5], [None, 0.25]]),
+    "one row": told_of(1, RANKED[:1], [[None, 0.75]]),
+    "counts, least first": told_of(8, [{"namespace": n} for n in "aab"], [["b", 1], ["a", 2]]),
+}
 PROBED = [
     'jq --arg a x \'select(.title | test($a))\' f', 'jq --arg b x \'.a\' f', 'jq --argjson a \'"x"\' \'$a\' f',
     'jq --argjson a 1 \'$a, "y"\' f', 'jq \'test("x"; "i")\' f', 'jq \'"" // "x"\' f', "jq . f", 'jq . f | jq \'"x"\'',
@@ -167,6 +200,7 @@ CASES: Cases = {
     **{f"text {text[:30]!r} ({len(text)})": read(text) for text in TEXTS},
     **{f"equal {i}": compared(a, b) for i, (a, b) in enumerate(PAIRS)},
     "too deep": lambda: [str(too_deep(loads("[" * n + "]" * n), 4)) for n in (1, 4, 5, 6)] + [str(too_deep(3))],
+    **AGREED,
     **{f"output {n}": seen(n) for n in range(len(RUNS))},
     "numbers": lambda: [repr(number_of(v)) for v in (1, -0.0, True, "1", None, 10**400, -(10**400), 1.5)],
     "shown": lambda: [shown(t) for t in ("a\tb", "é\x1b[0m", "x" * 300, "x" * 301, "\n" * 200)],
