@@ -171,7 +171,7 @@ def local_target(root: Mapping[str, Any], reference: object) -> Any:
     if not isinstance(reference, str) or not reference.startswith("#"):
         return None
     target: Any = root
-    for part in unquote(reference[1:]).split("/")[1:]:
+    for part in unquote(reference).split("/")[1:]:
         key = part.replace("~1", "/").replace("~0", "~")
         members = cast("dict[str, Any]", target) if isinstance(target, dict) else dict(_indexed(target))
         if key not in members:

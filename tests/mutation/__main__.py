@@ -52,15 +52,23 @@ def main() -> int:
     few = _sample(names, given.sample) if given.sample is not None else None
     viable = few or {name: mutants_of(importlib.import_module(name)).viable for name in names}
     run = _Run(viable, fates, until, given)
+
+    def units(quick: bool) -> None:
+        files = {f for n in names if run.left[n] for f in tested().get(n, CHECK_TESTS) if quick is (f in QUICK)}
+        if files and time.monotonic() < until:
+            with_units(sorted(files), lambda units: run.use(units, names, look=tested()))
+
+    if given.again:  # what recordings did not notice, a new test may
+        units(quick=True)
     for first, group in _judged_together(name for name in names if run.left[name]):
         # Calls and files remember what was made of them, and no check can change that: so once is enough.
         mine = first if first.startswith(CHECKS) else None
         judging = Judging(load(servers(first, given.sound), given.keep / "recordings"), mine)
         run.use(judging, group, here=mine is not None)
-    for quick in (True, False):
-        files = {f for n in names if run.left[n] for f in tested().get(n, CHECK_TESTS) if quick is (f in QUICK)}
-        if files and time.monotonic() < until and (quick or not given.quick):
-            with_units(sorted(files), lambda units: run.use(units, names, look=tested()))
+    if not given.again:
+        units(quick=True)
+    if not given.quick:
+        units(quick=False)
     return 0
 
 

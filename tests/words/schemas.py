@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from lro_spec.bounded_schemas import is_bounded, is_tame, judge_here, local_target, messages
-from lro_spec.line_schemas import is_vacuous, judge_lines, schema_problem
+from lro_spec.line_schemas import is_vacuous, judge_lines, lines_violating, schema_problem
 from lro_spec.schema_gate import foreign_gate, is_plain_schema, joint_gate, passes
 from tests.words import Cases, Said
 
@@ -67,6 +67,14 @@ SCHEMAS: dict[str, Any] = {
     "just small enough": {"allOf": [{}] * 1999},
     "just too large": {"allOf": [{}] * 2000},
     "with an id": {"$id": "urn:y", **NAMED},
+    "fields that no record has, many": {"properties": dict.fromkeys("zyxwvu", {})},
+    "fields as keywords, of any draft": {"$schema": "urn:x", "id": {}, "n": 1},
+    "annotations only": {"title": "x", "description": "y", "id": "urn:z", "$schema": "urn:x"},
+    "a name that is not there in others": {"required": ["x"], "properties": {"y": {}}},
+    "a condition on the third": {"not": {"required": ["n"]}, "properties": {"z": {}}},
+    "patterns beside others": {"properties": {"id": {"pattern": "\\p{L}", "type": "string"}, "n": {"pattern": "^y"}}},
+    "data before a fault": {"allOf": [{"default": {"$ref": "#/x"}, "uniqueItems": True}]},
+    "definitions that cost": {"$defs": {"a": {"uniqueItems": True}}, "definitions": {"a": {"uniqueItems": True}}},
     "with a minimum": {"properties": {"n": {"minimum": 1, "type": "integer"}}},
 }
 
@@ -88,11 +96,12 @@ def of(whole: object) -> Said:
             said.append(f"plain {plain}, joint {joint_gate('any', schema) is not None}")
         gate = foreign_gate(schema)
         said.append(f"gate {[passes(gate, r) for r in RECORDS] if gate else None}")
+        if problem is None and is_bounded(schema):
+            said.append(f"violated {[m and m.startswith('/') and m[:4] for m in messages(schema, RECORDS)]}")
         if problem is None:
             said.append(f"vacuous: {is_vacuous(schema, ())}")
             if is_tame(schema):  # others are judged by a process of their own, which takes its time
                 said.append(f"of these: {is_vacuous(schema, RECORDS)}")
-                said.append(f"judged {[m and m.startswith('/') and m[:4] for m in messages(schema, RECORDS)]}")
                 for limit in (1, 2, 10):
                     both = judge_here(schema, RECORDS, limit, 60.0), judge_lines(schema, RECORDS, limit, 60.0)
                     said += [f"at most {limit}: {j.judged}, {[n for n, _ in j.violations]}" for j in both]
@@ -104,7 +113,20 @@ def of(whole: object) -> Said:
 TARGETS = ["#", "#/a", "#/a/b", "#/a/b/0", "#/a/b/1/c", "#/a/b/2", "#/a/b/x", "#/x~1y", "#/x~0y", "#/%61", "x", 3, "#a"]
 DOCUMENT = {"a": {"b": [1, {"c": 2}]}, "x/y": 5, "x~y": 6}
 
+
+def limited(*limit: Any) -> Said:
+    """How many violations are told of twenty."""
+    return lambda: [
+        str(len(lines_violating(NAMED, [{}] * 20, *limit))),
+        str(judge_lines(NAMED, [{}] * 20, *limit).judged),
+    ]
+
+
 CASES: Cases = {
+    "a message that is long": lambda: [str(len(schema_problem({"type": "x" * n}) or "")) for n in (10, 200, 298, 500)],
+    "no more than": limited(),
+    "no more than three": limited(3),
+    "of text in records": lambda: [str(len(m or "")) for m in messages({"const": 1}, ["x" * 10, "x" * 285, "x" * 400])],
     **{name: of(schema) for name, schema in SCHEMAS.items()},
     **{f"target {t}": lambda t=t: [repr(local_target(DOCUMENT, t))] for t in TARGETS},
 }

@@ -1,0 +1,63 @@
+"""Survivors that are accepted by a rule, because what they change is the same each time; each rule with its reason."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from tests.mutation.mutants import Mutant
+
+
+@dataclass(frozen=True, slots=True)
+class Alike:
+    """A kind of change that nothing could be expected to notice."""
+
+    reason: str
+    before: re.Pattern[str]
+    """What stands before the change, up to it."""
+    old: re.Pattern[str]
+    """What is changed, and what follows it, from its beginning on."""
+    new: re.Pattern[str]
+    """What stands there then."""
+
+
+def _alike(reason: str, before: str, old: str, new: str) -> Alike:
+    return Alike(reason, re.compile(f"(?:{before})$"), re.compile(old), re.compile(new))
+
+
+ALIKE = (
+    _alike("the text is cut for the reader at about this length", r"\bshow\([\w.\[\]()' ]+, ", r"\d+\)", r" ?\d+\)"),
+    _alike(
+        "flags of a pattern have one bit each, so that their sum is their union",
+        r"\bre\.[A-Z]+ ",
+        r"\| re\.",
+        r"[+^] re\.",
+    ),
+    _alike(
+        "a limit on time, on memory, or on what is read or remembered at once, with room to spare",
+        r"^(?:PATIENCE_S|_ONE_S|_START_S|_MEMORY|_OUTPUT|_SAMPLE_BYTES|_CHUNK|_BATCH|_REGEX_BYTES|_MAX_FIELDS"
+        r"|_MUTANT_RECORDS) = .*|maxsize=|timeout_s: float = |timeout=2 ?\*?",
+        r"",
+        r"",
+    ),
+    _alike(
+        "nothing is shorter than nothing, so that an order holds where equality does",
+        r"\blen\([\w.]+\) ",
+        r"== 0",
+        r"<= 0",
+    ),
+)
+
+
+def alike(mutant: Mutant) -> str | None:
+    """Why nothing could be expected to notice a mutant, by the first rule that it falls under; None where none does."""
+    same = (a == b for a, b in zip(mutant.before, mutant.after, strict=False))
+    at = next((n for n, equal in enumerate(same) if not equal), min(len(mutant.before), len(mutant.after)))
+    # Numbers that begin alike: the change is that of the whole number.
+    start = len(mutant.before[:at].rstrip("0123456789"))
+    for rule in ALIKE:
+        for cut in {at, start}:
+            before, old, new = mutant.before[:cut], mutant.before[cut:], mutant.after[cut:]
+            if rule.before.search(before) and rule.old.match(old) and rule.new.match(new):
+                return rule.reason
+    return None
