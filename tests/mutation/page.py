@@ -6,9 +6,10 @@ import importlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
+from tests.mutation.alike import alike
 from tests.mutation.judging import CHECKS
 from tests.mutation.kept import Entry, Fates, accepted
-from tests.mutation.mutants import ROOT, Mutant, mutants_of
+from tests.mutation.mutants import ROOT, Key, Mutant, mutants_of
 from tests.mutation.targets import VALIDATION, VERDICTS, judged, tested
 from tests.mutation.trying import ERROR, KILLED, SURVIVES, TEST, TIME, UNREACHED, UNTRIED, VERDICT, WORDS
 
@@ -37,12 +38,15 @@ def write(fates: Fates) -> int:
     rows: list[Sequence[str]] = []
     everything: Counter[str] = Counter()
     left: list[tuple[Mutant, Entry | None]] = []
+    ruled: dict[Key, str] = {}
     for area, names in areas().items():
         counts: Counter[str] = Counter()
         for mutant in (m for n in names for m in found[n].viable):
             entry = fates.of(mutant)
             counts[entry.outcome if entry is not None else UNTRIED] += 1
-            if (entry is None or not entry.killed) and mutant.key not in reasons:
+            if entry is not None and not entry.killed and mutant.key not in reasons and (why := alike(mutant)):
+                ruled[mutant.key] = why
+            elif (entry is None or not entry.killed) and mutant.key not in reasons:
                 left.append((mutant, entry))
         everything += counts
         rows.append(row(area, counts))
@@ -61,7 +65,7 @@ def write(fates: Fates) -> int:
     table = _table((*titles, "not reached", "survive", "not tried"), rows)
     open_ = sum(entry is not None and entry.outcome != UNTRIED for _, entry in left)
     missing = f"{open_} more survive, and nobody has looked into them yet." if open_ else "There are no others."
-    filled = {"table": "\n".join(table), "idle": str(idle), "reasons": _reasons(reasons), "open": missing}
+    filled = {"table": "\n".join(table), "idle": str(idle), "reasons": _reasons({**reasons, **ruled}), "open": missing}
     text = HEAD
     for name, value in filled.items():
         text = text.replace(f"{{{name}}}", value)

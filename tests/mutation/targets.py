@@ -45,7 +45,7 @@ TESTS: Mapping[str, Sequence[str]] = {
         "test_following.py",
     ),
     "schemas": (*RULES, "test_line_schemas.py", "test_schemas.py"),
-    "lines": (*RULES, "test_strictjson.py", "test_validate_command.py"),
+    "lines": ("test_line_judge.py", *RULES, "test_strictjson.py", "test_validate_command.py"),
     "values": (*RULES, "test_strictjson.py", "test_messages.py", "test_tokens.py"),
 }
 """The tests that they are tried with."""
@@ -59,7 +59,7 @@ VERDICTS: Mapping[str, Sequence[str]] = {
 QUICK = (
     *("test_words.py", "test_validation_edges.py", "test_summary_edges.py", "test_naming.py", "test_timestamps.py"),
     *("test_messages.py", "test_tokens.py", "test_pipeline.py", "test_checks.py", "test_threshold_checks.py"),
-    *("test_judge.py", "test_recipe_rules.py"),
+    *("test_judge.py", "test_recipe_rules.py", "test_line_judge.py"),
 )
 """Those of these files whose tests take milliseconds; what they kill, the others need not try."""
 

@@ -1,0 +1,122 @@
+"""Lines against somebody else's schema: what is looked at when, and what is told of what there was no time for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from lro_spec import line_judge
+from lro_spec.bounded_schemas import Judgement
+from lro_spec.findings import Excerpt
+from lro_spec.json_lines import plain_object, plain_values
+from lro_spec.line_judge import LineJudge
+from lro_spec.physical_lines import Block
+
+UNBOUNDED = {"properties": {"a": {"$ref": "#"}}}
+"""A schema that only a child may look at."""
+
+
+class Child:
+    """Says what a test gives it, and remembers how many records it was given, and how much time."""
+
+    def __init__(self, *judgements: Judgement, took_s: float = 0.0) -> None:
+        self.judgements = list(judgements)
+        self.given: list[tuple[int, float]] = []
+        self.now = 0.0
+        self.took_s = took_s
+
+    def judge(self, schema: object, records: Iterable[object], limit: int, timeout_s: float) -> Judgement:
+        assert schema is UNBOUNDED
+        known = list(records)
+        assert len(known) == limit
+        self.given.append((len(known), timeout_s))
+        self.now += self.took_s
+        return self.judgements.pop(0)
+
+
+Made = Callable[..., Child]
+
+
+@pytest.fixture
+def child(monkeypatch: pytest.MonkeyPatch) -> Made:
+    def make(*judgements: Judgement, took_s: float = 0.0) -> Child:
+        made = Child(*judgements, took_s=took_s)
+        monkeypatch.setattr(line_judge, "judge_in_child", made.judge)
+        monkeypatch.setattr(line_judge, "time", SimpleNamespace(monotonic=lambda: made.now))
+        return made
+
+    return make
+
+
+def block(*records: dict[str, Any]) -> tuple[list[dict[str, Any]], Block]:
+    return list(records), Block(5, 0, [json.dumps(r).encode() for r in records])
+
+
+def many(count: int) -> tuple[list[dict[str, Any]], Block]:
+    return block(*({"n": n} for n in range(count)))
+
+
+def test_a_tame_schema_is_judged_as_the_lines_come() -> None:
+    judge = LineJudge({"required": ["id"]})
+    (found,) = judge.take(*block({"id": "a"}, {"n": 1}))
+    assert (found.line, found.column, found.excerpt) == (6, 1, Excerpt('{"n": 1}', 0))
+    assert list(judge.take(*block({"n": 1}, {"n": 2}), fit=True)) == []
+    assert list(judge.end()) == []
+
+
+def test_others_are_judged_five_hundred_lines_at_a_time(child: Made) -> None:
+    made = child(Judgement(500, ((0, "x"), (499, "y"))), Judgement(1, ()))
+    judge = LineJudge(UNBOUNDED)
+    assert [(f.line, f.observed) for f in judge.take(*many(501))] == [(5, "x"), (504, "y")]
+    assert list(judge.end()) == []
+    assert made.given == [(500, 5.0), (1, 5.0)]
+
+
+def test_a_line_that_takes_all_the_time_is_told_and_so_is_how_many_follow(child: Made) -> None:
+    child(Judgement(2, ((0, "x"), (2, "stuck"))))
+    judge = LineJudge(UNBOUNDED)
+    assert list(judge.take(*many(7))) == []
+    one, stuck, rest = judge.end()
+    assert [(f.line, f.observed) for f in (one, stuck)] == [(5, "x"), (7, "stuck")]
+    assert (rest.message, rest.observed) == ("4 lines were not held against line_schema", "3 lines judged until then")
+    assert (rest.line, rest.severity) == (None, "warning")
+
+
+def test_all_looks_together_have_a_limit(child: Made) -> None:
+    made = child(Judgement(500, ()), Judgement(500, ()), took_s=2.0)
+    judge = LineJudge(UNBOUNDED, 3.0)
+    assert list(judge.take(*many(1700))) == []
+    (rest,) = judge.end()
+    assert made.given == [(500, 3.0), (500, 1.0)]
+    assert (rest.message, rest.observed) == (
+        "700 lines were not held against line_schema",
+        "1000 lines judged until then",
+    )
+    assert rest.expected == "a schema that takes less than 3 s for the lines that need a close look"
+
+
+@pytest.mark.parametrize(
+    ("lines", "values"),
+    [
+        ([b'{"a":1}', b'{"b":2}'], [{"a": 1}, {"b": 2}]),
+        ([b'{ "a": 1 }', b"3"], [{"a": 1}, 3]),
+        ([b'{"a":1}', b'{"a":1,"a":2}'], None),
+        ([b'{"a":1,"a":2}', b'{"a":1}'], None),
+        ([b'{ "a":1}', b'{"a":1,"a":2}'], None),
+        ([b'{"a":"\\u0022\\u0022","b":1,"b":2}'], None),
+        ([b'{"a":"\\u0022"}'], None),
+        ([b'{"a":"u0022"}'], [{"a": "u0022"}]),
+        ([b'{"a":"\\n"}'], [{"a": "\n"}]),
+        ([b"NaN"], None),
+        ([b"[" * 2000 + b"]" * 2000], None),
+        ([], []),
+    ],
+)
+def test_lines_are_read_at_once_where_they_mean_one_thing(lines: list[bytes], values: list[Any] | None) -> None:
+    assert plain_values(lines) == values
+    for line, value in zip(lines, values or [], strict=False):
+        assert plain_object(line) == (value if isinstance(value, dict) else None)
