@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import io
 import json
+from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta, timezone
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from lro_spec import streams
 from lro_spec.editions import edition
 from lro_spec.findings import Excerpt, Finding, excerpt, in_text, pointer, shown
 from lro_spec.header_rules import moment, resembles_header, utc, validate_header
@@ -191,6 +194,12 @@ class TestTexts:
         assert str(finding) == "f:3:4: warning: R /a: wrong: expected one, got two — mend it"
         assert str(Finding("R", "", "wrong", "one", "two", line=3)) == "3: R: wrong: expected one, got two"
 
+    def test_begin_with_a_line_that_is_empty(self) -> None:
+        finding = Finding("LRO-FILE-01", "", "wrong", "", "")
+        for at, line, column, part in ((0, 1, 1, ""), (1, 2, 1, "ab"), (2, 2, 2, "ab")):
+            found = in_text(finding, "\nab", at)
+            assert (found.line, found.column, found.excerpt) == (line, column, Excerpt(part, column - 1))
+
     def test_pointers_are_escaped(self) -> None:
         assert pointer(["a/b", 0, "c~d"]) == "/a~1b/0/c~0d"
 
@@ -276,6 +285,44 @@ class TestStreams:
     def test_names_lose_the_suffix_of_compression(self, name: str, plain: str) -> None:
         assert plain_name(name) == plain
 
+    @pytest.mark.parametrize(
+        ("start", "is_zstd"),
+        [
+            (b"\x28\xb5\x2f\xfd", True),
+            (b"\x28\xb5\x2f\xfd\x00", True),
+            (b"\x28\xb5\x2f\xfe", False),
+            (b"\x29\xb5\x2f\xfd", False),
+            (b"\x50\x2a\x4d\x18", True),
+            (b"\x55\x2a\x4d\x18", True),
+            (b"\x5f\x2a\x4d\x18", True),
+            (b"\x4f\x2a\x4d\x18", False),
+            (b"\x60\x2a\x4d\x18", False),
+            (b"\x55\x2a\x4d\x19", False),
+            (b"\x55\x2a\x4d", False),
+            (b"\x55\x55\x2a\x4d\x18", False),
+        ],
+    )
+    def test_are_known_by_how_they_begin(self, start: bytes, is_zstd: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+        def without(name: str) -> None:
+            raise ImportError(name)
+
+        monkeypatch.setattr(streams, "importlib", SimpleNamespace(import_module=without))
+        with pytest.raises(streams.NoZstdError) if is_zstd else nullcontext():
+            assert unpacked(io.BytesIO(start)).read() == start
+
+    def test_are_asked_for_no_more_than_is_looked_at(self) -> None:
+        asked: list[int] = []
+        source = io.BytesIO(b"abcdef")
+
+        def read(size: int) -> bytes:
+            asked.append(size)
+            return source.read(min(size, 1))
+
+        slow: Any = SimpleNamespace(read=read)
+        stream = Peekable(slow)
+        assert (stream.peek(3), asked) == (b"abc", [3, 2, 1])
+        assert (stream.read(0), stream.read(1), stream.peek(2), asked) == (b"", b"a", b"bc", [3, 2, 1])
+
     def test_that_break_off_say_so(self) -> None:
         with pytest.raises(DamagedError, match="ended before"):
             unpacked(io.BytesIO(b"\x1f\x8b\x08")).read()
@@ -298,6 +345,11 @@ class TestIds:
         seen = SeenIds(limit=2, few=1)
         assert [seen.add(id, 10 + n) for n, id in enumerate("abcdcad")] == [True] * 5 + [False, True]
         assert (seen.count, sorted(seen.late())) == (2, [14, 16])
+
+    def test_those_of_lines_in_a_row_are_found_on_their_lines(self) -> None:
+        seen = SeenIds(limit=1, few=1)
+        assert seen.add_all(["a", "b", "c", "b", "d", "c"], 10) == []
+        assert sorted(seen.late()) == [13, 15]
 
     def test_those_that_were_written_out_are_found_too(self) -> None:
         seen = SeenIds(limit=1)

@@ -26,6 +26,18 @@ def _alike(reason: str, before: str, old: str, new: str) -> Alike:
 
 
 ALIKE = (
+    _alike(
+        "which share a hash is kept in is no matter, as long as it is the same each time",
+        r"^share = \(hashed.*",
+        "",
+        "",
+    ),
+    _alike(
+        "a quick way: what does not take it goes the slow one, and nothing else comes of it",
+        r"^if (?:self\._few is not None and|not fit|again|orjson is|lines and \(max_line_bytes) .*",
+        "",
+        "",
+    ),
     _alike("the text is cut for the reader at about this length", r"\bshow\([\w.\[\]()' ]+, ", r"\d+\)", r" ?\d+\)"),
     _alike(
         "flags of a pattern have one bit each, so that their sum is their union",

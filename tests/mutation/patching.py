@@ -157,9 +157,8 @@ def _reclass(old: type, new: type) -> None:
     if _is_made_once(old):
         raise Unpatchable("the members of an enumeration are made once")
     for name, value in vars(new).items():
-        if name in ("__dict__", "__weakref__", "__doc__", "__module__", "__qualname__") or name in getattr(
-            old, "__slots__", ()
-        ):
+        kept = ("__dict__", "__weakref__", "__doc__", "__module__", "__qualname__")
+        if name in (*kept, *getattr(old, "__slots__", ()), *getattr(old, "_fields", ())):
             continue
         setattr(old, name, value)
         if isinstance(value, functools.cached_property):
@@ -167,7 +166,7 @@ def _reclass(old: type, new: type) -> None:
 
 
 def _is_made_once(kind: type) -> bool:
-    return issubclass(kind, tuple) or type(kind).__name__ == "EnumType"
+    return type(kind).__name__ == "EnumType"
 
 
 def _rebind(name: str, old: object, new: object) -> None:
