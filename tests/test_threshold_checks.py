@@ -257,7 +257,12 @@ class TestSizes:
 class TestGuidance:
     def judged(self, guidance: str, check: str = "guidance_is_true", **other: Any) -> Any:
         summary = {"count": 1000, "estimated_tokens": 20_000, "detail": "light", **other}
-        descriptor: dict[str, Any] = {"guidance": guidance, "file_path": "/out/a.jsonl", "jq_recipes": ONE * 3}
+        descriptor: dict[str, Any] = {
+            "guidance": guidance,
+            "file_path": "/out/a.jsonl",
+            "jq_recipes": ONE * 3,
+            "summary": summary,
+        }
         one = call(descriptor=descriptor, summary=summary, header={}, filed=[])
         return judged(f"guidance.{check}", survey=survey(one, tools=[]), text=edition("lro-6400"))
 

@@ -13,6 +13,7 @@ from lro_spec.file_rules import FileState, judge_file
 from lro_spec.findings import Finding
 from lro_spec.physical_lines import Block
 from lro_spec.streams import unpacked
+from lro_spec.summary_rules import Facts
 from tests.words import Cases
 
 HEADER: dict[str, Any] = {
@@ -55,6 +56,11 @@ class Reader:
     def __init__(self, schema: object) -> None:
         self.schema = schema
         self.told: list[str] = []
+        self.facts = Facts()
+        self.ready = False
+
+    def join(self, facts: Facts, records: int) -> None:
+        self.told.append(f"{records} in all, {facts.characters} characters")
 
     def take(self, records: list[dict[str, Any]], block: Block, fit: bool) -> Iterator[Finding]:
         first, last = records[0]["id"], records[-1]["id"]
