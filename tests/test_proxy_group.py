@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,17 @@ def test_the_proxy_of_this_package_passes_and_is_judged_again(tmp_path: Path, mo
     verdicts = [{r["id"]: r["verdict"] for r in report["requirements"]} for report in (first, second)]
     assert verdicts[0] == verdicts[1]
     assert {v for id, v in verdicts[0].items() if id.startswith("LRO-PROXY-")} == {"pass"}
+
+
+@pytest.mark.long
+@pytest.mark.timeout(200)
+def test_so_does_the_one_for_several_servers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", ROOTS)
+    proxy = {"command": [sys.executable, "-m", "lro_reference.proxy", "--config={upstream_config}"]}
+    profile = tmp_path / "lro.yaml"
+    profile.write_text(json.dumps({"server": {"command": PROBE}, "proxy": proxy}), encoding="utf-8")
+    assert main(["certify", "--level", "2", "--profile", str(profile), "--json", str(tmp_path / "a.json")]) == 0
+    assert json.loads((tmp_path / "a.json").read_text())["extensions"] == {"proxy": "pass"}
 
 
 @pytest.mark.parametrize("rest", ["--, my-server]}", '"{upstream}", "--config={upstream_config}"]}', '"x{upstream}"]}'])

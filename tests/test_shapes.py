@@ -231,3 +231,9 @@ def test_an_interceptor_gives_small_values_back_as_they_are(folder: Path) -> Non
     assert made["summary"]["operation"] == "list_issues"
     header = json.loads(Path(made["file_path"]).read_text().split("\n")[0])
     assert header["query"] == "word"
+
+
+@pytest.mark.parametrize("text", ["\ufeff[1]", '{"a":1,"a":2}', "[NaN]", "[1,]", b"\xff", ""])
+def test_what_cannot_be_written_again_is_refused(text: str | bytes) -> None:
+    with pytest.raises(exact.InexactError):
+        exact.parse(text)

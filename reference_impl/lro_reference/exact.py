@@ -33,13 +33,7 @@ def parse(text: str | bytes) -> Any:
     except ValueError:
         pass
     try:
-        return json.loads(
-            data,
-            parse_int=_integer,
-            parse_float=_fragment,
-            parse_constant=_refuse,
-            object_pairs_hook=_object,
-        )
+        return _DECODER.decode(data.decode("utf-8", "surrogatepass"))
     except (ValueError, RecursionError) as problem:
         raise InexactError(str(problem)) from None
 
@@ -61,3 +55,8 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(made) < len(pairs):
         raise InexactError("an object has a key twice")
     return made
+
+
+_DECODER = json.JSONDecoder(
+    parse_int=_integer, parse_float=_fragment, parse_constant=_refuse, object_pairs_hook=_object
+)
