@@ -104,6 +104,22 @@ def test_a_number_that_is_shown_keeps_its_digits(digits: str) -> None:
     assert list(RECIPES["title-confidence-table"].rows(file, "", None)) == [b"t\t" + digits.encode()]
 
 
+ROWS = {
+    '{"title":"a","provenance":{"confidence":1.10}}': "a\t1.10",
+    '{"title":"said \\"a\\tb\\" \\\\","provenance":{"confidence":"0.5"}}': 'said "a\\tb" \\\\\t0.5',
+    '{"title":"not null, [a] {b} 改","provenance":{"confidence":null}}': "not null, [a] {b} 改\t",
+    '{"title":null,"provenance":null}': "\t",
+    '{"title":"","provenance":[1]}': "\t",
+    '{"title":5,"provenance":{"confidence":true}}': "5\ttrue",
+    '{"provenance":{}}': "\t",
+}
+
+
+def test_rows_of_a_table_are_cells_whatever_is_in_them() -> None:
+    file = io.BytesIO("\n".join(["{}", *ROWS]).encode() + b'\n{"title":"\xff","provenance":{"confidence":1}}\n')
+    assert list(RECIPES["title-confidence-table"].rows(file, "", None)) == [*map(str.encode, ROWS.values()), b"\t"]
+
+
 @pytest.mark.parametrize("effect", RECIPES)
 def test_n_is_the_beginning_of_the_whole_answer(effect: str, demo: list[Any]) -> None:
     word = WORDS.get(RECIPES[effect].word, "")
