@@ -12,7 +12,7 @@ import pytest
 
 from lro_conformance import profile as profiles
 from lro_conformance.engine import certify
-from lro_conformance.probing import probe, ways_in
+from lro_conformance.probing import memory_arguments, probe, ways_in
 from lro_conformance.profile import Profile, Setting
 from lro_conformance.profile.writing import profile_text
 from tests.registry import Installed
@@ -82,6 +82,33 @@ def test_flags_and_variables_are_read_from_help() -> None:
     ]
     assert [w.arg[0] for w in ways_in("output_dir", text)] == ["--out-dir={value}", "--out-dir"]
     assert list(ways_in("ttl_seconds", text)) == [Setting(env="MY_TTL_SECONDS")]
+    assert list(ways_in("output_dir", "LRO_MEMORY_RESULTS_DIR, HOME_DIRECTION")) == [
+        Setting(env="LRO_MEMORY_RESULTS_DIR")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("properties", "required", "arguments"),
+    [
+        ({"memory": {"type": "object"}}, [], {"memory": "$memory"}),
+        (
+            {"memory": {"type": "string"}, "tags": {"type": "array"}},
+            [],
+            {"memory": "$memory.content", "tags": "$memory.tags"},
+        ),
+        ({"entries": {"type": "array"}}, [], {"entries": ["$memory"]}),
+        (
+            {"text": {"type": "string"}, "kind": {"enum": ["fact"]}, "user": {"type": "string"}},
+            ["text", "user"],
+            {"text": "$memory.content", "user": "memory"},
+        ),
+        ({"path": {"type": "string"}}, ["path"], None),
+    ],
+)
+def test_what_a_tool_that_stores_is_given(properties: object, required: object, arguments: object) -> None:
+    """A memory as it may take it, and a value for what else it requires; nothing where nothing fits."""
+    tool = {"name": "add", "inputSchema": {"type": "object", "properties": properties, "required": required}}
+    assert memory_arguments(tool) == arguments
 
 
 def test_a_server_without_a_fitting_tool(tmp_path: Path) -> None:

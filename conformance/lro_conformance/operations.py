@@ -93,7 +93,7 @@ def _guessed(name: str, tool: Mapping[str, Any]) -> Operation:
         arguments[names["query"]] = _QUERIES[name]
     for required in _required(tool):
         if required not in arguments and required not in (names["limit"], names["detail"]):
-            arguments[required] = _some_value(properties.get(required, {}))
+            arguments[required] = sample_value(properties.get(required, {}))
     detail = names["detail"]
     details = _details(properties.get(detail, {})) if detail else ()
     limit = names["limit"]
@@ -169,7 +169,8 @@ def _output_schema(tool: Mapping[str, Any]) -> Mapping[str, Any] | None:
     return cast("dict[str, Any]", schema) if isinstance(schema, dict) else None
 
 
-def _some_value(schema: Any) -> Any:
+def sample_value(schema: Any) -> Any:
+    """A value that a schema of an argument admits, as far as its default, enumeration and type tell."""
     node = cast("dict[str, Any]", schema) if isinstance(schema, dict) else {}
     if "default" in node:
         return node["default"]

@@ -5,19 +5,23 @@ Nothing is stored in the server; it is started a few times, called, and made to 
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any, cast
 
 from lro_conformance.calls import Call
 from lro_conformance.judge import NotObserved
 from lro_conformance.lab import NEVER, Lab, ServerTrouble, Settings
-from lro_conformance.operations import Operation
+from lro_conformance.operations import Operation, sample_value
 from lro_conformance.profile import Cleanup, Profile, Setting
+from lro_conformance.records import as_record
+from lro_conformance.seeds import corpus
 from lro_conformance.trials.cleanup import DAY, TTL, Cleaning, clean
 from lro_conformance.wire import Run
 
@@ -28,12 +32,33 @@ HELP_S = 5.0
 """How long ``COMMAND --help`` may take."""
 
 _LIKE = {
-    "threshold_tokens": r"THRESHOLD",
-    "output_dir": r"OFFLOAD[_-]?DIR|OUT(?:PUT)?[_-]?DIR|OFFLOAD[_-]?PATH",
-    "enabled": r"OFFLOAD[_-]?ENABLED?|ENABLE[_-]?OFFLOAD|LRO[_-]?ENABLED?|OFFLOAD(?![A-Z_-])",
-    "ttl_seconds": r"TTL|EXPIR|RETENTION",
+    "threshold_tokens": r"THRESHOLD|INLINE[_-]?(?:TOKENS|LIMIT|MAX)|MAX[_-]?(?:INLINE|RESULT)|TOKEN[_-]?LIMIT",
+    "output_dir": r"(?:OFFLOAD|OUT(?:PUT)?|RESULTS?|SPILL|LRO|FILES?|TE?MP)[_-]?(?:DIR|PATH|FOLDER)",
+    "enabled": r"OFFLOAD(?:ING)?[_-]?(?:ENABLED?|ON)|ENABLE[_-]?(?:OFFLOAD|LRO)|LRO[_-]?(?:ENABLED?|ON)\b"
+    r"|(?:OFFLOAD(?:ING)?|\bLRO)(?![A-Z_-])",
+    "ttl_seconds": r"TTL|EXPIR|RETENTION|MAX[_-]?AGE|LIFETIME",
 }
 """What a flag or a variable for each setting is likely to have in its name."""
+
+MOST_WAYS = 8
+"""How many ways are tried for one setting: each takes a start or two."""
+
+_FIELDS = {
+    "id": ("id", "memory_id"),
+    "title": ("title", "name", "subject", "heading"),
+    "content": ("content", "text", "body", "note", "value", "observation", "message"),
+    "namespace": ("namespace", "category", "scope", "project", "collection"),
+    "memory_type": ("memory_type", "type", "kind"),
+    "tags": ("tags", "labels", "keywords"),
+    "created": ("created", "created_at", "timestamp"),
+    "entities": ("entities",),
+    "provenance": ("provenance",),
+    "extensions": ("extensions", "metadata"),
+}
+"""Under which names a tool may take the fields of a memory."""
+
+_WHOLE = ("memory", "record", "entry", "item", "object", "memories", "records", "entries", "items")
+"""Under which it may take all of it."""
 
 _STORING = re.compile(
     r"(store|add|create|save|write|remember|insert|capture)_?(memory|memories|note|record|entry)?", re.I
@@ -60,6 +85,8 @@ class Probed:
     """The channel on which an event was seen."""
     storing: Mapping[str, Any] | None = None
     """The tool that seems to store memories."""
+    words: str = ""
+    """What the server says of itself and of its tools."""
     inline_found: bool | None = None
     """Whether records could be found in an inline result; None when none was seen."""
 
@@ -95,6 +122,7 @@ def _first(lab: Lab, profile: Profile) -> Probed:
         info = bench.server.server_info
         made.name, made.version = str(info.get("name", "")), str(info.get("version", ""))
         made.protocol = bench.server.protocol_version or ""
+        made.words = json.dumps([bench.server.handshake, *made.tools])
         made.storing = next((t for t in made.tools if _STORING.search(str(t.get("name")))), None)
         return made
 
@@ -108,8 +136,8 @@ def _settings(lab: Lab, found: Probed, tell: Callable[[str], None]) -> None:
         ways = [w for w in (usual.get(name),) if w is not None]
         for documented in (True, False):
             if not documented:
-                texts = texts if texts is not None else _texts(found.profile)
-                ways = list(ways_in(name, texts))
+                texts = texts if texts is not None else f"{_texts(found.profile)}\n{found.words}"
+                ways = list(islice(ways_in(name, texts), MOST_WAYS))
             way = next((w for w in ways if _takes_effect(lab, found, name, {**known, name: w})), None)
             if way is not None:
                 known[name] = found.settings[name] = way
@@ -224,16 +252,46 @@ def ways_in(name: str, text: str) -> Iterator[Setting]:
             yield Setting(env=variable)
 
 
-def memory_arguments(tool: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Arguments for a tool that stores a memory: the whole object, or the fields that it has."""
-    schema = tool.get("inputSchema")
-    properties: object = cast("dict[str, Any]", schema).get("properties") if isinstance(schema, dict) else None
-    names: Iterable[str] = cast("dict[str, Any]", properties) if isinstance(properties, dict) else ()
-    whole = next((n for n in names if n in ("memory", "record", "entry", "item", "object")), None)
+def _takes(schema: object, field: str) -> bool:
+    """Whether an argument could hold this field of every memory of the suite's."""
+    node = as_record(schema)
+    options = node.get("enum")
+    if options is not None:
+        return (
+            isinstance(options, list)
+            and field == "memory_type"
+            and {m[field] for m in corpus()} <= set(map(str, options))
+        )
+    return not (field in ("tags", "entities", "provenance", "extensions") and node.get("type") == "string")
+
+
+def memory_arguments(tool: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Arguments for a tool that stores a memory: the whole object, or the fields that it has by names like theirs.
+
+    What else it requires gets a value of its type. None where nothing in its schema could hold a memory's text.
+    """
+    schema = as_record(tool.get("inputSchema"))
+    properties = as_record(schema.get("properties"))
+    if not properties:
+        return {"memory": "$memory"}
+    kinds = {name: as_record(node).get("type") for name, node in properties.items()}
+    made: dict[str, Any] = {}
+    whole = next((n for n in properties if n in _WHOLE), None)
     if whole is not None:
-        return {whole: "$memory"}
-    known = ("id", "title", "content", "namespace", "memory_type", "tags", "created", "entities", "provenance")
-    return {n: f"$memory.{n}" for n in names if n in known} or {"memory": "$memory"}
+        text, many = kinds[whole] == "string", kinds[whole] == "array"
+        made[whole] = "$memory.content" if text else ["$memory"] if many else "$memory"
+    if whole is None or kinds[whole] == "string":
+        for name, known in _FIELDS.items():
+            there = next((n for n in known if n in properties and n not in made), None)
+            if there is not None and _takes(properties[there], name):
+                made[there] = f"$memory.{name}"
+    if not {"$memory", "$memory.content"} & set(map(str, made.values())) and ["$memory"] not in made.values():
+        return None
+    required: object = schema.get("required")
+    for name in cast("list[Any]", required) if isinstance(required, list) else []:
+        if isinstance(name, str) and name not in made:
+            made[name] = sample_value(properties.get(name, {}))
+    return made
 
 
 __all__ = ["Probed", "ServerTrouble", "memory_arguments", "probe", "ways_in"]

@@ -108,13 +108,14 @@ def _seed(found: Probed) -> Iterator[str]:
     if seed is not None and seed.tool is not None:
         yield f"seed: {_flow({'tool': seed.tool, 'arguments': seed.arguments})}   # stores the suite's own memories"
         return
-    if found.storing is None:
+    from lro_conformance.probing import memory_arguments
+
+    arguments = memory_arguments(found.storing) if found.storing is not None else None
+    if found.storing is None or arguments is None:
         yield "# NOT FOUND: a tool that stores memories. Without one, the suite judges by what the server holds."
         yield '# seed: {tool: store_memory, arguments: {memory: "$memory"}}   # or {env: NAME}'
         return
-    from lro_conformance.probing import memory_arguments
-
-    known = {"tool": str(found.storing.get("name")), "arguments": memory_arguments(found.storing)}
+    known = {"tool": str(found.storing.get("name")), "arguments": arguments}
     yield "# Not tried, as it would write into the server's data. Where each process has its own (server.env), say it:"
     yield "# more is then judged (CJK scripts, any memory, any recipe)."
     yield f"# seed: {_flow(known)}"
