@@ -255,13 +255,9 @@ def ways_in(name: str, text: str) -> Iterator[Setting]:
 def _takes(schema: object, field: str) -> bool:
     """Whether an argument could hold this field of every memory of the suite's."""
     node = as_record(schema)
-    options = node.get("enum")
-    if options is not None:
-        return (
-            isinstance(options, list)
-            and field == "memory_type"
-            and {m[field] for m in corpus()} <= set(map(str, options))
-        )
+    if "enum" in node:
+        options = cast("list[Any]", node["enum"]) if isinstance(node["enum"], list) else []
+        return field == "memory_type" and all(m[field] in options for m in corpus())
     return not (field in ("tags", "entities", "provenance", "extensions") and node.get("type") == "string")
 
 
