@@ -143,6 +143,7 @@ class Command:
             while process.poll() is None:
                 most = max(most, sum(map(proportional, family(process.pid))))
                 time.sleep(0.01)
+            assert process.returncode == 0
         return most / 1024
 
     def _started(self, descriptor: Path, path: Path) -> subprocess.Popen[bytes]:
