@@ -53,13 +53,13 @@ def main() -> int:
     viable = few or {name: mutants_of(importlib.import_module(name)).viable for name in names}
     run = _Run(viable, fates, until, given)
 
-    def units(quick: bool) -> None:
+    def units(*, quick: bool, first: bool = False) -> None:
         files = {f for n in names if run.left[n] for f in tested().get(n, CHECK_TESTS) if quick is (f in QUICK)}
         if files and time.monotonic() < until:
-            with_units(sorted(files), lambda units: run.use(units, names, look=tested()))
+            with_units(sorted(files), lambda units: run.use(units, names, look=tested(), first=first))
 
     if given.again:  # what recordings did not notice, a new test may
-        units(quick=True)
+        units(quick=True, first=True)
     for first, group in _judged_together(name for name in names if run.left[name]):
         # Calls and files remember what was made of them, and no check can change that: so once is enough.
         mine = first if first.startswith(CHECKS) else None
@@ -101,8 +101,20 @@ class _Run:
         }
         """The mutants of each module that nothing has killed yet."""
 
-    def use(self, yardstick: Yardstick, names: Sequence[str], *, here: bool = False, look: Iterable[str] = ()) -> None:
-        """Try those of these modules that are left. *look*: other modules, where it matters who executes them."""
+    def use(
+        self,
+        yardstick: Yardstick,
+        names: Sequence[str],
+        *,
+        here: bool = False,
+        look: Iterable[str] = (),
+        first: bool = False,
+    ) -> None:
+        """Try those of these modules that are left.
+
+        *look*: other modules, where it matters who executes them. *first*: recordings follow, so that only what is
+        killed is kept.
+        """
         names = [name for name in names if self.left[name]]
         modules = [importlib.import_module(name) for name in dict.fromkeys([*names, *look])]
         known = baseline(yardstick, *modules, here=here)
@@ -114,7 +126,8 @@ class _Run:
                 mutants, yardstick, known, until=self._until, patience_s=given.patience, workers=given.workers
             ):
                 before = self._fates.of(fate.mutant)
-                if fate.outcome != UNREACHED or before is None:  # what recordings reach, but no unit test, is reached
+                known_better = before is not None and fate.outcome == UNREACHED  # recordings reach it, if no unit test
+                if fate.killed or not (known_better or (first and name in judged())):
                     self._fates.add(fate)
                 outcomes[fate.outcome] += 1
             self.left[name] = [m for m in mutants if (e := self._fates.of(m)) is None or not e.killed]

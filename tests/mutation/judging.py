@@ -10,6 +10,7 @@ from lro_conformance.calls import Call
 from lro_conformance.engine import LIVE
 from lro_conformance.judge import Check, checks, judge
 from lro_conformance.verdicts import Verdict
+from lro_spec.requirements import catalogue
 from tests.mutation.mutants import Mutant
 from tests.mutation.recordings import Recording
 from tests.mutation.trying import ERROR, VERDICT, WORDS
@@ -62,7 +63,9 @@ class Judging:
 
 
 def _has(recording: Recording, check: Check) -> bool:
-    return all(name in recording.evidence for name in check.needs)
+    """Whether the edition of a recording knows what a check judges, and there is what it looks at."""
+    known = {r.id for r in catalogue(recording.edition)}
+    return check.requirement in known and all(name in recording.evidence for name in check.needs)
 
 
 def _nothing(_: Call) -> str:

@@ -87,6 +87,10 @@ class Fate:
     trials: int = 0
     """How many were made."""
 
+    @property
+    def killed(self) -> bool:
+        return self.outcome in KILLED
+
 
 def baseline(yardstick: Yardstick, *modules: ModuleType, here: bool = False) -> dict[str, Known]:
     """What each trial gives, and which lines of these modules it executes.
@@ -167,7 +171,7 @@ def _work(
                 break
             earlier = killers.setdefault(mutant.place, set())
             found = fate(mutant, yardstick, known, patience_s, earlier)
-            if found.outcome in KILLED:
+            if found.killed:
                 earlier.add(found.by)
             made = pickle.dumps(found)
             os.write(write, len(made).to_bytes(4, "big") + made)
