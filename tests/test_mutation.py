@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
@@ -16,6 +17,7 @@ import pytest
 
 pytest.importorskip("cosmic_ray", reason="pip install -e '.[mutation]'")
 
+from tests.mutation.alike import alike
 from tests.mutation.judging import Judging
 from tests.mutation.kept import ACCEPTED, Fates, accept, accepted
 from tests.mutation.mutants import ROOT, Mutant, mutants_of
@@ -256,6 +258,24 @@ class TestFates:
         assert (entry.outcome, entry.by, entry.trials, entry.killed) == (SURVIVES, "by", 3, False)
         Path(str(module.__file__)).write_text(SOURCE.replace("    return 1", "    # why\n    return 1"))
         assert kept.of(pick(module, "return 1", "return 2")) is None
+
+    @pytest.mark.parametrize(
+        ("before", "after", "accepted"),
+        [
+            ("observed=show(call.text, 199),", "observed=show(call.text, 200),", True),
+            ("observed=show(call.text, 60),", "observed=show(other.text, 60),", False),
+            ("size >= 199", "size >= 200", False),
+            ("re.I | re.M,", "re.I + re.M,", True),
+            ("re.I | re.M,", "re.I & re.M,", False),
+            ("_MEMORY = 512 * 1024", "_MEMORY = 512 * 1025", True),
+            ("MEMORIES = 512", "MEMORIES = 513", False),
+        ],
+    )
+    def test_survivors_that_are_alike_are_accepted_by_a_rule(
+        self, module: ModuleType, before: str, after: str, accepted: bool
+    ) -> None:
+        mutant = replace(pick(module, "return 1", "return 2"), before=before, after=after)
+        assert (alike(mutant) is not None) is accepted
 
     def test_accepted_survivors_are_written_as_they_are_read(self, tmp_path: Path) -> None:
         reasons = accepted()
