@@ -90,12 +90,13 @@ def equal(a: Json, b: Json) -> bool:
     """
     if type(a) in _SCALARS and type(a) is type(b) and a == b:
         return True
-    try:
-        # Most values that are equal are alike to the byte, which C settles; version 0 does not tell interned strings.
-        if marshal.dumps(a, 0) == marshal.dumps(b, 0):
-            return True
-    except ValueError:  # too deep, or not JSON
-        pass
+    if type(a) in _CONTAINERS:
+        try:
+            # Most that are equal are alike to the byte, which C settles; version 0 does not tell interned strings.
+            if marshal.dumps(a, 0) == marshal.dumps(b, 0):
+                return True
+        except ValueError:  # too deep
+            pass
     return canonical(a) == canonical(b)
 
 
@@ -187,6 +188,7 @@ def _int(text: str) -> int:
 
 
 _SCALARS = (str, int, float, bool, type(None))
+_CONTAINERS = (dict, list)
 _SPELL = json.JSONEncoder(sort_keys=True).encode
 _DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_refuse, parse_float=_float, parse_int=_int)
 
