@@ -22,8 +22,11 @@ _COSTLY = frozenset(
 )
 # What stays costly where regular expressions cannot backtrack: the schema may recurse.
 _RECURSIVE = frozenset({"$dynamicRef", "$recursiveRef"})
-_MAPS = frozenset({"properties", "$defs", "definitions", "dependentSchemas"})
-_DATA = frozenset({"const", "enum", "default", "examples"})
+MAPS = frozenset({"properties", "$defs", "definitions", "dependentSchemas", "patternProperties"})
+"""Keywords whose values are schemas by name."""
+DATA = frozenset({"const", "enum", "default", "examples"})
+"""Keywords whose values are no schemas, whatever they look like."""
+_OTHERS = frozenset({"additionalProperties", "unevaluatedProperties"})
 _MESSAGE = 300
 _START_S = 10.0
 
@@ -135,23 +138,28 @@ def judge_of(schema: object) -> Callable[[object], str | None]:
 def _without_foreign_patterns(schema: object) -> object:
     """The schema less the regular expressions that JSON Schema has and Python has not, like ``\\p{L}``.
 
-    What they demand goes unjudged; the alternative is to accuse a server of Python's dialect.
+    What they demand goes unjudged; the alternative is to accuse a server of Python's dialect. The names that such an
+    expression lets through are not known, so what is said of all others is left out, too.
     """
     if isinstance(schema, list):
         return [_without_foreign_patterns(item) for item in cast("list[object]", schema)]
     if not isinstance(schema, dict):
         return schema
     kept: dict[str, object] = {}
+    others = False
     for keyword, value in cast("dict[str, object]", schema).items():
-        if keyword == "pattern" and isinstance(value, str) and not _compiles(value):
+        if keyword == "pattern" and isinstance(value, str) and not compiles(value):
             continue
         if keyword == "patternProperties" and isinstance(value, dict):
-            value = {k: v for k, v in cast("dict[str, object]", value).items() if _compiles(k)}
+            names = cast("dict[str, object]", value)
+            value = {k: v for k, v in names.items() if compiles(k)}
+            others = len(value) < len(names)
         kept[keyword] = _without_foreign_patterns(value)
-    return kept
+    return {k: v for k, v in kept.items() if not (others and k in _OTHERS)}
 
 
-def _compiles(pattern: str) -> bool:
+def compiles(pattern: str) -> bool:
+    """Whether Python takes a text for a regular expression."""
     try:
         re.compile(pattern)
     except (re.error, RecursionError, OverflowError):
@@ -202,9 +210,9 @@ def _expanded(root: object, schema: object, open_refs: tuple[str, ...], costly: 
             return over
         total += _expanded(root, target, (*open_refs, reference), costly)
     for keyword, value in cast("dict[str, object]", node).items():
-        if keyword in _DATA or keyword in ("$defs", "definitions"):
+        if keyword in DATA or keyword in ("$defs", "definitions"):
             continue
-        parts = children(cast("object", value)) if keyword in _MAPS or isinstance(value, list) else (value,)
+        parts = children(cast("object", value)) if keyword in MAPS or isinstance(value, list) else (value,)
         for part in parts:
             total += _expanded(root, part, open_refs, costly)
             if total > _MAX_EXPANDED:

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from lro_spec.editions import DEFAULT_EDITION, EDITIONS, Edition
 from lro_spec.editions import edition as edition_named
-from lro_spec.findings import Finding, from_schema, shown
+from lro_spec.findings import Finding, from_schema, pointer, shown
 from lro_spec.guidance_rules import wrong_name, wrong_recipe
 from lro_spec.name_rules import name_problem
 from lro_spec.naming import parse_file_name
@@ -119,11 +119,32 @@ def _line_schema(descriptor: dict[str, Any], _: Edition) -> Iterator[Finding]:
         expected = "a JSON Schema (draft 2020-12, or the one it declares)"
         yield Finding("LRO-DESC-09", "/line_schema", "line_schema is not a valid schema", expected, problem)
         return
+    held = list(_unheld(schema))
+    yield from held
     empty = is_vacuous(schema, ())
-    if empty is not None:
+    if empty is not None and not any(finding.severity == "error" for finding in held):
         expected = "a schema that names the fields of a record"
         hint = 'for example {"type": "object", "properties": {"id": {"type": "string"}}, "required": ["id"]}'
         yield Finding("LRO-DESC-10", "/line_schema", "line_schema describes nothing", expected, empty, hint)
+
+
+def _unheld(schema: object) -> Iterator[Finding]:
+    """What of a schema no record can be held against, each once, at its place."""
+    from lro_spec.schema_gate import foreign_gate
+    from lro_spec.schema_places import broken, dangling, foreign_patterns
+
+    for where, reference in dangling(schema):
+        message, expected = "line_schema refers to what it does not contain", "a reference within line_schema"
+        hint = "nothing is fetched: put what is meant under $defs"
+        yield Finding("LRO-DESC-09", f"/line_schema{where}", message, expected, shown(reference), hint)
+    for path, pattern in foreign_patterns(schema):
+        where, why = f"/line_schema{pointer(list(path))}", broken(pattern)
+        if why is not None:
+            message, expected = f"a pattern is no regular expression: {why}", "a regular expression (ECMA-262)"
+            yield Finding("LRO-DESC-09", where, message, expected, shown(pattern))
+        elif foreign_gate(schema) is None:
+            message, expected = "a pattern is not evaluated here: lines go unjudged by it", "one that Python has, too"
+            yield Finding("LRO-DESC-09", where, message, expected, shown(pattern), severity="warning")
 
 
 def _recipes(descriptor: dict[str, Any], text: Edition) -> Iterator[Finding]:

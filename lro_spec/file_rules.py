@@ -137,7 +137,9 @@ def _judged(
         number, hint = state.lines + 1, "nothing after this place was judged"
         message = "the compressed data ends or breaks off here"
         yield Finding(RULE, "", message, "a whole compressed file", str(problem), hint, number)
+        whole = False
     else:
+        whole = True
         if not state.lines:
             yield Finding("LRO-FILE-02", "", "the file is empty", "a header line", "0 bytes", line=1)
     for number in state.ids.late():
@@ -149,7 +151,7 @@ def _judged(
             yield replace(problem, hint="a file that was renamed may have any name; a server must not give it")
     if state.header is None or state.header_line is None:
         return
-    found = _count(state.header, state.records)
+    found = _count(state.header, state.records) if whole else ()  # how many more there were, nobody knows
     against_name = name_against_header(name, state.header, edition=named_by) if name is not None else ()
     for finding in (*found, *against_name):
         yield placed(finding, state.header_line)
@@ -282,8 +284,9 @@ def _line(line: PhysicalLine, state: FileState) -> Iterator[Finding]:
         line = line._replace(offset=3, data=line.data[3:], length=line.length - 3)
     if line.too_long:
         state.records += line.number > 1
+        # An error, for nobody knows what is in it; and of no requirement's, for the same reason.
         message, expected = "the line is too long to be judged", f"at most {len(line.data)} bytes"
-        yield Finding(RULE, "", message, expected, f"{line.length} bytes", "", line.number, severity="warning")
+        yield Finding("json", "", message, expected, f"{line.length} bytes", "", line.number)
         return
     if not line.data.strip():
         hint = "separate records by one line feed; end the file after the last"

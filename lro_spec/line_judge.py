@@ -14,7 +14,7 @@ from typing import Any
 from lro_spec.bounded_schemas import is_tame, judge_in_child, judge_of
 from lro_spec.findings import Finding, excerpt
 from lro_spec.physical_lines import Block
-from lro_spec.schema_gate import foreign_gate, passes
+from lro_spec.schema_gate import foreign_gate, foreign_pattern_error, passes
 
 PATIENCE_S = 30.0
 """How long close looks at lines may take, all together."""
@@ -37,6 +37,7 @@ class LineJudge:
         self._schema = schema
         self._gate = foreign_gate(schema)
         self._tame = is_tame(schema)
+        self._pattern_error = foreign_pattern_error(schema)
         self._left_s = patience_s
         self._patience_s = patience_s
         self._judge: Callable[[object], str | None] | None = None
@@ -86,11 +87,12 @@ class LineJudge:
         else:
             judgement = judge_in_child(self._schema, [w.record for w in waiting], len(waiting), min(5.0, self._left_s))
             found, judged = list(judgement.violations), judgement.judged
+        found += self._of_patterns(waiting[:judged], {place for place, _ in found})
         self._left_s -= time.monotonic() - began
         stuck = any(place >= judged for place, _ in found)
         self.judged += judged + stuck
         self._unjudged += len(waiting) - judged - stuck
-        for place, said in found:
+        for place, said in sorted(found):
             line = waiting[place]
             text = line.data.decode("utf-8", "replace")
             yield Finding(
@@ -103,3 +105,11 @@ class LineJudge:
                 column=1,
                 excerpt=excerpt(text, 0),
             )
+
+    def _of_patterns(self, waiting: list[_Line], told: set[int]) -> list[tuple[int, str]]:
+        """Lines that violate nothing but a regular expression that Python has not, which a close look passes over."""
+        tell = self._pattern_error
+        if tell is None:
+            return []
+        rest = [(place, tell(line.record)) for place, line in enumerate(waiting) if place not in told]
+        return [(place, said) for place, said in rest if said is not None]

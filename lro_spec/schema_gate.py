@@ -18,6 +18,8 @@ Gate = Callable[[object], bool]
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _REGEX_BYTES = 1 << 20
+_MESSAGE = 300
+_OTHERS = ("additionalProperties", "unevaluatedProperties")  # what these say depends on the patterns beside them
 
 
 @cache
@@ -74,6 +76,48 @@ def passes(gate: Gate | None, value: object) -> bool:
         return False
 
 
+def foreign_pattern_error(schema: object) -> Callable[[object], str | None] | None:
+    """What tells how a value violates a regular expression of somebody else's schema that Python does not have.
+
+    jsonschema passes those over; where it finds nothing wrong and the gate does, this tells what that is. None where
+    there is no such expression, or no gate.
+    """
+    from lro_spec.schema_places import foreign_patterns
+
+    foreign = {pattern for _, pattern in foreign_patterns(schema)}
+    validator = _validator(schema) if foreign and foreign_gate(schema) is not None else None
+    if validator is None:
+        return None
+
+    def told(value: object) -> str | None:
+        try:
+            found = list(validator.iter_errors(value))
+        except (ValueError, TypeError, OverflowError, RecursionError):
+            return None
+        for error in found:
+            if _leads_to(schema, list(error.schema_path), foreign):
+                where = "/".join(map(str, error.instance_path))
+                return (f"/{where}: " if where else "") + str(error.message)[:_MESSAGE]
+        return None
+
+    return told
+
+
+def _leads_to(schema: Any, path: list[Any], foreign: set[str]) -> bool:
+    """Whether what is at a path of a schema, or beside it, is or holds one of these expressions."""
+    above = schema
+    try:
+        for part in path[:-1]:
+            if part in foreign:
+                return True
+            above = above[part]
+        around = above if path and path[-1] in _OTHERS else above[path[-1]] if path else above
+    except (LookupError, TypeError):  # by way of a reference
+        return True
+    text = str(cast("object", around))
+    return any(str([pattern])[1:-1] in text or pattern == around for pattern in foreign) or "'$ref'" in text
+
+
 def is_plain_schema(schema: Mapping[str, Any]) -> bool:
     """Whether a value is surely a valid schema of draft 2020-12, which it also declares, or declares nothing."""
     rs = _library()
@@ -84,15 +128,19 @@ def is_plain_schema(schema: Mapping[str, Any]) -> bool:
 
 
 def _built(schema: Any) -> Gate | None:
+    validator = _validator(schema)
+    return None if validator is None else cast("Gate", validator.is_valid)
+
+
+def _validator(schema: Any) -> Any:
     rs = _library()
     if rs is None:
         return None
     try:
         options = rs.RegexOptions(size_limit=_REGEX_BYTES, dfa_size_limit=_REGEX_BYTES)
-        validator = rs.validator_for(schema, validate_formats=False, pattern_options=options, offline=True)
+        return rs.validator_for(schema, validate_formats=False, pattern_options=options, offline=True)
     except (ValueError, RecursionError, OverflowError, rs.ReferencingError):
         return None  # not a schema, a reference to somewhere else, an expression that needs backtracking
-    return cast("Gate", validator.is_valid)
 
 
 @cache

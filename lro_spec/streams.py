@@ -36,19 +36,28 @@ class Peekable:
     def __init__(self, stream: Readable) -> None:
         self._stream = stream
         self._ahead = b""
+        self._damage: DamagedError | None = None
 
     def peek(self, size: int) -> bytes:
-        """The next *size* bytes, fewer where the stream ends; they stay to be read."""
-        while len(self._ahead) < size:
-            more = self._stream.read(size - len(self._ahead))
+        """The next *size* bytes, fewer where the stream ends or is damaged; they stay to be read."""
+        while len(self._ahead) < size and self._damage is None:
+            try:
+                more = self._stream.read(size - len(self._ahead))
+            except DamagedError as problem:
+                self._damage = problem  # what came before it is told first
+                break
             if not more:
                 break
             self._ahead += more
+        if self._damage is not None and not self._ahead:
+            raise self._damage
         return self._ahead[:size]
 
     def read(self, size: int = -1, /) -> bytes:
         """As of any binary stream."""
         if not self._ahead:
+            if self._damage is not None:
+                raise self._damage
             return self._stream.read(size)
         if size < 0:
             ahead, self._ahead = self._ahead, b""
@@ -89,7 +98,8 @@ class _Unpacked:
 
     def read(self, size: int = -1, /) -> bytes:
         try:
-            return self._stream.read(size)
+            # No more than is there at once: what was unpacked before the damage is not lost with it.
+            return self._stream.read(size) if size < 0 else cast("Any", self._stream).read1(size)
         except self._problems as problem:
             raise DamagedError(str(problem).rstrip(".") or type(problem).__name__) from None
 

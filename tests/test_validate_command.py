@@ -19,6 +19,7 @@ import pytest
 from lro_conformance.chosen_paths import Chosen
 from lro_conformance.cli import main
 from lro_conformance.report import meter
+from lro_spec.validation import validate_file
 from tests.test_sarif import assert_sarif
 
 NAME = "atlatl-recall-01KJPY44E0A1B2C3D4E5F6G7H8.jsonl"
@@ -355,3 +356,67 @@ class TestHooks:
     )
     def test_the_names_are_those_of_lro(self, name: str, takes: bool):
         assert bool(re.search(self.hooks()[0]["files"], name)) == takes
+
+
+class TestWhatIsNoFile:
+    @pytest.mark.parametrize("argument", [".", "*.jsonl", "**/*.jsonl"])
+    def test_pipes_are_passed_over(self, here: Path, said: Any, argument: str) -> None:
+        (here / NAME).write_bytes(GOOD)
+        os.mkfifo(here / "atlatl-pipe.jsonl")
+        code, out, err = said(argument)
+        assert (code, err) == (0, "")
+        assert "1 file (2 lines)" in out
+
+    def test_a_pattern_does_not_go_through_links_to_folders(self, here: Path, said: Any) -> None:
+        (here / "loop").mkdir()
+        (here / "loop" / NAME).write_bytes(GOOD)
+        for name, target in (("self", "."), ("up", "..")):
+            (here / "loop" / name).symlink_to(target)
+        code, out, _ = said("loop/**/*.jsonl", "**/loop/**")
+        assert code == 0
+        assert "1 file (2 lines)" in out
+
+    @pytest.mark.parametrize("argument", [".", "*/*.jsonl", "**/*.jsonl"])
+    def test_a_folder_that_cannot_be_read_is_told(
+        self, here: Path, said: Any, argument: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (here / "open").mkdir()
+        (here / "open" / NAME).write_bytes(GOOD)
+        (here / "closed").mkdir()
+
+        def refusing(look: Any) -> Any:
+            def refuse(path: str = ".") -> Any:
+                if path.endswith("closed"):
+                    raise PermissionError(13, "Permission denied", path)
+                return look(path)
+
+            return refuse
+
+        monkeypatch.setattr(os, "scandir", refusing(os.scandir))
+        monkeypatch.setattr(os, "listdir", refusing(os.listdir))
+        code, out, err = said(argument)
+        assert code == 2
+        assert "closed: " in err
+        assert "1 file (2 lines)" in out
+
+
+class TestWhatWasNotRead:
+    @pytest.mark.parametrize("damage", ["garbage", "cut", "checksum"])
+    @pytest.mark.parametrize("name", [f"{NAME}.gz", "packed"])
+    def test_damage_is_not_held_against_the_count_and_what_came_before_is_judged(
+        self, here: Path, said: Any, damage: str, name: str
+    ) -> None:
+        packed = gzip.compress(lines({**HEADER, "count": 9}, {"id": "a"}, {"id": 7}))
+        changed = {"garbage": packed + b"garbage", "cut": packed[:-9], "checksum": packed[:-8] + bytes(8)}[damage]
+        (here / name).write_bytes(changed)
+        code, out, _ = said(name)
+        assert code == 1
+        assert "LRO-FILE-06" not in out
+        assert f"{name}:3:8: LRO-FILE-11 /id" in out
+        assert f"{name}:4: LRO-FILE-01: the compressed data ends or breaks off here" in out
+
+    @pytest.mark.parametrize("edition", ["lro-6400", "lro-paper"])
+    def test_a_line_that_is_too_long_is_an_error_of_no_requirement(self, edition: str) -> None:
+        data = lines(HEADER, {"id": "a" * 300})
+        (found,) = validate_file(io.BytesIO(data), edition=edition, max_line_bytes=250)
+        assert (found.rule, found.severity, found.line) == ("json", "error", 2)

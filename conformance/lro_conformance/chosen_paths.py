@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import glob
+import fnmatch
 import os
+import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -49,25 +50,75 @@ def _meant(argument: str) -> list[Chosen]:
     if argument == STDIN:
         return [Chosen(STDIN, named=True)]
     if os.path.isdir(argument):
-        inside = [Chosen(path, named=False) for path in _inside(argument)]
+        closed: list[str] = []
+        inside = [Chosen(path, named=False) for path in _inside(argument, closed)]
+        inside += _unopened(closed)
         if not inside:
             raise NothingFoundError(f"{argument}: no .json, .jsonl or .ndjson file and no lro.yaml in this folder")
         return inside
     if _PATTERN.isdisjoint(argument) or os.path.lexists(argument):
         return [Chosen(argument, named=True)]
-    matched = sorted(path for path in glob.glob(argument, recursive=True) if not os.path.isdir(path))
-    if not matched:
+    closed: list[str] = []
+    root, parts = ("/", argument[1:]) if argument.startswith("/") else ("", argument)
+    paths = set(_matching(root, [part for part in parts.split("/") if part], closed))
+    matched = [Chosen(path, named=False) for path in sorted(paths) if os.path.isfile(path) or not os.path.exists(path)]
+    if not matched and not closed:
         raise NothingFoundError(f"{argument}: no file matches this pattern")
-    return [Chosen(path, named=False) for path in matched]
+    return [*_unopened(closed), *matched]
 
 
-def _inside(folder: str) -> Iterator[str]:
-    """The candidates of a folder and those below it, in the order of their names; no hidden ones, no links."""
-    for here, folders, files in os.walk(folder):
+def _matching(here: str, parts: list[str], closed: list[str]) -> Iterator[str]:
+    """What a pattern means below a folder, *parts* being its names; ``**`` goes through folders, never through links.
+
+    Folders that cannot be read are put to *closed*.
+    """
+    if not parts:
+        yield here
+        return
+    part, rest = parts[0], parts[1:]
+    if part == "**":
+        for folder, _, _ in _walked(here or ".", closed):
+            yield from _matching(folder if here else os.path.normpath(folder).removeprefix("."), rest or ["*"], closed)
+    elif _PATTERN.isdisjoint(part):
+        path = os.path.join(here, part)
+        if os.path.lexists(path):
+            yield from _matching(path, rest, closed)
+    else:
+        for name in _names(here, closed):
+            shown = part.startswith(".") or not name.startswith(".")
+            if shown and fnmatch.fnmatchcase(name, part):
+                path = os.path.join(here, name)
+                if not rest or os.path.isdir(path):
+                    yield from _matching(path, rest, closed)
+
+
+def _names(folder: str, closed: list[str]) -> list[str]:
+    try:
+        return os.listdir(folder or ".")
+    except OSError:
+        if os.path.isdir(folder or "."):
+            closed.append(folder)
+        return []
+
+
+def _walked(folder: str, closed: list[str]) -> Iterator[tuple[str, list[str], list[str]]]:
+    """A folder and those below it, in the order of their names; no hidden ones, none behind a link."""
+    for here, folders, files in os.walk(folder, onerror=lambda problem: closed.append(problem.filename)):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
+        yield here, folders, files
+
+
+def _unopened(closed: list[str]) -> list[Chosen]:
+    """Folders that cannot be read, to be opened all the same: that fails, and is told."""
+    return [Chosen(path, named=True) for path in dict.fromkeys(closed)]
+
+
+def _inside(folder: str, closed: list[str]) -> Iterator[str]:
+    """The candidates of a folder and those below it, by name; nothing hidden, no links, no pipes."""
+    for here, _, files in _walked(folder, closed):
         for name in sorted(files):
             path = os.path.join(here, name)
-            if not name.startswith(".") and _is_candidate(name) and not os.path.islink(path):
+            if not name.startswith(".") and _is_candidate(name) and stat.S_ISREG(os.lstat(path).st_mode):
                 yield path
 
 

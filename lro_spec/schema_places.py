@@ -1,0 +1,119 @@
+"""Where in a ``line_schema`` something stands that cannot be held against records: a pattern, a reference.
+
+Regular expressions in JSON Schema are ECMAScript's. One that Python has not is no fault; one that no dialect has, is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, cast
+
+from lro_spec.bounded_schemas import DATA, MAPS, compiles, draft
+from lro_spec.findings import pointer
+
+Path = tuple[str | int, ...]
+
+_BRACES = re.compile(r"\{[0-9]+(?:,[0-9]*)?\}")
+
+
+def subschemas(schema: object) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """Each object that is a schema by its place, with the path to it; what is only data is passed over."""
+    left: list[tuple[Path, object]] = [((), schema)]
+    while left:
+        path, value = left.pop()
+        if not isinstance(value, dict):
+            continue
+        node = cast("dict[str, object]", value)
+        yield path, cast("dict[str, Any]", node)
+        inside: list[tuple[Path, object]] = []
+        for keyword, part in node.items():
+            if keyword in DATA:
+                continue
+            if isinstance(part, list):
+                inside += [((*path, keyword, n), one) for n, one in enumerate(cast("list[object]", part))]
+            elif keyword in MAPS and isinstance(part, dict):
+                inside += [((*path, keyword, name), one) for name, one in cast("dict[str, object]", part).items()]
+            else:
+                inside.append(((*path, keyword), part))
+        left += reversed(inside)
+
+
+def foreign_patterns(schema: object) -> Iterator[tuple[Path, str]]:
+    """The regular expressions that Python does not compile, each with the path to it."""
+    for path, node in subschemas(schema):
+        pattern, names = node.get("pattern"), node.get("patternProperties")
+        if isinstance(pattern, str) and not compiles(pattern):
+            yield (*path, "pattern"), pattern
+        for name in cast("dict[str, object]", names) if isinstance(names, dict) else ():
+            if not compiles(name):
+                yield (*path, "patternProperties", name), name
+
+
+def broken(pattern: str) -> str | None:
+    """Why a text is a regular expression in no dialect; None where it may be one in some."""
+    depth, at, repeatable = 0, 0, False
+    while at < len(pattern):
+        character = pattern[at]
+        if character == "\\":
+            if at + 1 == len(pattern):
+                return "it ends in a backslash"
+            at, repeatable = at + 1, True
+        elif character == "[":
+            end = _class_end(pattern, at)
+            if end is None:
+                return "a [ is not closed"
+            at, repeatable = end, True
+        elif character == "(":
+            depth, repeatable = depth + 1, False
+        elif character == ")":
+            if not depth:
+                return "a ) closes nothing"
+            depth, repeatable = depth - 1, True
+        elif character in "*+" or (character == "?" and pattern[at - 1 : at] != "(") or _BRACES.match(pattern, at):
+            if not repeatable and pattern[at - 1 : at] in ("", "(", "|"):
+                return f"there is nothing that {character} could repeat"
+        else:
+            repeatable = character not in "|^"
+        at += 1
+    return "a ( is not closed" if depth else None
+
+
+def _class_end(pattern: str, at: int) -> int | None:
+    """Where the class ends that begins here; with ``]`` as its first character empty, as in ECMAScript."""
+    at += 1
+    while at < len(pattern):
+        if pattern[at] == "]":
+            return at
+        at += 2 if pattern[at] == "\\" else 1
+    return None
+
+
+def dangling(schema: object) -> Iterator[tuple[str, str]]:
+    """References to what the schema does not contain: the pointer to each, and what it says. Nothing is fetched."""
+    nodes = list(subschemas(schema))
+    if not any("$ref" in node for _, node in nodes):
+        return
+    from jsonschema_specifications import REGISTRY  # pyright: ignore[reportMissingTypeStubs]
+    from referencing.exceptions import NoSuchResource, Unresolvable, Unretrievable
+    from referencing.jsonschema import UnknownDialect, specification_with
+
+    whole = cast("Mapping[str, Any]", schema)
+    places = {id(node): path for path, node in nodes}
+    root = specification_with(str(draft(whole).META_SCHEMA.get("$schema"))).create_resource(cast("Any", whole))
+    left = [(root, REGISTRY.resolver_with_root(root))]
+    while left:
+        resource, resolver = left.pop()
+        contents: object = resource.contents
+        node = cast("dict[str, Any]", contents) if isinstance(contents, dict) else {}
+        reference: object = node.get("$ref")
+        if isinstance(reference, str) and id(node) in places:
+            try:
+                resolver.lookup(reference)
+            except (Unresolvable, Unretrievable, NoSuchResource, ValueError, TypeError):
+                yield pointer([*places[id(node)], "$ref"]), reference
+        try:
+            inside = list(resource.subresources())
+            left += [(each, resolver.in_subresource(each)) for each in reversed(inside)]
+        except (UnknownDialect, ValueError, TypeError, AttributeError):
+            continue  # a part in a language of its own
