@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 import time
@@ -83,7 +84,8 @@ def judge_in_child(schema: object, records: Iterable[object], limit: int, timeou
     import tempfile
 
     with tempfile.TemporaryFile() as told, tempfile.TemporaryFile() as out:
-        told.write(json.dumps({"schema": schema, "limit": limit, "timeout_s": timeout_s}).encode() + b"\n")
+        order = {"schema": schema, "limit": limit, "timeout_s": timeout_s, "parent": os.getpid()}
+        told.write(json.dumps(order).encode() + b"\n")
         for record in records:
             told.write(json.dumps(record).encode() + b"\n")
         told.seek(0)

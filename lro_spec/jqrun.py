@@ -117,11 +117,14 @@ class JqRunner:
         timeout_s: float = 10.0,
         max_output: int = 64 * _MEBIBYTE,
         memory: int = 2048 * _MEBIBYTE,
+        ends_with_thread: bool = False,
     ) -> None:
+        """*ends_with_thread*: on Linux the child ends when the thread that made it ends, also where that is killed."""
         self.binary = binary
         self.timeout_s = timeout_s
         self.max_output = max_output
         self.memory = memory
+        self._parent = os.getpid() if ends_with_thread else 0
         self._child: subprocess.Popen[bytes] | None = None
         self._sent: bytes | None = None
         self._patient = True
@@ -189,7 +192,8 @@ class JqRunner:
         if self._child is not None and self._child.poll() is not None:
             self.close()
         if self._child is None:
-            argv = [sys.executable, "-I", "-S", str(Path(__file__).with_name("_jq_child.py")), str(self.memory)]
+            script = str(Path(__file__).with_name("_jq_child.py"))
+            argv = [sys.executable, "-I", "-S", script, str(self.memory), str(self._parent)]
             if self.binary is None:
                 argv.append(_package_folder())
             kept = {k: v for k, v in os.environ.items() if k in ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")}

@@ -45,7 +45,7 @@ def recipes_against_file(descriptor: Mapping[str, Any], sample: Sample, text: Ed
     said = sample.header.get("detail")
     detail = said if isinstance(said, str) and said in text.details else "full"
     until = time.monotonic() + PATIENCE_S
-    with JqRunner(timeout_s=_ONE_S, memory=_MEMORY, max_output=_OUTPUT) as runner:
+    with JqRunner(timeout_s=_ONE_S, memory=_MEMORY, max_output=_OUTPUT, ends_with_thread=True) as runner:
         trial = _Trial(runner, sample, text.name, detail)
         standards = text.recipes_at(detail)
         short = len(descriptor["jq_recipes"]) < len({recipe.number for recipe in standards})

@@ -7,6 +7,7 @@ Stdin: a line with the schema and the limits, then a record a line. Stdout: ``{"
 from __future__ import annotations
 
 import json
+import os
 import resource
 import signal
 import sys
@@ -27,6 +28,7 @@ def main() -> None:
     from lro_spec.bounded_schemas import messages
 
     order = json.loads(sys.stdin.buffer.readline())
+    _end_with(order["parent"])
     judge = messages(order["schema"], _records())
     next(messages(True, [0]))  # imports are not the schema's time
     timeout_s = float(order["timeout_s"])
@@ -63,6 +65,17 @@ def _bound(timeout_s: float) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (int(2 * timeout_s) + 5, int(2 * timeout_s) + 6))
     resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def _end_with(parent: int) -> None:
+    """From now on the kernel ends this process when the one that waits for it ends, however that happens (Linux)."""
+    if sys.platform != "linux":
+        return
+    import ctypes
+
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG
+    if os.getppid() != parent:  # it was gone before
+        os._exit(1)
 
 
 def _time_up(_signal: int, _frame: FrameType | None) -> None:
