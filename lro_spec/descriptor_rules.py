@@ -16,6 +16,7 @@ from lro_spec.guidance_rules import wrong_name, wrong_recipe
 from lro_spec.name_rules import name_problem
 from lro_spec.naming import parse_file_name
 from lro_spec.pipeline import parse_command
+from lro_spec.plain_readers import file_read
 from lro_spec.schema_errors import SchemaError, violations
 from lro_spec.shellwords import RecipeSyntaxError
 
@@ -158,8 +159,9 @@ def _recipes(descriptor: dict[str, Any], text: Edition) -> Iterator[Finding]:
         yield Finding("LRO-REC-13", "/jq_recipes", message, expected, found, hint, severity="warning")
 
 
-def _commands(descriptor: dict[str, Any], _: Edition) -> Iterator[Finding]:
+def _commands(descriptor: dict[str, Any], text: Edition) -> Iterator[Finding]:
     path = descriptor["file_path"]
+    spare = len(descriptor["jq_recipes"]) - text.recipe_count
     for i, recipe in enumerate(descriptor["jq_recipes"]):
         command = recipe["command"]
         where = f"/jq_recipes/{i}/command"
@@ -172,11 +174,14 @@ def _commands(descriptor: dict[str, Any], _: Edition) -> Iterator[Finding]:
             reads = parse_command(command).path == path
         except RecipeSyntaxError as wrong:
             problem, reads = wrong, not _torn(path, command)
+            read = file_read(command) if spare > 0 else None
+            if read is not None:  # one beside the standard ones need not be understood
+                spare, problem, reads = spare - 1, None, read == path
         if not reads:
             hint = "quote the path as a shell needs it: a space or a quote in it ends the word"
             yield Finding("LRO-REC-11", where, "the command does not read the file", path, shown(command), hint)
         elif problem is not None:
-            expected, hint = "one pipeline of plain commands that ends in jq", "nothing but tail, sed, cat, head and jq"
+            expected, hint = "one pipeline of plain commands that ends in jq", "tail, sed, cat or head, and then jq"
             message = f"the command cannot be understood: {problem}"
             yield Finding("LRO-REC-13", where, message, expected, shown(command), hint)
 

@@ -96,6 +96,15 @@ def parse_command(command: str) -> Pipeline:
     return Pipeline(lines.path, lines.skip, calls[0], stages, lines.take, tuple(calls[1:]), lines.last)
 
 
+def one_stage(program: str, words: list[str]) -> str | None:
+    """The file that a stage by itself reads; None where it reads the pipe. Raises `RecipeSyntaxError`."""
+    if program == "jq":
+        return _jq(words)[1]
+    if program not in _SOURCES:
+        raise RecipeSyntaxError(f"{program!r} is not a program that recipes use")
+    return _SOURCES[program](words, _Lines())
+
+
 @dataclass(slots=True)
 class _Lines:
     path: str | None = None

@@ -210,7 +210,7 @@ class TestFile:
     def test_line_over_the_limit_is_not_judged_and_still_counted(self):
         long = {"id": "b", "title": "x" * 1000}
         finding = only(found(lines(header(count=3), A, long, {"id": "c"}), max_line_bytes=500))
-        assert (finding.line, finding.severity, finding.observed) == (3, "warning", f"{len(json.dumps(long))} bytes")
+        assert (finding.line, finding.severity, finding.observed) == (3, "error", f"{len(json.dumps(long))} bytes")
 
     def test_line_at_the_limit_is_judged(self):
         record = json.dumps({"id": "b", "tags": [1], "t": "x" * 400}).encode()
