@@ -436,7 +436,7 @@ def _server_info(survey: Survey, command: tuple[str, ...]) -> ServerInfo:
 
 
 def _nothing_to_see(survey: Survey) -> str:
-    if survey.claims and (survey.greatest or not survey.operations):
+    if survey.claims and (survey.filled or not survey.operations):
         return untold(survey)
     failed = next((c for c in survey.calls if c.outcome in ("error", "no answer")), None)
     said = f"; {failed.label}: {failed.evidence().splitlines()[-1][:200]}" if failed is not None else ""

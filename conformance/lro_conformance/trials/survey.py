@@ -128,10 +128,14 @@ class Survey:
             return None
         if self.guessed:
             return False
+        return False if self.filled or not self.operations else None
+
+    @property
+    def filled(self) -> bool:
+        """Whether anything was answered that could have been offloaded."""
         listed = [c.records for c in self.answered if c.records is not None]
         # Where some results are lists, the words of others ("No memories match.") are no memory.
-        filled = any(listed) if listed else any(c.text for c in self.answered)
-        return False if filled or not self.operations else None
+        return any(listed) if listed else any(c.text for c in self.answered)
 
     @property
     def greatest(self) -> int:
