@@ -23,7 +23,7 @@ from lro_spec.json_position import nearest_position
 from lro_spec.name_rules import name_against_header, name_problem
 from lro_spec.physical_lines import MAX_LINE_BYTES, Block, PhysicalLine, Readable, blocks
 from lro_spec.quick_record import plainly_sound
-from lro_spec.record_rules import level, validate_line
+from lro_spec.record_rules import CORE, level, validate_line
 from lro_spec.schema_gate import Gate, joint_gate, record_gate
 from lro_spec.second_reader import Beside, Range, SecondReader, Sound, stretches
 from lro_spec.seen_ids import SeenIds
@@ -75,6 +75,10 @@ class FileState:
     part: str = "any"
     """The part of the line schema that holds at this detail level."""
     carriage_return_told: bool = False
+    missing: set[str] = field(default_factory=set[str])
+    """Of the fields that full detail has, those that no record had yet (I-04)."""
+    objects: bool = False
+    """Whether one of the records was an object, as far as fields were looked for."""
     ids: SeenIds = field(default_factory=SeenIds)
     gate: Gate | None = None
     """Lets through what is surely a record of this part, where there is such a thing."""
@@ -151,7 +155,8 @@ def _judged(
             yield replace(problem, hint="a file that was renamed may have any name; a server must not give it")
     if state.header is None or state.header_line is None:
         return
-    found = _count(state.header, state.records) if whole else ()  # how many more there were, nobody knows
+    # Where it breaks off, nobody knows how many more there were, and with what.
+    found = (*_count(state.header, state.records), *_core(state)) if whole else ()
     against_name = name_against_header(name, state.header, edition=named_by) if name is not None else ()
     for finding in (*found, *against_name):
         yield placed(finding, state.header_line)
@@ -170,7 +175,11 @@ def _by_two(state: FileState, max_line_bytes: int, beside: Beside) -> Iterator[F
 def _joined(sound: Sound, state: FileState) -> bool:
     """Takes in what the second process tells of a stretch; False where that has to be read here, too."""
     reader, lines = state.reader, len(sound.ids)
-    if (reader is not None and not reader.ready) or not state.ids.add_hashes(sound.ids, state.lines + 1):
+    if (
+        state.missing
+        or (reader is not None and not reader.ready)
+        or not state.ids.add_hashes(sound.ids, state.lines + 1)
+    ):
         return False
     state.lines += lines
     state.records += lines
@@ -217,6 +226,8 @@ def _block(block: Block, state: FileState) -> Iterator[Finding]:
             yield from _single(line, state)
         return
     records, fit = plain
+    if state.missing:
+        _seen(records, state)
     state.lines += len(records)
     state.records += len(records)
     for place in state.ids.add_all(list(map(_ID, records)), block.number) if state.memories else ():
@@ -274,6 +285,8 @@ def _plain_record(line: PhysicalLine, state: FileState) -> dict[str, Any] | None
     if state.memories and not state.ids.add(record["id"], line.number):
         return None
     state.records += 1
+    if state.missing:
+        _seen([record], state)
     return record
 
 
@@ -317,6 +330,7 @@ def _first(line: PhysicalLine, read: Parsed, state: FileState) -> Iterator[Findi
         state.detail = detail if isinstance(detail, str) else None
         state.part = level(state.detail)
         state.memories = holds_memories(header)
+        state.missing = set(CORE if state.memories and state.part == "full" else ())
         state.gate = record_gate(state.part) if state.memories else None
         if state.reader is not None and state.memories:
             state.joint = joint_gate(state.part, state.reader.schema)
@@ -345,6 +359,7 @@ def _record(line: PhysicalLine, value: object, state: FileState) -> Iterator[Fin
     if not isinstance(value, dict):
         return
     record = cast("dict[str, Any]", value)
+    _seen([record], state)
     id = record.get("id")
     if state.memories and isinstance(id, str) and not state.ids.add(id, line.number):
         yield placed(_twice(shown(id)), line)
@@ -362,6 +377,23 @@ def _count(header: dict[str, Any], records: int) -> Iterator[Finding]:
         expected = f"{records}, the number of record lines"
         hint = "count the records that are written; if the header is right, the file has lost its end"
         yield Finding("LRO-FILE-06", "/count", "count is off", expected, shown(count), hint)
+
+
+def _seen(records: list[dict[str, Any]], state: FileState) -> None:
+    """Takes note of the fields that records have, as long as one of those of full detail was in none."""
+    for record in records:
+        if not state.missing:
+            return
+        state.objects = True
+        state.missing.difference_update(record)
+
+
+def _core(state: FileState) -> Iterator[Finding]:
+    if state.missing and state.objects:
+        observed = f"no record with {', '.join(field for field in CORE if field in state.missing)}"
+        message, expected = "fields of full detail are missing", f"{', '.join(CORE)}, each in some record"
+        hint = "call with another detail level, or write whole memories"
+        yield Finding("LRO-FILE-11", "/detail", message, expected, observed, hint)
 
 
 def placed(finding: Finding, line: PhysicalLine) -> Finding:

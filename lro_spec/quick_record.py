@@ -24,7 +24,7 @@ def plainly_sound(record: Mapping[str, Any], part: str) -> bool:
     # Sets of types, built in C: a loop here would be the slowest step of all.
     if not _TEXT_OR_NULL.issuperset(map(type, map(get, _TEXTS))):
         return False
-    if (part == "light" and get("content")) or (part == "full" and "content" not in record):
+    if part == "light" and get("content"):
         return False
     tags = get("tags")
     if tags is not None and (type(tags) is not list or not _TEXT.issuperset(map(type, cast("list[object]", tags)))):

@@ -9,6 +9,9 @@ from lro_spec.findings import Finding, from_schema
 from lro_spec.quick_record import plainly_sound
 from lro_spec.schema_errors import SchemaError, violations
 
+CORE = ("memory_type", "namespace", "title", "content", "created")
+"""The fields of which each stands in some record of a file at full detail (I-04)."""
+
 _LEVELS = ("light", "medium", "full")
 
 
@@ -34,7 +37,7 @@ def _rule(error: SchemaError) -> str:
     match error:
         case SchemaError(path=()):
             return "LRO-FILE-01"
-        case SchemaError(path=("content",), keyword="enum" | "required"):
+        case SchemaError(path=("content",), keyword="enum"):
             return "LRO-DET-01"
         case _:
             return "LRO-FILE-11"

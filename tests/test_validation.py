@@ -329,6 +329,25 @@ class TestHeader:
         assert list(validate_header(header(operation="anything"), edition="lro-paper")) == []
 
 
+WHOLE: dict[str, Any] = {"memory_type": "m", "namespace": "n", "title": "t", "created": "2026-03-02T09:30:00Z"}
+
+
+class TestFullDetail:
+    @pytest.mark.parametrize("place", [0, 1, 2])
+    def test_content_in_some_record_is_enough(self, place: int):
+        records = [{"id": str(n), **WHOLE, **({"content": ""} if n == place else {})} for n in range(3)]
+        assert found(lines(header(count=3, detail="full"), *records)) == []
+
+    def test_a_field_that_no_record_has_is_told_once(self):
+        records = [{"id": str(n), **WHOLE} for n in range(3)]
+        finding = only(found(lines(header(count=3, detail="full"), *records)))
+        assert (finding.rule, finding.line, finding.observed) == ("LRO-FILE-11", 1, "no record with content")
+
+    def test_nothing_is_missed_where_there_is_no_record_or_another_level(self):
+        assert found(lines(header(count=0, detail="full"))) == []
+        assert found(lines(header(count=1, detail="medium"), {"id": "a"})) == []
+
+
 class TestRecord:
     @pytest.mark.parametrize(
         ("record", "detail", "rule"),
@@ -341,7 +360,6 @@ class TestRecord:
             ({"id": "a", "title": 3}, "light", "LRO-FILE-11"),
             ({"id": "a", "content": 3}, "light", "LRO-FILE-11"),
             ({"id": "a", "content": "x"}, "light", "LRO-DET-01"),
-            ({"id": "a"}, "full", "LRO-DET-01"),
             ({"id": "a", "content": "", "provenance": {"confidence": "high"}}, "full", "LRO-FILE-11"),
             ([], "full", "LRO-FILE-01"),
         ],
@@ -357,6 +375,7 @@ class TestRecord:
             ({"id": "a", "content": ""}, "light"),
             ({"id": "a", "title": None, "tags": None, "provenance": None, "entities": {}}, "light"),
             ({"id": "a"}, "medium"),
+            ({"id": "a"}, "full"),
             ({"id": "a", "content": ""}, "full"),
             ({"id": "a", "content": "x", "x-vendor": 1, "provenance": {"confidence": 1}}, "full"),
             ({"id": "a", "content": "x"}, None),

@@ -24,10 +24,8 @@ from lro_conformance.trials.edges import Edges
 from lro_conformance.trials.folders import Folders
 from lro_conformance.trials.survey import EDGE_LIMIT, Inline, Survey
 from lro_spec.editions import Edition
+from lro_spec.record_rules import CORE
 from lro_spec.timestamps import moments
-
-CORE = ("memory_type", "namespace", "title", "content", "created")
-"""Core fields without which a memory is none; others may be absent where a server does not have them."""
 
 CLOCK_S = 2.0
 """How far a time may lie outside of the call, in seconds: some write whole seconds only, some take the time early."""
