@@ -420,3 +420,10 @@ class TestWhatWasNotRead:
         data = lines(HEADER, {"id": "a" * 300})
         (found,) = validate_file(io.BytesIO(data), edition=edition, max_line_bytes=250)
         assert (found.rule, found.severity, found.line) == ("json", "error", 2)
+
+
+def test_with_its_output_closed_the_exit_code_still_tells(here: Path) -> None:
+    (here / NAME).write_bytes(BAD)
+    words = f"exec '{sys.executable}' -m lro_conformance validate {NAME} >&-"
+    done = subprocess.run(["sh", "-c", words], stderr=subprocess.PIPE, check=False)
+    assert (done.returncode, done.stderr) == (1, b"")

@@ -46,6 +46,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     if "_LRO_COMPLETE" in os.environ:
         lro.main(arguments, prog_name="lro")  # answers the shell, and exits
+    _open_streams()
     tolerate(sys.stdout)
     try:
         with lro.make_context("lro", arguments) as context:
@@ -63,13 +64,20 @@ def main(argv: Sequence[str] | None = None) -> int:
         return BROKEN_PIPE
     except OSError as problem:
         if problem.errno not in _CANNOT_WRITE:
-            return _defect(problem, verbose=_asked_for_more(arguments))
+            return _defect(problem, arguments)
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         click.echo(f"lro: the output could not be written: {problem.strerror}", err=True)
         return NO_VERDICT
     except Exception as problem:
-        return _defect(problem, verbose=_asked_for_more(arguments))
+        return _defect(problem, arguments)
     return code or 0
+
+
+def _open_streams() -> None:
+    """A shell may start a command with streams closed (`>&-`): then nothing is told, and the exit code still is."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
 
 
 class _Commands(click.Group):
@@ -327,12 +335,15 @@ def _complain(problem: click.ClickException) -> int:
     return MISUSE
 
 
-def _defect(problem: Exception, *, verbose: bool) -> int:
+def _defect(problem: Exception, arguments: list[str]) -> int:
+    verbose = _asked_for_more(arguments)
     if verbose:
         import traceback
 
         traceback.print_exception(problem)
-    more = "" if verbose else "; -v shows where"
+    command = lro.commands.get(arguments[0]) if arguments else None
+    has_more = command is not None and any("-v" in option.opts for option in command.params)
+    more = "; -v shows where" if has_more and not verbose else ""
     kind = type(problem).__name__
     click.echo(f"lro: {kind}: {_one_line(str(problem))} (this is a defect of lro-spec{more})", err=True)
     return NO_VERDICT
