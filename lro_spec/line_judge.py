@@ -13,6 +13,7 @@ from typing import Any
 
 from lro_spec.bounded_schemas import is_tame, judge_in_child, judge_of
 from lro_spec.findings import Finding, excerpt
+from lro_spec.json_position import position
 from lro_spec.physical_lines import Block
 from lro_spec.schema_gate import foreign_gate, foreign_pattern_error, passes
 
@@ -95,15 +96,18 @@ class LineJudge:
         for place, said in sorted(found):
             line = waiting[place]
             text = line.data.decode("utf-8", "replace")
+            # What is said begins with the path to the value, where that is not the record itself.
+            told = said.partition(": ")[0] if said.startswith("/") else ""
+            at = position(text, told)
             yield Finding(
                 _RULE,
-                "",
+                told if at is not None else "",
                 "the line does not satisfy line_schema",
                 "a record as the descriptor's line_schema describes it",
                 said,
                 line=line.number,
-                column=1,
-                excerpt=excerpt(text, 0),
+                column=(at or 0) + 1,
+                excerpt=excerpt(text, at or 0),
             )
 
     def _of_patterns(self, waiting: list[_Line], told: set[int]) -> list[tuple[int, str]]:

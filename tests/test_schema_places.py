@@ -99,3 +99,9 @@ def test_references_within_are_followed_by_name_anchor_and_pointer() -> None:
         {"$ref": "https://json-schema.org/draft/2020-12/schema"},
     ]
     assert list(dangling({"$id": "https://example.org/a", "$defs": inside, "allOf": parts})) == []
+
+
+def test_the_value_that_violates_line_schema_is_marked() -> None:
+    schema = {"properties": {"tags": {"items": {"type": "string"}}}}
+    (found,) = of_lines(schema, {"id": "a", "tags": ["x", 7]})
+    assert (found.pointer, found.line, found.column) == ("/tags/1", 2, 27)

@@ -427,3 +427,19 @@ def test_with_its_output_closed_the_exit_code_still_tells(here: Path) -> None:
     words = f"exec '{sys.executable}' -m lro_conformance validate {NAME} >&-"
     done = subprocess.run(["sh", "-c", words], stderr=subprocess.PIPE, check=False)
     assert (done.returncode, done.stderr) == (1, b"")
+
+
+def test_sarif_tells_that_a_path_could_not_be_read(here: Path, said: Any) -> None:
+    (here / NAME).write_bytes(GOOD)
+    for paths, successful in ((["nothing", NAME], False), ([NAME], True)):
+        code, out, _ = said("--format", "sarif", *paths)
+        assert code == (0 if successful else 2)
+        assert json.loads(out)["runs"][0]["invocations"] == [{"executionSuccessful": successful}]
+
+
+def test_what_came_instead_of_strict_json_is_shown(here: Path, said: Any) -> None:
+    (here / "descriptor.json").write_text('{"offloaded": true, "a": 1, "a": 2}')
+    (here / "cut.json").write_text('{"offloaded": true, "a": 1')
+    _, out, _ = said("descriptor.json", "cut.json")
+    assert 'strict JSON in UTF-8, got "\\"a\\": 2}" — two readers' in out
+    assert "strict JSON in UTF-8, got the end of the text\n" in out

@@ -15,7 +15,7 @@ from typing import IO, Any, Literal, cast
 from lro_conformance.chosen_paths import LINES, STDIN
 from lro_spec.discovery import find_descriptor, reply_result
 from lro_spec.editions import EDITIONS
-from lro_spec.findings import Finding, from_schema, in_text
+from lro_spec.findings import Finding, from_schema, in_text, shown
 from lro_spec.header_rules import holds_memories, resembles_header
 from lro_spec.json_position import nearest_position
 from lro_spec.physical_lines import Readable
@@ -30,6 +30,7 @@ MAX_DOCUMENT_BYTES = 64 * 1024 * 1024
 _FIRST = 1024 * 1024
 _INLINE = "there is no descriptor in this reply: the result was not offloaded"
 _LOOK = 64 * 1024
+_NEAR = 30
 _MOST_LINES = 20
 _PREFIXES = tuple(f"{text.file_prefix}-" for text in EDITIONS.values())
 _OF_MEMORIES = {"memory_type", "namespace", "title", "content", "created", "provenance"}
@@ -124,8 +125,9 @@ class Document:
         try:
             value = loads(data)
         except StrictJsonError as problem:
-            expected = "strict JSON in UTF-8"
-            finding = Finding("json", "", problem.problem, expected, "something else", _json_hint(problem.problem))
+            expected, near = "strict JSON in UTF-8", text[problem.offset : problem.offset + _NEAR]
+            observed = shown(near) if near.strip() else "the end of the text"
+            finding = Finding("json", "", problem.problem, expected, observed, _json_hint(problem.problem))
             yield in_text(finding, text, problem.offset)
             return
         inside = ""

@@ -71,7 +71,6 @@ def validate(
         found = chosen(paths)
     except (ValueError, NothingFoundError) as problem:
         raise Misuse(str(problem)) from None
-    unread = 0
     with Meter(sys.stderr, found) as meter:
         telling = Telling(form, sys.stdout, max_findings or None, quiet=quiet, before=meter.hide)
         for each in found:
@@ -82,7 +81,7 @@ def validate(
                 telling.tell(document)
             except UnknownKindError as problem:
                 if each.named:
-                    unread += 1
+                    telling.unread += 1
                     meter.hide()
                     click.echo(f"lro validate: {problem}", err=True)
                 else:
@@ -90,10 +89,10 @@ def validate(
             except BrokenPipeError:  # nothing of the document's: whoever read our output has enough
                 raise
             except OSError as problem:
-                unread += 1
+                telling.unread += 1
                 meter.hide()
                 click.echo(f"lro validate: {one_line(each.path)}: {problem.strerror or problem}", err=True)
-    if not telling.documents and not unread:
+    if not telling.documents and not telling.unread:
         raise Misuse(f"nothing of LRO in {', '.join(paths)}: {telling.skipped} files of another kind passed over")
     telling.end()
-    return MISUSE if unread else int(telling.counts["error"] > 0)
+    return MISUSE if telling.unread else int(telling.counts["error"] > 0)

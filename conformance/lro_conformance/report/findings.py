@@ -32,6 +32,8 @@ class Telling:
         self.counts: Counter[str] = Counter(error=0, warning=0)
         """How many findings there are of each severity, also those that are not told."""
         self.told = 0
+        self.unread = 0
+        """Paths that could not be read, or whose kind could not be told."""
         self.skipped = 0
         """Files of a folder or pattern that are nothing of LRO's."""
         self._most = most
@@ -208,7 +210,7 @@ class _Sarif:
             for path, finding in self._found
         ]
         rules = {**sarif.requirement_rules(), **_other_rules()} if results else {}
-        made = sarif.log(results, rules, version=version(), properties=telling.summary())
+        made = sarif.log(results, rules, version=version(), properties=telling.summary(), successful=not telling.unread)
         self._stream.write(sarif.text(made))
         self._stream.flush()
 
