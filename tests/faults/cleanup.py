@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
+from contextlib import suppress
 
 from tests.faults.catalogue import fault
 from tests.servers.plain import Call, Server, Settings
@@ -78,6 +80,22 @@ class cleans_by_a_list_of_operations_without_recall(Server):
             return False
         with open(path, encoding="utf-8") as file:
             return '"recall"' not in file.readline().partition('"operation"')[2].partition(",")[0]
+
+
+@fault("LRO-CLN-03", says="nobody had cleaned up", proves=1)
+class takes_a_file_away_after_a_second(Server):
+    """A timer removes what it takes to have been read by then."""
+
+    def offload(self, call: Call) -> str:
+        path = super().offload(call)
+        timer = threading.Timer(1.0, self.take_away, [path])
+        timer.daemon = True
+        timer.start()
+        return path
+
+    def take_away(self, path: str) -> None:
+        with suppress(OSError):
+            os.remove(path)
 
 
 class AnotherTtl(Server):

@@ -9,6 +9,7 @@ from pathlib import Path
 from lro_conformance.judge import NotObserved, Subjects, check
 from lro_conformance.trials.cleanup import DAY, SHORT_TTL, Cleaning, Cleanup, operation_of
 from lro_conformance.trials.defaults import HOUR, Defaults
+from lro_conformance.trials.lasting import Lasting
 from lro_spec.editions import Edition
 
 
@@ -54,6 +55,18 @@ def test_expired_files_go(cleanup: Cleanup, defaults: Defaults, see: Subjects) -
 def test_default_ttl(cleanup: Cleanup, defaults: Defaults, see: Subjects) -> None:
     """Without a setting files live for 3600 seconds: five minutes less stays, five minutes more goes."""
     _by_ages(_scanning(defaults.cleaning), HOUR, spared(cleanup, defaults), see)
+
+
+@check("LRO-CLN-03")
+def test_files_last(lasting: Lasting, see: Subjects) -> None:
+    """A file does not go before its time where nobody cleans up."""
+    for call, gone in lasting.calls:
+        see.expect(
+            not gone,
+            expected=f"{Path(call.file.path if call.file is not None else '').name} is there with the default TTL",
+            observed=f"gone {lasting.age_s:.0f} s after the last file was written, and nobody had cleaned up",
+            at=call,
+        )
 
 
 @check("LRO-CLN-03")
