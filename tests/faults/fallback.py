@@ -163,6 +163,18 @@ class returns_the_descriptor_all_the_same(Server):
         return self.offloaded(call, os.path.join(self.output_dir(), self.file_name(call)))
 
 
+@fault("LRO-ERR-05", says="torn file", proves=2)
+class names_what_one_write_took(Server):
+    """A full disk takes a part of the file, and how much is not looked at."""
+
+    def write(self, path: str, data: bytes) -> None:
+        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        try:
+            os.write(file, data)
+        finally:
+            os.close(file)
+
+
 @fault("LRO-ERR-05", says="file_path", proves=2)
 class fallback_names_the_missing_file(Server):
     """The right fallback, with the path of the file that is not there."""

@@ -56,7 +56,21 @@ class Failing(OfACall):
     def recreated(self) -> bool:
         """Whether the server found a lawful way to write after all (it made the removed folder anew)."""
         file = self.call.file
-        return self.call.outcome == "offloaded" and file is not None and file.problem is None
+        return self.call.outcome == "offloaded" and file is not None and file.problem is None and self.torn is None
+
+    @property
+    def torn(self) -> str | None:
+        """What is wrong with a file that was named and can be read, but whose end is missing; None of any other."""
+        file, whole = self.call.file, self.original.file
+        if self.call.outcome != "offloaded" or file is None or file.problem is not None or whole is None:
+            return None
+        broken = [line.number for line in file.lines if line.record is None and line.raw.strip()]
+        if broken and all(line.record is not None for line in whole.lines if line.raw.strip()):
+            return f"line {broken[0]} of {len(file.lines)} ends amid its object, after {len(file.data)} bytes"
+        said, there = self.call.header.get("count"), len(self.call.filed)
+        if self.original.header.get("count") == len(self.original.filed) and isinstance(said, int) and there < said:
+            return f"{there} records of the {said} in its header"
+        return None if file.data or not whole.data else "it is empty"
 
     def reproducer(self) -> str:
         """A command for bash that makes the write fail in the same way."""
