@@ -53,7 +53,8 @@ class TestScope:
         ("records", "text", "verdict"),
         [
             (ONE, "", FAIL),
-            (None, "x", FAIL),
+            (None, "x" * 201, FAIL),
+            (None, "x" * 200, NOT_OBSERVED),  # as words for nothing found may be
             (None, "", NOT_OBSERVED),
             (NONE, "x", NOT_OBSERVED),
             (NONE, "", NOT_OBSERVED),

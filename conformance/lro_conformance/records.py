@@ -121,6 +121,19 @@ def lost_or_changed(inline: Record, filed: Record, volatile: Iterable[Path]) -> 
     return found
 
 
+def tells_of(text: str, records: Iterable[Record]) -> bool:
+    """Whether a text has in it how something of one of the memories begins."""
+    parts = (record.get(k) for record in records for k in ("title", "summary", "content", "id"))
+    openings = (_opening(part) for part in parts if isinstance(part, str))
+    return any(opening and opening in text for opening in openings)
+
+
+def _opening(text: str) -> str:
+    """The first forty characters of the first line that has at least four: a blank line is in every text."""
+    lines = (line.strip() for line in text.splitlines())
+    return next((line[:40].strip() for line in lines if len(line) >= 4), "")
+
+
 def wide_characters(text: str) -> int:
     """How many characters of a text are of wide scripts or near them (CJK, kana, hangul, emoji …): from U+2E80 on."""
     return 0 if text.isascii() else len(text) - len(_WIDE.sub("", text))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from lro_conformance.checks.test_descriptor import payload_beside
 from lro_conformance.judge import NotApplicable, NotObserved, Subjects, check
 from lro_conformance.readings import cut_short, fewer_for_the_same_estimate, rules
-from lro_conformance.records import Record, by_id
+from lro_conformance.records import by_id, tells_of
 from lro_conformance.trials.edges import Edges
 from lro_conformance.trials.survey import Inline, Survey
 
@@ -15,29 +15,17 @@ def test_text_inline_below_the_threshold(survey: Survey, inline: Inline, see: Su
     """Below the threshold inject returns its formatted text, made of the memories found."""
     _needs_inject(survey)
     for call in (c for c in inline.calls if c.operation == "inject" and c.outcome in ("inline", "error")):
-        known = [r for c in survey.files if c.operation == "inject" for r in c.filed]
+        same = [c for c in survey.files if c.operation == "inject" and c.arguments == call.arguments]
+        known = [r for c in same for r in c.filed]
         if not known:
-            see.unseen("no inject file tells which memories were found")
+            see.unseen("no file of the same call tells which memories were found")
             continue
         see.expect(
-            call.outcome == "inline" and (bool(call.records) or _tells(call.text, known)),
+            call.outcome == "inline" and (bool(call.records) or tells_of(call.text, known)),
             expected="text that tells of at least one of the memories found",
             observed=f"{len(call.text)} characters that tell of none" if call.outcome == "inline" else "an error",
             at=call,
         )
-
-
-def _tells(text: str, records: list[Record]) -> bool:
-    """Whether a text has in it how something of one of the memories begins."""
-    parts = (record.get(k) for record in records for k in ("title", "summary", "content", "id"))
-    openings = (_opening(part) for part in parts if isinstance(part, str))
-    return any(opening and opening in text for opening in openings)
-
-
-def _opening(text: str) -> str:
-    """The first forty characters of the first line that has at least four: a blank line is in every text."""
-    lines = (line.strip() for line in text.splitlines())
-    return next((line[:40].strip() for line in lines if len(line) >= 4), "")
 
 
 @check("LRO-INJ-02")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from lro_conformance.calls import Among
+from lro_conformance.calls import Among, Call
 from lro_conformance.judge import NotApplicable, NotObserved, Subjects, check
 from lro_conformance.operations import matching_tool
 from lro_conformance.readings import (
@@ -22,6 +22,7 @@ from lro_conformance.readings import (
     sticks,
     wide_share,
 )
+from lro_conformance.records import Record, tells_of
 from lro_conformance.trials.corpus import Seeded
 from lro_conformance.trials.defaults import Bracket, Defaults
 from lro_conformance.trials.edges import Edge, Edges, Probe
@@ -65,7 +66,8 @@ def _in_scope(survey: Survey, operation: str, see: Subjects) -> None:
     if not survey.adjustable and not any(c.outcome == "offloaded" for c in calls):
         see.unseen("the threshold cannot be set and no result was above it")
         return
-    filled = [c for c in calls if c.outcome == "offloaded" or c.records or (c.records is None and c.text)]
+    known = [r for c in survey.calls for r in (c.filed or c.records or [])]
+    filled = [c for c in calls if c.outcome == "offloaded" or c.records or _is_a_result(c, known)]
     if not filled:
         see.unseen(f"no call of {operation} returned results" + _errors(survey, operation))
         return
@@ -79,6 +81,17 @@ def _in_scope(survey: Survey, operation: str, see: Subjects) -> None:
         observed=f"{inline.label} came inline" if inline is not None else "",
         at=inline,
     )
+
+
+def _is_a_result(call: Call, known: list[Record]) -> bool:
+    """Whether a text is more than the words for nothing found: long, or telling of a memory, where any are known."""
+    return (
+        call.records is None and bool(call.text) and (len(call.text) > WORDS or not known or tells_of(call.text, known))
+    )
+
+
+WORDS = 200
+"""How many characters the words for nothing found may have."""
 
 
 def _errors(survey: Survey, operation: str) -> str:
