@@ -65,11 +65,18 @@ def agrees(
 
 
 def probe(
-    pipeline: Pipeline, number: int, literal: str, *, edition: str = "lro-6400", detail: str = "full"
+    pipeline: Pipeline,
+    number: int,
+    literal: str,
+    *,
+    header: object | None = None,
+    edition: str = "lro-6400",
+    detail: str = "full",
 ) -> Pipeline | None:
     """The same command looking for *literal* instead of what its author put there; None when that cannot be found.
 
-    What is replaced is the value of the first ``--arg`` that the program uses, or else its first string literal.
+    What is replaced is the value of the first ``--arg`` that the program uses, or else its first string literal; one
+    that is a key or a value of *header* tells the header from the records, and comes last.
     Some spellings (`ascii_downcase | contains`) only find lower case: choose a literal in lower case.
     Raises `ValueError` for a recipe that looks for nothing.
     """
@@ -77,22 +84,41 @@ def probe(
     if effect not in PARAMETRISED:
         raise ValueError(f"recipe {number} of {edition} looks for nothing that could be replaced")
     calls = [pipeline.jq, *pipeline.more]
-    for i, call in enumerate(calls):
-        changed = _probed(call, literal)
-        if changed is not None:
-            calls[i] = changed
-            return replace(pipeline, jq=calls[0], more=tuple(calls[1:]))
+    members = cast("dict[str, Any]", header) if isinstance(header, dict) else {}
+    of_header = frozenset([*members, *(value for value in members.values() if isinstance(value, str))])
+    for spared in (of_header, frozenset[str]()) if of_header else (of_header,):
+        for i, call in enumerate(calls):
+            changed = _probed(call, literal, spared)
+            if changed is not None:
+                calls[i] = changed
+                return replace(pipeline, jq=calls[0], more=tuple(calls[1:]))
     return None
 
 
-def _probed(call: JqCall, literal: str) -> JqCall | None:
-    for name in call.args:
-        if f"${name}" in call.program:
+def of_the_records_alone(pipeline: Pipeline) -> Pipeline | None:
+    """The same programs over what follows the first line, however the command leaves lines out.
+
+    Where both give the same, the header plays no part in what is wrong. None where the command reads just that.
+    """
+    alone = replace(pipeline, skip=1, take=None, last=None, without=None)
+    return None if alone == pipeline else alone
+
+
+def same_output(one: JqRun, other: JqRun) -> bool:
+    """Whether two runs printed the same and ended alike."""
+    return (one.stdout, one.ok) == (other.stdout, other.ok)
+
+
+def _probed(call: JqCall, literal: str, spared: frozenset[str]) -> JqCall | None:
+    for name, value in call.args.items():
+        if f"${name}" in call.program and value not in spared:
             return replace(call, args={**call.args, name: literal})
     for name, value in call.argjson.items():
-        if isinstance(value, str) and f"${name}" in call.program:
+        if isinstance(value, str) and f"${name}" in call.program and value not in spared:
             return replace(call, argjson={**call.argjson, name: literal})
-    for found in (text for text in literals(call.program) if text):  # "" stands in for what is absent
+    for found in (
+        text for text in literals(call.program) if text and text not in spared
+    ):  # "" stands in for what is absent
         return replace(call, program=with_literal(call.program, found, literal))
     return None
 

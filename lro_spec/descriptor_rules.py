@@ -13,6 +13,7 @@ from lro_spec.editions import DEFAULT_EDITION, EDITIONS, Edition
 from lro_spec.editions import edition as edition_named
 from lro_spec.findings import Finding, from_schema, pointer, shown
 from lro_spec.guidance_rules import wrong_name, wrong_recipe
+from lro_spec.line_filters import NotInterpretedError
 from lro_spec.name_rules import name_problem
 from lro_spec.naming import parse_file_name
 from lro_spec.pipeline import parse_command
@@ -183,7 +184,8 @@ def _commands(descriptor: dict[str, Any], text: Edition) -> Iterator[Finding]:
         elif problem is not None:
             expected, hint = "one pipeline of plain commands that ends in jq", "tail, sed, cat or head, and then jq"
             message = f"the command cannot be understood: {problem}"
-            yield Finding("LRO-REC-13", where, message, expected, shown(command), hint)
+            severity = "warning" if isinstance(problem, NotInterpretedError) else "error"
+            yield Finding("LRO-REC-13", where, message, expected, shown(command), hint, severity=severity)
 
 
 def _torn(path: str, command: str) -> bool:

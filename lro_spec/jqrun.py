@@ -158,6 +158,9 @@ class JqRunner:
         return self._once(pipeline, data)
 
     def _once(self, pipeline: Pipeline, data: bytes) -> JqRun:
+        if pipeline.without is not None:
+            text = pipeline.without.encode("utf-8", "surrogateescape")
+            data = b"".join(line for line in data.splitlines(keepends=True) if text not in line)
         if pipeline.last is not None:
             lines = data.removesuffix(b"\n").split(b"\n")
             data = b"\n".join(lines[-pipeline.last :]) if pipeline.last else b""

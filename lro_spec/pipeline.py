@@ -1,7 +1,8 @@
 """Understanding a recipe's command: which file, from which line, through which jq program.
 
 Understood are ``tail -n +2 FILE | jq …`` and its honest variants: ``sed 1d FILE | jq …``, ``cat FILE | jq …``,
-``head -n 1 FILE | jq …``, ``jq … FILE`` (with ``-n`` and ``inputs`` too), several jq in a row.
+``head -n 1 FILE | jq …``, ``jq … FILE`` (with ``-n`` and ``inputs`` too), several jq in a row, and what
+`lro_spec.line_filters` reads of awk and grep.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lro_spec.jqtext import refuse_reaching_out
+from lro_spec.line_filters import NotInterpretedError, awk_lines, grep_left_out
 from lro_spec.shellwords import RecipeSyntaxError, split_pipeline
 
 _FLAGS = {
@@ -63,17 +65,22 @@ class Pipeline:
     """Further jq calls, each reading the output of the one before."""
     last: int | None = None
     """Only so many lines from the end of the file (`tail -n 2`, where `tail -n +2` was meant); None is all."""
+    without: str | None = None
+    """Lines of the file that hold this text are left out before anything is counted; None leaves none out."""
 
 
 def parse_command(command: str) -> Pipeline:
     """Understands a recipe's command. Raises `RecipeSyntaxError` with the reason why it is not a plain pipeline.
 
     Nothing is run, and nothing is expanded: what a shell would expand, redirect or start besides is refused, and so are
-    jq programs that reach outside their input (the environment, modules, other files).
+    jq programs that reach outside their input (the environment, modules, other files). Raises `NotInterpretedError`,
+    one of those, where all that is amiss is an awk or a grep before jq that is more than a choice of lines: that is not
+    known to be wrong.
     """
     stages = split_pipeline(command)
     lines = _Lines()
     calls: list[JqCall] = []
+    beyond: NotInterpretedError | None = None
     for number, words in enumerate(stages):
         program, *rest = words
         if program == "jq":
@@ -82,18 +89,23 @@ def parse_command(command: str) -> Pipeline:
         elif program in _SOURCES:
             if calls:
                 raise RecipeSyntaxError(f"{program} after jq works on its layout, not on its values")
-            file = _SOURCES[program](rest, lines)
+            try:
+                file = _SOURCES[program](rest, lines)
+            except NotInterpretedError as problem:
+                file, beyond = None, problem
         else:
-            raise RecipeSyntaxError(f"{program!r} is not a program that recipes use (jq, tail, sed, cat, head)")
+            raise RecipeSyntaxError(f"{program!r} is not a program that recipes use ({UNDERSTOOD})")
         if number and file is not None:
             raise RecipeSyntaxError(f"{program} reads {file!r} and not the pipe")
         if file is not None:
             lines.path = file
     if not calls:
         raise RecipeSyntaxError("the pipeline has no jq")
+    if beyond is not None:
+        raise beyond
     if lines.path is None:
         raise RecipeSyntaxError("the pipeline names no file")
-    return Pipeline(lines.path, lines.skip, calls[0], stages, lines.take, tuple(calls[1:]), lines.last)
+    return Pipeline(lines.path, lines.skip, calls[0], stages, lines.take, tuple(calls[1:]), lines.last, lines.without)
 
 
 def one_stage(program: str, words: list[str]) -> str | None:
@@ -111,6 +123,7 @@ class _Lines:
     skip: int = 0
     take: int | None = None
     last: int | None = None
+    without: str | None = None
 
     def drop(self, count: int) -> None:
         self.skip += count
@@ -197,7 +210,26 @@ def _sed(words: list[str], lines: _Lines) -> str | None:
     return _one_file("sed", files)
 
 
-_SOURCES = {"cat": _cat, "tail": _tail, "head": _head, "sed": _sed}
+def _awk(words: list[str], lines: _Lines) -> str | None:
+    kept, count, files = awk_lines(words)
+    if kept:
+        lines.keep(count)
+    else:
+        lines.drop(count)
+    return _one_file("awk", files)
+
+
+def _grep(words: list[str], lines: _Lines) -> str | None:
+    text, files = grep_left_out(words)
+    if lines != _Lines(lines.path):
+        raise NotInterpretedError("grep -v is understood as the first that chooses lines, and once")
+    lines.without = text
+    return _one_file("grep", files)
+
+
+_SOURCES = {"cat": _cat, "tail": _tail, "head": _head, "sed": _sed, "awk": _awk, "grep": _grep}
+UNDERSTOOD = "jq, tail, sed, cat, head, awk 'NR > 1', grep -v of a plain text"
+"""The programs of recipes, for messages."""
 
 
 def _one_file(program: str, files: list[str]) -> str | None:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from lro_spec.agreement import Agreement, agrees, probe
+from lro_spec.agreement import Agreement, agrees, of_the_records_alone, probe, same_output
 from lro_spec.editions import Edition, StandardRecipe
 from lro_spec.evaluation import standard
 from lro_spec.findings import Finding, shown
@@ -111,7 +111,7 @@ class _Trial:
                 message = f"recipe {number} fails on this file as the specification prints it: {found.erratum}"
                 rule = standard(number, self.edition, self.detail).requirement
                 return Finding(rule, where, message, found.expected, found.observed, severity="warning")
-            if found.with_header or pipeline.skip != 1:
+            if found.with_header or self._header_matters(number, pipeline, literal):
                 message = f"recipe {number} does not read from line 2 on"
                 hint = "skip the header, and nothing else: tail -n +2"
                 return Finding("LRO-REC-12", where, message, found.expected, found.observed, hint)
@@ -120,11 +120,26 @@ class _Trial:
             return Finding(rule, where, message, found.expected, found.observed)
         return None
 
+    def _header_matters(self, number: int, pipeline: Pipeline, literal: str | None) -> bool:
+        """Whether a wrong output is another one than over the records alone."""
+        changed, _ = self._looking(number, pipeline, literal)
+        alone = of_the_records_alone(changed)
+        if pipeline.skip == 1 or alone is None:
+            return False
+        try:
+            outputs = [self.runner.run(each, self.sample.lines) for each in (changed, alone)]
+        except EngineError:
+            return False
+        return not same_output(*outputs)
+
+    def _looking(self, number: int, pipeline: Pipeline, literal: str | None) -> tuple[Pipeline, str | None]:
+        options: dict[str, Any] = {"header": self.sample.header, "edition": self.edition, "detail": self.detail}
+        changed = probe(pipeline, number, literal, **options) if literal is not None else pipeline
+        return (pipeline, None) if changed is None else (changed, literal)
+
     def _run(self, number: int, pipeline: Pipeline, literal: str | None) -> Agreement | None:
         options: dict[str, Any] = {"edition": self.edition, "detail": self.detail}
-        changed = probe(pipeline, number, literal, **options) if literal is not None else pipeline
-        if changed is None:
-            changed, literal = pipeline, None
+        changed, literal = self._looking(number, pipeline, literal)
         try:
             output = self.runner.run(changed, self.sample.lines)
         except EngineError:

@@ -46,6 +46,8 @@ class _Word:
 def split_pipeline(command: str) -> tuple[tuple[str, ...], ...]:
     """The words of each stage of a pipeline, unquoted.
 
+    A ``< FILE`` of the first stage becomes its last word: every program of a recipe reads its standard input and a file
+    that it is told alike.
     Quotes, backslashes and comments work as in POSIX; ``*`` and ``?`` are taken literally, which is what a shell does
     when no file matches. Raises `RecipeSyntaxError` for everything else that a shell gives a meaning.
     """
@@ -57,12 +59,14 @@ def split_pipeline(command: str) -> tuple[tuple[str, ...], ...]:
     stages: list[list[str]] = [[]]
     word = _Word()
     at = 0
+    read: list[str] = []
+    to_file = False
 
     def finish() -> None:
-        nonlocal word
+        nonlocal word, to_file
         if word.started:
-            stages[-1].append(_finished(word))
-            word = _Word()
+            (read if to_file else stages[-1]).append(_finished(word))
+            word, to_file = _Word(), False
 
     while at < len(text):
         char = text[at]
@@ -85,6 +89,8 @@ def split_pipeline(command: str) -> tuple[tuple[str, ...], ...]:
             finish()
             if text.startswith("||", at) or text.startswith("|&", at):
                 raise RecipeSyntaxError(f"{text[at : at + 2]} starts a second command or a redirection")
+            if to_file:
+                raise RecipeSyntaxError("a redirection names no file")
             stages.append([])
             at += 1
         elif char in " \t":
@@ -98,14 +104,29 @@ def split_pipeline(command: str) -> tuple[tuple[str, ...], ...]:
         ):
             finish()  # the last newline ends the command, one after a pipe continues it
             at += 1
+        elif (
+            char == "<"
+            and len(stages) == 1
+            and not (read or to_file)
+            and text[at + 1 : at + 2] not in ("<", ">", "&", "(")
+            and not "".join(word.bare).isdecimal()  # 2<FILE
+        ):
+            finish()
+            to_file = True
+            at += 1
         elif char in _OPERATORS:
             raise RecipeSyntaxError(f"an unquoted {char!r} starts {_OPERATORS[char]}")
         else:
             word.add(char, quoted=False)
             at += 1
     finish()
+    if to_file:
+        raise RecipeSyntaxError("a redirection names no file")
     if not all(stages):
         raise RecipeSyntaxError("a stage of the pipeline is empty")
+    if read and (not read[0] or read[0].startswith("-")):
+        raise RecipeSyntaxError(f"a redirection from {read[0]!r}: expected the file's path")
+    stages[0] += read
     return tuple(tuple(stage) for stage in stages)
 
 

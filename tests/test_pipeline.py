@@ -130,6 +130,14 @@ def test_any_command_is_understood_or_refused(command: str):
         ("sed -n 1p /f | jq .", 0, 1),
         ("cat /f | tail -n +2 | jq .", 1, None),
         ("cat /f | jq .", 0, None),
+        ("tail -n +2 < /f | jq .", 1, None),
+        ("</f tail -n +2 | jq .", 1, None),
+        ("jq . <'/f'", 0, None),
+        ("awk 'NR > 1' /f | jq .", 1, None),
+        ("awk NR\\>=2{print} /f | jq .", 1, None),
+        ("awk 'FNR != 1 { print $0; }' < /f | jq .", 1, None),
+        ("awk 'NR == 1' /f | jq .", 0, 1),
+        ("awk 'NR <= 3' /f | awk 'NR > 1' | jq .", 1, 2),
         ("cat -- /f | sed 1d - | jq . -", 1, None),
         ("head -n 1 /f | jq .", 0, 1),
         ("head -1 /f | jq .", 0, 1),
@@ -188,7 +196,23 @@ def test_several_jq_in_a_row_are_understood():
         ("tail -n +2 /f | jq .\nid", "second command"),
         ("id\njq . /f", "second command"),
         ("jq . /f > /etc/passwd", "redirection"),
-        ("jq . < /f", "redirection"),
+        ("jq . <> /f", "redirection"),
+        ("jq . << /f", "redirection"),
+        ("jq . 2< /f", "redirection"),
+        ("jq . <", "names no file"),
+        ("jq . < | jq .", "names no file"),
+        ("jq . < -f", "expected the file's path"),
+        ("jq . < /f < /g", "redirection"),
+        ("tail -n +2 /f | jq . < /g", "redirection"),
+        ("tail -n +2 /f < /g | jq .", "reads 2 files"),
+        ("awk '{system(\"id\")}' /f | jq .", "only a choice by the number"),
+        ("awk 'NR != 2' /f | jq .", "only a choice by the number"),
+        ("awk -f /g /f | jq .", "only a choice by the number"),
+        ("grep lro_header /f | jq .", "only grep -v"),
+        ("grep -v 'lro.header' /f | jq .", "only grep -v"),
+        ("grep -vE 'a|b' /f | jq .", "only grep -v"),
+        ("grep -v -f /g /f | jq .", "only grep -v"),
+        ("tail -n +2 /f | grep -v a | jq .", "as the first"),
         ("jq . <(tail -n +2 /f)", "redirection"),
         ("jq . $(id)", "expansion"),
         ("jq . `id`", "substitution"),
@@ -337,3 +361,13 @@ def test_tail_without_a_plus_counts_from_the_end(command: str, last: int | None)
 def test_only_the_last_lines_are_read():
     output = run(parse_command("tail -n 2 /f | jq -c ."), b"1\n2\n3\n", binary=None)
     assert output.stdout == b"2\n3\n"
+
+
+@pytest.mark.parametrize(
+    "grep", ["grep -v head", "grep -vF head", "grep -F -v -e head", "grep -hv 'head'", "grep -Ev head"]
+)
+def test_grep_leaves_out_the_lines_with_a_text(grep: str):
+    pipeline = parse_command(f"{grep} /f | jq -c .n")
+    assert (pipeline.path, pipeline.skip) == ("/f", 0)
+    data = b'{"type": "head"}\n{"n": 1}\n{"n": 2, "t": "ahead"}\n{"n": 3}'
+    assert run(pipeline, data, binary=None).stdout == b"1\n3\n"

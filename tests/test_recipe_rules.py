@@ -49,10 +49,15 @@ def agreed(number: int, output: str, records: object, literal: str | None, **tol
     return Agreement(right and output == does, "E", seen, output.startswith("h") and right, erratum)
 
 
+def same(one: str, other: str) -> bool:
+    return one == other == "same"
+
+
 @pytest.fixture(autouse=True)
 def without_jq(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recipe_rules, "JqRunner", Runner)
     monkeypatch.setattr(recipe_rules, "agrees", agreed)
+    monkeypatch.setattr(recipe_rules, "same_output", same)
 
 
 def said(*programs: str) -> list[str]:
@@ -94,6 +99,11 @@ def test_one_that_does_more_with_the_header_is_blamed_for_that() -> None:
 def test_one_that_reads_from_another_line_is_blamed_for_that(command: str) -> None:
     (found,) = said(*all_but(at4=command))
     assert found.startswith("LRO-REC-12 /jq_recipes/3/command: recipe 4 does not read from line 2 on")
+
+
+def test_one_that_gives_the_same_without_the_header_is_blamed_for_what_it_does() -> None:
+    (found,) = said(*all_but(at4="jq 'same' f"))
+    assert "recipe 4 does not do what it is for" in found
 
 
 def test_an_erratum_of_the_text_is_a_warning_at_its_place() -> None:

@@ -133,3 +133,29 @@ class reads_the_file_by_inputs(Server):
         raw = "-r " if "-r" in words else ""
         slurped = f"[inputs] | {rest}" if "-s" in words else f"inputs | {rest}"
         return f"jq {raw}-n 'input as $header | {slurped}' {self.quote(path)}"
+
+
+@sound("it knows tail and sed, and takes awk for a program that may do anything")
+class headers_are_skipped_by_awk(Server):
+    def recipe(self, path: str, program: str) -> str:
+        return f"awk 'NR > 1' {self.quote(path)} | {program}"
+
+
+@sound("it takes every redirection for one that writes")
+class files_are_redirected_to_tail(Server):
+    def recipe(self, path: str, program: str) -> str:
+        return f"tail -n +2 < {self.quote(path)} | {program}"
+
+
+@sound("it counts the lines that are skipped")
+class headers_are_left_out_by_grep(Server):
+    def recipe(self, path: str, program: str) -> str:
+        return f"grep -v lro_header {self.quote(path)} | {program}"
+
+
+@sound("it takes the first string of a program for what that looks for")
+class headers_are_left_out_by_jq(Server):
+    def recipe(self, path: str, program: str) -> str:
+        words, _, rest = program.partition("'")
+        left_out = '[.[] | select(.type != "lro_header")] | ' if "-s" in words else 'select(.type != "lro_header") | '
+        return f"{words}'{left_out}{rest} {self.quote(path)}"

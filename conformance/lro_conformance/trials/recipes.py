@@ -14,9 +14,11 @@ from lro_conformance.judge import NotObserved
 from lro_conformance.lab import Lab
 from lro_conformance.trials import trial
 from lro_conformance.trials.survey import Survey
+from lro_spec.agreement import of_the_records_alone, same_output
 from lro_spec.editions import DEFAULT_EDITION, StandardRecipe
 from lro_spec.editions import edition as edition_named
 from lro_spec.evaluation import standard
+from lro_spec.line_filters import NotInterpretedError
 from lro_spec.probing import literals
 from lro_spec.recipes import Agreement, JqRun, JqRunner, Pipeline, RecipeSyntaxError, agrees, parse_command, probe
 
@@ -44,23 +46,28 @@ class Command(OfACall):
     """The command as it stands there."""
 
     @cached_property
-    def _parsed(self) -> Pipeline | str:
+    def _parsed(self) -> Pipeline | RecipeSyntaxError:
         if not isinstance(self.text, str):
-            return "it has no command"
+            return RecipeSyntaxError("it has no command")
         try:
             return parse_command(self.text)
         except RecipeSyntaxError as wrong:
-            return str(wrong)
+            return wrong
 
     @property
     def pipeline(self) -> Pipeline | None:
         """What it does; None where it could not be understood."""
-        return None if isinstance(self._parsed, str) else self._parsed
+        return None if isinstance(self._parsed, RecipeSyntaxError) else self._parsed
 
     @property
     def problem(self) -> str | None:
         """Why it could not be understood."""
-        return self._parsed if isinstance(self._parsed, str) else None
+        return str(self._parsed) if isinstance(self._parsed, RecipeSyntaxError) else None
+
+    @property
+    def beyond_us(self) -> bool:
+        """Whether it may be right, and is only more than is interpreted."""
+        return isinstance(self._parsed, NotInterpretedError)
 
     def evidence(self) -> str:
         """What to paste."""
@@ -79,6 +86,8 @@ class Try:
     """What jq gave."""
     edition: str = DEFAULT_EDITION
     """The edition whose recipe has this number, at the detail level of the file."""
+    header_left_out: bool = False
+    """Whether a wrong output is the same over the records alone, though the command does not skip just one line."""
 
     @property
     def standard(self) -> StandardRecipe:
@@ -260,7 +269,11 @@ def _runs(runner: JqRunner, edition: str, role: StandardRecipe, command: Command
         if changed is None:
             changed, literal = pipeline, None
         data = call.file.data if call.file is not None else b""
-        yield Try(role.number, command, literal, runner.run(changed, data), edition)
+        one = Try(role.number, command, literal, runner.run(changed, data), edition)
+        alone = None if right(one) else of_the_records_alone(changed)
+        if alone is not None:
+            one = replace(one, header_left_out=same_output(one.output, runner.run(alone, data)))
+        yield one
 
 
 def _made_to_look(
@@ -269,4 +282,5 @@ def _made_to_look(
     """The pipeline with another literal; None where it has none that could be another."""
     if literal is None:
         return pipeline
-    return probe(pipeline, role.number, literal, edition=edition, detail=level_in(edition, call))
+    detail = level_in(edition, call)
+    return probe(pipeline, role.number, literal, header=call.header, edition=edition, detail=detail)
