@@ -87,8 +87,6 @@ class Edition:
     """How many recipes a descriptor lists."""
     more_recipes: bool = True
     """Whether it may list more than that."""
-    roles_tell: bool = True
-    """Whether the text shows every recipe, so that one that is missing is known by its purpose."""
     marked_header: bool = True
     """Whether the header is marked by its type, and repeats the query."""
     descriptor_fields: tuple[str, ...] = (
@@ -222,7 +220,6 @@ EDITIONS: Mapping[str, Edition] = MappingProxyType(
                 _LRO_PAPER,
                 _SETTINGS,
                 default_detail=MappingProxyType({}),
-                roles_tell=False,
                 marked_header=False,
                 descriptor_fields=("summary", "file_path"),
                 summary_fields=("count", "estimated_tokens", "operation", "top_namespaces"),

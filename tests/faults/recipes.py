@@ -9,7 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tests.servers.plain import Record
+    from tests.servers.plain import Call, Record
 
 EFFECTS = tuple(f"LRO-REC-{number:02}" for number in range(1, 11))
 
@@ -340,6 +340,15 @@ class recipe_5_reads_the_header_too(Server):
         recipes = super().recipes(path)
         recipes[4]["command"] = f"cat {self.quote(path)} | {RECIPES[4][1]}"
         return recipes
+
+
+@fault("LRO-REC-13", says="at least 10 recipes", proves=1)
+class light_files_have_nine_recipes(Server):
+    """A search in content is not offered where there is no content."""
+
+    def descriptor(self, call: Call, path: str) -> Record:
+        value = super().descriptor(call, path)
+        return {**value, "jq_recipes": value["jq_recipes"][:9]} if call.detail == "light" else value
 
 
 @fault("LRO-REC-13", says="description", proves=1)
