@@ -106,6 +106,10 @@ class Lab:
         """What was held by calls that are gone; a finalizer may run anywhere, so it takes no lock."""
         self.capabilities: Mapping[str, Any] = {}
         """What the suite says that it can do as a client."""
+        self.cleanup_lag_s = 0.0
+        """How long after the answer a cleanup was seen to delete something."""
+        self.cleanup_patience_s = 3.0
+        """How long files that ought to go may stay after the answer; less once that was waited for in vain."""
         self._waits = 0
         self._stubborn = False
         self.remarks: list[str] = []

@@ -143,3 +143,20 @@ class emits_other_events_too(Server):
         super().emit("CustodialTaskStep", "debug", step=1)
         super().emit(event, level, **data)
         super().emit("OffloadFileSeen", "debug", files=3)
+
+
+@sound("it looks as soon as the task has answered")
+class cleans_up_after_the_answer(Server):
+    def call_tool(self, name: str, arguments: dict[str, Any]) -> Record:
+        if name != "run_custodial_task":
+            return super().call_tool(name, arguments)
+        import threading
+
+        threading.Timer(0.5, self.clean_later).start()
+        return self.text(self.dumps({"task": "offload_cleanup", "status": "started"}))
+
+    def clean_later(self) -> None:
+        try:
+            self.cleanup(time.time())
+        except OSError as problem:
+            print(f"clean-up: {problem}", file=sys.stderr)

@@ -24,7 +24,7 @@ from lro_conformance.lab import LIMIT, Bench
 from lro_conformance.readings import comparable, rules, volatile
 from lro_conformance.records import Record, by_id, id_of, lost_or_changed, show, value_at
 from lro_conformance.reproducing import of_cleaning
-from lro_conformance.trials.cleanup import DAY, TTL, Cleanup, plant
+from lro_conformance.trials.cleanup import DAY, TTL, Cleanup, clean_up, plant
 from lro_conformance.trials.edges import Edges
 from lro_conformance.trials.live import Live
 from lro_conformance.trials.recipes import Recipes, Try, attempt, commands_of, right, roles, without_path
@@ -335,7 +335,7 @@ def test_any_other_name_stays(live: Live, survey: Survey, cleanup: Cleanup, text
             path.write_bytes(template)
             os.utime(path, (past, past))
         old = plant(folder, template, 40 * DAY, name, text.name)
-        bench.cleanup()
+        clean_up(bench, [old])
         gone = [p.name for p in made if not p.exists()]
         for path in made:
             path.unlink(missing_ok=True)
@@ -365,7 +365,7 @@ def test_any_age_by_the_ttl(live: Live, survey: Survey, cleanup: Cleanup, text: 
         bench = live.cleaning()
         call, folder, template = _folder(bench, name, text)
         made = [(age, plant(folder, template, age, name, text.name)) for age in ages]
-        bench.cleanup()
+        clean_up(bench, [path for age, path in made if age > TTL])
         wrong = [(age, p.exists()) for age, p in made if p.exists() != (age < TTL)]
         for _, path in made:
             path.unlink(missing_ok=True)

@@ -214,7 +214,7 @@ def clean(bench: Bench, ttl_s: int | None, ages: Sequence[int], make: Callable[[
     planted = [(plant(folder, template, age, operation, convention), age) for age in (*ages, 40 * DAY)]
     planted += [(plant(folder, template, 40 * DAY, n, convention), 40 * DAY) for n in known if n != operation]
     decoys = plant_decoys(folder, bench.workdir, template, operation, convention)
-    bench.cleanup()
+    clean_up(bench, [p for p, age in planted if age > (ttl_s or edition_named(convention).default_ttl_seconds)])
     said = bench.said()
     events = [s for s in said if "OffloadFileExpired" in s]
     named = [s for s in said if any(p.name in s for p, _ in planted)]
@@ -229,6 +229,29 @@ def clean(bench: Bench, ttl_s: int | None, ages: Sequence[int], make: Callable[[
         trigger=bench.cleaned,
         told=tuple(s for s in named if s not in events),
     )
+
+
+def clean_up(bench: Bench, due: Sequence[Path]) -> None:
+    """Set cleanup off, and give one that works on after its answer some time to delete what is *due*.
+
+    Nothing is waited for where all of that is gone at once. Where some of it stays to the end, later cleanups of the
+    run are waited for about as long as the slowest that was seen.
+    """
+    bench.cleanup()
+    lab, begun = bench.lab, time.monotonic()
+    left = [p for p in due if os.path.lexists(p)]
+    if not left:
+        return
+    while left and time.monotonic() - begun < lab.cleanup_patience_s:
+        time.sleep(0.05)
+        still = [p for p in left if os.path.lexists(p)]
+        if len(still) < len(left):
+            lab.cleanup_lag_s = max(lab.cleanup_lag_s, time.monotonic() - begun)
+        left = still
+    if left:
+        lab.cleanup_patience_s = min(lab.cleanup_patience_s, 2 * lab.cleanup_lag_s)
+    else:
+        time.sleep(0.25)  # what it deletes besides, and what it says of it, comes late, too
 
 
 def plant(folder: Path, template: bytes, age_s: float, operation: str, edition: str = DEFAULT_EDITION) -> Path:
