@@ -82,7 +82,7 @@ class cleans_by_a_list_of_operations_without_recall(Server):
             return '"recall"' not in file.readline().partition('"operation"')[2].partition(",")[0]
 
 
-@fault("LRO-CLN-03", says="nobody had cleaned up", proves=1)
+@fault("LRO-CLN-03", says="nobody had cleaned up", proves=1, also=("LRO-HARD-07",))
 class takes_a_file_away_after_a_second(Server):
     """A timer removes what it takes to have been read by then."""
 
