@@ -477,10 +477,19 @@ class TestInject:
         ],
     )
     def test_text_tells_of_a_memory_by_how_it_begins(self, memory: Mapping[str, Any], text: str, tells: bool) -> None:
-        filed = self.survey(call(operation="inject", filed=[memory]), call(operation="search", filed=[{"title": text}]))
-        inline = Made(calls=(call(operation="inject", outcome="inline", text=text),))
+        same = {"operation": "inject", "arguments": {"query": "*"}}
+        filed = self.survey(
+            call(**same, filed=[memory]), call(operation="search", arguments={"query": "*"}, filed=[{"title": text}])
+        )
+        inline = Made(calls=(call(**same, outcome="inline", text=text),))
         result = judged("inject.text_inline_below_the_threshold", survey=filed, inline=inline)
         assert seen(result) == (Verdict.PASS if tells else Verdict.FAIL, 1)
+
+    def test_another_call_tells_nothing_of_what_was_found(self) -> None:
+        filed = self.survey(call(operation="inject", arguments={"query": "a"}, filed=[{"title": "Rotate keys"}]))
+        nothing = call(operation="inject", arguments={"query": "*"}, outcome="inline", text="# Context")
+        result = judged("inject.text_inline_below_the_threshold", survey=filed, inline=Made(calls=(nothing,)))
+        assert result.verdict is Verdict.NOT_OBSERVED
 
     @pytest.mark.parametrize(
         ("small", "large", "verdict"),
