@@ -116,9 +116,8 @@ def _probed(call: JqCall, literal: str, spared: frozenset[str]) -> JqCall | None
     for name, value in call.argjson.items():
         if isinstance(value, str) and f"${name}" in call.program and value not in spared:
             return replace(call, argjson={**call.argjson, name: literal})
-    for found in (
-        text for text in literals(call.program) if text and text not in spared
-    ):  # "" stands in for what is absent
+    # "" stands in for what is absent.
+    for found in (text for text in literals(call.program) if text and text not in spared):
         return replace(call, program=with_literal(call.program, found, literal))
     return None
 

@@ -175,11 +175,8 @@ def _by_two(state: FileState, max_line_bytes: int, beside: Beside) -> Iterator[F
 def _joined(sound: Sound, state: FileState) -> bool:
     """Takes in what the second process tells of a stretch; False where that has to be read here, too."""
     reader, lines = state.reader, len(sound.ids)
-    if (
-        state.missing
-        or (reader is not None and not reader.ready)
-        or not state.ids.add_hashes(sound.ids, state.lines + 1)
-    ):
+    ready = not state.missing and (reader is None or reader.ready)
+    if not ready or not state.ids.add_hashes(sound.ids, state.lines + 1):
         return False
     state.lines += lines
     state.records += lines
@@ -226,8 +223,7 @@ def _block(block: Block, state: FileState) -> Iterator[Finding]:
             yield from _single(line, state)
         return
     records, fit = plain
-    if state.missing:
-        _seen(records, state)
+    _seen(records, state)
     state.lines += len(records)
     state.records += len(records)
     for place in state.ids.add_all(list(map(_ID, records)), block.number) if state.memories else ():
@@ -285,8 +281,7 @@ def _plain_record(line: PhysicalLine, state: FileState) -> dict[str, Any] | None
     if state.memories and not state.ids.add(record["id"], line.number):
         return None
     state.records += 1
-    if state.missing:
-        _seen([record], state)
+    _seen([record], state)
     return record
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import selectors
 import signal
 import subprocess
@@ -160,7 +161,7 @@ class JqRunner:
     def _once(self, pipeline: Pipeline, data: bytes) -> JqRun:
         if pipeline.without is not None:
             text = pipeline.without.encode("utf-8", "surrogateescape")
-            data = b"".join(line for line in data.splitlines(keepends=True) if text not in line)
+            data = b"".join(line for line in re.findall(rb"[^\n]*\n|[^\n]+", data) if text not in line)
         if pipeline.last is not None:
             lines = data.removesuffix(b"\n").split(b"\n")
             data = b"\n".join(lines[-pipeline.last :]) if pipeline.last else b""

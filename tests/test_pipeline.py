@@ -371,3 +371,8 @@ def test_grep_leaves_out_the_lines_with_a_text(grep: str):
     assert (pipeline.path, pipeline.skip) == ("/f", 0)
     data = b'{"type": "head"}\n{"n": 1}\n{"n": 2, "t": "ahead"}\n{"n": 3}'
     assert run(pipeline, data, binary=None).stdout == b"1\n3\n"
+
+
+def test_a_carriage_return_ends_no_line_for_grep():
+    pipeline = parse_command("grep -v head /f | jq -c .n")
+    assert run(pipeline, b'{"t": "head",\r"n": 1}\n{"n":\r2}\n', binary=None).stdout == b"2\n"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Future
 from pathlib import Path
 
 from lro_conformance import profile as profiles
-from lro_conformance.engine import certify
+from lro_conformance.engine import LIVE, Session, certify
+from lro_conformance.judge import NotObserved
 from tests.servers.variants import profile_text
 
 
@@ -27,3 +29,23 @@ def test_a_seed_replays_the_shrunk_failure_to_the_letter(tmp_path: Path) -> None
 
 def test_another_seed_tries_other_memories(tmp_path: Path) -> None:
     assert _failure(tmp_path, 11)[2] != _failure(tmp_path, 12)[2]
+
+
+def test_property_checks_keep_their_order_and_let_other_trials_begin_between_them(tmp_path: Path) -> None:
+    path = tmp_path / "lro.yaml"
+    path.write_text(profile_text("plain"), encoding="utf-8")
+    session = Session(profiles.load(path), seed=1)
+    refused = NotObserved("not tried")
+    session.evidence = {name: refused for one in session.checks for name in one.needs if name != "recipes"}
+    properties = [one.name for one in session.checks if LIVE in one.needs]
+    finished: Future[None] = Future()
+    finished.set_result(None)
+
+    session._judge(beside=[finished])  # pyright: ignore[reportPrivateUsage]
+    assert [name for name in session.results if name in properties] == properties[:1]
+
+    session._judge()  # pyright: ignore[reportPrivateUsage]
+    first = next(n for n, one in enumerate(session.checks) if LIVE in one.needs and "recipes" in one.needs)
+    before = [one.name for one in session.checks[:first] if LIVE in one.needs]
+    assert [name for name in session.results if name in properties] == before
+    assert "properties.any_other_name_stays" not in before

@@ -24,18 +24,9 @@ from lro_spec.record_rules import validate_line
 from lro_spec.seen_ids import SeenIds
 from lro_spec.streams import DamagedError, Peekable, plain_name, unpacked
 from lro_spec.timestamps import moments, parse
+from tests.words.files import HEADER
 
 LRO = edition("lro-6400")
-HEADER: dict[str, Any] = {
-    "type": "lro_header",
-    "operation": "recall",
-    "query": None,
-    "count": 2,
-    "schema_version": "1.0",
-    "timestamp": "2026-03-02T09:30:00Z",
-    "estimated_tokens": 10,
-    "detail": "light",
-}
 
 
 def said(found: Any) -> list[str]:

@@ -248,6 +248,11 @@ class Bench:
             self.lab.note_failure(reply.failure, f"{seed.tool}(…)")
         return reply
 
+    def stored(self, memory: Mapping[str, Any]) -> bool:
+        """Whether the server took one memory."""
+        reply = self.store(memory)
+        return reply is not None and reply.result is not None and reply.result.get("isError") is not True
+
     def _note_file(self, reply: Reply) -> None:
         """A proxy, or a server that offloads whatever is large, names files in answers of any tool."""
         found = _descriptor(reply)
@@ -292,7 +297,7 @@ class Bench:
             self.server, self.start = self.lab.spawn(self.settings, self.workdir, self.temp, self.output_dir, None)
             self.given, self.base, self.cleaned = [], 0, None
             self.lab.shake(self.server, self.client)
-            self.lab.fill_again(self)
+            self.lab.seeding.fill_again(self)
 
     def events(self, name: str) -> list[str]:
         """What was emitted as event *name*, with the channel before it: notifications, stderr, or the event file."""

@@ -49,8 +49,8 @@ def chosen(arguments: Sequence[str]) -> list[Chosen]:
 def _meant(argument: str) -> list[Chosen]:
     if argument == STDIN:
         return [Chosen(STDIN, named=True)]
+    closed: list[str] = []
     if os.path.isdir(argument):
-        closed: list[str] = []
         inside = [Chosen(path, named=False) for path in _inside(argument, closed)]
         inside += _unopened(closed)
         if not inside:
@@ -58,7 +58,6 @@ def _meant(argument: str) -> list[Chosen]:
         return inside
     if _PATTERN.isdisjoint(argument) or os.path.lexists(argument):
         return [Chosen(argument, named=True)]
-    closed: list[str] = []
     root, parts = ("/", argument[1:]) if argument.startswith("/") else ("", argument)
     paths = set(_matching(root, [part for part in parts.split("/") if part], closed))
     matched = [Chosen(path, named=False) for path in sorted(paths) if os.path.isfile(path) or not os.path.exists(path)]

@@ -5,24 +5,22 @@ from __future__ import annotations
 import os
 import secrets
 import time
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lro_conformance.events import CheckJudged, Event, Observer, RunFinished, RunStarted, TrialFinished, TrialStarted
+from lro_conformance.events import CheckJudged, Observer, RunFinished, RunStarted, TrialFinished, TrialStarted
 from lro_conformance.evidence.layout import EvidenceError
-from lro_conformance.evidence.masking import Masks
+from lro_conformance.evidence.masking import masks_of
 from lro_conformance.examples import on_its_own
-from lro_conformance.judge import Check, NotApplicable, NotObserved, checks, judge, missed
-from lro_conformance.lab import Lab, ServerTrouble
-from lro_conformance.notes import notes, untold
+from lro_conformance.judge import Check, NotApplicable, NotObserved, by_keyword, checks, held_by, judge
+from lro_conformance.lab import Lab
+from lro_conformance.notes import no_verdict, notes, nothing_to_see, once_more
 from lro_conformance.profile import Profile, ProfileError
 from lro_conformance.report.model import CheckResult, Report, RequirementResult, ServerInfo, Span
-from lro_conformance.reproducing import Everything
 from lro_conformance.restricting import foreign_operations, restricted
 from lro_conformance.trials import Trial, closure
 from lro_conformance.trials.live import EXAMPLES, Live
@@ -30,10 +28,11 @@ from lro_conformance.trials.overall import OVERALL, Overall
 from lro_conformance.trials.recipes import Recipes, recipes_by
 from lro_conformance.trials.survey import Survey
 from lro_conformance.verdicts import LevelVerdict, Verdict, achieved, level_verdict, requirement_verdict
+from lro_conformance.version import version
 from lro_conformance.wire import Run
 from lro_spec.editions import EDITIONS
 from lro_spec.editions import edition as edition_named
-from lro_spec.requirements import EXTENSIONS, Requirement, catalogue
+from lro_spec.requirements import EXTENSIONS, Requirement, catalogue, requirement
 
 if TYPE_CHECKING:
     from lro_conformance.evidence.reader import Stored
@@ -139,13 +138,13 @@ class Session:
         self.recorder: Recorder | None = None
         self.only = only
         self.seed = secrets.randbelow(2**31) if seed is None else seed
-        watch = observer or _unseen
+        watch: Observer = observer or (lambda event: None)
         self.tell: Observer = lambda event: watch(self.masks.value(event))
         self.examples = examples
         wanted = [c for c in checks() if only is None or c.name in only or c.requirement in only]
         wanted = [c for c in wanted if examples or LIVE not in c.needs]
-        self.checks = _held_by(profile.edition, wanted)
-        looking = [c for edition in (profile.edition, *others) for c in _held_by(edition, wanted)]
+        self.checks = held_by(profile.edition, wanted)
+        looking = [c for edition in (profile.edition, *others) for c in held_by(edition, wanted)]
         made = closure(["survey", *(n for c in looking for n in c.needs if n not in GIVEN)])
         reasons = {t.name: reason for t in made if (reason := t.unbound(profile)) is not None}
         self.trials = [t for t in made if t.name not in reasons]
@@ -241,7 +240,7 @@ class Session:
             self.info = _server_info(survey, self.info.command)
         if self._gate() is None:  # what comes before it comes of no live server
             for one in (c for c in self.checks if c.name in properties):
-                self.results[one.name] = _by_keyword(properties[one.name], text.name)
+                self.results[one.name] = by_keyword(properties[one.name], text.name)
 
     # trials
 
@@ -253,9 +252,8 @@ class Session:
         if not isinstance(survey, Survey):
             return
         self.info = _server_info(survey, self.info.command)
-        bound = [
-            t for t in self.trials[1:] if survey.implemented or not t.needs
-        ]  # extensions do not ask for LRO itself
+        # Extensions do not ask for LRO itself.
+        bound = [t for t in self.trials[1:] if survey.implemented or not t.needs]
         waiting = sorted(bound, key=lambda t: FIRST.index(t.name) if t.name in FIRST else len(FIRST))
         under_way: dict[Future[Any], Trial] = {}
         # One more than there are cores: the cleanup trial mostly waits for a TTL to pass.
@@ -265,10 +263,11 @@ class Session:
                 for one in [t for t in waiting if all(n in self.evidence for n in t.needs)]:
                     waiting.remove(one)
                     under_way[pool.submit(self._make, lab, one)] = one
-                held = waiting or any(t.name in HELD for t in under_way.values())
+                rest = [*waiting, *under_way.values()]
+                held = any(t.name in HELD for t in rest) if lab.can_set("output_dir") else rest
                 if survey.implemented and not held:
                     self.evidence[LIVE] = live  # property checks go on while the other trials do
-                self._judge()
+                self._judge(beside=under_way)
                 done, _ = wait(under_way, return_when=FIRST_COMPLETED)
                 for future in done:
                     self.evidence[under_way.pop(future).name] = future.result()
@@ -304,25 +303,32 @@ class Session:
 
     # judgement
 
-    def _judge(self, *, final: bool = False) -> None:
-        """Judge every check whose evidence is there; in the end also those whose evidence will never be."""
+    def _judge(self, *, final: bool = False, beside: Collection[Future[Any]] = ()) -> None:
+        """Judge every check whose evidence is there; in the end also those whose evidence will never be.
+
+        Property checks take their time: one after the other, always in the same order, so that a seed replays, and
+        none once a trial *beside* them is done, for others may wait for it.
+        """
+        turn = True
         for one in self.checks:
-            if one.name in self.results or (not final and any(n not in self.evidence for n in one.needs)):
+            live = LIVE in one.needs
+            if one.name in self.results:
+                continue
+            if not final and (any(n not in self.evidence for n in one.needs) or (live and not turn)):
+                turn = turn and not live
                 continue
             clock = time.monotonic()
             result = judge(one, self._evidence_for(one), edition=self.profile.edition)
-            if LIVE in one.needs:  # all others take no time worth telling
-                title = self._title(one)
+            if live:  # all others take no time worth telling
+                turn = not any(future.done() for future in beside)
+                title = requirement(one.requirement, self.profile.edition).title
                 self.timeline.append(Span(one.name, title, "check", clock - self.clock, time.monotonic() - clock))
             self.results[one.name] = result
             self.tell(CheckJudged(result))
 
-    def _title(self, one: Check) -> str:
-        return next((r.title for r in catalogue(self.profile.edition) if r.id == one.requirement), one.requirement)
-
     def _evidence_for(self, one: Check) -> Mapping[str, Any]:
         gate = self._gate()
-        group = _group(one, self.profile.edition)
+        group = requirement(one.requirement, self.profile.edition).group
         if gate is None or (group in ("implemented", *EXTENSIONS) and isinstance(self.evidence["survey"], Survey)):
             return self.evidence
         return dict.fromkeys(one.needs, gate)
@@ -333,7 +339,7 @@ class Session:
         if not isinstance(survey, Survey):
             return survey if isinstance(survey, Exception) else NotObserved("the server was not observed")
         if survey.implemented is None:
-            return NotObserved(_nothing_to_see(survey))
+            return NotObserved(nothing_to_see(survey))
         return None if survey.implemented else NotApplicable("the server does not implement LRO")
 
     # report
@@ -349,9 +355,9 @@ class Session:
             group: requirement_verdict(r.verdict for r in judged if r.requirement.group == group).label
             for group in ("hardening", *EXTENSIONS)
         }
-        failure = self._failure(survey)
+        failure = no_verdict(survey, self.trouble)
         report = Report(
-            suite_version=suite_version(),
+            suite_version=version(),
             edition=edition,
             server=self.info,
             implemented=survey.implemented if isinstance(survey, Survey) else None,
@@ -364,7 +370,7 @@ class Session:
             duration_s=duration_s,
             notes=self._notes(failure),
             failure=failure,
-            reproduce=_once_more(survey) if failure is not None else "",
+            reproduce=once_more(survey) if failure is not None else "",
             starts=starts,
             hardening=own["hardening"],
             extensions={group: own[group] for group in EXTENSIONS},
@@ -375,16 +381,6 @@ class Session:
     def _notes(self, failure: str | None) -> tuple[str, ...]:
         found = notes(self.evidence)
         return found if failure or self.trouble is None else (*found, f"a call had no response: {self.trouble}")
-
-    def _failure(self, survey: object) -> str | None:
-        """Why there is no verdict, in one line; None where there is one."""
-        if isinstance(survey, Survey):
-            return None if survey.implemented is not None else self.trouble or _nothing_to_see(survey)
-        if isinstance(survey, ServerTrouble):
-            return str(survey) if self.trouble is None else f"{survey}; the first: {self.trouble}"
-        if isinstance(survey, NotObserved):
-            return self.trouble or str(survey)
-        return f"the suite failed: {type(survey).__name__}: {survey}"
 
     def _requirement(self, one: Requirement, results: list[CheckResult]) -> RequirementResult:
         if one.excluded is not None:
@@ -397,58 +393,6 @@ class Session:
         return RequirementResult(one, verdict, tuple(results), reason)
 
 
-def _once_more(survey: object) -> str:
-    """What starts a server once more that did not come so far as to be observed."""
-    start = survey.start if isinstance(survey, ServerTrouble) else None
-    return "" if start is None else Everything(start).reproducer()
-
-
-def masks_of(profile: Profile) -> Masks:
-    """What may not be written of the environment that this run's servers see; the settings of LRO are no secrets."""
-    settings = {s.env for s in profile.settings.values() if s is not None and s.env is not None}
-    return Masks({**os.environ, **profile.server.env}, but=settings)
-
-
-def _unseen(event: Event) -> None:
-    pass
-
-
-def _by_keyword(result: CheckResult, edition: str) -> CheckResult:
-    """The result with what a miss means in this edition."""
-    if result.erratum or result.verdict not in (Verdict.FAIL, Verdict.WARN):
-        return result
-    return replace(result, verdict=missed(result.requirement, edition))
-
-
-def _held_by(edition: str, checks: Iterable[Check]) -> list[Check]:
-    """Those whose requirement an edition holds, and judges."""
-    held = {r.id for r in catalogue(edition) if r.excluded is None}
-    return [c for c in checks if c.requirement in held]
-
-
-def _group(one: Check, edition: str) -> str:
-    return next((r.group for r in catalogue(edition) if r.id == one.requirement), "")
-
-
 def _server_info(survey: Survey, command: tuple[str, ...]) -> ServerInfo:
-    name, version = survey.server_info.get("name"), survey.server_info.get("version")
-    return ServerInfo(str(name or ""), str(version or ""), command, str(survey.protocol or ""))
-
-
-def _nothing_to_see(survey: Survey) -> str:
-    if survey.claims and (survey.filled or not survey.operations):
-        return untold(survey)
-    failed = next((c for c in survey.calls if c.outcome in ("error", "no answer")), None)
-    said = f"; {failed.label}: {failed.evidence().splitlines()[-1][:200]}" if failed is not None else ""
-    return f"no operation returned a result that could have been offloaded (profile: seed gives it memories){said}"
-
-
-@cache
-def suite_version() -> str:
-    """The version of this package."""
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return version("lro-spec")
-    except PackageNotFoundError:
-        return "0+unknown"
+    info = survey.server_info
+    return ServerInfo(str(info.get("name") or ""), str(info.get("version") or ""), command, str(survey.protocol or ""))

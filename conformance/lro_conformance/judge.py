@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import pkgutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, TypeVar
@@ -19,7 +19,7 @@ from lro_conformance.report.model import CheckResult
 from lro_conformance.verdicts import Verdict
 from lro_spec.editions import DEFAULT_EDITION
 from lro_spec.editions import edition as edition_named
-from lro_spec.requirements import anywhere, requirement
+from lro_spec.requirements import anywhere, catalogue, requirement
 
 Function = TypeVar("Function", bound=Callable[..., None])
 
@@ -213,6 +213,19 @@ def _verdict(one: Check, see: Subjects, edition: str) -> CheckResult:
 def missed(requirement_id: str, edition: str) -> Verdict:
     """What it means to miss a requirement: a MUST fails, anything less warns."""
     return Verdict.FAIL if requirement(requirement_id, edition).keyword == "MUST" else Verdict.WARN
+
+
+def by_keyword(result: CheckResult, edition: str) -> CheckResult:
+    """A result of another edition with what a miss means in this one."""
+    if result.erratum or result.verdict not in (Verdict.FAIL, Verdict.WARN):
+        return result
+    return replace(result, verdict=missed(result.requirement, edition))
+
+
+def held_by(edition: str, checks: Iterable[Check]) -> list[Check]:
+    """Those whose requirement an edition holds, and judges."""
+    held = {r.id for r in catalogue(edition) if r.excluded is None}
+    return [c for c in checks if c.requirement in held]
 
 
 def _missed(one: Check, see: Subjects, misses: list[Miss], verdict: Verdict, *, erratum: bool = False) -> CheckResult:

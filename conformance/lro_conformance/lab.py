@@ -17,12 +17,11 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from lro_conformance import profile as profiles
-from lro_conformance.bench import LIMIT, Bench, ServerTrouble, Settings, run_command, system_temps
+from lro_conformance.bench import LIMIT, Bench, ServerTrouble, Settings, system_temps
 from lro_conformance.calls import Call, FileSeen
-from lro_conformance.claims import size_of
 from lro_conformance.events import Observer, TrialStep
 from lro_conformance.handshakes import Handshakes, Refused, in_words
 from lro_conformance.judge import NotObserved
@@ -30,14 +29,12 @@ from lro_conformance.operations import OPERATIONS, TOOLS, Operation, resolve
 from lro_conformance.profile import Profile
 from lro_conformance.profile.launching import Value
 from lro_conformance.profile.matching import match
-from lro_conformance.records import show, text_of
-from lro_conformance.seeds import corpus
+from lro_conformance.seeding import Seeding
 from lro_conformance.starts import Start
 from lro_conformance.wire import Failure, Limits, Reply, Run, ServerProcess
 from lro_conformance.zones import far_zone
 from lro_spec.editions import Edition, edition
 from lro_spec.naming import parse_file_name
-from lro_spec.tokens import LOW
 
 if TYPE_CHECKING:
     from lro_conformance.evidence.recorder import Recorder
@@ -98,7 +95,7 @@ class Lab:
         self._lock = threading.Lock()
         self._operations: dict[str, Operation] | None = None
         self._tools: Sequence[Mapping[str, Any]] = ()
-        self._seeding = False
+        self.seeding = Seeding(self)
         self.switched_on = False
         """Whether the server offloads only with ``enabled = true``, which is set from then on."""
         self._held = 0
@@ -126,7 +123,8 @@ class Lab:
     def another(self, profile: Profile) -> Lab:
         """A laboratory of the same run for another server: what is found wrong there is not held against the first."""
         made = copy.copy(self)
-        made.profile, made._operations, made._seeding, made._waits = profile, None, False, 0
+        made.profile, made._operations, made._waits = profile, None, 0
+        made.seeding = Seeding(made)
         made.lawless, made.remarks, made.trouble = [], [], None
         made.handshakes = Handshakes(made.note_failure)
         return made
@@ -202,8 +200,8 @@ class Lab:
             else:
                 self.shake(server, client)
             made.tools, made.operations = self._find_operations(server)
-            if self._seeding:
-                self._fill(made)
+            if self.seeding.on:
+                self.seeding.fill(made)
         except Refused as refused:
             self.stop(server)
             if self._operations is not None or not self.handshakes.turn():  # others were served, or it was tried
@@ -279,7 +277,7 @@ class Lab:
                 raise NotObserved(f"the server offers no setting {name} (profile: settings.{name})")
         if self._waits >= MAX_WAITS:
             raise ServerTrouble(f"not tried: {self._waits} requests of this run had no response in time")
-        launch = self.launch(values, workdir, seed_file=self._seed_file(workdir))
+        launch = self.launch(values, workdir, seed_file=self.seeding.file(workdir))
         spec = self.profile.server
         environment = {"TMPDIR": str(temp), **zone, **launch.env}
         server = self.run.server(
@@ -328,58 +326,6 @@ class Lab:
     def tells_events(self) -> bool:
         """Whether the profile says where events are seen, so that silence means that there were none."""
         return self.profile.events.named and self.profile.events.channel != "none"
-
-    def _seed_file(self, workdir: Path) -> Path | None:
-        """Where the profile seeds by a file: the corpus as JSONL, and the seed command run."""
-        seed = self.profile.seed
-        if seed is None or seed.tool is not None:
-            return None
-        path = workdir / "seed.jsonl"
-        path.write_text("".join(json.dumps(m, ensure_ascii=False) + "\n" for m in corpus()), encoding="utf-8")
-        if seed.command:
-            command = [profiles.fill(word, workdir=workdir, seed_file=path) for word in seed.command]
-            run_command(list(profiles.own_lro(command)), "seed.command", self.launch({}, workdir))
-        return path
-
-    def wants_corpus(self, bench: Bench) -> bool:
-        """Whether the server holds too little for the default threshold and the profile says how to give it more."""
-        if self.profile.seed is None or self.profile.seed.tool is None or not bench.operations:
-            return False
-        name, operation = next(iter(bench.operations.items()))
-        call = bench.call(name, detail=operation.details[-1] if operation.details else None)
-        enough = 1.2 * max(e.default_threshold_tokens for e in (self.edition, *self.others))
-        return (call.estimate or LOW * size_of(call) / 4) < enough
-
-    def seed_from_now_on(self, bench: Bench) -> None:
-        """Give this server, and every one started later, the suite's own corpus."""
-        self._seeding = True
-        self._fill(bench)
-
-    def _fill(self, bench: Bench) -> None:
-        for memory in corpus():
-            reply = bench.store(memory)
-            bench.base = len(bench.given)
-            if not self.taken(reply):
-                return
-
-    def fill_again(self, bench: Bench) -> None:
-        """Give a server the suite's corpus once more, if it lost it when it was restarted."""
-        if self._seeding and self.wants_corpus(bench):
-            self._fill(bench)
-
-    def taken(self, reply: Reply | None) -> bool:
-        """Whether the server took a memory; that it did not is told in the report."""
-        result: object = reply.result if reply is not None else None
-        answer = cast("dict[str, Any]", result) if isinstance(result, dict) else None
-        if reply is None or (answer is not None and answer.get("isError") is not True):
-            return answer is not None
-        said = reply.error or text_of(answer) or (reply.failure.detail if reply.failure is not None else "no answer")
-        seed = self.profile.seed
-        tool = seed.tool if seed is not None else None
-        self.remarks.append(
-            f"seeding failed: {tool} did not take a memory of the suite's (profile: seed): {show(said, 300)}"
-        )
-        return False
 
     def forget(self) -> None:
         """What kept servers were given beside the corpus is history: another experiment begins."""

@@ -1,4 +1,4 @@
-"""What a reader of a report should know and no verdict says."""
+"""What a reader of a report should know and no verdict says, and why there is none where there is none."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from lro_conformance.bench import ServerTrouble
+from lro_conformance.judge import NotObserved
 from lro_conformance.readings import comparable, volatile
 from lro_conformance.records import as_record, show
+from lro_conformance.reproducing import Everything
 from lro_conformance.trials.edges import Edges
 from lro_conformance.trials.eras import Eras
 from lro_conformance.trials.fallback import Fallback
@@ -53,7 +56,7 @@ def notes(evidence: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def untold(survey: Survey) -> str:
+def _untold(survey: Survey) -> str:
     """Why nobody can tell whether a server offloads of which it is said that it does."""
     said = "; ".join(survey.claims)
     if not survey.operations:
@@ -65,6 +68,32 @@ def untold(survey: Survey) -> str:
         "Either that setting does not reach the server (profile: settings.threshold_tokens), or the server does not "
         "offload; memories for a larger result tell which (profile: seed)"
     )
+
+
+def no_verdict(survey: object, trouble: str | None) -> str | None:
+    """Why there is no verdict, in one line; None where there is one. *trouble* is the first call without a response."""
+    if isinstance(survey, Survey):
+        return None if survey.implemented is not None else trouble or nothing_to_see(survey)
+    if isinstance(survey, ServerTrouble):
+        return str(survey) if trouble is None else f"{survey}; the first: {trouble}"
+    if isinstance(survey, NotObserved):
+        return trouble or str(survey)
+    return f"the suite failed: {type(survey).__name__}: {survey}"
+
+
+def nothing_to_see(survey: Survey) -> str:
+    """Why a server that answered gave nothing to judge by."""
+    if survey.claims and (survey.filled or not survey.operations):
+        return _untold(survey)
+    failed = next((c for c in survey.calls if c.outcome in ("error", "no answer")), None)
+    said = f"; {failed.label}: {failed.evidence().splitlines()[-1][:200]}" if failed is not None else ""
+    return f"no operation returned a result that could have been offloaded (profile: seed gives it memories){said}"
+
+
+def once_more(survey: object) -> str:
+    """What starts a server once more that did not come so far as to be observed."""
+    start = survey.start if isinstance(survey, ServerTrouble) else None
+    return "" if start is None else Everything(start).reproducer()
 
 
 def _undecided(survey: Survey) -> Iterator[str]:

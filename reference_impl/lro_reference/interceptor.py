@@ -120,9 +120,8 @@ def _truncate(
     room = settings.threshold_tokens
     kept = 0
     for line in lines:
-        room -= _estimated(
-            line, 1, estimate
-        )  # rounded up a record, so the sum is never below the estimate of the whole
+        # Rounded up a record, so the sum is never below the estimate of the whole.
+        room -= _estimated(line, 1, estimate)
         if room < 0:
             break
         kept += 1

@@ -98,11 +98,6 @@ def _named(live: Live, memories: list[Record]) -> list[Record]:
     return [{"id": live.id(), **m, "title": f"{word} {m['title']}"} for m in memories]
 
 
-def _stored(bench: Bench, memory: Record) -> bool:
-    reply = bench.store(memory)
-    return reply is not None and reply.result is not None and reply.result.get("isError") is not True
-
-
 def _fetch(survey: Survey, bench: Bench, memories: list[Record]) -> Call:
     """A call whose result has these memories: found by the word that they share, or else among all there are."""
     name = next(n for n in survey.operations if survey.offloads(n))
@@ -135,7 +130,7 @@ def test_any_memory_survives(live: Live, survey: Survey, inline: Inline, see: Su
     skip = {p for name in survey.operations for p in volatile(inline, name)}
 
     def verdict(seen: Kept | None) -> Miss | bool:
-        if seen is None or not _stored(inline.bench, seen.memory):
+        if seen is None or not inline.bench.stored(seen.memory):
             return False
         memory, filed = seen.memory, seen.call
         shown = _fetch(survey, inline.bench, [memory])
@@ -206,7 +201,7 @@ class Kept(OfACall):
 def _any_memory(live: Live, survey: Survey, see: Subjects, verdict: Callable[[Kept | None], Miss | bool]) -> None:
     def observe(given: Record) -> Kept | None:
         [memory] = _named(live, [given])
-        return Kept(memory, _fetch(survey, survey.bench, [memory])) if _stored(survey.bench, memory) else None
+        return Kept(memory, _fetch(survey, survey.bench, [memory])) if survey.bench.stored(memory) else None
 
     live.judge(see, "any memory", MEMORY, observe, verdict)
 
@@ -280,18 +275,17 @@ def _any_corpus(id: str, live: Live, survey: Survey, recipes: Recipes, text: Edi
     if tried is None:
         raise NotObserved("no descriptor has a recipe that does that")
     role, known = tried.standard, tried.command.call
-    there = commands_of(known)
 
     @cache
     def proven(command: str) -> bool:
         """Whether a command does the same for the server's own memories, as far as it is known there."""
-        same = [c for c in there if without_path(c) == command]
+        same = [c for c in commands_of(known) if without_path(c) == command]
         tries = attempt(live.runner, text.name, role, known, same)
         return not same or (bool(tries) and all(right(t) for t in tries))
 
     def observe(given: list[Record]) -> Call | None:
         memories = _named(live, given)
-        stored = all(_stored(survey.bench, m) for m in memories)
+        stored = all(survey.bench.stored(m) for m in memories)
         return _fetch(survey, survey.bench, memories) if stored else None
 
     def verdict(call: Call | None) -> Miss | bool:
@@ -316,7 +310,7 @@ _NAME = st.lists(_LETTER, min_size=1, max_size=24).map("".join)
 def _near(prefix: str) -> st.SearchStrategy[str]:
     """What is almost the prefix of the convention."""
     return st.sampled_from(
-        [f"{prefix}-", prefix, f"{prefix.capitalize()}-", f"{prefix}_recall-", f" {prefix}-", f"l{prefix}-"]
+        (f"{prefix}-", prefix, f"{prefix.capitalize()}-", f"{prefix}_recall-", f" {prefix}-", f"l{prefix}-")
     )
 
 
@@ -394,11 +388,7 @@ def _folder(bench: Bench, name: str, text: Edition) -> tuple[Call, Path, bytes]:
     """A call, the output folder and a file of the server's own, to plant copies of."""
     call = bench.call(name, limit=3)
     file = call.file
-    if (
-        file is None
-        or file.problem is not None
-        or parse_file_name(os.path.basename(file.path), edition=text.name) is None
-    ):
+    if file is None or file.problem is not None or not parse_file_name(os.path.basename(file.path), edition=text.name):
         raise NotObserved("no file of the server's own to go by")
     return call, Path(os.path.dirname(file.path)), file.data
 

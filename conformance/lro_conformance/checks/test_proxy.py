@@ -33,16 +33,9 @@ def test_small_results(proxied: Proxied, see: Subjects) -> None:
 @check("LRO-PROXY-01")
 def test_inline_up_to_the_threshold(proxied: Proxied, see: Subjects) -> None:
     """No text is offloaded that no honest estimate puts above the threshold."""
-    for one in (o for o in proxied.edge if o.call.outcome == "offloaded"):
-        characters = _characters(one)
-        _, high = honest_estimates(0, 0, characters)
-        see.expect(
-            high > proxied.threshold,
-            expected=f"a text of {characters} characters, {high} tokens at the very most, is inline at a threshold of "
-            f"{proxied.threshold}",
-            observed="a descriptor",
-            at=one,
-        )
+    for one, characters, (_, high) in _at_the_edge(proxied, "offloaded"):
+        said = f"a text of {characters} characters, {high} tokens at the very most, is inline at {proxied.threshold}"
+        see.expect(high > proxied.threshold, expected=said, observed="a descriptor", at=one)
 
 
 @check("LRO-PROXY-02")
@@ -69,20 +62,16 @@ def test_large_results(proxied: Proxied, see: Subjects) -> None:
 @check("LRO-PROXY-03")
 def test_offloaded_above_the_threshold(proxied: Proxied, see: Subjects) -> None:
     """No text stays inline that any honest estimate puts above the threshold."""
-    for one in (o for o in proxied.edge if o.call.outcome == "inline"):
-        characters = _characters(one)
-        low, _ = honest_estimates(0, 0, characters)
-        see.expect(
-            low <= proxied.threshold,
-            expected=f"a text of {characters} characters, {low} tokens at least, is offloaded at a threshold of "
-            f"{proxied.threshold}",
-            observed="inline",
-            at=one,
-        )
+    for one, characters, (low, _) in _at_the_edge(proxied, "inline"):
+        said = f"a text of {characters} characters, {low} tokens at least, is offloaded at {proxied.threshold}"
+        see.expect(low <= proxied.threshold, expected=said, observed="inline", at=one)
 
 
-def _characters(one: Passed) -> int:
-    return len(as_record(json.loads(one.given))["content"][0]["text"])
+def _at_the_edge(proxied: Proxied, outcome: str) -> Iterator[tuple[Passed, int, tuple[int, int]]]:
+    """The texts nearest to the threshold that came so, with their characters and the honest estimates of those."""
+    for one in (o for o in proxied.edge if o.call.outcome == outcome):
+        characters = len(as_record(json.loads(one.given))["content"][0]["text"])
+        yield one, characters, honest_estimates(0, 0, characters)
 
 
 def _not_offloaded(call: Call) -> str | None:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import fields, is_dataclass, replace
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 from urllib.parse import quote
+
+if TYPE_CHECKING:
+    from lro_conformance.profile import Profile
 
 Value = TypeVar("Value")
 
@@ -101,3 +105,9 @@ def _forms(value: str) -> list[str]:
             quote(part, safe="", errors="replace"),
         ]
     return [f for f in dict.fromkeys(forms) if len(f) >= SHORTEST]
+
+
+def masks_of(profile: Profile) -> Masks:
+    """What may not be written of the environment that a run's servers see; the settings of LRO are no secrets."""
+    settings = {s.env for s in profile.settings.values() if s is not None and s.env is not None}
+    return Masks({**os.environ, **profile.server.env}, but=settings)

@@ -48,22 +48,22 @@ def seeded(lab: Lab, survey: Survey) -> Seeded:
         raise NotObserved("the server's threshold cannot be set (profile: settings.threshold_tokens)")
     with lab.bench(Settings(threshold_tokens=1)) as bench:
         for memory in wide():
-            if not lab.taken(bench.store(memory)):
+            if not lab.seeding.taken(bench.store(memory)):
                 raise NotObserved("the server did not take a memory of the suite's")
         name = next(n for n in survey.operations if survey.offloads(n))
         details = [d for d in survey.operations[name].details if d != "light"] or [None]
         calls = [bench.call(name, detail=details[-1], limit=limit) for limit in (len(wide()), LIMIT)]
         if survey.operations[name].query is not None:
             calls.append(bench.call(name, detail=details[-1], query="漢字"))
-        taken = next((m for m in map(large, LARGE) if _stored(bench, m)), None)
+        taken = next((m for m in map(large, LARGE) if bench.stored(m)), None)
         filed = _alone(bench, name, WORD) if taken is not None else None
         exact = _twins(bench, name)
     found = tuple(sorted((c for c in calls if c.outcome == "offloaded" and c.filed), key=_narrow_share))
     if taken is None or filed is None or filed.estimate is None or survey.operations[name].query is None:
         return Seeded(found, None, None, 0, None)
     with lab.bench(Settings(threshold_tokens=2 * filed.estimate)) as bench:
-        inline = _alone(bench, name, WORD) if _stored(bench, taken) else None
-        huge = _alone(bench, name, OTHER_WORD) if is_honest(filed) and _stored(bench, _huge(filed)) else None
+        inline = _alone(bench, name, WORD) if bench.stored(taken) else None
+        huge = _alone(bench, name, OTHER_WORD) if is_honest(filed) and bench.stored(_huge(filed)) else None
         shown = _twins(bench, name) if exact is not None else None
     return Seeded(found, inline, filed, filed.estimate, huge, shown, exact)
 
@@ -73,14 +73,9 @@ def _huge(known: Call) -> Memory:
     return large(int((WRAP + (known.estimate or 0)) / tokens_per_character(known)), OTHER_WORD)
 
 
-def _stored(bench: Bench, memory: Memory) -> bool:
-    reply = bench.store(memory)
-    return reply is not None and reply.result is not None and reply.result.get("isError") is not True
-
-
 def _twins(bench: Bench, name: str) -> Call | None:
     """A call that finds the two memories that differ in nothing but their ids; None where they were not taken."""
-    both = all(_stored(bench, {**delicate(), "id": id}) for id in TWINS)
+    both = all(bench.stored({**delicate(), "id": id}) for id in TWINS)
     return _alone(bench, name, DELICATE_WORD, limit=5) if both else None
 
 

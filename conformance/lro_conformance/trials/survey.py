@@ -167,9 +167,9 @@ def survey(lab: Lab) -> Survey:
     """Call every operation at every detail level with a threshold of 1."""
     adjustable = lab.can_set("threshold_tokens")
     with lab.bench(Settings(threshold_tokens=1 if adjustable else None), keep=True) as bench:
-        if lab.wants_corpus(bench):
+        if lab.seeding.wanted(bench):
             lab.step("survey", "the server holds too little: seeding")
-            lab.seed_from_now_on(bench)
+            lab.seeding.begin(bench)
         seen = _look(lab, bench, adjustable)
     tells = seen.offloaded or not seen.operations or (seen.implemented is None and not seen.claims)
     if tells or not lab.can_set("enabled"):

@@ -11,9 +11,9 @@ import signal
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
 from typing import Any, Protocol, Self, cast
 
+from lro_conformance.version import version
 from lro_conformance.wire import child
 from lro_conformance.wire.channel import Channel
 from lro_conformance.wire.child import Exit
@@ -207,7 +207,7 @@ class ServerProcess(Connection):
 
         Who calls is `CLIENT_NAME`, unless *client_name* is given; *capabilities* are those of the client.
         """
-        client = {"name": client_name or CLIENT_NAME, "version": _suite_version()}
+        client = {"name": client_name or CLIENT_NAME, "version": version()}
         params = {"protocolVersion": protocol_version, "capabilities": dict(capabilities or {}), "clientInfo": client}
         reply = self.request("initialize", params, self.limits.start_timeout_s if timeout_s is None else timeout_s)
         if reply.ok:
@@ -230,7 +230,7 @@ class ServerProcess(Connection):
 
         `modern` tells whether the server speaks it; where it does not, nothing has changed.
         """
-        client = {"name": client_name or CLIENT_NAME, "version": _suite_version()}
+        client = {"name": client_name or CLIENT_NAME, "version": version()}
         self._envelope = {
             f"{META}protocolVersion": MODERN_VERSION,
             f"{META}clientCapabilities": dict(capabilities or {}),
@@ -311,16 +311,6 @@ class ServerProcess(Connection):
 
 def _text(value: object) -> str | None:
     return value if isinstance(value, str) else None
-
-
-@cache
-def _suite_version() -> str:
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return version("lro-spec")
-    except PackageNotFoundError:
-        return "0+unknown"
 
 
 def _why_not_started(command: str, cwd: str | os.PathLike[str] | None, problem: Exception) -> str:
