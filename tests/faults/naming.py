@@ -13,6 +13,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from tests.servers.plain import Record
+
 # Place
 
 
@@ -248,6 +250,65 @@ class calls_in_flight_share_their_content(Batching):
         data = self.first if self.batch > 1 and self.first else super().file_bytes(call)
         self.first = data
         return data
+
+
+class LastOfBatch(Batching):
+    """Knows the arguments of the call that came last of those in flight."""
+
+    def received(self, lines: Sequence[bytes]) -> None:
+        params = [self.loads(line).get("params") or {} for line in lines]
+        self.last: Record = params[-1].get("arguments") or {}
+        super().received(lines)
+
+    def begin(self) -> None:
+        pass
+
+
+@fault("LRO-FILE-08", says="detail", proves=0)
+class headers_in_flight_share_their_detail(LastOfBatch):
+    """The level is kept for all calls, and the last one in flight sets it."""
+
+    def header(self, call: Call) -> Record:
+        said = super().header(call)
+        return {**said, "detail": self.last.get("detail", said["detail"])} if self.batch > 1 else said
+
+
+@fault("LRO-FILE-05", says="query", proves=0)
+class headers_in_flight_share_their_query(LastOfBatch):
+    """The query is kept for all calls, and the last one in flight sets it."""
+
+    def header(self, call: Call) -> Record:
+        said = super().header(call)
+        return {**said, "query": self.last.get("query", said.get("query"))} if self.batch > 1 else said
+
+
+@fault("LRO-FILE-04", says="operation", proves=0)
+class headers_in_flight_share_their_operation(Batching):
+    """The operation is kept for all calls, and the first one in flight sets it."""
+
+    first: str | None = None
+
+    def begin(self) -> None:
+        self.first = None
+
+    def header(self, call: Call) -> Record:
+        self.first = self.first or call.operation
+        said = super().header(call)
+        return {**said, "operation": self.first} if self.batch > 1 else said
+
+
+@fault("LRO-REC-11", says="the file", proves=1)
+class recipes_in_flight_share_their_file(Batching):
+    """The path is kept for all recipes, and the first call in flight sets it."""
+
+    first = ""
+
+    def begin(self) -> None:
+        self.first = ""
+
+    def recipes(self, path: str) -> list[Record]:
+        self.first = self.first or path
+        return super().recipes(self.first if self.batch > 1 else path)
 
 
 @fault("LRO-NAME-04", says="the file of another call", proves=0, also=("LRO-HARD-07", "LRO-HARD-02"))

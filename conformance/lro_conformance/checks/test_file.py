@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from typing import Any, cast
 
-from lro_conformance.calls import Call, Line, is_header
+from lro_conformance.calls import Among, Call, Line, is_header
 from lro_conformance.judge import Subjects, check
 from lro_conformance.readings import (
     comparable,
@@ -128,17 +128,21 @@ _HEADER: dict[str, Callable[[Any], bool]] = {
 @check("LRO-FILE-04")
 def test_header_names_the_operation(survey: Survey, see: Subjects) -> None:
     """The header's operation is the one that was called."""
-    for call in (c for c in survey.files if _text(c.header.get("operation"))):
+    for call, at in (s for s in _asked(survey) if _text(s[0].header.get("operation"))):
         said = call.header["operation"]
-        see.expect(
-            said == call.operation, expected=f'"operation": {show(call.operation)}', observed=show(said), at=call
-        )
+        see.expect(said == call.operation, expected=f'"operation": {show(call.operation)}', observed=show(said), at=at)
+
+
+def _asked(survey: Survey) -> Iterator[tuple[Call, Call | Among]]:
+    """The calls with a file, those in flight together as well, each with what shows it once more."""
+    yield from ((c, c) for c in survey.files)
+    yield from ((c, Among(c)) for c in survey.flown)
 
 
 @check("LRO-FILE-05")
 def test_header_tells_the_query(survey: Survey, see: Subjects) -> None:
     """The header's query is the one of the call; for a query that selects everything it may be left out."""
-    for call in survey.files:
+    for call, at in _asked(survey):
         if call.query is None or not call.header:
             continue
         said = call.header.get("query")
@@ -149,7 +153,7 @@ def test_header_tells_the_query(survey: Survey, see: Subjects) -> None:
             said == call.query or (everything and said in (None, "", "*")),
             expected=f'"query": {show(call.query)}',
             observed=show(said) if "query" in call.header else "no query",
-            at=call,
+            at=at,
         )
     if not any(c.query is not None for c in survey.files):
         see.not_applicable("no tool takes a query")
@@ -215,12 +219,12 @@ def _iso(seconds: float) -> str:
 @check("LRO-FILE-08")
 def test_header_detail(survey: Survey, see: Subjects) -> None:
     """The header's detail is the level asked for; where none was asked for, it is the level that the records have."""
-    for call in (c for c in survey.files if _text(c.header.get("detail"))):
+    for call, at in (s for s in _asked(survey) if _text(s[0].header.get("detail"))):
         said, expected = call.header["detail"], level_of(survey, call)
         if expected is None:
             see.unseen("the level of a call that asks for none is not certain")
             continue
-        see.expect(said == expected, expected=f'"detail": {show(expected)}', observed=show(said), at=call)
+        see.expect(said == expected, expected=f'"detail": {show(expected)}', observed=show(said), at=at)
 
 
 @check("LRO-FILE-09")

@@ -119,7 +119,7 @@ class Recipes:
     """All recipes that were looked at, and what the standard ones gave."""
 
     commands: tuple[Command, ...]
-    """Those of every offloaded call."""
+    """Those of every offloaded call, and of those in flight together."""
     tries: tuple[Try, ...]
     unmet: tuple[tuple[int, Call], ...]
     """Standard recipes that a descriptor has nothing for."""
@@ -183,9 +183,10 @@ def recipes_by(edition: str, survey: Survey, step: Callable[[str], object] = lam
                 tries += found
                 if not found:
                     unmet.append((role.number, call))
-    flat = tuple(c for found in commands.values() for c in found)
+    flown = (c for call in survey.flown for c in commands_of(call))
+    flat = (*(c for found in commands.values() for c in found), *flown)
     named = {c.pipeline.path for c in flat if c.pipeline is not None}
-    named |= {path for c in survey.files if isinstance(path := c.descriptor.get("file_path"), str)}
+    named |= {path for c in (*survey.files, *survey.flown) if isinstance(path := c.descriptor.get("file_path"), str)}
     real = {p: real_path(p) for p in sorted(named)}
     return Recipes(flat, tuple(tries), tuple(unmet), binary or "libjq", real, edition)
 

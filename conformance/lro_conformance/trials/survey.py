@@ -111,6 +111,15 @@ class Survey:
         return [c for c in self.offloaded if c.file is not None and c.file.problem is None]
 
     @property
+    def flown(self) -> list[Call]:
+        """The calls in flight together whose file could be read; none where a file holds another call's result
+        (LRO-NAME-04), whose header says nothing of this one."""
+        seen = [(c, a) for c, a in self.together if c.file is not None and c.file.problem is None]
+        mixed = any(len(c.filed) != len(a.filed) for c, a in seen if c.filed and a.filed)
+        shared = len({c.file.path for c, _ in seen if c.file is not None}) < len(seen)
+        return [] if mixed or shared else [c for c, _ in seen if c.outcome == "offloaded"]
+
+    @property
     def guessed(self) -> bool:
         """Whether no tool is one that LRO applies to by name: those that were tried only sound like one."""
         return not self.named and not any(o.tool == TOOLS[n] for n, o in self.operations.items())
@@ -209,8 +218,9 @@ def _look(lab: Lab, bench: Bench, adjustable: bool) -> Survey:
     if word is not None:
         others = [bench.call(name, query=word) for name, o in bench.operations.items() if o.query is not None]
     many = next((bench.call(n, limit=CROWDED) for n in _cut(bench, whole, repeats)), None)
-    together = bench.calls([{"name": n, "limit": m} for m in (3, 5) for n in bench.operations] * 2)
-    alone = [bench.call(c.operation, limit=c.limit) for c in together[: len(together) // 2]] * 2
+    asked = [_in_flight(o, m, word) for m in (3, 5) for o in bench.operations.values()]
+    together = bench.calls(asked * 2)
+    alone = [bench.call(**each) for each in asked] * 2
     calls = (
         *whole.values(),
         *(c for pair in repeats.values() for c in pair),
@@ -329,6 +339,14 @@ def usual_detail(operation: Operation) -> str | None:
     """The level to ask for where any will do: the default, said, so that a wrong default is not in the way."""
     wanted = {"inject": "medium"}.get(operation.name, "light")
     return wanted if wanted in operation.details else next(iter(operation.details), None)
+
+
+def _in_flight(operation: Operation, limit: int, word: str | None) -> dict[str, Any]:
+    """What one of the calls in flight asks for: those for more records ask at another level, and for a word."""
+    if limit == 3:
+        return {"name": operation.name, "limit": limit, "detail": usual_detail(operation)}
+    others = [d for d in operation.details if d != usual_detail(operation)]
+    return {"name": operation.name, "limit": limit, "detail": others[-1] if others else None, "query": word}
 
 
 def _lines(call: Call) -> list[bytes]:
