@@ -100,14 +100,31 @@ def laid_out(base: Path) -> Ground:
     os.link(names["linked"], folder / f"lro-tool-{ulid}.jsonl")
     expire(toolbox, names["expired"])
     names |= {"good": str(good), "name": good.name, "folder": str(folder), "base": str(base), "ulid": ulid}
+    names |= stored(toolbox, base)
     return Ground(toolbox, names, base)
+
+
+def stored(toolbox: Toolbox, base: Path) -> dict[str, str]:
+    """A conversation whose large results were moved out, one of them written to since; and what lies beside them."""
+    messages: list[Any] = [
+        {"role": "tool", "tool_call_id": "good", "content": f"short\n{'x' * 30_000}"},
+        {"role": "tool", "tool_call_id": "rewritten", "content": "x" * 20_000},
+        {"role": "user", "content": "go on"},
+    ]
+    answer = toolbox.call("context_offload", {"messages": messages, "max_total_tokens": 0})
+    good, rewritten = json.loads(answer.texts[0])["metadata"]["write_file_dict"]
+    Path(rewritten).write_text(SECRET)
+    store = Path(good).parent
+    (store / "tool_call_other.txt").write_text(SECRET)
+    (store / "tool_call_link.txt").symlink_to(base / "secret.txt")
+    return {"stored": good, "rewritten": rewritten, "store": str(store)}
 
 
 def expire(toolbox: Toolbox, path: str) -> None:
     """As if its time had come: only this file's."""
     files = toolbox._bench.files
     known = files._offered[Path(path).name]
-    files._offered[known.name] = type(known)(known.name, known.response, known.identity, time.time() - 1)
+    files._offered[known.name] = type(known)(known.name, known.told, known.identity, time.time() - 1)
 
 
 def filled(value: Any, names: dict[str, str]) -> Any:

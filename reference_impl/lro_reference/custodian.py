@@ -2,12 +2,16 @@
 
 What it deletes is in the folder itself, a regular file, named like an offloaded result, and expired. Anything else, a
 symbolic link above all, stays. A file's creation is the time in the ULID of its name; a name of the pattern without a
-ULID has only its modification time.
+ULID has only its modification time. A folder of messages that were moved out of conversations (`CONTEXT_PREFIX`) is
+emptied by modification times, and goes when it is empty.
 """
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import os
+import re
 import stat
 import time
 from dataclasses import dataclass, field
@@ -19,8 +23,14 @@ from lro_spec.editions import Edition
 from lro_spec.editions import edition as edition_named
 from lro_spec.naming import parse_file_name
 
+CONTEXT_PREFIX = "lro-context-"
+"""A folder of one process for messages that leave conversations: this and a ULID."""
 STALE_AFTER_S = 600
 """A temporary file unchanged for so long belongs to a process that died while writing."""
+
+_CONTEXT = re.compile(rf"{CONTEXT_PREFIX}[0-9A-HJKMNP-TV-Z]{{26}}")
+_CONTEXT_FILE = re.compile(r"tool_call_.*\.txt|compressed_group_.*\.json")
+_NO_FOLDER = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +69,9 @@ def clean(
         return result
     try:
         for name in sorted(os.listdir(directory)):
+            if _CONTEXT.fullmatch(name):
+                _clean_context(name, directory, folder, ttl_seconds, now, emit, result)
+                continue
             if ulid_only and _ulid_time(name.removeprefix(".").removesuffix(TEMPORARY_SUFFIX), text) is None:
                 continue
             _consider(name, directory, folder, ttl_seconds, now, text, emit, result)
@@ -91,6 +104,10 @@ def _consider(
     except OSError as problem:
         result.failed[path] = problem.strerror or str(problem)
         return
+    _tell(path, created, ttl_seconds, now, emit, result)
+
+
+def _tell(path: str, created: float, ttl_seconds: int, now: float, emit: Emit, result: Cleanup) -> None:
     result.deleted.append(path)
     details = {
         "path": path,
@@ -99,6 +116,38 @@ def _consider(
         "age_seconds": round(now - created, 3),
     }
     emit(Event(FILE_EXPIRED, "info", details))
+
+
+def _clean_context(
+    name: str, directory: int, folder: str, ttl_seconds: int, now: float, emit: Emit, result: Cleanup
+) -> None:
+    path = os.path.join(folder, name)
+    try:
+        inner = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=directory)
+    except OSError as problem:
+        if problem.errno not in _NO_FOLDER:
+            result.failed[path] = problem.strerror or str(problem)
+        return
+    try:
+        in_use = now - os.fstat(inner).st_mtime < STALE_AFTER_S  # perhaps made just now, and about to be written to
+        for entry in sorted(os.listdir(inner)):
+            whole = _CONTEXT_FILE.fullmatch(entry)
+            if not whole and not (entry.startswith(".") and entry.endswith(TEMPORARY_SUFFIX)):
+                continue
+            status = os.stat(entry, dir_fd=inner, follow_symlinks=False)
+            if stat.S_ISREG(status.st_mode) and now - status.st_mtime >= (ttl_seconds if whole else STALE_AFTER_S):
+                os.unlink(entry, dir_fd=inner)
+                if whole:
+                    _tell(os.path.join(path, entry), status.st_mtime, ttl_seconds, now, emit, result)
+        if not in_use:
+            with contextlib.suppress(OSError):  # not empty yet
+                os.rmdir(name, dir_fd=directory)
+    except FileNotFoundError:  # another process was quicker
+        return
+    except OSError as problem:
+        result.failed[path] = problem.strerror or str(problem)
+    finally:
+        os.close(inner)
 
 
 def _matches(name: str, edition: Edition) -> bool:

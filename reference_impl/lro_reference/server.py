@@ -11,6 +11,7 @@ import os
 import signal
 import sys
 import warnings
+from concurrent.futures import CancelledError
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -21,6 +22,8 @@ from mcp.shared.exceptions import MCPDeprecationWarning
 
 from lro_reference.custodian import clean
 from lro_reference.events import Event, to_stderr
+from lro_reference.extraction import sampling
+from lro_reference.extraction.sampling import Ask
 from lro_reference.proxy_hint import announced
 from lro_reference.streams import Incoming, Outgoing
 from lro_reference.tools import EDITION, Answer, Service
@@ -116,8 +119,36 @@ async def _custodian(service: Service, relay: _Relay) -> None:
 async def _called(service: Service, ctx: Any, params: types.CallToolRequestParams, relay: _Relay) -> Answer:
     arguments = params.arguments or {}
     if service.toolbox is not None and params.name in service.toolbox:
-        return await asyncio.to_thread(service.toolbox.call, params.name, arguments)  # a query may take seconds
+        # In a thread, for a query may take seconds, and a person may have to allow a summary.
+        return await asyncio.to_thread(service.toolbox.call, params.name, arguments, _asking(ctx))
     return service.call(params.name, arguments, relay.emit, for_proxy=announced(ctx.session.client_capabilities))
+
+
+def _asking(ctx: Any) -> Ask | None:
+    """How a thread reaches the client's language model; None where it lends none."""
+    capabilities = ctx.session.client_capabilities
+    if capabilities is None or capabilities.sampling is None:
+        return None
+    loop = asyncio.get_running_loop()
+
+    def ask(text: str) -> str:
+        params = types.CreateMessageRequestParams.model_validate(sampling.request(text))
+        made = ctx.session.create_message(
+            params.messages,
+            max_tokens=params.max_tokens,
+            system_prompt=params.system_prompt,
+            include_context=params.include_context,
+            related_request_id=ctx.request_id,
+        )
+        waiting = asyncio.run_coroutine_threadsafe(made, loop)
+        try:
+            result = waiting.result(sampling.SECONDS)
+        except (Exception, CancelledError) as problem:  # the client refuses, is too slow, or has left
+            waiting.cancel()
+            raise sampling.failed(problem) from None
+        return sampling.answer(result.model_dump(mode="json"))
+
+    return ask
 
 
 def _build(service: Service, relay: _Relay) -> Server[Any]:

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 ENVIRONMENT_PREFIX = "ATLATL_PROMPT__OFFLOAD__"
-FAMILIES = ("extract", "virtual", "scratchpad")
-"""Families of tools that read offloaded files (`lro_reference.extraction`)."""
+FAMILIES = ("extract", "virtual", "scratchpad", "compaction")
+"""Families of tools that read offloaded files, or shorten conversations (`lro_reference.extraction`)."""
 _U64 = 2**64 - 1
 _WORDS = {"true": True, "1": True, "yes": True, "on": True, "false": False, "0": False, "no": False, "off": False}
 

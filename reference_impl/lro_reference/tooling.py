@@ -58,9 +58,10 @@ def check_arguments(tool: Tool, arguments: Mapping[str, Any]) -> None:
         check_value(f"{tool.name}: {key}", properties[key], value)
 
 
-_TYPES: Mapping[str, tuple[type, str]] = {
+_TYPES: Mapping[str, tuple[type | tuple[type, ...], str]] = {
     "string": (str, "a string"),
     "integer": (int, "a whole number"),
+    "number": ((int, float), "a number"),
     "boolean": (bool, "true or false"),
     "object": (dict, "an object"),
     "array": (list, "an array"),
@@ -92,7 +93,7 @@ def check_value(where: str, schema: Mapping[str, Any], value: Any) -> None:
             check_value(f"{where}.{key}", schema["properties"][key], inner)
 
 
-def _is(value: object, kind: type) -> bool:
+def _is(value: object, kind: type | tuple[type, ...]) -> bool:
     return isinstance(value, kind) and (kind is bool or not isinstance(value, bool))
 
 

@@ -36,7 +36,12 @@ def temporary_name(name: str) -> str:
 
 
 def write(folder: str, name: str, lines: Iterable[bytes]) -> str:
-    """Write ``lines`` (without line ends) as ``folder/name`` and return its path.
+    """Write ``lines`` (without line ends) as ``folder/name`` and return its path; see `write_chunks`."""
+    return write_chunks(folder, name, _chunks(lines))
+
+
+def write_chunks(folder: str, name: str, chunks: Iterable[bytes]) -> str:
+    """Write ``chunks`` as they are, as ``folder/name``, and return its path.
 
     The folder is made when it is missing, the file is readable by its owner only (0600), and a file that already has
     this name is never replaced.
@@ -51,7 +56,7 @@ def write(folder: str, name: str, lines: Iterable[bytes]) -> str:
         file = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600, dir_fd=directory)
         try:
             try:
-                _write_all(file, lines)
+                _write_all(file, chunks)
                 os.fsync(file)
             finally:
                 os.close(file)  # a network file system may report a full disk only here
@@ -74,8 +79,8 @@ def _open_folder(folder: str) -> int:
         return os.open(folder, flags)
 
 
-def _write_all(file: int, lines: Iterable[bytes]) -> None:
-    for chunk in _chunks(lines):
+def _write_all(file: int, chunks: Iterable[bytes]) -> None:
+    for chunk in chunks:
         rest = memoryview(chunk)
         while rest:
             rest = rest[os.write(file, rest) :]  # a nearly full disk takes a part first and fails on the next call

@@ -17,6 +17,7 @@ from lro_reference.extraction.standard import RECIPES, Recipe
 from lro_reference.tooling import Tool
 from lro_spec.editions import EDITIONS, StandardRecipe
 from lro_spec.jqtext import refuse_reaching_out
+from lro_spec.messages import OffloadResponse
 from lro_spec.shellwords import RecipeSyntaxError
 
 MEMORY_EDITION = EDITIONS["lro-6400"]
@@ -57,8 +58,10 @@ def extract(bench: Workbench, arguments: Mapping[str, Any]) -> str:
 # --- standard recipes
 
 
-def _standard(bench: Workbench, known: OffloadedFile, file: BinaryIO, number: Any, params: dict[str, Any]) -> str:
-    library = {r.number: r for r in MEMORY_EDITION.recipes_at(known.response.summary.detail)}
+def _standard(
+    bench: Workbench, known: OffloadedFile[OffloadResponse], file: BinaryIO, number: Any, params: dict[str, Any]
+) -> str:
+    library = {r.number: r for r in MEMORY_EDITION.recipes_at(known.told.summary.detail)}
     entry = _numbered(number, library)
     recipe = RECIPES[entry.effect]
     skip, n = params.pop("skip", 0), params.pop("n", recipe.most)
@@ -86,10 +89,12 @@ def _numbered(number: int, library: Mapping[int, StandardRecipe]) -> StandardRec
 # --- recipes that were made for the file, and queries
 
 
-def _described(bench: Workbench, known: OffloadedFile, file: BinaryIO, number: int, params: dict[str, Any]) -> str:
+def _described(
+    bench: Workbench, known: OffloadedFile[OffloadResponse], file: BinaryIO, number: int, params: dict[str, Any]
+) -> str:
     from lro_spec.pipeline import parse_command
 
-    recipes = known.response.jq_recipes
+    recipes = known.told.jq_recipes
     if not 1 <= number <= len(recipes):
         raise Refused(f"there is no recipe {number} here: there are 1 to {len(recipes)}")
     call = parse_command(recipes[number - 1].command).jq

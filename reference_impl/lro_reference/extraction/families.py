@@ -7,11 +7,14 @@ from dataclasses import replace
 from typing import Any
 
 from lro_reference.events import Emit, Event
+from lro_reference.extraction.compaction import COMPACTION
+from lro_reference.extraction.context_files import ContextFiles
 from lro_reference.extraction.extract import EXTRACT, MEMORY_EDITION
 from lro_reference.extraction.family import FamilyTool, Workbench
 from lro_reference.extraction.files import OffloadedFiles
 from lro_reference.extraction.guidance import guidance
 from lro_reference.extraction.limits import Limits, Refused
+from lro_reference.extraction.sampling import Ask
 from lro_reference.extraction.sandbox import Sandbox
 from lro_reference.extraction.scratchpad import SCRATCHPAD
 from lro_reference.extraction.virtual import VIRTUAL
@@ -19,7 +22,12 @@ from lro_reference.settings import Settings
 from lro_reference.tooling import Answer, BadCall, Tool, check_arguments, tool_named
 from lro_spec.messages import OffloadResponse
 
-FAMILIES: Mapping[str, tuple[FamilyTool, ...]] = {"extract": EXTRACT, "virtual": VIRTUAL, "scratchpad": SCRATCHPAD}
+FAMILIES: Mapping[str, tuple[FamilyTool, ...]] = {
+    "extract": EXTRACT,
+    "virtual": VIRTUAL,
+    "scratchpad": SCRATCHPAD,
+    "compaction": COMPACTION,
+}
 """By name, as ``--tools`` takes them."""
 
 
@@ -30,13 +38,15 @@ class Toolbox:
         self, families: Sequence[str], settings: Settings, limits: Limits | None = None, *, prefix: str = ""
     ) -> None:
         limits = limits or Limits()
-        self._bench = Workbench(OffloadedFiles(settings.folder, settings.ttl_seconds), limits, Sandbox(limits))
-        self._known = {
-            tool.name: (tool, member.handler)
-            for family in families
-            for member in FAMILIES[family]
-            for tool in [replace(member.tool, name=f"{prefix * member.prefixed}{member.tool.name}")]
-        }
+        files: OffloadedFiles[OffloadResponse] = OffloadedFiles(settings.folder, settings.ttl_seconds)
+        self._bench = Workbench(files, ContextFiles(settings.folder, settings.ttl_seconds), limits, Sandbox(limits))
+        self._known: dict[str, tuple[Tool, FamilyTool]] = {}
+        for family in families:
+            for member in FAMILIES[family]:
+                name = f"{prefix * member.prefixed}{member.tool.name}"
+                if name in self._known:  # two families have a grep
+                    name = f"{prefix * member.prefixed}{family}_{member.tool.name}"
+                self._known[name] = replace(member.tool, name=name), member
 
     @property
     def tools(self) -> tuple[Tool, ...]:
@@ -46,12 +56,15 @@ class Toolbox:
     def __contains__(self, name: object) -> bool:
         return name in self._known
 
-    def call(self, name: str, arguments: Mapping[str, Any]) -> Answer:
-        """Calls a tool. What it refuses is an answer with ``is_error``; no answer is ever offloaded."""
+    def call(self, name: str, arguments: Mapping[str, Any], ask: Ask | None = None) -> Answer:
+        """Calls a tool; *ask* reaches the caller's language model, where it lends one.
+
+        What the tool refuses is an answer with ``is_error``; no answer is ever offloaded.
+        """
         try:
             tool = tool_named(name, self.tools)
             check_arguments(tool, arguments)
-            return Answer((self._known[name][1](self._bench, arguments),))
+            return Answer((self._known[name][1].handler(replace(self._bench, ask=ask), arguments),))
         except (BadCall, Refused) as problem:
             return Answer((str(problem),), is_error=True)
 
@@ -64,9 +77,10 @@ class Toolbox:
 
     def offered(self, response: OffloadResponse) -> OffloadResponse:
         """A descriptor that goes out: its file can be read from now on, and its guidance says how."""
-        if not self._known:
+        names = [name for name, (_, member) in self._known.items() if member.reads_results]
+        if not names:
             return response
-        self._bench.files.remember(response)
+        self._bench.files.remember(response.file_path, response)
         self._bench.budget.intercepted(response.summary.estimated_tokens)
         memories = f"/{MEMORY_EDITION.file_prefix}-" in response.file_path
-        return replace(response, guidance=guidance(response, "memories" if memories else "records", list(self._known)))
+        return replace(response, guidance=guidance(response, "memories" if memories else "records", names))

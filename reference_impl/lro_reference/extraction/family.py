@@ -7,21 +7,28 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lro_reference.extraction.budget import Budget
+from lro_reference.extraction.context_files import ContextFiles
 from lro_reference.extraction.files import OffloadedFiles
 from lro_reference.extraction.limits import Limits
+from lro_reference.extraction.sampling import Ask
 from lro_reference.extraction.sandbox import Sandbox
 from lro_reference.tooling import Tool
+from lro_spec.messages import OffloadResponse
 
 
 @dataclass(frozen=True, slots=True)
 class Workbench:
     """One server's files and bounds, the same for every family."""
 
-    files: OffloadedFiles
+    files: OffloadedFiles[OffloadResponse]
+    context: ContextFiles
+    """Messages that were moved out of conversations."""
     limits: Limits
     sandbox: Sandbox
     budget: Budget = field(default_factory=Budget)
     """What the answers of the scratchpad's tools may cost."""
+    ask: Ask | None = None
+    """The language model of the client that calls, where it lends one."""
 
 
 Handler = Callable[[Workbench, Mapping[str, Any]], str]
@@ -36,6 +43,8 @@ class FamilyTool:
     handler: Handler
     prefixed: bool = True
     """Whether its name is common enough to collide with another server's."""
+    reads_results: bool = True
+    """Whether it reads offloaded results, so that their descriptors name it."""
 
 
 def schema(required: tuple[str, ...], **properties: Mapping[str, Any]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -55,31 +55,32 @@ class Sandbox:
         self._limits = limits
         self._turns = threading.BoundedSemaphore(limits.at_once)
 
-    def run(self, job: Mapping[str, Any], file: BinaryIO) -> Output:
-        """What the job makes of the file, which is read from its beginning. Raises `Refused`."""
+    def run(self, job: Mapping[str, Any], *files: BinaryIO) -> Output:
+        """What the job makes of the files, one after the other from their beginnings. Raises `Refused`."""
         if not self._turns.acquire(timeout=_START_S):
             raise Refused("too many queries are running: ask again in a moment")
         try:
-            return self._run(job, file)
+            return self._run(job, [file.fileno() for file in files])
         finally:
             self._turns.release()
 
-    def _run(self, job: Mapping[str, Any], file: BinaryIO) -> Output:
+    def _run(self, job: Mapping[str, Any], files: Sequence[int]) -> Output:
         limits = self._limits
-        os.lseek(file.fileno(), 0, os.SEEK_SET)
+        for file in files:
+            os.lseek(file, 0, os.SEEK_SET)
         child = subprocess.Popen(
             [sys.executable, "-I", "-S", str(_CHILD)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            pass_fds=(file.fileno(),),
+            pass_fds=files,
             env={},
             cwd="/",
             start_new_session=True,
         )
         order = {
             **job,
-            "file": file.fileno(),
+            "files": files,
             "parent": os.getpid(),
             "jq": _jq_folder(),
             "seconds": limits.seconds,

@@ -16,6 +16,7 @@ import resource
 import signal
 import sys
 from collections.abc import Callable, Iterator
+from itertools import chain
 from typing import Any, BinaryIO
 
 _PR_SET_PDEATHSIG, _PR_SET_NO_NEW_PRIVS = 1, 38
@@ -30,14 +31,14 @@ def main() -> None:
     if job["kind"] == "jq":
         sys.path.append(job["jq"])
         engine = importlib.import_module("jq")
-    file = os.fdopen(job["file"], "rb", buffering=1 << 18)
+    files = [os.fdopen(number, "rb", buffering=1 << 18) for number in job["files"]]
     _give_up_everything(job)
     write = _writer(job["most_bytes"], job.get("skip", 0), job.get("most"))
     try:
         if job["kind"] == "jq":
-            _query(engine, job, file, write)
+            _query(engine, job, files[0], write)
         else:
-            _search(job, file, write)
+            _search(job, files, write)
     except _Enough:
         pass
     except MemoryError:
@@ -172,14 +173,14 @@ def _said(problem: Exception) -> str:
 # --- regular expressions
 
 
-def _search(job: dict[str, Any], file: BinaryIO, write: Callable[[str], None]) -> None:
-    """The numbers of the lines that match, from 1."""
+def _search(job: dict[str, Any], files: list[BinaryIO], write: Callable[[str], None]) -> None:
+    """The numbers of the lines that match, from 1; they run on through the files."""
     try:
         pattern = re.compile(job["program"], 0 if job["case_sensitive"] else re.IGNORECASE)
     except (re.error, OverflowError, RecursionError) as problem:
         _fail(f"the pattern is no valid regular expression: {_said(problem)}")
         return
-    for n, line in enumerate(file, 1):
+    for n, line in enumerate(chain.from_iterable(files), 1):
         if pattern.search(line.decode("utf-8", "replace").rstrip("\n")):
             write(str(n))
 

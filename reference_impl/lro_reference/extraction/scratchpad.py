@@ -45,13 +45,13 @@ def _lines(bench: Workbench, file: BinaryIO, start: int, end: int | None) -> str
 def _grep(bench: Workbench, file: BinaryIO, arguments: Mapping[str, Any]) -> str:
     pattern = arguments["pattern"]
     try:
-        found = matching(bench, file, pattern, case_sensitive=True, most=_MOST_MATCHES)
+        found = matching(bench, [file], pattern, case_sensitive=True, most=_MOST_MATCHES)
     except Refused as problem:
         if _INVALID not in str(problem):
             raise
         import re
 
-        found = matching(bench, file, re.escape(pattern), case_sensitive=True, most=_MOST_MATCHES)
+        found = matching(bench, [file], re.escape(pattern), case_sensitive=True, most=_MOST_MATCHES)
     if not found:
         return "No matches found."
     return regions(file, found, arguments.get("context", 3), bench.limits.output_characters)

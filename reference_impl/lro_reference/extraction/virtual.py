@@ -22,25 +22,28 @@ NOTHING = "No matches found."
 
 def read(bench: Workbench, arguments: Mapping[str, Any]) -> str:
     """The characters from `start` to before `end`; an end beyond the file's is the file's. Raises `Refused`."""
-    start, end = arguments["start"], arguments["end"]
-    most = bench.limits.output_characters
+    with bench.files.open(arguments["filename"]) as (known, file):
+        return characters(file, known.name, arguments["start"], arguments["end"], bench.limits.output_characters)
+
+
+def characters(file: BinaryIO, name: str, start: int, end: int, most: int) -> str:
+    """A range of the characters of a file, at most so many. Raises `Refused`."""
     if end < start:
         raise Refused(f"end ({end}) lies before start ({start}): a range goes from start to before end")
-    with bench.files.open(arguments["filename"]) as (known, file):
-        if end - start > most and _characters(file) - start > most:
-            raise Refused(f"the range has {end - start} characters; at most {most} are returned at once: read in parts")
-        file.seek(0)
-        parts: list[str] = []
-        place = 0
-        for chunk in _chunks(file):
-            if place < end and place + len(chunk) > start:
-                parts.append(chunk[max(0, start - place) : end - place])
-            place += len(chunk)
-            if place >= end:
-                return "".join(parts)
-        if start > place:
-            raise Refused(f"start ({start}) lies beyond the end: {known.name} has {place} characters")
-        return "".join(parts)
+    if end - start > most and _characters(file) - start > most:
+        raise Refused(f"the range has {end - start} characters; at most {most} are returned at once: read in parts")
+    file.seek(0)
+    parts: list[str] = []
+    place = 0
+    for chunk in _chunks(file):
+        if place < end and place + len(chunk) > start:
+            parts.append(chunk[max(0, start - place) : end - place])
+        place += len(chunk)
+        if place >= end:
+            return "".join(parts)
+    if start > place:
+        raise Refused(f"start ({start}) lies beyond the end: {name} has {place} characters")
+    return "".join(parts)
 
 
 def search(bench: Workbench, arguments: Mapping[str, Any]) -> str:
@@ -48,7 +51,7 @@ def search(bench: Workbench, arguments: Mapping[str, Any]) -> str:
     most = arguments.get("max_results", 50)
     with bench.files.open(arguments["filename"]) as (_, file):
         found = matching(
-            bench, file, arguments["pattern"], case_sensitive=arguments.get("case_sensitive", False), most=most
+            bench, [file], arguments["pattern"], case_sensitive=arguments.get("case_sensitive", False), most=most
         )
         if not found:
             return NOTHING

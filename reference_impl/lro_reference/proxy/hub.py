@@ -32,6 +32,8 @@ _CHOSEN: Mapping[str, tuple[str, str]] = {
     "resources/unsubscribe": ("resources/list", "uri"),
 }
 """By method: whose list knows the server that is meant, and by which parameter."""
+_MAYBE_OWN = frozenset((None, "initialize", "notifications/cancelled", "tools/call"))
+"""What may be for the proxy's own tools; None: an answer."""
 _TO_ALL = frozenset(("initialize", "logging/setLevel", *LISTS))
 _NEEDS: Mapping[str, str] = {
     "tools/list": "tools",
@@ -132,17 +134,16 @@ class Hub:
 
     def _take(self, message: Message) -> None:
         method, id = message.get("method"), message.get("id")
+        if self._own is not None and method in _MAYBE_OWN and self._own.take(message, lambda: _written(message)):
+            return
         if method is None:
             member, asked = self._asked.pop(str(id), (None, None))
             if member is not None:
                 member.take({**message, "id": asked})
         elif id is None:
-            if self._own is None or not self._own.take(message):
-                self._notify(message)
+            self._notify(message)
         elif method == "ping":
             self._reply(id, {})
-        elif self._own is not None and method == "tools/call" and self._own.take(message):
-            pass
         elif method in _TO_ALL:
             self._ask_all(message, lambda results: self._merge(message, results))
         elif method in _CHOSEN:

@@ -6,6 +6,9 @@ and what they answer goes to the client as it is: it is never offloaded.
 
 from __future__ import annotations
 
+import itertools
+import json
+import queue
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -13,6 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import orjson
 
+from lro_reference.extraction import sampling
 from lro_reference.tooling import Answer, Tool
 
 if TYPE_CHECKING:
@@ -29,18 +33,32 @@ class OwnTools:
         self._taken: set[str] = set()
         self._later_pages: set[object] = set()
         self._running: dict[object, threading.Thread] = {}
+        self._lends_model = False
+        self._asked: dict[str, queue.SimpleQueue[Message]] = {}
+        self._numbers = itertools.count(1)
         self.alone = False
         """Set when the server has no tools at all: then the proxy lists its own by itself."""
 
-    def take(self, message: Message) -> bool:
-        """Whether a request of the client's is for these tools; then it is answered, some time."""
+    def take(self, message: Message, written: Callable[[], bytes | bytearray]) -> bool:
+        """Whether a message of the client's is for these tools; a request is answered, some time.
+
+        *written* gives its line, from which a call's arguments are read without losing a digit.
+        """
         method, id = message.get("method"), message.get("id")
+        if method is None:
+            waiting = self._asked.get(id) if isinstance(id, str) else None
+            if waiting is not None:
+                waiting.put(message)
+            return waiting is not None
         params = message.get("params")
         params = cast("Message", params) if isinstance(params, dict) else {}
         if method == "notifications/cancelled":
             return self._running.pop(_key(params.get("requestId")), None) is not None
         if id is None or isinstance(id, (dict, list)):
             return False
+        if method == "initialize":
+            capabilities = params.get("capabilities")
+            self._lends_model = isinstance(capabilities, dict) and "sampling" in capabilities
         if method == "tools/list" and self.alone:
             self._reply(id, {"tools": [_listed(tool) for tool in self._toolbox.tools]})
             return True
@@ -49,7 +67,7 @@ class OwnTools:
         name = params.get("name")
         if method != "tools/call" or name not in self._toolbox or name in self._taken:
             return False
-        thread = threading.Thread(target=self._call, args=(id, name, params.get("arguments")), name="tool", daemon=True)
+        thread = threading.Thread(target=self._call, args=(id, name, bytes(written())), name="tool", daemon=True)
         self._running[_key(id)] = thread
         thread.start()
         return True
@@ -82,16 +100,19 @@ class OwnTools:
         return True
 
     def settle(self, seconds: float) -> None:
-        """Waits for calls in progress, for so long at most."""
+        """The client has left: waits for calls in progress, for so long at most."""
+        for waiting in list(self._asked.values()):
+            waiting.put({"error": {"message": "the client has left"}})
         until = time.monotonic() + seconds
         for thread in list(self._running.values()):
             thread.join(max(0.0, until - time.monotonic()))
 
-    def _call(self, id: object, name: str, arguments: object) -> None:
+    def _call(self, id: object, name: str, line: bytes) -> None:
         try:
+            arguments = json.loads(line)["params"].get("arguments")
             given: Any = {} if arguments is None else arguments
             answer = (
-                self._toolbox.call(name, cast("Mapping[str, Any]", given))
+                self._toolbox.call(name, cast("Mapping[str, Any]", given), self._ask if self._lends_model else None)
                 if isinstance(given, dict)
                 else Answer((f"{name}: arguments must be an object",), is_error=True)
             )
@@ -100,6 +121,23 @@ class OwnTools:
         if self._running.pop(_key(id), None) is not None:  # not cancelled
             content = [{"type": "text", "text": text} for text in answer.texts]
             self._reply(id, {"content": content, "isError": answer.is_error})
+
+    def _ask(self, text: str) -> str:
+        """What the client's language model says. Raises `Refused`."""
+        id = f"lro-proxy/sampling/{next(self._numbers)}"
+        waiting = self._asked[id] = queue.SimpleQueue()
+        params = sampling.request(text)
+        self._send(orjson.dumps({"jsonrpc": "2.0", "id": id, "method": "sampling/createMessage", "params": params}))
+        try:
+            said = waiting.get(timeout=sampling.SECONDS)
+        except queue.Empty:
+            raise sampling.failed(f"no answer within {sampling.SECONDS:g} s") from None
+        finally:
+            del self._asked[id]
+        if "error" in said:
+            error = said["error"]
+            raise sampling.failed(cast("Message", error).get("message") if isinstance(error, dict) else error)
+        return sampling.answer(said.get("result"))
 
     def _reply(self, id: object, result: Message) -> None:
         self._send(orjson.dumps({"jsonrpc": "2.0", "id": id, "result": result}))

@@ -117,11 +117,13 @@ class Relay:
             self._unread = True  # the server has its own answer to that
             return line
         for message in cast("list[Any]", parsed) if isinstance(parsed, list) else [parsed]:
-            if not isinstance(message, dict) or "method" not in message:
+            if not isinstance(message, dict):
                 continue
             said = cast("Message", message)
-            if self._own is not None and message is parsed and self._own.take(said):
+            if self._own is not None and message is parsed and self._own.take(said, lambda: line):
                 return None
+            if "method" not in said:
+                continue
             params = said.get("params")
             params = cast("Message", params) if isinstance(params, dict) else {}
             if "id" in said and said["id"] is not None:
