@@ -8,6 +8,7 @@ import sys
 import threading
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -182,7 +183,7 @@ def test_every_message_can_be_put_together_again(messages: list[Message], mode: 
         return {**message, "content": files[path]} if path in files else message
 
     groups = [json.loads(text) for path, text in files.items() if path.endswith(".json")]
-    there = [restored(m) for m in [*sum(groups, []), *done.messages] if m["role"] != "system"]
+    there = [restored(m) for m in [*chain.from_iterable(groups), *done.messages] if m["role"] != "system"]
     were = [m for m in messages if m["role"] != "system"]
     as_stored = [m["content"] if isinstance(m["content"], str) else json.dumps(m["content"]) for m in were]
     as_found = [m["content"] if isinstance(m["content"], str) else json.dumps(m["content"]) for m in there]

@@ -43,7 +43,7 @@ def offload(bench: Workbench, arguments: Mapping[str, Any]) -> str:
     bench.context.store(made.write_file_dict)
     sizes = {path: len(text) for path, text in made.write_file_dict.items()}
     before, after = tokens_of(messages), tokens_of(made.messages)
-    said = f"{len(sizes)} files were written; {after} of {before} tokens are left" if sizes else "nothing was written"
+    said = f"files written: {len(sizes)}; tokens left: {after} of {before}" if sizes else "nothing was written"
     answer: dict[str, Any] = {
         "success": True,
         "answer": f"{said}; {made.note}" if made.note else said,
@@ -75,7 +75,7 @@ def grep(bench: Workbench, arguments: Mapping[str, Any]) -> str:
         )
         if not found:
             return NOTHING + left_out
-        head = f"Found {len(found)} matches in {path} ({glob}):{left_out}"
+        head = f"Found {len(found)} match{'es' * (len(found) != 1)} in {path} ({glob}):{left_out}"
         pieces = _lines([(known.name, file) for known, file in opened], set(found))
         try:
             return joined(chain([head.encode()], pieces), bench.limits.output_characters)
