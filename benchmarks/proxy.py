@@ -7,6 +7,9 @@ process above what it had before the call, over the size of the answer. The firs
 are loaded, counts for neither.
 
 COMMAND is the server without its folder, for example `node …/server-filesystem/dist/index.js`.
+
+``python benchmarks/proxy.py --shapes [--runs N]``: results of 10 MB that are JSON or a table, from a server of its own.
+The last figure is then the proxy's own CPU time, in milliseconds for a megabyte of the answer.
 """
 
 from __future__ import annotations
@@ -28,6 +31,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 PYTHONPATH = os.pathsep.join(str(folder) for folder in (ROOT / "reference_impl", ROOT / "conformance", ROOT))
 SIZES = {"small": 200, "1 MB": 1_000_000, "10 MB": 10_000_000}
+LARGE = 100_000
 TARGET = 1.5
 MEMORY_TARGET = 3.0
 PATIENCE_S = 30
@@ -43,6 +47,7 @@ class Contender:
             dict[str, int](),
             dict[str, float](),
         )
+        self.cpu_s: dict[str, list[float]] = {}
         self.failed: dict[str, str] = {}
         self.process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env={**os.environ, **env}
@@ -89,7 +94,7 @@ class Contender:
         """One call; a failure is kept, and not tried again."""
         if size in self.failed or "all" in self.failed:
             return
-        before = self._resident()
+        before, cpu = self._resident(), self._cpu_s()
         begun = time.perf_counter()
         try:
             self.size[size] = self.request("tools/call", {"name": "read_text_file", "arguments": {"path": path}})
@@ -101,6 +106,16 @@ class Contender:
             return
         self.times.setdefault(size, []).append(time.perf_counter() - begun)
         self.memory[size] = max(self.memory.get(size, 0), self._peak() - before)
+        self.cpu_s.setdefault(size, []).append(self._cpu_s() - cpu)
+
+    def forget(self, size: str) -> None:
+        """What was measured while modules were loaded."""
+        for kept in (self.times, self.memory, self.cpu_s):
+            kept.pop(size, None)
+
+    def _cpu_s(self) -> float:
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def _resident(self) -> float:
         """Its memory now; from here on the peak is counted anew, where the kernel can."""
@@ -130,8 +145,48 @@ def text(size: int) -> str:
     return "".join(lines)[:size]
 
 
+def shapes(size: int) -> dict[str, bytes]:
+    """Results of about so many bytes, as servers send them."""
+    rows = [
+        {
+            "number": n,
+            "title": f"Problem {n} with the “second” page",
+            "state": ("open", "closed", "draft")[n % 3],
+            "labels": ["bug", f"area-{n % 17}"],
+            "author": {"login": f"user{n % 90}", "id": n * 7},
+            "weight": n / 8,
+            "body": f'Steps for {n}: open it,\n then "save", and it is gone. ' * 4,
+        }
+        for n in range(size // 430)
+    ]
+    table = "id,name,city,amount\n" + "".join(f'{n},name {n},"Ulm, Donau",{n * 7}.50\n' for n in range(size // 36))
+    compact = json.dumps(rows, separators=(",", ":"), ensure_ascii=False)
+    around = {"total": len(rows), "page": {"next": None, "items": rows}}
+    blocks = [json.dumps(row, indent=2, ensure_ascii=False) for row in rows]
+    half = rows[: len(rows) // 2]
+    return {
+        "compact": _result(compact),
+        "python": _result(json.dumps(rows)),
+        "indented": _result(json.dumps(rows, indent=2, ensure_ascii=False)),
+        "wide": _result(compact.replace("Steps for", "日本語の手順")),
+        "in an object": _result(json.dumps(around, separators=(",", ":"), ensure_ascii=False)),
+        "structured": _result(None, around),
+        "both": _result(json.dumps({"result": half}, indent=2, ensure_ascii=False), {"result": half}),
+        "blocks": _result(blocks[: len(blocks) // 2], {"result": half}),
+        "json lines": _result("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)),
+        "table": _result(table),
+    }
+
+
+def _result(text: str | list[str] | None, structured: object = None) -> bytes:
+    texts = [text] if isinstance(text, str) else text or []
+    content: list[object] = [{"type": "text", "text": one} for one in texts]
+    result = {"content": content} | ({} if structured is None else {"structuredContent": structured})
+    return json.dumps(result, separators=(",", ":"), ensure_ascii=False).encode()
+
+
 def contenders(options: argparse.Namespace, folder: Path, stack: ExitStack) -> list[Contender]:
-    server = [*options.server, str(folder)]
+    server = [*(options.server or [sys.executable, str(ROOT / "benchmarks/result_server.py")]), str(folder)]
     lro = {"PYTHONPATH": PYTHONPATH, "ATLATL_PROMPT__OFFLOAD__OUTPUT_DIR": str(folder / "offloaded")}
     made = [
         ("direct", server, {}),
@@ -160,25 +215,30 @@ def contenders(options: argparse.Namespace, folder: Path, stack: ExitStack) -> l
     return started
 
 
-def report(found: Sequence[Contender]) -> bool:
+def report(found: Sequence[Contender], cases: Sequence[str], *, cpu: bool = False) -> bool:
     direct = found[0]
-    print(f"{'':14}" + "".join(f"{size:>24}" for size in SIZES))
+    print(f"{'':14}" + "".join(f"{case:>24}" for case in cases))
     met = True
     for one in found:
         cells: list[str] = []
-        for size in SIZES:
-            if size not in one.times:
-                cells.append(one.failed.get(size, "-"))
+        for case in cases:
+            if case not in one.times:
+                cells.append(one.failed.get(case, "-"))
                 continue
-            middle, ratio = statistics.median(one.times[size]), _ratio(one, direct, size)
-            memory = one.memory[size] / direct.size[size]
-            told = f"{middle * 1e3:.2f} ms ×{ratio:.2f}" + (f" {memory:.1f}" if direct.size[size] > 100_000 else "")
+            middle, ratio = statistics.median(one.times[case]), _ratio(one, direct, case)
+            memory, large = one.memory[case] / direct.size[case], direct.size[case] > LARGE
+            told = f"{middle * 1e3:.2f} ms ×{ratio:.2f}" + f" {memory:.1f}" * large
+            if cpu:
+                told += f" {statistics.median(one.cpu_s[case]) * 1e9 / direct.size[case]:.0f}"
             cells.append(told)
             if one.name == "lro proxy":
-                met = met and ratio < TARGET and (direct.size[size] < 100_000 or memory < MEMORY_TARGET)
+                met = met and (cpu or ratio < TARGET) and (not large or memory < MEMORY_TARGET)
         print(f"{one.name:14}" + "".join(f"{cell:>24}" for cell in cells))
-    print("median, ratio to direct (median of the rounds' own), peak memory over the answer's size")
-    print(f"targets of lro proxy: ratio {TARGET}, memory {MEMORY_TARGET}: {'met' if met else 'not met'}")
+    print(
+        "median, ratio to direct (median of the rounds' own), peak memory over the answer's size" + ", CPU ms/MB" * cpu
+    )
+    ratio = "" if cpu else f"ratio {TARGET}, "
+    print(f"targets of lro proxy: {ratio}memory {MEMORY_TARGET}: {'met' if met else 'not met'}")
     return met
 
 
@@ -188,26 +248,50 @@ def _ratio(one: Contender, direct: Contender, size: str) -> float:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument(
-        "--server", nargs="+", required=True, help="the filesystem server's command, without its folder"
-    )
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--server", nargs="+", help="the filesystem server's command, without its folder")
+    what.add_argument("--shapes", action="store_true", help="results that are JSON or a table")
     parser.add_argument("--jmunch", help="the program jmunch-mcp")
     parser.add_argument("--rlm", help="the program mcp-rlm-proxy")
     parser.add_argument("--runs", type=int, default=15, help="rounds (default 15)")
+    parser.add_argument("--only", help="one of the shapes")
     options = parser.parse_args()
+    if options.shapes:
+        cases = {name: data for name, data in shapes(10_000_000).items() if options.only in (None, name)}
+    else:
+        cases = {name: text(size).encode() for name, size in SIZES.items()}
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        for name, size in SIZES.items():
-            (folder / f"{name}.txt").write_text(text(size))
+        for name, data in cases.items():
+            (folder / f"{name}.txt").write_bytes(data)
+        if options.shapes:
+            return 0 if _measure_shapes(options, list(cases), folder) else 1
         found = contenders(options, folder, stack)
-        for size in SIZES:
-            for round_ in range(options.runs * (10 if size == "small" else 1) + 1):
+        for name in cases:
+            for round_ in range(options.runs * (10 if name == "small" else 1) + 1):
                 for one in found:
-                    one.measure(size, str(folder / f"{size}.txt"))
+                    one.measure(name, str(folder / f"{name}.txt"))
                     if round_ == 0:  # warming up
-                        one.times.pop(size, None)
-                        one.memory.pop(size, None)
-        return 0 if report(found) else 1
+                        one.forget(name)
+        return 0 if report(found, list(cases)) else 1
+
+
+def _measure_shapes(options: argparse.Namespace, cases: Sequence[str], folder: Path) -> bool:
+    """Each shape in fresh processes, warmed up with a small result: what one leaves in memory favours the next."""
+    for name, data in shapes(400_000).items():
+        (folder / f"{name} warm.txt").write_bytes(data)
+    met = True
+    for name in cases:
+        with ExitStack() as stack:
+            found = contenders(options, folder, stack)
+            for one in found:
+                one.measure(name, str(folder / f"{name} warm.txt"))
+                one.forget(name)
+            for _ in range(options.runs):
+                for one in found:
+                    one.measure(name, str(folder / f"{name}.txt"))
+            met = report(found, [name], cpu=True) and met
+    return met
 
 
 if __name__ == "__main__":

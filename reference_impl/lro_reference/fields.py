@@ -10,6 +10,8 @@ from typing import Any, cast
 
 import orjson
 
+from lro_reference.results import Records
+
 _MOST_LAYOUTS = 2000
 """Records of more different layouts than this have nothing in common that a schema could say."""
 _MOST_FIELDS = 60
@@ -70,12 +72,15 @@ def _type(types: frozenset[str]) -> str | list[str]:
     return named[0] if len(named) == 1 else named
 
 
-def fields(records: Sequence[Mapping[str, Any]]) -> Fields:
-    """Looks at every record; which field groups, reads or weighs best is chosen from a sample."""
-    types, always = _types(records)
+def fields(records: Records) -> Fields:
+    """Looks at every record; which field groups, reads or weighs best is chosen from a sample.
+
+    The records are read twice, the second time only where a field groups them.
+    """
+    sample: list[Mapping[str, Any]] = []
+    types, always = _types(records, sample)
     if not types:
         return Fields({}, frozenset())
-    sample = records[:: max(1, len(records) // _SAMPLE)]
     grouping = _choose_grouping(types, sample)
     top: list[tuple[str, int]] = []
     if grouping is not None:
@@ -97,12 +102,16 @@ def fields(records: Sequence[Mapping[str, Any]]) -> Fields:
     )
 
 
-def _types(records: Sequence[Mapping[str, Any]]) -> tuple[dict[str, frozenset[str]], frozenset[str]]:
+def _types(records: Records, sample: list[Mapping[str, Any]]) -> tuple[dict[str, frozenset[str]], frozenset[str]]:
+    """The types of the fields and those that are always there; *sample* gets records from all over the set."""
     layouts: set[tuple[Any, ...]] = set()
-    for record in records:
+    step = max(1, len(records) // _SAMPLE)
+    for place, record in enumerate(records):
         layouts.add((*record, *map(type, record.values())))
         if len(layouts) > _MOST_LAYOUTS:
             return {}, frozenset()
+        if place % step == 0:
+            sample.append(record)
     found: dict[str, set[str]] = {}
     always: set[str] | None = None
     for layout in layouts:
@@ -112,7 +121,7 @@ def _types(records: Sequence[Mapping[str, Any]]) -> tuple[dict[str, frozenset[st
             found.setdefault(name, set()).add(_JSON_TYPES[kind])
     if len(found) > _MOST_FIELDS:
         return {}, frozenset()
-    first = [*records[0], *found] if records else []
+    first = [*sample[0], *found] if sample else []
     return {name: frozenset(found[name]) for name in dict.fromkeys(first)}, frozenset(always or ())
 
 

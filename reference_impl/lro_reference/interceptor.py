@@ -7,8 +7,9 @@ result is cut to whole records that fit, and says so.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
+from functools import partial
 from itertools import chain, islice
 
 from lro_reference.events import FILE_WRITTEN, WRITE_FAILED, Emit, Event, timestamp
@@ -38,27 +39,33 @@ def intercept(
     Never raises for a file that cannot be written; ``emit`` hears of it.
     """
     lines = [encode(record) for record in results.records] if results.lines is None else results.lines
-    whole = b"\n".join(lines) if results.tokens is None else None  # as the file holds it, and written as it is
-    tokens = _estimated(whole, len(lines), estimate) if whole is not None else results.tokens or 0
+    blocks = lines.blocks if isinstance(lines, InBlocks) else lines.__iter__
+    if results.tokens is None and not isinstance(lines, InBlocks):
+        blocks = partial(iter, [b"\n".join(lines)] if len(lines) else [])  # weighed and written as it is
+    tokens = _estimated(blocks(), estimate) if results.tokens is None else results.tokens
     if not settings.enabled or tokens <= settings.threshold_tokens:
         return Inline(lines)
     try:
-        return Offloaded(_offload(results, lines, whole, tokens, settings, emit, edition))
+        return Offloaded(_offload(results, lines, blocks(), tokens, settings, emit, edition))
     except OSError as problem:
         return _truncate(results, lines, tokens, settings, emit, edition, problem, estimate)
 
 
-def _estimated(lines: bytes, count: int, estimate: Estimate) -> int:
-    """What so many record lines cost, just as the file holds them, line ends included."""
-    if estimate is script_aware_estimate:  # from the bytes, for a text of them would have to be made first
-        return estimate_of(characters_in_utf8(lines) + bool(count), wide_in_utf8(lines))
-    return estimate(lines.decode() + "\n" * bool(count))
+def _estimated(blocks: Iterable[bytes], estimate: Estimate) -> int:
+    """What record lines cost, just as the file holds them, line ends included."""
+    if estimate is not script_aware_estimate:
+        return estimate("".join(block.decode() + "\n" for block in blocks))
+    characters = wide = 0
+    for block in blocks:  # from the bytes, for a text of them would have to be made first
+        characters += characters_in_utf8(block) + 1
+        wide += wide_in_utf8(block)
+    return estimate_of(characters, wide)
 
 
 def _offload(
     results: ResultSet,
     lines: Lines,
-    whole: bytes | None,
+    written: Iterable[bytes],
     tokens: int,
     settings: Settings,
     emit: Emit,
@@ -76,7 +83,6 @@ def _offload(
     )
     extra = {} if results.extra is None else {"extra": results.extra}
     name = file_name(results.operation, edition=edition, ulid=ulid_at(now))
-    written = [whole] if whole else lines.blocks() if isinstance(lines, InBlocks) else lines
     path = write(settings.folder, name, chain([encode({**header.to_dict(), **extra})], written))
     emit(
         Event(
@@ -121,7 +127,7 @@ def _truncate(
     kept = 0
     for line in lines:
         # Rounded up a record, so the sum is never below the estimate of the whole.
-        room -= _estimated(line, 1, estimate)
+        room -= _estimated([line], estimate)
         if room < 0:
             break
         kept += 1

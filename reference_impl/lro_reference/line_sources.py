@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Any
 
 import orjson
@@ -23,6 +24,37 @@ class EncodedLines:
 
     def __iter__(self) -> Iterator[bytes]:
         return map(encode, self._records)
+
+
+class Batched:
+    """Records that are parsed a batch at a time, whenever they are read: no more than a batch of them ever exists."""
+
+    def __init__(self, count: int, batches: Callable[[], Iterable[Sequence[Any]]]) -> None:
+        self._count, self._batches = count, batches
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[Any]:
+        return chain.from_iterable(self._batches())
+
+
+class BatchedLines:
+    """Lines that are made a batch at a time."""
+
+    def __init__(self, count: int, blocks: Callable[[], Iterator[bytes]]) -> None:
+        self._count, self.blocks = count, blocks
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[bytes]:
+        return (line for block in self.blocks() for line in block.split(b"\n"))
+
+
+def encoded(batches: Iterable[Sequence[Any]]) -> Iterator[bytes]:
+    """A block of lines for each batch of records."""
+    return (b"\n".join(map(encode, batch)) for batch in batches)
 
 
 class TextLines:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
+from lro_reference.results import Records
 from lro_spec.messages import JqRecipe
 from lro_spec.rendering import render
 
@@ -18,7 +18,7 @@ class MemoryGuide:
     noun = "memories"
     narrower = "A smaller limit, a namespace or a lighter detail level narrows the result."
 
-    def __init__(self, records: Sequence[Mapping[str, Any]], detail: str, edition: str) -> None:
+    def __init__(self, records: Records, detail: str, edition: str) -> None:
         self._count, self._detail, self._edition = len(records), detail, edition
         named = (record.get("namespace") for record in records)
         namespaces = Counter(str(name) for name in named if name is not None)

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from lro_reference import memories
 from lro_reference.fields import fields
+from lro_reference.results import Records
 
 _MARKS = ("id", "title", "namespace")
 _OPERATIONS = ("inject", "search", "recall")
 
 
-def are_memories(records: Sequence[Mapping[str, Any]]) -> bool:
+def are_memories(records: Records) -> bool:
     """Whether all records look like memories: an id, a title and a namespace, all texts."""
-    return bool(records) and all(all(isinstance(record.get(m), str) for m in _MARKS) for record in records)
+    return len(records) > 0 and all(all(isinstance(record.get(m), str) for m in _MARKS) for record in records)
 
 
 def operation(tool: str) -> str:
@@ -22,7 +23,7 @@ def operation(tool: str) -> str:
     return next((name for name in _OPERATIONS if name in tool.lower()), "recall")
 
 
-def detail(arguments: Mapping[str, Any], records: Sequence[Mapping[str, Any]]) -> str:
+def detail(arguments: Mapping[str, Any], records: Records) -> str:
     """The detail level: what was asked for; else light where no record has content, full where all is there."""
     asked = arguments.get("detail")
     if asked in memories.DETAILS:
@@ -33,6 +34,6 @@ def detail(arguments: Mapping[str, Any], records: Sequence[Mapping[str, Any]]) -
     return "full" if any(set(record) - known for record in records) else "medium"
 
 
-def line_schema(records: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def line_schema(records: Records) -> dict[str, Any]:
     """What the records are seen to have."""
     return fields(records).schema()

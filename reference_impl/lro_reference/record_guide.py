@@ -28,7 +28,7 @@ class RecordGuide:
 
     def __init__(self, shape: Shape) -> None:
         self._shape = shape
-        self._text = not shape.records
+        self._text = not len(shape.records)
         self._fields = Fields({}, frozenset()) if self._text else fields(shape.records)
         self.noun = "lines of text" if self._text else "records"
         self.line_schema = _TEXT_SCHEMA if self._text else self._fields.schema()

@@ -17,6 +17,14 @@ class Lines(Protocol):
     def __iter__(self) -> Iterator[bytes]: ...
 
 
+class Records(Protocol):
+    """Parsed records: counted, and read as often as needed, but maybe never kept."""
+
+    def __len__(self) -> int: ...
+
+    def __iter__(self) -> Iterator[Mapping[str, Any]]: ...
+
+
 @runtime_checkable
 class InBlocks(Protocol):
     """Lines that are quicker to write many at a time."""
@@ -51,7 +59,7 @@ class ResultSet:
 
     operation: str
     detail: str
-    records: Sequence[Mapping[str, Any]]
+    records: Records
     """At the requested detail level."""
     line_schema: Mapping[str, Any]
     """JSON Schema of every record."""

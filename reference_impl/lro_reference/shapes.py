@@ -6,20 +6,23 @@ once, and what is no record goes to the file header's ``extra``, with all that i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
 import orjson
 
-from lro_reference import exact
-from lro_reference.line_sources import EncodedLines, TextLines
+from lro_reference import arrays, exact, json_lines
+from lro_reference.arrays import Array
+from lro_reference.line_sources import Batched, BatchedLines, EncodedLines, TextLines, encoded
 from lro_reference.members import members
-from lro_reference.results import Lines
-from lro_reference.tables import table
+from lro_reference.results import Lines, Records
+from lro_reference.tables import large_table, table
 
 SMALL = 4096
 """What is no record may have so many characters in the header; more becomes records of its own."""
+LARGE = 1 << 18
+"""Payloads of fewer bytes are parsed whole."""
 _DEEPEST = 4
 _MOSTLY = 0.8
 
@@ -29,7 +32,7 @@ class Shape:
     """A payload as records."""
 
     lines: Lines
-    records: Sequence[Mapping[str, Any]]
+    records: Records
     """Parsed; empty for text, which has nothing to look into."""
     extra: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """The rest of the payload and how it was laid out."""
@@ -58,24 +61,33 @@ def shape(result: Mapping[str, Any], again: Callable[[], Mapping[str, Any]]) -> 
         return _of_text(texts[0], layout) if len(texts) == 1 else _of_blocks(texts, layout)
     if not texts:
         return _of_value(again()["structuredContent"], layout | {"from": "structuredContent"})
-    layout["from"] = "both"
     if len(texts) == 1:
-        if _loaded(texts[0]) == structured:
-            return _of_text(texts[0], layout)
-        for key, value in _items(structured):
-            if value == texts[0] or (value is not None and _loaded(texts[0]) == value):
-                rest = {k: v for k, v in _items(structured) if k != key}
-                if _is_small(rest):
-                    rest = _items(again()["structuredContent"]) if rest else ()
-                    return _of_text(texts[0], layout | {"repeated": key, "structured": _without(rest, key)})
+        said = repeated(structured, texts[0], _loaded(texts[0]), lambda: again()["structuredContent"])
+        if said is not None:
+            return _of_text(texts[0], layout | said)
     elif (key := _wrapper(structured, texts)) is not None:
-        return _of_blocks(texts, layout | {"repeated": key, "structured": {}})
+        return _of_blocks(texts, layout | {"from": "both", "repeated": key, "structured": {}})
     structured = again()["structuredContent"]
     if _is_small(texts):
         return _of_value(structured, layout | {"from": "structuredContent", "texts": texts})
     parts = {f"content/{n}": text for n, text in enumerate(texts)}
     parts |= {f"structuredContent/{key}": value for key, value in _items(structured)}
     return _of_records(list(members(parts)), layout | {"format": "members", "from": "separate"})
+
+
+def repeated(structured: Any, text: str | None, value: Any, exactly: Callable[[], Any]) -> dict[str, Any] | None:
+    """What the header says of structured content that repeats a text, or the value of its JSON; None if it does not.
+
+    *exactly* gives the structured content as `exact.parse` reads it.
+    """
+    if value == structured:
+        return {"from": "both"}
+    for key, member in _items(structured):
+        if member is not None and member in (text, value):
+            rest = _without(_items(structured), key)
+            if _is_small(rest):
+                return {"from": "both", "repeated": key, "structured": rest and _without(_items(exactly()), key)}
+    return None
 
 
 def _texts(result: Mapping[str, Any]) -> list[str]:
@@ -105,7 +117,41 @@ def _layout(result: Mapping[str, Any]) -> dict[str, Any]:
     return {"blocks": said} if said else {}
 
 
+def of_large(text: bytes | bytearray, extra: dict[str, Any]) -> Shape | None:
+    """The same as for any text, without all its records in memory at once; None where that cannot be."""
+    first = str(text[:SMALL], "utf-8", "ignore").lstrip()[:1]
+    if first in ("[", "{"):
+        try:
+            value = arrays.value(text)
+        except exact.InexactError:
+            value = None
+        if value is not None:
+            return of_tree(value, extra)
+        found = json_lines.read(text) if first == "{" else None
+        return (
+            None
+            if found is None
+            else Shape(found.lines, found.records, {"format": "jsonl", **extra, "ending": found.ending})
+        )
+    found = large_table(text)
+    return None if found is None else Shape(found.lines, found.records, {"format": "table", **extra, **found.layout})
+
+
+def of_tree(value: Any, extra: dict[str, Any]) -> Shape | None:
+    """The payload with an `Array` in it; None where that is no array to be taken for the records."""
+    return _of_value(value, extra) if isinstance(_large_array(value)[0], Array) else None
+
+
+def _of_large_text(text: str, extra: dict[str, Any]) -> Shape | None:
+    try:
+        return of_large(text.encode(), extra)
+    except UnicodeEncodeError:  # half of a surrogate pair
+        return None
+
+
 def _of_text(text: str, extra: dict[str, Any]) -> Shape:
+    if len(text) >= LARGE and (found := _of_large_text(text, extra)) is not None:
+        return found
     if text[:1] in ("[", "{") or text.lstrip()[:1] in ("[", "{"):
         try:
             return _of_value(exact.parse(text), extra)
@@ -115,7 +161,7 @@ def _of_text(text: str, extra: dict[str, Any]) -> Shape:
             raw, records, ending = lines
             return Shape(raw, records, {"format": "jsonl", **extra, "ending": ending})
     elif (found := table(text)) is not None:
-        return Shape(EncodedLines(found.records), found.records, {"format": "table", **extra, **found.layout})
+        return Shape(found.lines, found.records, {"format": "table", **extra, **found.layout})
     ending = text.endswith("\n")
     return Shape(TextLines(text), (), {"format": "text", **extra, "ending": "\n" if ending else ""})
 
@@ -150,6 +196,8 @@ def _of_value(value: Any, extra: dict[str, Any]) -> Shape:
     found, at, around = _large_array(value)
     if found is not None:
         more = {"format": "json", **extra, "at": at} | ({} if around is None else {"around": around})
+        if isinstance(found, Array):
+            return _of_array(found, more)
         if all(isinstance(item, dict) for item in found):
             return _of_records(found, more)
         return _of_records([{"n": n, "value": item} for n, item in enumerate(found, 1)], {**more, "wrapped": True})
@@ -158,14 +206,29 @@ def _of_value(value: Any, extra: dict[str, Any]) -> Shape:
     return _of_records([{"value": value}], {"format": "value", **extra})
 
 
+def _of_array(found: Array, extra: dict[str, Any]) -> Shape:
+    loose, exactly = found.loose, found.exact
+    if not found.objects:
+        loose, exactly = (lambda: _wrapped(found.loose())), (lambda: _wrapped(found.exact()))
+        extra = {**extra, "wrapped": True}
+    return Shape(BatchedLines(len(found), lambda: encoded(exactly())), Batched(len(found), loose), extra)
+
+
+def _wrapped(batches: Iterable[list[Any]]) -> Iterator[list[Any]]:
+    first = 1
+    for batch in batches:
+        yield [{"n": n, "value": item} for n, item in enumerate(batch, first)]
+        first += len(batch)
+
+
 def _of_records(records: list[Any], extra: dict[str, Any]) -> Shape:
     return Shape(EncodedLines(records), records, extra)
 
 
-def _large_array(value: Any) -> tuple[list[Any] | None, str, Any]:
+def _large_array(value: Any) -> tuple[list[Any] | Array | None, str, Any]:
     """The array that is nearly all of a value, where it is (a JSON pointer), and the value with null in its place."""
-    if isinstance(value, list):
-        return cast("list[Any]", value), "", None
+    if isinstance(value, (list, Array)):
+        return cast("list[Any] | Array", value), "", None
     if not isinstance(value, dict):
         return None, "", None
     top = cast("dict[str, Any]", value)
@@ -179,12 +242,12 @@ def _large_array(value: Any) -> tuple[list[Any] | None, str, Any]:
         if key is None or sizes[key] < _MOSTLY * total or total - sizes[key] > SMALL:
             break
         member = node[key]
-        if not member:
+        if not isinstance(member, Array) and not member:
             break
         pointer += "/" + key.replace("~", "~0").replace("/", "~1")
         place.update({k: None if k == key else v for k, v in node.items()})
-        if isinstance(member, list):
-            return cast("list[Any]", member), pointer, around
+        if isinstance(member, (list, Array)):
+            return cast("list[Any] | Array", member), pointer, around
         if not isinstance(member, dict):
             break
         node, inner = cast("dict[str, Any]", member), dict[str, Any]()
@@ -194,7 +257,11 @@ def _large_array(value: Any) -> tuple[list[Any] | None, str, Any]:
 
 
 def _size(value: object) -> int:
-    return len(orjson.dumps(value)) if isinstance(value, (list, dict, str)) else 8
+    if isinstance(value, (dict, Array)):
+        found: list[Array] = []
+        size = len(orjson.dumps(value, default=found.append))
+        return size + sum(one.stop - one.start for one in found)
+    return len(orjson.dumps(value)) if isinstance(value, (list, str)) else 8
 
 
 def _is_small(value: object) -> bool:

@@ -4,21 +4,53 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from lro_reference.line_sources import Batched, BatchedLines, EncodedLines, encoded
+from lro_reference.results import Lines, Records
+
 _SAMPLE = 16
+_LINE = 10_000
 _MOST_COLUMNS = 500
+_BATCH = 1 << 16
+_EXTENSIONS = 3
+
+Rows = list[list[str]]
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
     """A table as records, all values as the strings they were."""
 
-    records: Sequence[Mapping[str, str]]
+    lines: Lines
+    records: Records
     layout: Mapping[str, Any]
     """How to write it again: ``delimiter``, ``line_end``, ``ending`` (what follows the last row), ``columns``."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """How the rows of a table are written."""
+
+    delimiter: str
+    line_end: str
+    columns: int = 0
+    """How many values each of them has; 0: not known yet."""
+
+    def rows(self, text: str) -> Rows | None:
+        """The rows of a part of the table; None where it is none, or one whose quoting would be lost."""
+        try:
+            rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=self.delimiter, strict=True))
+        except (csv.Error, ValueError):
+            return None
+        columns = self.columns or len(rows[0])
+        if any(len(row) != columns for row in rows):
+            return None
+        again = io.StringIO(newline="")
+        csv.writer(again, delimiter=self.delimiter, lineterminator=self.line_end).writerows(rows)
+        return rows if again.getvalue() == (text if text.endswith(self.line_end) else text + self.line_end) else None
 
 
 def table(text: str) -> Table | None:
@@ -26,22 +58,80 @@ def table(text: str) -> Table | None:
     delimiter = _delimiter(text)
     if delimiter is None:
         return None
-    line_end = "\r\n" if "\r\n" in text else "\n"
-    ending = line_end if text.endswith(line_end) else ""
-    try:
-        names, *rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    except (csv.Error, ValueError):
+    form = _Form(delimiter, "\r\n" if "\r\n" in text else "\n")
+    rows = form.rows(text)
+    if rows is None or len(rows) < 2 or not _are_names(rows[0]):
         return None
-    if not rows or len(set(names)) < len(names) or not all(name.strip() for name in names):
+    names, *rows = rows
+    records = _records(names, rows)
+    return Table(EncodedLines(records), records, _layout(form, names, text.endswith(form.line_end)))
+
+
+def large_table(text: bytes | bytearray) -> Table | None:
+    """`table` of a text in UTF-8, of which only a batch of rows is ever in memory; None also where that cannot be."""
+    beginning = text[: _SAMPLE * _LINE].rpartition(b"\n")[0]
+    delimiter = _delimiter(beginning.decode("utf-8", "ignore"))
+    if delimiter is None:
         return None
-    if any(len(row) != len(names) for row in rows):
+    form = _Form(delimiter, "\r\n" if b"\r\n" in text else "\n")
+    names: list[str] = []
+    places: list[int] = []
+    count = place = 0
+    while place < len(text):
+        found = _batch(text, place, form)
+        if found is None:
+            return None
+        rows, stop = found
+        if not names:
+            names = rows[0]
+            form = _Form(form.delimiter, form.line_end, len(names))
+            if not _are_names(names):
+                return None
+        places.append(place)
+        count += len(rows)
+        place = stop
+    if count < 2:
         return None
-    again = io.StringIO(newline="")
-    csv.writer(again, delimiter=delimiter, lineterminator=line_end).writerows([names, *rows])
-    if again.getvalue() != (text if ending else text + line_end):
-        return None
-    layout = {"delimiter": delimiter, "line_end": line_end, "ending": ending, "columns": names}
-    return Table([dict(zip(names, row, strict=True)) for row in rows], layout)
+
+    def batches() -> Iterator[Sequence[Mapping[str, str]]]:
+        for start, stop in zip(places, [*places[1:], len(text)], strict=True):
+            part = io.StringIO(_decoded(text, start, stop), newline="")
+            rows = list(csv.reader(part, delimiter=form.delimiter, strict=True))
+            yield _records(names, rows[1:] if start == 0 else rows)
+
+    lines = BatchedLines(count - 1, lambda: encoded(batches()))
+    return Table(lines, Batched(count - 1, batches), _layout(form, names, text.endswith(form.line_end.encode())))
+
+
+def _batch(text: bytes | bytearray, start: int, form: _Form) -> tuple[Rows, int] | None:
+    """The next rows and where they end: at a line feed, if it is in no quoted value."""
+    stop = start + _BATCH
+    for _ in range(_EXTENSIONS):
+        stop = text.find(b"\n", stop) + 1 or len(text)
+        try:
+            rows = form.rows(_decoded(text, start, stop))
+        except UnicodeDecodeError:
+            return None
+        if rows is not None:
+            return rows, stop
+    return None
+
+
+def _decoded(text: bytes | bytearray, start: int, stop: int) -> str:
+    return str(memoryview(text)[start:stop], "utf-8")
+
+
+def _are_names(names: Sequence[str]) -> bool:
+    return len(set(names)) == len(names) and all(name.strip() for name in names)
+
+
+def _records(names: Sequence[str], rows: Rows) -> list[dict[str, str]]:
+    return [dict(zip(names, row, strict=True)) for row in rows]
+
+
+def _layout(form: _Form, names: Sequence[str], ended: bool) -> dict[str, Any]:
+    ending = form.line_end if ended else ""
+    return {"delimiter": form.delimiter, "line_end": form.line_end, "ending": ending, "columns": names}
 
 
 def could_be_table(text: str) -> bool:
@@ -56,9 +146,9 @@ def _delimiter(text: str) -> str | None:
     while len(first) < _SAMPLE and 0 <= start < len(text):
         stop = text.find("\n", start)
         if stop < 0:
-            first.append(text[start : start + 10_000])
+            first.append(text[start : start + _LINE])
             break
-        first.append(text[start : min(stop, start + 10_000)])
+        first.append(text[start : min(stop, start + _LINE)])
         start = stop + 1
     if len(first) < 3:
         return None

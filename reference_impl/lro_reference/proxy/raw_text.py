@@ -1,72 +1,77 @@
-"""A result that is one large text, taken from the raw line: a piece of it is parsed at a time.
+"""A large text in a raw line of JSON: a piece of it is parsed at a time.
 
-Parsing the whole line would hold the text three times over, four times where it has a character beyond Latin-1. So the
-text is cut out of the line, and only the skeleton that is left is parsed at once. Whatever is not this simple takes the
-general way.
+Parsing it whole would hold it three times over, four times where it has a character beyond Latin-1.
 """
 
 from __future__ import annotations
 
 import re
-import secrets
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, cast
 
 import orjson
 
 from lro_reference.line_sources import numbered
-from lro_reference.shapes import SMALL, Shape, is_text
-from lro_reference.tables import could_be_table
 from lro_spec.tokens import wide_characters, wide_in_utf8
 
-WORTH_IT = 1 << 18
-"""Lines of fewer bytes are parsed as quickly."""
 _KEY = re.compile(rb'"text"\s*:\s*"')
+_CUT = re.compile(rb"[ ,:;]")
+"""Between these and what follows a JSON string can be cut: they are part of no escape."""
 _FIRST_PIECE, _PIECE = 1 << 14, 1 << 15
 _PROBE = 256
 _FEW = 64
 _BACKSLASH, _QUOTE = ord("\\"), ord('"')
 
 
-@dataclass(frozen=True, slots=True)
-class RawText:
-    """A message whose large text was cut out."""
-
-    message: dict[str, Any]
-    """As parsed, with a mark instead of the text."""
-    shape: Shape
-    characters: int
-    wide: int
-    """How many of the characters belong to scripts of many tokens."""
-
-
-def read(line: bytearray) -> RawText | None:
-    """The message of a line whose result is one large text; None where it is anything else."""
+def find(line: bytearray, least: int) -> tuple[int, int] | None:
+    """Where the inside of the first text of a line's message begins and ends, if it has so many bytes."""
     key = _KEY.search(line)
     if key is None:
         return None
     start = key.end()
     end = _end(line, start)
-    if end - start < WORTH_IT // 2 or bytes(line[end - 6 : end]).lower() == rb"\u000a":  # how nobody ends a text
-        return None
-    text_end, length = end, end - start
-    mark = f"text-{secrets.token_hex(8)}".encode()
-    skeleton = line[:start] + mark
-    # Servers that declare an output schema send the text once more.
+    return (start, end) if end - start >= least else None
+
+
+def find_again(line: bytearray, start: int, end: int) -> tuple[int, int] | None:
+    """Where the same text stands once more, as a member of an object: servers that declare an output schema do that."""
     again = line.find(b':"' + line[start : start + _PROBE], end) + 2
+    length = end - start
     if again > 1 and line.startswith(b'"', again + length) and _equal(line, start, again, length):
-        skeleton += line[end:again] + mark
-        end = again + length
-    if len(line) - end > SMALL:
-        return None
-    skeleton += line[end:]
-    try:
-        message = orjson.loads(skeleton)
-        extra = _extra(message, mark.decode())
-        return None if extra is None else _taken(message, RawLines(line, start, text_end), extra)
-    except ValueError:  # it was no text that ended there, or no valid one
-        return None
+        return again, again + length
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Plain:
+    """A text in UTF-8."""
+
+    text: bytearray
+    characters: int
+    wide: int
+    """How many of the characters belong to scripts of many tokens."""
+
+
+def plain(line: bytearray, start: int, end: int) -> Plain:
+    """The text whose JSON this is. Raises `ValueError` where it is none."""
+    made = bytearray()
+    characters = wide = 0
+    while start < end:
+        cut = _CUT.search(line, min(start + _PIECE, end), end)
+        stop = cut.end() if cut else end
+        text: str = orjson.loads(b'"%b"' % line[start:stop])
+        piece = text.encode()
+        made += piece
+        characters += len(text)
+        wide += wide_in_utf8(piece)
+        start = stop
+    return Plain(made, characters, wide)
+
+
+def beginning(line: bytearray, start: int, end: int) -> str:
+    """The first thousands of characters of a text. Raises `ValueError` where it is no text."""
+    cut = _CUT.search(line, min(start + _FIRST_PIECE, end), end)
+    return orjson.loads(b'"%b"' % line[start : cut.end() if cut else end])
 
 
 def _end(line: bytearray, start: int) -> int:
@@ -97,35 +102,6 @@ def _escaped(text: bytes | bytearray, place: int) -> bool:
     while before > 0 and text[before - 1] == _BACKSLASH:
         before -= 1
     return (place - before) % 2 == 1
-
-
-def _extra(message: Any, mark: str) -> dict[str, Any] | None:
-    """What the header tells of the result besides its text; None where there is more to it than that."""
-    found = cast("dict[str, Any]", message).get("result") if isinstance(message, dict) else None
-    if not isinstance(found, dict) or "_meta" in found:
-        return None
-    result = cast("dict[str, Any]", found)
-    blocks = result.get("content")
-    texts = [block for block in cast("list[Any]", blocks) if is_text(block)] if isinstance(blocks, list) else []
-    if texts != [{"type": "text", "text": mark}]:
-        return None
-    structured = result.get("structuredContent")
-    if structured is None:
-        return {}
-    if isinstance(structured, dict) and list(cast("dict[str, Any]", structured).values()) == [mark]:
-        return {"from": "both", "repeated": next(iter(cast("dict[str, Any]", structured))), "structured": {}}
-    return None
-
-
-def _taken(message: dict[str, Any], lines: RawLines, extra: dict[str, Any]) -> RawText | None:
-    characters = wide = 0
-    for number, (text, wide_in_it) in enumerate(lines.read()):
-        if number == 0 and (text.lstrip()[:1] in ("[", "{", "") or could_be_table(text)):
-            return None
-        characters += len(text) + 1  # the newline between two pieces
-        wide += wide_in_it
-    shape = Shape(lines, (), {"format": "text", **extra, "ending": "\n" * lines.ended})
-    return RawText(message, shape, characters - (not lines.ended), wide)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,8 +18,8 @@ from lro_reference import exact, proxy_hint
 from lro_reference.proxy.calls import Request, Requests
 from lro_reference.proxy.lines import LineWriter, TooLong, read_lines
 from lro_reference.proxy.own_tools import OwnTools
-from lro_reference.proxy.raw_text import WORTH_IT
-from lro_reference.proxy.raw_text import read as read_raw_text
+from lro_reference.proxy.raw_result import WORTH_IT
+from lro_reference.proxy.raw_result import read as read_raw_result
 from lro_reference.proxy.widening import advertise, widen_tools
 from lro_reference.tool_results import Interceptor
 from lro_spec.tokens import estimate_of
@@ -153,7 +153,7 @@ class Relay:
         if isinstance(line, TooLong):
             self._fail_long_answer(line)
             return
-        if len(line) >= WORTH_IT and (raw := self._large_text(line)) is not None:
+        if len(line) >= WORTH_IT and (raw := self._large_result(line)) is not None:
             self._client.write(raw)
             return
         message = _parsed(line)
@@ -167,9 +167,9 @@ class Relay:
         else:
             self._unreadable(line)
 
-    def _large_text(self, line: bytearray) -> bytes | None:
-        """The answer instead of a line whose result is one large text; None where it takes the general way."""
-        found = read_raw_text(line)
+    def _large_result(self, line: bytearray) -> bytes | None:
+        """The answer instead of a line whose result is one large payload; None where it takes the general way."""
+        found = read_raw_result(line)
         if found is None:
             return None
         request = self._requests.look(found.message.get("id"))
@@ -190,7 +190,7 @@ class Relay:
                 threshold_tokens=threshold,
             )
         except Exception as problem:  # then it takes the general way, which has an answer to everything
-            self._say(f"a large text cannot be taken from its line: {problem}")
+            self._say(f"a large result cannot be taken from its line: {problem}")
             return None
         self._requests.answered(request.id)
         return orjson.dumps({**found.message, "result": made})

@@ -1,0 +1,201 @@
+"""A large JSON array that stays text: its elements are parsed a batch at a time, and never exist all at once.
+
+A parsed value takes five to ten times the memory of its text. What is kept of an array is its text and the places where
+batches of whole elements begin and end.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import secrets
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any, cast
+
+import orjson
+
+from lro_reference import exact
+
+Text = bytes | bytearray
+
+_FIRST, _BATCH = 1 << 14, 1 << 16
+_LARGEST = 1 << 20
+"""Arrays with an element that is no shorter are read in another way: little would be won."""
+_AROUND = 1 << 14
+"""An array of which no more than this is missing is nearly all of its text."""
+_CANDIDATES = 64
+_MISSES = 3
+_SPACE = re.compile(rb"[ \t\r\n]*")
+_SPACE_IN_TEXT = re.compile(r"[ \t\r\n]*")
+_OPENING = re.compile(rb'\{\s*"(?:[^"\\]|\\.)*"|[\["]')
+_ELEMENT = json.JSONDecoder()
+
+
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    start: int
+    stop: int
+    count: int
+    plain: bool
+    """Whether orjson loses nothing of it."""
+
+
+class Array:
+    """An array in a text; equal to another one whose elements are equal."""
+
+    __hash__ = None  # pyright: ignore[reportAssignmentType]
+
+    def __init__(self, data: Text, start: int, stop: int, batches: list[_Batch], objects: bool) -> None:
+        self.start, self.stop = start, stop
+        """Its place in the text."""
+        self.objects = objects
+        """Whether all elements are objects."""
+        self._data, self._batches = data, batches
+        self._count = sum(batch.count for batch in batches)
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[Any]:
+        return chain.from_iterable(self.loose())
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Array):
+            return NotImplemented
+        return len(self) == len(other) and all(a == b for a, b in zip(self, other, strict=True))
+
+    def exact(self) -> Iterator[list[Any]]:
+        """The elements batch by batch, as `exact.parse` reads them."""
+        return (self._parse(batch) if batch.plain else exact.parse(_cut(self._data, batch)) for batch in self._batches)
+
+    def loose(self) -> Iterator[list[Any]]:
+        """The elements batch by batch; floats and integers beyond 64 bits may lose digits."""
+        return map(self._parse, self._batches)
+
+    def _parse(self, batch: _Batch) -> list[Any]:
+        return orjson.loads(_cut(self._data, batch))
+
+
+def find(data: Text, start: int, stop: int) -> Array | None:
+    """The array that is nearly all of a part of a text; None where there is none, or one for the general way."""
+    place = start - 1
+    for _ in range(_CANDIDATES):
+        place = data.find(b"[", place + 1, start + _AROUND)
+        if place < 0:
+            return None
+        found = _read(data, place, stop)
+        if found is not None and stop - start - (found.stop - found.start) <= _AROUND:
+            return found
+    return None
+
+
+def value(data: Text) -> Any:
+    """The value of a JSON text with an `Array` for the array that is nearly all of it; None where that cannot be.
+
+    Raises `exact.InexactError` as `exact.parse` does.
+    """
+    found = find(data, 0, len(data))
+    if found is None:
+        return None
+    mark = secrets.token_hex(8)
+    return placed(exact.parse(b'%b"%b"%b' % (data[: found.start], mark.encode(), data[found.stop :])), mark, found)
+
+
+def placed(tree: Any, mark: str, found: Array) -> Any:
+    """A parsed value with the array in the place of its mark."""
+    if tree == mark:
+        return found
+    if isinstance(tree, dict):
+        return {key: placed(member, mark, found) for key, member in cast("dict[str, Any]", tree).items()}
+    return tree
+
+
+def _read(data: Text, start: int, stop: int) -> Array | None:
+    """The array that begins at a place, with every element looked at; None where it cannot be read so."""
+    batches: list[_Batch] = []
+    between: bytes | None = None
+    misses, objects, size = 0, True, _FIRST
+    place = _after_space(data, start + 1)
+    while True:
+        end = -1
+        batch: tuple[_Batch, bool] | None = None
+        if between is not None and misses < _MISSES:
+            end = data.find(between, place + _BATCH, stop) + 1
+            batch = _batch(data, place, end) if end else None
+            misses = misses + 1 if end and batch is None else misses if end else _MISSES
+        if batch is None:
+            end = _whole(data, place, min(place + size, stop), stop)
+            batch = _batch(data, place, end) if end else None
+            if batch is None:
+                return None
+            size = _BATCH
+        batches.append(batch[0])
+        objects = objects and batch[1]
+        following = _after_space(data, end)
+        sign = data[following : following + 1]
+        if sign == b"]":
+            return Array(data, start, following + 1, batches, objects)
+        if sign != b",":
+            return None
+        place = _after_space(data, following + 1)
+        opening = _OPENING.match(data, place) if between is None else None
+        if opening is not None:
+            between = bytes(data[end - 1 : opening.end()])
+
+
+def _batch(data: Text, start: int, stop: int) -> tuple[_Batch, bool] | None:
+    """The elements in a part of a text, and whether all are objects; None where they are not whole, or not exact."""
+    whole = _Batch(start, stop, 0, True)
+    text = _cut(data, whole)
+    try:
+        elements: list[Any] = orjson.loads(text)
+        plain = exact.is_whole(elements, text)
+        if not plain:
+            exact.parse(text)
+    except ValueError:
+        return None
+    return _Batch(start, stop, len(elements), plain), all(isinstance(element, dict) for element in elements)
+
+
+def _whole(data: Text, start: int, enough: int, stop: int) -> int:
+    """Where the last element ends that begins at a place or later, and ends before *enough*; 0: nowhere.
+
+    One element may be longer.
+    """
+    while enough - start < _LARGEST:
+        window = str(memoryview(data)[start:enough], "utf-8", "ignore")
+        end = at = 0
+        try:
+            while True:
+                element_end = _ELEMENT.raw_decode(window, at)[1]
+                following = _after_space_in(window, element_end)
+                sign = window[following : following + 1]
+                if sign in ("]", ","):
+                    end = element_end
+                if sign != ",":
+                    break
+                at = _after_space_in(window, following + 1)
+        except (ValueError, RecursionError):
+            pass  # it does not end here
+        if end:
+            return start + len(window[:end].encode())
+        if enough == stop:
+            break
+        enough = min(start + 4 * (enough - start), stop)
+    return 0
+
+
+def _cut(data: Text, batch: _Batch) -> bytes:
+    return b"".join((b"[", memoryview(data)[batch.start : batch.stop], b"]"))
+
+
+def _after_space(data: Text, place: int) -> int:
+    found = _SPACE.match(data, place)
+    return found.end() if found else place
+
+
+def _after_space_in(text: str, place: int) -> int:
+    found = _SPACE_IN_TEXT.match(text, place)
+    return found.end() if found else place
