@@ -145,9 +145,13 @@ def test_a_failure_pasted_into_bash_shows_itself(recorded: tuple[Path, Report]) 
     """The script gets the descriptor that should not have been; the location is the line of that very request."""
     folder, report = recorded
     failed = _failed(report)
-    said, _ = _pasted(failed.reproduce)
+    said, shown = _pasted(failed.reproduce)
     answer = said[-1]
-    assert find_descriptor(answer["result"]) is not None
+    descriptor = find_descriptor(answer["result"])
+    assert descriptor is not None
+    assert "  -rw------- 1 " in shown
+    assert Path(descriptor.value["file_path"]).name in shown
+    assert '  {"type": "lro_header", ' in shown
     name, _, line = failed.location.partition(":")
     kept = json.loads((folder / name).read_text().splitlines()[int(line) - 1])
     asked = json.loads(kept["text"])
@@ -185,28 +189,65 @@ def test_files_that_should_have_gone_are_there_again(tmp_path: Path) -> None:
     assert len(re.findall(r"atlatl-recall-\S+\.jsonl", listed)) == 1
 
 
+@pytest.mark.long
+def test_a_server_that_ended_is_shown_with_its_exit_code(tmp_path: Path) -> None:
+    """No answer is nothing to see."""
+    report = _certified(tmp_path, "write_failure_ends_the_process", only={"LRO-ERR-01"})
+    _, shown = _pasted(_failed(report).reproduce)
+    assert shown.splitlines()[-1] == "exit code 1"
+
+
 SECRET = 'sesame/"open" it\\now'
 
 
 def test_secrets_are_in_nothing_that_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Values of variables with secret names are masked: in the environment, on stderr, in answers and in reports."""
     monkeypatch.setenv("MEMORY_API_TOKEN", SECRET)
-    says = "import json,os; s=os.environ['MEMORY_API_TOKEN']; print(s, json.dumps(s)); raise SystemExit(s)"
-    server = json.dumps({"command": [sys.executable, "-c", says], "env": {"DB_PASSWORD": "hunter2222"}})
+    says = (
+        "import json,os; s=os.environ['MEMORY_API_TOKEN']; print(s, json.dumps(s), json.dumps(json.dumps(s)));"
+        "raise SystemExit(s + os.environ['DB_URL'])"
+    )
+    env = {"DB_PASSWORD": "hunter2222", "DB_URL": "postgres://me:swordfish@host/db"}
+    server = json.dumps({"command": [sys.executable, "-c", says], "env": env})
     report = _certified(tmp_path, "", f"server: {server}")
     texts = [p.read_text() for p in (tmp_path / "evidence").rglob("*") if p.is_file()]
     texts.append(json.dumps(report.to_dict()))
     for text in texts:
         assert "hunter2222" not in text
         assert "sesame" not in text
+        assert "swordfish" not in text
     assert any("[masked MEMORY_API_TOKEN]" in text for text in texts)
+    assert judge_again(read(tmp_path / "evidence")).to_dict() == report.to_dict()
+
+
+_DIES_IN_A_CALL = """
+import json, os, sys
+for line in sys.stdin:
+    asked = json.loads(line)
+    if asked["method"] == "tools/call":
+        raise SystemExit(os.environ["MEMORY_API_TOKEN"])
+    can, info = {"tools": {}}, {"name": "x", "version": "1"}
+    said = {"protocolVersion": "2025-11-25", "capabilities": can, "serverInfo": info, "tools": []}
+    if "id" in asked:
+        print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": said}), flush=True)
+"""
+
+
+def test_last_words_of_a_server_are_masked_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are told as the reason why a call had no answer."""
+    monkeypatch.setenv("MEMORY_API_TOKEN", SECRET)
+    server = json.dumps({"command": [sys.executable, "-c", _DIES_IN_A_CALL]})
+    report = _certified(tmp_path, "", f"server: {server}", only={"LRO-THR-06"})
+    kept = [p.read_text() for p in (tmp_path / "evidence").rglob("*") if p.is_file()]
+    assert [text for text in (*kept, json.dumps(report.to_dict())) if "sesame" in text] == []
+    assert "its stderr ends: [masked MEMORY_API_TOKEN]" in (tmp_path / "evidence/evidence.json").read_text()
     assert judge_again(read(tmp_path / "evidence")).to_dict() == report.to_dict()
 
 
 @pytest.mark.parametrize(
     ("name", "secret"),
     [
-        *((n, True) for n in ("API_TOKEN", "githubToken", "DB_PASSWORD", "AWS_ACCESS_KEY_ID", "GPG_KEY", "SENTRY_DSN")),
+        *((n, True) for n in ("API_TOKEN", "githubToken", "DB_PASSWORD", "AWS_ACCESS_KEY_ID", "GH_PAT", "SENTRY_DSN")),
         *((n, False) for n in ("PATH", "PWD", "MAX_TOKENS", "KEYBOARD", "ATLATL_PROMPT__OFFLOAD__THRESHOLD_TOKENS")),
     ],
 )

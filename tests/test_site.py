@@ -16,7 +16,7 @@ import pytest
 
 from lro_conformance.report.catalogue import every_check
 from lro_conformance.report.explaining import as_markdown, as_text, examples, explained
-from lro_spec.requirements import catalogue, chapters
+from lro_spec.requirements import catalogue, chapters, requirement
 from tests.browser import browser, serious
 from tests.editions.catalogue import variants
 from tests.faults.catalogue import faults
@@ -55,6 +55,17 @@ def test_a_failure_that_is_shown_is_the_one_that_the_fault_must_be_blamed_for():
         said = f"{bad['expected']}: {bad['observed']}"
         says = {**faults(), **variants()}[bad["server"]].says.lower()
         assert says in said.lower() or "…" in said, id  # long messages are cut
+
+
+def test_a_page_tells_what_other_editions_make_of_a_requirement():
+    paper, later = "`lro-paper` (MUST, level 3): the same.", "`lro-1600` (MUST, level 1): Without a configured"
+    shown = {
+        id: next((s.parts for s in explained(requirement(id)).sections if "other editions" in s.heading), ())
+        for id in ("LRO-CLN-01", "LRO-THR-01", "LRO-THR-07")
+    }
+    assert shown["LRO-CLN-01"] == (paper,)
+    assert str(shown["LRO-THR-01"][0]).startswith(later)
+    assert shown["LRO-THR-07"] == ()
 
 
 def test_the_terminal_and_the_page_say_the_same():

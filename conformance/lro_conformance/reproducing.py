@@ -16,7 +16,7 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any, cast
 
-from lro_conformance.evidence.masking import looks_secret
+from lro_conformance.evidence.masking import is_secret
 from lro_conformance.seeds import SETS, lines
 from lro_conformance.starts import HANDSHAKE, Start
 
@@ -39,7 +39,8 @@ def of_call(call: Call, *, also: Sequence[bytes | str] = (), setup: str | None =
     *setup* makes the output folder (by default it is made empty); *limit* is put before the server's command.
     """
     before = said_before(call.start, call.before)
-    return paste(call.start, [*before, *also, call.reply.request], wait_s=patience(call), setup=setup, limit=limit)
+    items = [*before, *also, call.reply.request]
+    return paste(call.start, items, wait_s=patience(call), setup=setup, limit=limit, after=_outcome(call))
 
 
 def of_call_among_others(call: Call) -> str:
@@ -53,7 +54,18 @@ def of_call_among_others(call: Call) -> str:
     others = [line for line in (*sent[:own], *beside) if _calls(line) and _id(line) not in call.before]
     while sum(map(len, others)) > MOST_BYTES:
         others.remove(max(others, key=len))
-    return paste(call.start, [*said_before(call.start, call.before), *others], wait_s=2 * patience(call))
+    items = [*said_before(call.start, call.before), *others]
+    return paste(call.start, items, wait_s=2 * patience(call), after=_outcome(call))
+
+
+def _outcome(call: Call) -> str:
+    """What shows how the server ended that gave no answer, or else the call's files and how they begin."""
+    if call.reply.raw is None:
+        return 'echo "exit code $?"'
+    if call.file is None or call.start.output_dir is None:
+        return ""
+    folder = word(call.start, str(call.start.output_dir))
+    return f"(cd {folder} && ls -l && head -n 2 ./*) | cut -c 1-200 | sed 's/^/  /'"
 
 
 def patience(call: Call) -> int:
@@ -120,7 +132,7 @@ def word(start: Start, text: str) -> str:
 
 
 def _value(start: Start, name: str, value: str) -> str:
-    return f'"${name}"' if looks_secret(name) and name.isidentifier() else word(start, value)
+    return f'"${name}"' if is_secret(name, value) and name.isidentifier() else word(start, value)
 
 
 def _generated(start: Start, ids: Sequence[int], kept: dict[int, bytes]) -> tuple[str, int]:

@@ -18,9 +18,13 @@ Value = TypeVar("Value")
 _WORDS = (
     *("SECRET", "SECRETS", "TOKEN", "PASSWORD", "PASSWD", "PASSPHRASE", "PASS", "PWD", "KEY", "KEYS", "APIKEY"),
     *("CREDENTIAL", "CREDENTIALS", "AUTH", "AUTHORIZATION", "BEARER", "COOKIE", "PRIVATE", "DSN", "SIGNATURE", "SALT"),
+    "PAT",
 )
 _GLUED = ("SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "APIKEY", "CREDENTIAL", "TOKEN")
 _HARMLESS = {"PWD", "OLDPWD", "SSH_AUTH_SOCK"}
+
+_IN_URL = re.compile(r"\b[a-z][a-z0-9+.-]*://[^/\s:@]*:([^/\s@]+)@", re.IGNORECASE)
+"""The password of a URL, which is a secret whatever the variable is called."""
 
 SHORTEST = 6
 """Shorter values are not looked for in texts: they would be found everywhere. They are still not written themselves."""
@@ -38,15 +42,25 @@ def looks_secret(name: str) -> bool:
     return any(p in _WORDS or p.endswith(_GLUED) for p in parts)
 
 
+def is_secret(name: str, value: str) -> bool:
+    """Whether an environment variable is not to be written: by its name, or because a password is in its value.
+
+    One that was masked stays a secret.
+    """
+    return looks_secret(name) or _IN_URL.search(value) is not None or value == f"[masked {name}]"
+
+
 class Masks:
     """Replaces secret values by ``[masked NAME]``, also where they stand escaped in JSON or in a URL."""
 
     def __init__(self, environment: Mapping[str, str], *, but: Collection[str] = ()) -> None:
         """*but*: names that are no secrets, whatever they look like."""
-        self.names = tuple(sorted(n for n in environment if n not in but and looks_secret(n) and environment[n]))
+        self.names = tuple(sorted(n for n, v in environment.items() if n not in but and v and is_secret(n, v)))
         self._name_of: dict[str, str] = {}
-        for name in self.names:
-            for form in _forms(environment[name]):
+        secrets = [(name, environment[name]) for name in self.names]
+        secrets += [(name, found[1]) for name in self.names for found in _IN_URL.finditer(environment[name])]
+        for name, secret in secrets:
+            for form in _forms(secret):
                 self._name_of.setdefault(form, name)
         longest_first = sorted(self._name_of, key=len, reverse=True)
         # what stands behind a backslash belongs to an escape: "\nabc" does not begin with the value "nabc"
@@ -94,16 +108,14 @@ class Masks:
 
 
 def _forms(value: str) -> list[str]:
-    """How a value may stand in a text: as it is, in JSON, in a URL; a long one also line by line."""
+    """How a value may stand in a text: as it is, in JSON, in JSON in JSON, in a URL; a long one also line by line."""
     lines = [line for line in value.splitlines() if len(line.strip()) >= 16] if "\n" in value else []
     forms: list[str] = []
     for part in (value, value.strip(), *lines):
-        forms += [
-            part,
-            json.dumps(part)[1:-1],
-            json.dumps(part, ensure_ascii=False)[1:-1],
-            quote(part, safe="", errors="replace"),
-        ]
+        forms += [part, quote(part, safe="", errors="replace")]
+        for ascii in (True, False):
+            once = json.dumps(part, ensure_ascii=ascii)[1:-1]
+            forms += [once, json.dumps(once, ensure_ascii=ascii)[1:-1]]
     return [f for f in dict.fromkeys(forms) if len(f) >= SHORTEST]
 
 

@@ -202,7 +202,7 @@ class Recorder:
     def _file(self, file: FileSeen) -> dict[str, Any]:
         known: dict[str, Any] = {
             "path": self._masks.text(file.path),
-            "problem": file.problem,
+            "problem": None if file.problem is None else self._masks.text(file.problem),
             "mode": file.mode,
             "mtime": file.mtime,
             "real": None if file.real is None else self._masks.text(file.real),
@@ -230,7 +230,7 @@ class Recorder:
             "duration_s": report.duration_s,
             "server_starts": report.starts,
             "timeline": codec.encode(report.timeline),
-            "trouble": run.trouble,
+            "trouble": self._masks.value(run.trouble),
             "masked": list(self._masks.names),
             "profile": profile,
             "checksums": _checksums(self._store.folder),

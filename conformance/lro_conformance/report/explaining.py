@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from lro_conformance.report.catalogue import notes, written_checks
-from lro_spec.requirements import Requirement, anywhere
+from lro_spec.editions import EDITIONS
+from lro_spec.requirements import Requirement, anywhere, catalogue
 
 EXAMPLES = Path(__file__).with_name("examples.json")
 WIDTH = 100
@@ -90,12 +91,32 @@ def as_markdown(page: Explained, link: Callable[[str], str | None]) -> Iterator[
 
 
 def _facts(r: Requirement) -> str:
-    binds = f"level {r.level}" if r.level is not None else "decides no level"
-    return f"{r.keyword}, {binds}, group {r.group}, section “{r.section}”, edition {', '.join(r.editions)}"
+    return f"{_force(r)}, group {r.group}, section “{r.section}”, edition {', '.join(_by_edition(r.id))}"
+
+
+def _force(r: Requirement) -> str:
+    return f"{r.keyword}, {f'level {r.level}' if r.level is not None else 'decides no level'}"
+
+
+def _by_edition(id: str) -> dict[str, Requirement]:
+    """What each edition that holds a requirement makes of it."""
+    return {name: r for name in EDITIONS for r in catalogue(name) if r.id == id}
+
+
+def _elsewhere(r: Requirement) -> tuple[str, ...]:
+    """What other editions say, where it is not what is said here."""
+    theirs = {name: (_force(other), other.statement) for name, other in _by_edition(r.id).items()}
+    differing = {name: said for name, said in theirs.items() if said != (_force(r), r.statement)}
+    return tuple(
+        f"`{name}` ({force}): {'the same.' if statement == r.statement else ' '.join(statement.split())}"
+        for name, (force, statement) in differing.items()
+    )
 
 
 def _sections(r: Requirement) -> Iterator[Section]:
     yield Section("What it says", _paragraphs(r.statement))
+    if other := _elsewhere(r):
+        yield Section("In other editions", other)
     yield Section("Why", _paragraphs(r.rationale))
     if read := tuple(f"{name}: {title}" for name, title, ids in notes() if r.id in ids):
         yield Section("How the text is read", read)
