@@ -19,7 +19,7 @@ from lro_reference.proxy.options import COUNTED, ESTIMATES, ProxyOptions, load, 
 from lro_reference.proxy.own_tools import OwnTools
 from lro_reference.proxy.relay import Relay, Terms, Writer
 from lro_reference.proxy.servers_file import Server
-from lro_reference.proxy.upstream import Upstream
+from lro_reference.proxy.upstream import Behind, Upstream
 from lro_reference.settings import SettingsError
 from lro_reference.tool_results import Interceptor
 
@@ -38,12 +38,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     except SettingsError as problem:
         return _complain(str(problem), 2)
     environ = server_environment(os.environ)
-    started: dict[str, Upstream] = {}
-    for server in options.servers or (Server("", options.command),):
+    started: dict[str, Behind] = {}
+    for server in options.servers:
         try:
-            started[server.name] = Upstream(server.command, environ | dict(server.env), server.cwd)
+            started[server.name] = _started(server, options, environ)
         except (OSError, ValueError) as problem:
-            _say(f"cannot start {server.command[0]}: {problem}")
+            _say(f"cannot start {(server.command or (server.url,))[0]}: {problem}")
     if not started:
         return 3
     upstreams = list(started.values())
@@ -55,7 +55,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         _end(upstreams)
 
 
-def _relay(options: ProxyOptions, started: Mapping[str, Upstream]) -> int:
+def _started(server: Server, options: ProxyOptions, environ: Mapping[str, str]) -> Behind:
+    if not server.url:
+        return Upstream(server.command, {**environ, **server.env}, server.cwd)
+    from lro_reference.proxy.http_upstream import HttpUpstream
+
+    return HttpUpstream(server.url, server.headers, options.max_line_mb << 20, _say)
+
+
+def _relay(options: ProxyOptions, started: Mapping[str, Behind]) -> int:
     client = LineWriter(1)
     toolbox = _toolbox(options)
     estimate = ESTIMATES[options.estimator]
@@ -65,7 +73,7 @@ def _relay(options: ProxyOptions, started: Mapping[str, Upstream]) -> int:
         interceptor = Interceptor(options.settings, emit=to_stderr, estimate=estimate, offered=toolbox.offered)
         own = OwnTools(toolbox, client.write, _say)
     over = threading.Event()
-    passage = _one if not options.servers else _several
+    passage = _several if options.several else _one
     waiting = passage(options, started, interceptor, client, own, over)
     if own is not None:
         own.settle(_GRACE_S)
@@ -76,13 +84,13 @@ def _relay(options: ProxyOptions, started: Mapping[str, Upstream]) -> int:
     return 0
 
 
-Waiting = list[tuple[threading.Thread, Relay, Upstream]]
+Waiting = list[tuple[threading.Thread, Relay, Behind]]
 """Who still passes answers on."""
 
 
 def _one(
     options: ProxyOptions,
-    started: Mapping[str, Upstream],
+    started: Mapping[str, Behind],
     interceptor: Interceptor,
     client: LineWriter,
     own: OwnTools | None,
@@ -97,7 +105,7 @@ def _one(
 
 def _several(
     options: ProxyOptions,
-    started: Mapping[str, Upstream],
+    started: Mapping[str, Behind],
     interceptor: Interceptor,
     client: LineWriter,
     own: OwnTools | None,
@@ -122,14 +130,14 @@ def _several(
 
 def _listen(
     options: ProxyOptions,
-    upstream: Upstream,
+    upstream: Behind,
     interceptor: Interceptor,
     client: Writer,
     own: OwnTools | None,
     over: threading.Event,
     *,
     cleans: bool,
-) -> tuple[Relay, tuple[threading.Thread, Relay, Upstream]]:
+) -> tuple[Relay, tuple[threading.Thread, Relay, Behind]]:
     """The relay of a server, whose answers are passed on from now on."""
     requests = Requests(options.request_timeout_s)
     terms = Terms(
@@ -166,7 +174,7 @@ def _drain(waiting: Waiting) -> None:
                 break
 
 
-def _end(upstreams: Sequence[Upstream], *, patient: bool = True) -> None:
+def _end(upstreams: Sequence[Behind], *, patient: bool = True) -> None:
     """Ends the servers, all at a time."""
     ending = [threading.Thread(target=one.end, kwargs={"patient": patient}) for one in upstreams[1:]]
     for thread in ending:
@@ -176,7 +184,7 @@ def _end(upstreams: Sequence[Upstream], *, patient: bool = True) -> None:
         thread.join()
 
 
-def _answers(relay: Relay, requests: Requests, upstream: Upstream) -> None:
+def _answers(relay: Relay, requests: Requests, upstream: Behind) -> None:
     try:
         relay.answer(upstream.stdout)
     except Exception as problem:  # a defect of the proxy: nobody may wait for ever because of it
@@ -186,7 +194,7 @@ def _answers(relay: Relay, requests: Requests, upstream: Upstream) -> None:
 
 
 def _keep_house(
-    interceptor: Interceptor | None, relay: Relay, requests: Requests, upstream: Upstream, over: threading.Event
+    interceptor: Interceptor | None, relay: Relay, requests: Requests, upstream: Behind, over: threading.Event
 ) -> None:
     """Deletes expired files, also those of earlier runs, and gives up on requests that are never answered."""
     interval = interceptor.settings.cleanup_interval_seconds if interceptor is not None else 0
@@ -203,7 +211,7 @@ def _keep_house(
             return
 
 
-def _leave_on_signals(upstreams: Sequence[Upstream]) -> None:
+def _leave_on_signals(upstreams: Sequence[Behind]) -> None:
     def leave(number: int, frame: object) -> None:
         del frame
         _end(upstreams, patient=False)

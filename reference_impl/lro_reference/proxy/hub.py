@@ -18,7 +18,7 @@ import orjson
 from lro_reference.proxy.lines import LineWriter, TooLong, read_lines
 from lro_reference.proxy.merging import LISTS, Known, Message, introduced, listed
 from lro_reference.proxy.relay import TOO_LONG, Relay, Say, id_in
-from lro_reference.proxy.upstream import Upstream
+from lro_reference.proxy.upstream import Behind
 
 if TYPE_CHECKING:
     from lro_reference.proxy.own_tools import OwnTools
@@ -50,7 +50,7 @@ _MOST_WAITING = 1000
 class Member:
     """One server of a hub."""
 
-    def __init__(self, name: str, upstream: Upstream) -> None:
+    def __init__(self, name: str, upstream: Behind) -> None:
         self.name, self.upstream = name, upstream
         self.relay: Relay
         self.capabilities: Message = {}

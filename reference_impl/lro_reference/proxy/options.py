@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import fnmatch
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from lro_reference.proxy.servers_file import Server, read_servers
+from lro_reference.proxy.servers_file import Server, address, read_servers
 from lro_reference.settings import ENVIRONMENT_PREFIX, Settings, SettingsError, add_flags, families, resolve
 from lro_spec.tokens import characters_estimate, estimate_of, script_aware_estimate
 
@@ -20,8 +21,11 @@ COUNTED: Mapping[str, Callable[[int, int], int]] = {"scripts": estimate_of, "cha
 class ProxyOptions:
     """Everything `lro proxy` is started with."""
 
-    command: tuple[str, ...]
+    servers: tuple[Server, ...]
+    """At least one; with a file of them, they stand side by side."""
     settings: Settings
+    several: bool = False
+    """Whether the servers are those of a file."""
     thresholds: tuple[tuple[str, int | None], ...] = ()
     """By glob of the tool's name; None: never touched. The longest glob that matches wins."""
     estimator: str = "scripts"
@@ -31,8 +35,6 @@ class ProxyOptions:
     families: tuple[str, ...] = ()
     """Families of tools of the proxy's own, which read offloaded files."""
     tool_prefix: str = ""
-    servers: tuple[Server, ...] = ()
-    """Several servers, instead of the one command."""
 
     def threshold_of(self, tool: str) -> int | None:
         """The threshold for a tool in tokens; None: its results are never touched."""
@@ -46,21 +48,30 @@ def load(argv: Sequence[str], environ: Mapping[str, str]) -> ProxyOptions:
     """Reads the arguments. Raises `SettingsError`, and `SystemExit` as argparse does."""
     flags = _parser().parse_args(list(argv))
     command = flags.command[1:] if flags.command[:1] == ["--"] else flags.command
-    servers: tuple[Server, ...] = ()
-    if flags.config and flags.config.endswith(".json"):
-        servers, flags.config = read_servers(flags.config), None
-    if bool(command) == bool(servers):
+    several = bool(flags.config) and flags.config.endswith(".json")
+    ways = [("a command after --", bool(command)), ("--url", bool(flags.url)), ("the servers' file", several)]
+    given = [way for way, chosen in ways if chosen]
+    if len(given) != 1:
         raise SettingsError(
-            "give the servers' file or one command after --, not both"
-            if command
-            else "there is no server to stand in front of: give its command after --"
+            f"give {' or '.join(given)}, not both"
+            if given
+            else "there is no server to stand in front of: give its command after --, or its address as --url"
         )
+    if flags.header and not flags.url:
+        raise SettingsError("--header goes with --url")
+    if several:
+        servers, flags.config = read_servers(flags.config, environ), None
+    elif flags.url:
+        servers = (Server("", url=address(flags.url, "--url"), headers=dict(map(_header, flags.header))),)
+    else:
+        servers = (Server("", tuple(command)),)
     if flags.max_line_mb < 1:
         raise SettingsError(f"--max-line-mb must be a whole number from 1 on, not {flags.max_line_mb}")
     if not flags.request_timeout_s >= 0:
         raise SettingsError(f"--request-timeout-s must be a number of seconds from 0 on, not {flags.request_timeout_s}")
     return ProxyOptions(
-        command=tuple(command),
+        servers=servers,
+        several=several,
         settings=resolve(flags, environ),
         thresholds=tuple(_threshold(text) for text in flags.tool_threshold),
         estimator=flags.estimator,
@@ -68,7 +79,6 @@ def load(argv: Sequence[str], environ: Mapping[str, str]) -> ProxyOptions:
         max_line_mb=flags.max_line_mb,
         families=families(flags, environ),
         tool_prefix=flags.tool_prefix,
-        servers=servers,
     )
 
 
@@ -76,6 +86,13 @@ def server_environment(environ: Mapping[str, str]) -> dict[str, str]:
     """The environment for the server: its own offloading is off, since the proxy's settings are not for it."""
     kept = {name: value for name, value in environ.items() if not name.startswith(ENVIRONMENT_PREFIX)}
     return kept | {f"{ENVIRONMENT_PREFIX}ENABLED": "false"}
+
+
+def _header(text: str) -> tuple[str, str]:
+    name, colon, value = text.partition(":")
+    if not colon or not re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", name):
+        raise SettingsError("--header must be 'NAME: VALUE'")  # what it is may be a secret
+    return name, value.strip()
 
 
 def _threshold(text: str) -> tuple[str, int | None]:
@@ -92,12 +109,17 @@ def _parser() -> Any:
 
     parser = argparse.ArgumentParser(
         prog="lro proxy",
-        usage="lro proxy [OPTION…] -- COMMAND [ARG…]\n       lro proxy [OPTION…] --config mcp.json",
+        usage="lro proxy [OPTION…] -- COMMAND [ARG…]\n       lro proxy [OPTION…] --url URL\n"
+        "       lro proxy [OPTION…] --config mcp.json",
         epilog="example: lro proxy -- npx -y @modelcontextprotocol/server-filesystem /home/me",
-        description="Large Result Offloading in front of any MCP server over stdio.",
+        description="Large Result Offloading in front of any MCP server.",
         allow_abbrev=False,
     )
     parser.add_argument("command", nargs=argparse.REMAINDER, metavar="COMMAND…", help="what starts the server")
+    parser.add_argument("--url", metavar="URL", help="the address of a server over HTTP, instead of COMMAND")
+    parser.add_argument(
+        "--header", action="append", default=[], metavar="'NAME: VALUE'", help="sent with each request to --url"
+    )
     add_flags(
         parser,
         config="TOML file with a [prompt.offload] section (ATLATL_CONFIG), or a JSON file with mcpServers: several "

@@ -16,7 +16,7 @@ import orjson
 
 from lro_reference import exact, proxy_hint
 from lro_reference.proxy.calls import Request, Requests
-from lro_reference.proxy.lines import LineWriter, TooLong, read_lines
+from lro_reference.proxy.lines import TooLong, read_lines
 from lro_reference.proxy.own_tools import OwnTools
 from lro_reference.proxy.raw_result import WORTH_IT
 from lro_reference.proxy.raw_result import read as read_raw_result
@@ -47,6 +47,18 @@ class Writer(Protocol):
 
     def write(self, line: bytes | bytearray) -> bool:
         """Writes a line; False when nobody reads any more."""
+        ...
+
+
+class Outgoing(Writer, Protocol):
+    """Where lines to the server go."""
+
+    def offer(self, line: bytes) -> bool:
+        """Writes a short line if that needs no waiting for whoever reads; False when it does."""
+        ...
+
+    def close(self) -> None:
+        """No more will come."""
         ...
 
 
@@ -87,7 +99,7 @@ class Relay:
 
     # --- from the client
 
-    def forward(self, pipe: int, server: LineWriter) -> None:
+    def forward(self, pipe: int, server: Outgoing) -> None:
         """Passes on what the client says until it leaves."""
         for line in read_lines(pipe, self._terms.most_bytes):
             if isinstance(line, TooLong):
@@ -247,7 +259,7 @@ class Relay:
         if not hinted and (threshold is None or len(line) * _TOKENS_A_BYTE <= threshold):
             return None
         if request.cancelled:
-            return _error(request.id, CANCELLED, "the call was cancelled, and its large result not kept")
+            return error_line(request.id, CANCELLED, "the call was cancelled, and its large result not kept")
         result = message["result"]
         made = self._interceptor.result(
             result,
@@ -315,7 +327,7 @@ class Relay:
         for request in self._requests.take_all():
             self._error(request.id, GONE, self._gone)
 
-    def expire(self, server: LineWriter) -> None:
+    def expire(self, server: Outgoing) -> None:
         """Answers the requests whose time is over, and tells the server to stop."""
         for request in self._requests.overdue():
             self._say(f"no answer to {request.method} {request.tool} in time")
@@ -328,7 +340,7 @@ class Relay:
                 server.offer(orjson.dumps(note))  # one that hangs may not even read
 
     def _error(self, id: object, code: int, message: str) -> None:
-        self._client.write(_error(id, code, message))
+        self._client.write(error_line(id, code, message))
 
 
 def _introduced(line: bytearray) -> bytes | bytearray:
@@ -354,7 +366,8 @@ def _request(message: Message, params: Message) -> Request:
     )
 
 
-def _error(id: object, code: int, message: str) -> bytes:
+def error_line(id: object, code: int, message: str) -> bytes:
+    """An error of the proxy's own."""
     return orjson.dumps({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": f"lro proxy: {message}"}})
 
 

@@ -3,29 +3,38 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
+from urllib.parse import urlsplit
 
 from lro_reference.settings import SettingsError
 
+_VARIABLE = re.compile(r"\$\{(?:env:)?(\w+)\}")
 _KEYS = ("mcpServers", "servers")
 """What clients call the section; VS Code the latter."""
 
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """How one server is started."""
+    """How one server is started, or where it is."""
 
     name: str
-    command: tuple[str, ...]
+    command: tuple[str, ...] = ()
     env: Mapping[str, str] = field(default_factory=dict[str, str])
     """Added to the environment of the proxy."""
     cwd: str | None = None
+    url: str = ""
+    """Of a server over HTTP, instead of a command."""
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
-def read_servers(path: str) -> tuple[Server, ...]:
-    """The servers of a file, without those that are disabled. Raises `SettingsError`."""
+def read_servers(path: str, environ: Mapping[str, str]) -> tuple[Server, ...]:
+    """The servers of a file, without those that are disabled. Raises `SettingsError`.
+
+    In an address and in headers, ``${NAME}`` stands for a variable of the environment, as clients have it.
+    """
     try:
         with open(path, encoding="utf-8") as file:
             document: Any = json.load(file)
@@ -36,23 +45,25 @@ def read_servers(path: str) -> tuple[Server, ...]:
     top = cast("dict[str, Any]", document) if isinstance(document, dict) else {}
     section: Any = next((top[key] for key in _KEYS if key in top), None)
     if not isinstance(section, dict):
-        raise SettingsError(f"{path}: an object mcpServers is expected, with a name and a command for each server")
+        raise SettingsError(
+            f"{path}: an object mcpServers is expected, with a name and a command or url for each server"
+        )
     entries = cast("dict[str, Any]", section)
-    found = [_server(name, entry, f"{path}: mcpServers.{name}") for name, entry in entries.items()]
+    found = [_server(name, entry, f"{path}: mcpServers.{name}", environ) for name, entry in entries.items()]
     servers = tuple(server for server in found if server is not None)
     if not servers:
         raise SettingsError(f"{path}: mcpServers names no server")
     return servers
 
 
-def _server(name: str, entry: object, where: str) -> Server | None:
+def _server(name: str, entry: object, where: str, environ: Mapping[str, str]) -> Server | None:
     if not isinstance(entry, dict):
-        raise SettingsError(f"{where} must be an object with a command, not {entry!r}")
+        raise SettingsError(f"{where} must be an object with a command or a url, not {entry!r}")
     given = cast("dict[str, Any]", entry)
     if given.get("disabled") is True:
         return None
     if "url" in given and "command" not in given:
-        raise SettingsError(f"{where} is a server over HTTP: put a bridge to stdio in its place, as a command")
+        return _remote(name, given, where, environ)
     command, words = given.get("command"), given.get("args", [])
     env, cwd = given.get("env", {}), given.get("cwd")
     if not isinstance(command, str) or not command:
@@ -64,6 +75,33 @@ def _server(name: str, entry: object, where: str) -> Server | None:
     if cwd is not None and not isinstance(cwd, str):
         raise SettingsError(f"{where}.cwd must be a folder, not {cwd!r}")
     return Server(name, (command, *words), env, cwd)
+
+
+def _remote(name: str, given: Mapping[str, Any], where: str, environ: Mapping[str, str]) -> Server:
+    headers = given.get("headers", {})
+    if given.get("type") == "sse":
+        raise SettingsError(f"{where}.type is sse, the transport of 2024; only streamable HTTP is spoken here")
+    if not isinstance(given["url"], str):
+        raise SettingsError(f"{where}.url must be an address, not {given['url']!r}")
+    if not _texts(headers, dict):
+        raise SettingsError(f"{where}.headers must be an object of strings")  # the values are nobody's business
+    url = address(_filled(given["url"], where, environ), f"{where}.url")
+    return Server(name, url=url, headers={key: _filled(value, where, environ) for key, value in headers.items()})
+
+
+def address(url: str, where: str) -> str:
+    """The address of a server over HTTP. Raises `SettingsError` for any other."""
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise SettingsError(f"{where} must be an address like https://example.org/mcp, not {url!r}")
+    return url
+
+
+def _filled(text: str, where: str, environ: Mapping[str, str]) -> str:
+    missing = next((name for name in _VARIABLE.findall(text) if name not in environ), None)
+    if missing is not None:
+        raise SettingsError(f"{where} asks for the environment variable {missing}, which is not set")
+    return _VARIABLE.sub(lambda found: environ[found[1]], text)
 
 
 def _texts(value: object, kind: type) -> bool:

@@ -11,13 +11,40 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol
 
 from lro_reference.proxy.lines import LineWriter
+from lro_reference.proxy.relay import Outgoing
 
 _LAST_WORDS = 2048
 _DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG
 _PATIENCE_S = (5.0, 2.0)
 """How long it may take to end by itself when its stdin is closed, and after SIGTERM."""
+
+
+class Behind(Protocol):
+    """What stands behind the proxy, however it is reached."""
+
+    name: str
+    stdout: int
+    """A pipe with what it says, line by line."""
+
+    @property
+    def stdin(self) -> Outgoing:
+        """Where lines for it go."""
+        ...
+
+    def ended(self) -> int | None:
+        """Its exit code, negative for a signal; None while it lives."""
+        ...
+
+    def ending(self) -> str:
+        """How it ended, for people."""
+        ...
+
+    def end(self, *, patient: bool = True) -> None:
+        """Ends it, or leaves it where it is not the proxy's to end."""
+        ...
 
 
 class Upstream:

@@ -1,0 +1,47 @@
+"""What requests to a server over HTTP say in their headers, since protocol 2026-07-28 also of their messages."""
+
+from __future__ import annotations
+
+import base64
+import re
+from typing import Any, cast
+
+SESSION, VERSION, LAST_EVENT = "Mcp-Session-Id", "Mcp-Protocol-Version", "Last-Event-ID"
+_META_VERSION = "io.modelcontextprotocol/protocolVersion"
+_NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+"""By method: the parameter that a header repeats."""
+_PLAIN = re.compile(r"[!-~](?:[ -~]*[!-~])?\Z")
+
+Message = dict[str, Any]
+
+
+def members(value: object) -> Message:
+    """An object; an empty one instead of anything else."""
+    return cast("Message", value) if isinstance(value, dict) else {}
+
+
+def modern(message: Message) -> str | None:
+    """The protocol version that a message itself tells, as it does since 2026-07-28."""
+    version = members(members(message.get("params")).get("_meta")).get(_META_VERSION)
+    return version if isinstance(version, str) else None
+
+
+def repeated(message: Message) -> dict[str, str]:
+    """The headers that repeat what a message tells by itself."""
+    version = modern(message)
+    if version is None:
+        return {}
+    method = str(message.get("method"))
+    named = message["params"].get(_NAMED.get(method, ""))
+    return {
+        VERSION: version,
+        "Mcp-Method": method,
+        **({"Mcp-Name": _header(named)} if isinstance(named, str) else {}),
+    }
+
+
+def _header(value: str) -> str:
+    """A text as a header's value."""
+    if _PLAIN.match(value) and not value.startswith("=?base64?"):
+        return value
+    return f"=?base64?{base64.b64encode(value.encode()).decode()}?="
