@@ -20,10 +20,10 @@ import pytest
 from lro_conformance import profile as profiles
 from lro_conformance.engine import certify, judge_again
 from lro_conformance.evidence.layout import EvidenceError
-from lro_conformance.evidence.masking import Masks, looks_secret
 from lro_conformance.evidence.reader import read
 from lro_conformance.report.model import CheckResult, Report
 from lro_conformance.verdicts import Verdict
+from lro_spec.masking import Masks, looks_secret
 from lro_spec.messages import find_descriptor
 from tests.servers.variants import profile_text
 

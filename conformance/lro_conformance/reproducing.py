@@ -16,9 +16,9 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any, cast
 
-from lro_conformance.evidence.masking import is_secret
 from lro_conformance.seeds import SETS, lines
 from lro_conformance.starts import HANDSHAKE, Start
+from lro_spec.masking import is_secret
 
 if TYPE_CHECKING:
     from lro_conformance.calls import Call

@@ -111,9 +111,9 @@ class Interceptor:
             case Truncated(lines, total, warning):
                 return _truncated(result, found, lines, total, warning)
 
-    def clean(self) -> int:
-        """Deletes the expired files of this interceptor's folder, of earlier runs as well; how many. Never raises."""
-        folder, ttl = self.settings.folder, self.settings.ttl_seconds
+    def clean(self, folder: str | None = None) -> int:
+        """Deletes the expired files of its folder, or of another, of earlier runs as well; how many. Never raises."""
+        folder, ttl = folder or self.settings.folder, self.settings.ttl_seconds
         memories = clean(folder, ttl, self._emit, edition=MEMORY_EDITION)
         records = clean(folder, ttl, self._emit, edition=RECORD_EDITION, ulid_only=True)  # lro-*.jsonl may be anybody's
         return len(memories.deleted) + len(records.deleted)

@@ -20,9 +20,9 @@ from lro_conformance.evidence import layout
 from lro_conformance.evidence.answers import answer
 from lro_conformance.evidence.codec import Codec
 from lro_conformance.evidence.layout import EvidenceError, dumps
-from lro_conformance.evidence.masking import Masks
 from lro_conformance.evidence.store import Store, claim
 from lro_conformance.starts import Start
+from lro_spec.masking import Masks
 
 if TYPE_CHECKING:
     from lro_conformance.calls import Call, FileSeen

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from lro_conformance.evidence.layout import FILES, FORMAT, INLINE_BYTES, MANIFEST, OWN, EvidenceError, as_text, dumps
-from lro_conformance.evidence.masking import Masks
+from lro_spec.masking import Masks
 
 
 class Store:

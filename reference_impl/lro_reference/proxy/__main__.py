@@ -9,18 +9,20 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lro_reference.events import to_stderr
+from lro_reference.proxy import run_folder
 from lro_reference.proxy.calls import Requests
-from lro_reference.proxy.lines import LineWriter
+from lro_reference.proxy.lines import LineWriter, Writer
 from lro_reference.proxy.options import COUNTED, ESTIMATES, ProxyOptions, load, server_environment
 from lro_reference.proxy.own_tools import OwnTools
-from lro_reference.proxy.relay import Relay, Terms, Writer
+from lro_reference.proxy.relay import Relay, Terms
 from lro_reference.proxy.servers_file import Server
 from lro_reference.proxy.upstream import Behind, Upstream
-from lro_reference.settings import SettingsError
+from lro_reference.settings import Settings, SettingsError
 from lro_reference.tool_results import Interceptor
 
 if TYPE_CHECKING:
@@ -47,12 +49,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     if not started:
         return 3
     upstreams = list(started.values())
-    _leave_on_signals(upstreams)
+    _leave_on_signals(upstreams, options)
     gc.freeze()
     try:
         return _relay(options, started)
     finally:
-        _end(upstreams)
+        _leave(upstreams, options)
 
 
 def _started(server: Server, options: ProxyOptions, environ: Mapping[str, str]) -> Behind:
@@ -73,8 +75,8 @@ def _relay(options: ProxyOptions, started: Mapping[str, Behind]) -> int:
         interceptor = Interceptor(options.settings, emit=to_stderr, estimate=estimate, offered=toolbox.offered)
         own = OwnTools(toolbox, client.write, _say)
     over = threading.Event()
-    passage = _several if options.several else _one
-    waiting = passage(options, started, interceptor, client, own, over)
+    passage = Passage(options, interceptor, over)
+    waiting = (_several if options.several else _one)(passage, started, client, own)
     if own is not None:
         own.settle(_GRACE_S)
     _drain(waiting)
@@ -88,67 +90,62 @@ Waiting = list[tuple[threading.Thread, Relay, Behind]]
 """Who still passes answers on."""
 
 
-def _one(
-    options: ProxyOptions,
-    started: Mapping[str, Behind],
-    interceptor: Interceptor,
-    client: LineWriter,
-    own: OwnTools | None,
-    over: threading.Event,
-) -> Waiting:
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """What the ways to all servers share."""
+
+    options: ProxyOptions
+    interceptor: Interceptor
+    over: threading.Event
+
+    def listen(
+        self, upstream: Behind, client: Writer, own: OwnTools | None, waiting: Waiting, *, cleans: bool
+    ) -> Relay:
+        """The relay of a server, whose answers are passed on from now on."""
+        options = self.options
+        requests = Requests(options.request_timeout_s)
+        terms = Terms(
+            options.max_line_mb << 20,
+            options.threshold_of,
+            {"version": "1", "proxy": True},
+            COUNTED[options.estimator],
+            options.masks,
+        )
+        relay = Relay(terms, requests, self.interceptor, client, _say, own)
+        answers = threading.Thread(target=_answers, args=(relay, requests, upstream), name="answers", daemon=True)
+        answers.start()
+        house = (self.clean if cleans else None, options.settings, relay, requests, upstream, self.over)
+        threading.Thread(target=_keep_house, args=house, name="keeper", daemon=True).start()
+        waiting.append((answers, relay, upstream))
+        return relay
+
+    def clean(self) -> None:
+        """Deletes expired files, also those of earlier runs."""
+        self.interceptor.clean()
+        if self.options.private_folder:
+            run_folder.clean_others(self.options.settings.folder, self.interceptor.clean)
+
+
+def _one(passage: Passage, started: Mapping[str, Behind], client: LineWriter, own: OwnTools | None) -> Waiting:
     (upstream,) = started.values()
-    relay, waiting = _listen(options, upstream, interceptor, client, own, over, cleans=True)
-    relay.forward(0, upstream.stdin)
+    waiting: Waiting = []
+    passage.listen(upstream, client, own, waiting, cleans=True).forward(0, upstream.stdin)
     upstream.stdin.close()
-    return [waiting]
+    return waiting
 
 
-def _several(
-    options: ProxyOptions,
-    started: Mapping[str, Behind],
-    interceptor: Interceptor,
-    client: LineWriter,
-    own: OwnTools | None,
-    over: threading.Event,
-) -> Waiting:
+def _several(passage: Passage, started: Mapping[str, Behind], client: LineWriter, own: OwnTools | None) -> Waiting:
     from lro_reference.proxy.hub import Hub, Member, Port
 
     members = [Member(name, upstream) for name, upstream in started.items()]
     hub = Hub(client, members, _say, own)
     waiting: Waiting = []
     for member in members:
-        relay, one = _listen(
-            options, member.upstream, interceptor, Port(hub, member), None, over, cleans=member is members[0]
-        )
-        member.begin(relay)
-        waiting.append(one)
-    hub.forward(0, options.max_line_mb << 20)
+        member.begin(passage.listen(member.upstream, Port(hub, member), None, waiting, cleans=member is members[0]))
+    hub.forward(0, passage.options.max_line_mb << 20)
     for member in members:
         member.leave()
     return waiting
-
-
-def _listen(
-    options: ProxyOptions,
-    upstream: Behind,
-    interceptor: Interceptor,
-    client: Writer,
-    own: OwnTools | None,
-    over: threading.Event,
-    *,
-    cleans: bool,
-) -> tuple[Relay, tuple[threading.Thread, Relay, Behind]]:
-    """The relay of a server, whose answers are passed on from now on."""
-    requests = Requests(options.request_timeout_s)
-    terms = Terms(
-        options.max_line_mb << 20, options.threshold_of, {"version": "1", "proxy": True}, COUNTED[options.estimator]
-    )
-    relay = Relay(terms, requests, interceptor, client, _say, own)
-    answers = threading.Thread(target=_answers, args=(relay, requests, upstream), name="answers", daemon=True)
-    answers.start()
-    house = (interceptor if cleans else None, relay, requests, upstream, over)
-    threading.Thread(target=_keep_house, args=house, name="keeper", daemon=True).start()
-    return relay, (answers, relay, upstream)
 
 
 def _toolbox(options: ProxyOptions) -> Toolbox | None:
@@ -194,15 +191,19 @@ def _answers(relay: Relay, requests: Requests, upstream: Behind) -> None:
 
 
 def _keep_house(
-    interceptor: Interceptor | None, relay: Relay, requests: Requests, upstream: Behind, over: threading.Event
+    clean: Callable[[], None] | None,
+    settings: Settings,
+    relay: Relay,
+    requests: Requests,
+    upstream: Behind,
+    over: threading.Event,
 ) -> None:
-    """Deletes expired files, also those of earlier runs, and gives up on requests that are never answered."""
-    interval = interceptor.settings.cleanup_interval_seconds if interceptor is not None else 0
+    """Cleans up now and then, and gives up on requests that are never answered."""
     next_cleanup = time.monotonic()
     while True:
-        if interceptor is not None and interval and time.monotonic() >= next_cleanup:
-            next_cleanup = time.monotonic() + interval
-            interceptor.clean()
+        if clean is not None and settings.cleanup_interval_seconds and time.monotonic() >= next_cleanup:
+            next_cleanup = time.monotonic() + settings.cleanup_interval_seconds
+            clean()
         relay.expire(upstream.stdin)
         if upstream.ended() is not None and len(requests):  # its output may be held open by what it started
             over.wait(_LAST_BYTES_S)
@@ -211,10 +212,16 @@ def _keep_house(
             return
 
 
-def _leave_on_signals(upstreams: Sequence[Behind]) -> None:
+def _leave(upstreams: Sequence[Behind], options: ProxyOptions, *, patient: bool = True) -> None:
+    _end(upstreams, patient=patient)
+    if options.private_folder:
+        run_folder.leave(options.settings.folder)
+
+
+def _leave_on_signals(upstreams: Sequence[Behind], options: ProxyOptions) -> None:
     def leave(number: int, frame: object) -> None:
         del frame
-        _end(upstreams, patient=False)
+        _leave(upstreams, options, patient=False)
         os._exit(0 if number == signal.SIGTERM else 128 + number)
 
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):

@@ -7,6 +7,7 @@ import select
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Protocol
 
 _CHUNK = 1 << 18
 _PIPE_BYTES = 1 << 20
@@ -22,6 +23,26 @@ class TooLong:
     tail: bytes
     size: int
     """How many bytes it had."""
+
+
+class Writer(Protocol):
+    """Where lines to the client go."""
+
+    def write(self, line: bytes | bytearray) -> bool:
+        """Writes a line; False when nobody reads any more."""
+        ...
+
+
+class Outgoing(Writer, Protocol):
+    """Where lines to the server go."""
+
+    def offer(self, line: bytes) -> bool:
+        """Writes a short line if that needs no waiting for whoever reads; False when it does."""
+        ...
+
+    def close(self) -> None:
+        """No more will come."""
+        ...
 
 
 def read_lines(pipe: int, most: int) -> Iterator[bytearray | TooLong]:

@@ -6,15 +6,22 @@ import fnmatch
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from lro_reference.proxy import run_folder
 from lro_reference.proxy.servers_file import Server, address, read_servers
 from lro_reference.settings import ENVIRONMENT_PREFIX, Settings, SettingsError, add_flags, families, resolve
 from lro_spec.tokens import characters_estimate, estimate_of, script_aware_estimate
 
+if TYPE_CHECKING:
+    from lro_spec.masking import Masks
+
 ESTIMATES = {"scripts": script_aware_estimate, "characters": characters_estimate}
 COUNTED: Mapping[str, Callable[[int, int], int]] = {"scripts": estimate_of, "characters": lambda n, _: -(-n // 4)}
 """The same from the number of characters, and how many of them are wide."""
+
+
+_BARE = re.compile(r"[-+0-9.eE]+|true|false|null")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +42,10 @@ class ProxyOptions:
     families: tuple[str, ...] = ()
     """Families of tools of the proxy's own, which read offloaded files."""
     tool_prefix: str = ""
+    private_folder: bool = False
+    """Whether this run's files have a folder of their own, which the settings name."""
+    masks: Masks | None = None
+    """What may not be seen of what servers say."""
 
     def threshold_of(self, tool: str) -> int | None:
         """The threshold for a tool in tokens; None: its results are never touched."""
@@ -69,16 +80,19 @@ def load(argv: Sequence[str], environ: Mapping[str, str]) -> ProxyOptions:
         raise SettingsError(f"--max-line-mb must be a whole number from 1 on, not {flags.max_line_mb}")
     if not flags.request_timeout_s >= 0:
         raise SettingsError(f"--request-timeout-s must be a number of seconds from 0 on, not {flags.request_timeout_s}")
+    settings = resolve(flags, environ)
     return ProxyOptions(
         servers=servers,
         several=several,
-        settings=resolve(flags, environ),
+        settings=run_folder.own(settings) if flags.private_folder else settings,
         thresholds=tuple(_threshold(text) for text in flags.tool_threshold),
         estimator=flags.estimator,
         request_timeout_s=flags.request_timeout_s,
         max_line_mb=flags.max_line_mb,
         families=families(flags, environ),
         tool_prefix=flags.tool_prefix,
+        private_folder=flags.private_folder,
+        masks=_masks(servers, environ) if flags.mask_secrets else None,
     )
 
 
@@ -86,6 +100,17 @@ def server_environment(environ: Mapping[str, str]) -> dict[str, str]:
     """The environment for the server: its own offloading is off, since the proxy's settings are not for it."""
     kept = {name: value for name, value in environ.items() if not name.startswith(ENVIRONMENT_PREFIX)}
     return kept | {f"{ENVIRONMENT_PREFIX}ENABLED": "false"}
+
+
+def _masks(servers: Sequence[Server], environ: Mapping[str, str]) -> Masks:
+    from lro_spec.masking import Masks
+
+    known = dict(environ)
+    for server in servers:
+        known |= server.env
+        known |= {name: value.rpartition(" ")[2] for name, value in server.headers.items()}  # without "Bearer"
+    # A value that may stand in JSON without quotes is left: what stood around another word would be no JSON.
+    return Masks({name: value for name, value in known.items() if not _BARE.fullmatch(value.strip())})
 
 
 def _header(text: str) -> tuple[str, str]:
@@ -150,6 +175,14 @@ def _parser() -> Any:
         default="",
         metavar="TEXT",
         help="before the names of tools that --tools adds and servers may have",
+    )
+    parser.add_argument(
+        "--private-folder", action="store_true", help="write to a folder of this run's own in the output folder"
+    )
+    parser.add_argument(
+        "--mask-secrets",
+        action="store_true",
+        help="replace the values of environment variables whose names look secret in all that servers say",
     )
     parser.add_argument(
         "--max-line-mb", type=int, default=128, metavar="N", help="the longest message, in MiB (default 128)"

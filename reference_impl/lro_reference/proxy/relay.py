@@ -10,19 +10,22 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import orjson
 
 from lro_reference import exact, proxy_hint
 from lro_reference.proxy.calls import Request, Requests
-from lro_reference.proxy.lines import TooLong, read_lines
+from lro_reference.proxy.lines import Outgoing, TooLong, Writer, read_lines
 from lro_reference.proxy.own_tools import OwnTools
 from lro_reference.proxy.raw_result import WORTH_IT
 from lro_reference.proxy.raw_result import read as read_raw_result
 from lro_reference.proxy.widening import advertise, widen_tools
 from lro_reference.tool_results import Interceptor
 from lro_spec.tokens import estimate_of
+
+if TYPE_CHECKING:
+    from lro_spec.masking import Masks
 
 GONE, TIMED_OUT, TOO_LONG, UNREADABLE, CANCELLED = -32001, -32002, -32003, -32004, -32800
 """Codes of the errors that the proxy answers with itself."""
@@ -42,26 +45,6 @@ Say = Callable[[str], None]
 Message = dict[str, Any]
 
 
-class Writer(Protocol):
-    """Where lines to the client go."""
-
-    def write(self, line: bytes | bytearray) -> bool:
-        """Writes a line; False when nobody reads any more."""
-        ...
-
-
-class Outgoing(Writer, Protocol):
-    """Where lines to the server go."""
-
-    def offer(self, line: bytes) -> bool:
-        """Writes a short line if that needs no waiting for whoever reads; False when it does."""
-        ...
-
-    def close(self) -> None:
-        """No more will come."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class Terms:
     """What the proxy holds both sides to."""
@@ -73,6 +56,8 @@ class Terms:
     capability: Mapping[str, Any]
     estimate_of: Callable[[int, int], int] = estimate_of
     """Tokens of a text with so many characters, of which so many are wide."""
+    masks: Masks | None = None
+    """What may not be seen of what the server says."""
 
 
 class Relay:
@@ -157,6 +142,8 @@ class Relay:
         """Passes on what the server says until it ends."""
         for line in read_lines(pipe, self._terms.most_bytes):
             self.busy = True
+            if self._terms.masks is not None and not isinstance(line, TooLong):
+                line = bytearray(self._terms.masks.data(bytes(line)))
             self._pass_on(line)
             self.busy = False
             del line  # it may not stay in memory until the next one comes

@@ -13,8 +13,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
-from lro_reference.proxy.lines import LineWriter
-from lro_reference.proxy.relay import Outgoing
+from lro_reference.proxy.lines import LineWriter, Outgoing
 
 _LAST_WORDS = 2048
 _DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG

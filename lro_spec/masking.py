@@ -1,0 +1,115 @@
+"""Secrets: the values of environment variables whose names look secret are kept out of all that is written."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import fields, is_dataclass, replace
+from typing import Any, TypeVar, cast
+from urllib.parse import quote
+
+Value = TypeVar("Value")
+
+_WORDS = (
+    *("SECRET", "SECRETS", "TOKEN", "PASSWORD", "PASSWD", "PASSPHRASE", "PASS", "PWD", "KEY", "KEYS", "APIKEY"),
+    *("CREDENTIAL", "CREDENTIALS", "AUTH", "AUTHORIZATION", "BEARER", "COOKIE", "PRIVATE", "DSN", "SIGNATURE", "SALT"),
+    "PAT",
+)
+_GLUED = ("SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "APIKEY", "CREDENTIAL", "TOKEN")
+_HARMLESS = {"PWD", "OLDPWD", "SSH_AUTH_SOCK"}
+
+_IN_URL = re.compile(r"\b[a-z][a-z0-9+.-]*://[^/\s:@]*:([^/\s@]+)@", re.IGNORECASE)
+"""The password of a URL, which is a secret whatever the variable is called."""
+
+SHORTEST = 6
+"""Shorter values are not looked for in texts: they would be found everywhere. They are still not written themselves."""
+
+
+def looks_secret(name: str) -> bool:
+    """Whether the name of an environment variable says that its value is nobody's business.
+
+    ``MAX_TOKENS`` counts something; ``API_TOKEN``, ``DB_PASSWORD``, ``githubToken`` and ``AWS_ACCESS_KEY_ID`` do not.
+    """
+    if name in _HARMLESS:
+        return False
+    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).upper()
+    parts = re.split(r"[^A-Z0-9]+", words)
+    return any(p in _WORDS or p.endswith(_GLUED) for p in parts)
+
+
+def is_secret(name: str, value: str) -> bool:
+    """Whether an environment variable is not to be written: by its name, or because a password is in its value.
+
+    One that was masked stays a secret.
+    """
+    return looks_secret(name) or _IN_URL.search(value) is not None or value == f"[masked {name}]"
+
+
+class Masks:
+    """Replaces secret values by ``[masked NAME]``, also where they stand escaped in JSON or in a URL."""
+
+    def __init__(self, environment: Mapping[str, str], *, but: Collection[str] = ()) -> None:
+        """*but*: names that are no secrets, whatever they look like."""
+        self.names = tuple(sorted(n for n, v in environment.items() if n not in but and v and is_secret(n, v)))
+        self._name_of: dict[str, str] = {}
+        secrets = [(name, environment[name]) for name in self.names]
+        secrets += [(name, found[1]) for name in self.names for found in _IN_URL.finditer(environment[name])]
+        for name, secret in secrets:
+            for form in _forms(secret):
+                self._name_of.setdefault(form, name)
+        longest_first = sorted(self._name_of, key=len, reverse=True)
+        # what stands behind a backslash belongs to an escape: "\nabc" does not begin with the value "nabc"
+        found = [("" if f[0] not in '"\\/bfnrtu' else r"(?<!\\)") + re.escape(f) for f in longest_first]
+        self._found = re.compile("|".join(found)) if found else None
+        self._found_bytes = re.compile("|".join(found).encode("utf-8", "surrogateescape")) if found else None
+
+    def text(self, text: str) -> str:
+        """The text without secrets."""
+        if self._found is None:
+            return text
+        return self._found.sub(lambda match: self._mask(match.group()), text)
+
+    def data(self, data: bytes) -> bytes:
+        """The same for bytes, taken as UTF-8."""
+        if self._found_bytes is None:
+            return data
+        return self._found_bytes.sub(
+            lambda match: self._mask(match.group().decode("utf-8", "surrogateescape")).encode(), data
+        )
+
+    def variable(self, name: str, value: str) -> str:
+        """The value of an environment variable as it may be written."""
+        return f"[masked {name}]" if name in self.names else self.text(value)
+
+    def value(self, value: Value) -> Value:
+        """Any value of texts, lists, mappings and dataclasses, without secrets."""
+        return cast("Value", self._value(value)) if self._found is not None else value
+
+    def _value(self, value: Any) -> Any:
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, tuple | list):
+            items = [self._value(v) for v in cast("list[Any]", value)]
+            return tuple(items) if isinstance(value, tuple) else items
+        if isinstance(value, dict):
+            return {self._value(k): self._value(v) for k, v in cast("dict[Any, Any]", value).items()}
+        if is_dataclass(value) and not isinstance(value, type):
+            changed = {f.name: self._value(getattr(value, f.name)) for f in fields(value) if f.init}
+            return replace(value, **changed)
+        return value
+
+    def _mask(self, found: str) -> str:
+        return f"[masked {self._name_of.get(found, 'secret')}]"
+
+
+def _forms(value: str) -> list[str]:
+    """How a value may stand in a text: as it is, in JSON, in JSON in JSON, in a URL; a long one also line by line."""
+    lines = [line for line in value.splitlines() if len(line.strip()) >= 16] if "\n" in value else []
+    forms: list[str] = []
+    for part in (value, value.strip(), *lines):
+        forms += [part, quote(part, safe="", errors="replace")]
+        for ascii in (True, False):
+            once = json.dumps(part, ensure_ascii=ascii)[1:-1]
+            forms += [once, json.dumps(once, ensure_ascii=ascii)[1:-1]]
+    return [f for f in dict.fromkeys(forms) if len(f) >= SHORTEST]
