@@ -36,10 +36,11 @@ GROUPS: tuple[str, ...] = (
     "protocol",
     "hardening",
     "proxy",
+    "extraction",
 )
 """What requirements are about. The last ones are `EXTENSIONS`."""
 
-EXTENSIONS: tuple[str, ...] = ("proxy",)
+EXTENSIONS: tuple[str, ...] = ("proxy", "extraction")
 """Groups that bind servers with such a part only; they decide no level, and each has a verdict of its own."""
 
 

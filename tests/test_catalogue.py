@@ -123,6 +123,7 @@ OUTSIDE = {
     "protocol": {"MCP: Tools", "MCP: stdio transport"},
     "hardening": {"Not in the text"},
     "proxy": {"Local proxy"},
+    "extraction": {"Native extraction"},
 }
 FORCE = {"MUST NOT": "MUST", "RECOMMENDED": "SHOULD"}
 

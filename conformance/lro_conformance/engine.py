@@ -253,7 +253,10 @@ class Session:
             return
         self.info = _server_info(survey, self.info.command)
         # Extensions do not ask for LRO itself.
-        bound = [t for t in self.trials[1:] if survey.implemented or not t.needs]
+        reasons = {t.name: reason for t in self.trials[1:] if (reason := t.unlisted(survey)) is not None}
+        self.evidence |= {name: NotApplicable(reason) for name, reason in reasons.items()}
+        asked = [t for t in self.trials[1:] if t.name not in reasons]
+        bound = [t for t in asked if survey.implemented or not t.needs]
         waiting = sorted(bound, key=lambda t: FIRST.index(t.name) if t.name in FIRST else len(FIRST))
         under_way: dict[Future[Any], Trial] = {}
         # One more than there are cores: the cleanup trial mostly waits for a TTL to pass.
@@ -329,7 +332,8 @@ class Session:
     def _evidence_for(self, one: Check) -> Mapping[str, Any]:
         gate = self._gate()
         group = requirement(one.requirement, self.profile.edition).group
-        if gate is None or (group in ("implemented", *EXTENSIONS) and isinstance(self.evidence["survey"], Survey)):
+        own = group in ("implemented", *EXTENSIONS) and isinstance(self.evidence["survey"], Survey)
+        if gate is None or (own and all(name in self.evidence for name in one.needs)):
             return self.evidence
         return dict.fromkeys(one.needs, gate)
 

@@ -36,6 +36,7 @@ CHAPTERS = (
     "unusual",
     "properties",
     "proxy",
+    "extraction",
 )
 
 

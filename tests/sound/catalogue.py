@@ -29,6 +29,7 @@ CHAPTERS = (
     "protocol",
     "unusual",
     "proxy",
+    "extraction",
 )
 
 

@@ -22,7 +22,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 _REGISTRY: dict[str, Trial] = {}
 
 
-def _bound(profile: Profile) -> str | None:
+def _bound(known: Any) -> str | None:
     return None
 
 
@@ -37,17 +37,24 @@ class Trial:
     function: Callable[..., Any]
     unbound: Callable[[Profile], str | None] = _bound
     """Why a server with this profile has no such part, so that nothing is to be tried; None where it has."""
+    unlisted: Callable[[Any], str | None] = _bound
+    """The same by what the survey found."""
 
 
-def trial(title: str, *, unbound: Callable[[Profile], str | None] = _bound) -> Callable[[Function], Function]:
-    """Make a function an experiment; *unbound* as in `Trial`."""
+def trial(
+    title: str,
+    *,
+    unbound: Callable[[Profile], str | None] = _bound,
+    unlisted: Callable[[Any], str | None] = _bound,
+) -> Callable[[Function], Function]:
+    """Make a function an experiment; *unbound* and *unlisted* as in `Trial`."""
 
     def register(function: Function) -> Function:
         name = function.__name__
         if name in _REGISTRY and _REGISTRY[name].function.__module__ != function.__module__:
             raise ValueError(f"two trials are named {name}")
         needs = tuple(p for p in inspect.signature(function).parameters if p != "lab")
-        _REGISTRY[name] = Trial(name, title, needs, function, unbound)
+        _REGISTRY[name] = Trial(name, title, needs, function, unbound, unlisted)
         return function
 
     return register
