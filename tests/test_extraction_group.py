@@ -1,4 +1,4 @@
-"""The extension group `extraction` on the tools of this package: all of it passes, and is judged again from evidence."""
+"""The extension group `extraction`: sound tools pass, those of this package too, and are judged again from evidence."""
 
 from __future__ import annotations
 
@@ -8,32 +8,38 @@ import pytest
 
 from lro_conformance.engine import certify, judge_again
 from lro_conformance.evidence.reader import read
-from lro_conformance.profile import Profile
+from lro_conformance.profile import Profile, load
 from lro_conformance.reading_tools import listed
 from lro_spec.requirements import catalogue
+from tests.servers.extracting import PROFILE
+from tests.servers.variants import profile_text
 
 GROUP = {r.id for r in catalogue() if r.group == "extraction"}
 
 
-@pytest.mark.parametrize(
-    "tools",
-    [
-        pytest.param("extract,virtual,scratchpad,compaction", marks=[pytest.mark.long, pytest.mark.timeout(400)]),
-        "extract",
-    ],
-)
-def test_the_tools_of_this_package_pass_and_are_judged_again(tools: str, tmp_path: Path) -> None:
-    profile = Profile.for_command(["lro", "serve", "--tools", tools])
-    kept = tmp_path / "evidence"
-    report = certify(profile, seed=1, jobs=2, only=GROUP, examples=0, evidence=kept)
+def passes_twice(profile: Profile, folder: Path) -> None:
+    report = certify(profile, seed=1, jobs=2, only=GROUP, examples=0, evidence=folder)
     assert report.extensions["extraction"] == "pass"
     verdicts = {r.requirement.id: r.verdict for r in report.requirements if r.requirement.id in GROUP}
-    again = judge_again(read(kept))
+    again = judge_again(read(folder))
     assert verdicts == {r.requirement.id: r.verdict for r in again.requirements if r.requirement.id in GROUP}
 
 
+def test_sound_tools_pass_and_are_judged_again(tmp_path: Path) -> None:
+    (tmp_path / "lro.yaml").write_text(profile_text("reads_its_files", PROFILE), encoding="utf-8")
+    passes_twice(load(tmp_path / "lro.yaml"), tmp_path / "evidence")
+
+
+@pytest.mark.long
+@pytest.mark.timeout(400)
+def test_so_do_those_of_this_package(tmp_path: Path) -> None:
+    """Its patterns run for as long as they may: ten seconds each."""
+    profile = Profile.for_command(["lro", "serve", "--tools", "extract,virtual,scratchpad,compaction"])
+    passes_twice(profile, tmp_path / "evidence")
+
+
 def entry(name: str, *properties: str) -> dict[str, object]:
-    return {"name": name, "inputSchema": {"type": "object", "properties": dict.fromkeys(properties, {})}}
+    return {"name": name, "inputSchema": {"type": "object", "properties": {name: {} for name in properties}}}
 
 
 def test_a_tool_is_known_by_its_name_and_its_arguments() -> None:
