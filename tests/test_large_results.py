@@ -17,8 +17,9 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from lro_reference import arrays, exact, json_lines, shapes, tables
+from lro_reference import arrays, exact, json_lines, shapes, survey, tables
 from lro_reference.fields import fields
+from lro_reference.line_sources import Batched
 from lro_reference.memory_results import are_memories
 from lro_reference.proxy import raw_result, raw_text
 from lro_reference.shapes import Shape, shape, text_of
@@ -38,6 +39,7 @@ def tiny() -> Generator[None]:
         patch.object(json_lines, "_BATCH", 50),
         patch.object(tables, "_BATCH", 50),
         patch.object(raw_result, "WORTH_IT", 2),
+        patch.object(survey, "_WORTH_A_GUESS", 5),
     ):
         yield
 
@@ -63,11 +65,12 @@ def line_of(*texts: str, structured: str | None = None) -> bytearray:
 
 
 def told(found: Shape) -> tuple[Any, ...]:
-    """All that the file and the descriptor are made of."""
+    """All that the file and the descriptor are made of; what groups records is guessed from few of them."""
     lines = list(found.lines)
     assert len(found.lines) == len(lines) == len(found.records) or not len(found.records)
     assert len(list(found.records)) == len(found.records)
-    return lines, orjson.dumps(found.extra), fields(found.records), are_memories(found.records)
+    with patch.object(survey, "SAMPLE", 7):
+        return lines, orjson.dumps(found.extra), fields(found.records), are_memories(found.records)
 
 
 def both_ways(line: bytearray) -> bool:
@@ -150,6 +153,9 @@ def test_json_however_it_is_spelt(value: Any, spelling: str) -> None:
         table(60).removesuffix("\n"),
         table(60, end="\r\n"),
         table(60, delimiter="\t"),
+        table(20),
+        table(20, end="\r\n"),
+        "a" * 70 + ",b\n" + "1,2\n" * 90,
     ],
 )
 def test_texts_that_are_records(text: str) -> None:
@@ -185,7 +191,7 @@ def test_a_text_that_somebody_has_in_memory_is_read_in_batches_as_well(text: str
     with tiny(), patch.object(shapes, "LARGE", 1):
         large = shape(result, lambda: result)
         assert large is not None
-        assert type(large.records).__name__ == "Batched"
+        assert isinstance(large.records, Batched)
         seen = told(large)
     general = shape(result, lambda: result)
     assert general is not None

@@ -17,6 +17,7 @@ from typing import Any, cast
 import orjson
 
 from lro_reference import exact
+from lro_reference.line_sources import encoded
 
 Text = bytes | bytearray
 
@@ -40,6 +41,8 @@ class _Batch:
     count: int
     plain: bool
     """Whether orjson loses nothing of it."""
+    compact: bool = False
+    """Whether its elements are lines as they stand, when each `between` is cut."""
 
 
 class Array:
@@ -47,12 +50,14 @@ class Array:
 
     __hash__ = None  # pyright: ignore[reportAssignmentType]
 
-    def __init__(self, data: Text, start: int, stop: int, batches: list[_Batch], objects: bool) -> None:
+    def __init__(
+        self, data: Text, start: int, stop: int, batches: list[_Batch], objects: bool, between: bytes | None
+    ) -> None:
         self.start, self.stop = start, stop
         """Its place in the text."""
         self.objects = objects
         """Whether all elements are objects."""
-        self._data, self._batches = data, batches
+        self._data, self._batches, self._between = data, batches, between
         self._count = sum(batch.count for batch in batches)
 
     def __len__(self) -> int:
@@ -68,11 +73,22 @@ class Array:
 
     def exact(self) -> Iterator[list[Any]]:
         """The elements batch by batch, as `exact.parse` reads them."""
-        return (self._parse(batch) if batch.plain else exact.parse(_cut(self._data, batch)) for batch in self._batches)
+        return map(self._exactly, self._batches)
+
+    def lines(self) -> Iterator[bytes]:
+        """The elements as lines, a block of them for each batch."""
+        for batch in self._batches:
+            if batch.compact and self._between is not None:
+                yield _lines(bytes(memoryview(self._data)[batch.start : batch.stop]), self._between)
+            else:
+                yield from encoded([self._exactly(batch)])
 
     def loose(self) -> Iterator[list[Any]]:
         """The elements batch by batch; floats and integers beyond 64 bits may lose digits."""
         return map(self._parse, self._batches)
+
+    def _exactly(self, batch: _Batch) -> list[Any]:
+        return self._parse(batch) if batch.plain else exact.parse(_cut(self._data, batch))
 
     def _parse(self, batch: _Batch) -> list[Any]:
         return orjson.loads(_cut(self._data, batch))
@@ -123,11 +139,11 @@ def _read(data: Text, start: int, stop: int) -> Array | None:
         batch: tuple[_Batch, bool] | None = None
         if between is not None and misses < _MISSES:
             end = data.find(between, place + _BATCH, stop) + 1
-            batch = _batch(data, place, end) if end else None
+            batch = _batch(data, place, end, between) if end else None
             misses = misses + 1 if end and batch is None else misses if end else _MISSES
         if batch is None:
             end = _whole(data, place, min(place + size, stop), stop)
-            batch = _batch(data, place, end) if end else None
+            batch = _batch(data, place, end, between) if end else None
             if batch is None:
                 return None
             size = _BATCH
@@ -136,7 +152,7 @@ def _read(data: Text, start: int, stop: int) -> Array | None:
         following = _after_space(data, end)
         sign = data[following : following + 1]
         if sign == b"]":
-            return Array(data, start, following + 1, batches, objects)
+            return Array(data, start, following + 1, batches, objects, between)
         if sign != b",":
             return None
         place = _after_space(data, following + 1)
@@ -145,18 +161,31 @@ def _read(data: Text, start: int, stop: int) -> Array | None:
             between = bytes(data[end - 1 : opening.end()])
 
 
-def _batch(data: Text, start: int, stop: int) -> tuple[_Batch, bool] | None:
+def _batch(data: Text, start: int, stop: int, between: bytes | None) -> tuple[_Batch, bool] | None:
     """The elements in a part of a text, and whether all are objects; None where they are not whole, or not exact."""
-    whole = _Batch(start, stop, 0, True)
-    text = _cut(data, whole)
+    text = _cut(data, _Batch(start, stop, 0, True))
     try:
         elements: list[Any] = orjson.loads(text)
-        plain = exact.is_whole(elements, text)
+        compact = between is not None and _are_lines(elements, text, between)
+        plain = compact or exact.is_whole(elements, text)
         if not plain:
             exact.parse(text)
     except ValueError:
         return None
-    return _Batch(start, stop, len(elements), plain), all(isinstance(element, dict) for element in elements)
+    return _Batch(start, stop, len(elements), plain, compact), all(isinstance(item, dict) for item in elements)
+
+
+def _are_lines(elements: list[Any], text: bytes, between: bytes) -> bool:
+    if between[:2] != b"},":  # there are spaces
+        return False
+    try:
+        return b"\n".join(map(orjson.dumps, elements)) == _lines(text[1:-1], between)
+    except TypeError:  # nested too deeply
+        return False
+
+
+def _lines(text: bytes, between: bytes) -> bytes:
+    return text.replace(between, b"}\n" + between[2:])
 
 
 def _whole(data: Text, start: int, enough: int, stop: int) -> int:

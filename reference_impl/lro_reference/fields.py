@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import orjson
 
 from lro_reference.results import Records
+from lro_reference.survey import Layout, count, survey
 
-_MOST_LAYOUTS = 2000
-"""Records of more different layouts than this have nothing in common that a schema could say."""
 _MOST_FIELDS = 60
-_SAMPLE = 200
 _TOP = 5
 _SHORT = 80
 _IDENTITY = re.compile(r"(?:(?:^|_)(?i:id|uuid|key|hash|sha|number|index|no)|[a-z](?:Id|Key|Number|Index))$")
@@ -73,24 +70,20 @@ def _type(types: frozenset[str]) -> str | list[str]:
 
 
 def fields(records: Records) -> Fields:
-    """Looks at every record; which field groups, reads or weighs best is chosen from a sample.
-
-    The records are read twice, the second time only where a field groups them.
-    """
-    sample: list[Mapping[str, Any]] = []
-    types, always = _types(records, sample)
+    """Looks at every record; which field groups, reads or weighs best is chosen from a sample."""
+    seen = survey(records, lambda layouts, head: _choose_grouping(_types(layouts), head))
+    types, sample = _types(seen.layouts), seen.sample
     if not types:
         return Fields({}, frozenset())
     grouping = _choose_grouping(types, sample)
     top: list[tuple[str, int]] = []
     if grouping is not None:
-        counted = Counter(v for record in records if isinstance(v := record.get(grouping), str))
-        top = counted.most_common(_TOP)
+        top = (seen.counted if grouping == seen.guessed else count(records, grouping)).most_common(_TOP)
     numbers = [n for n, t in types.items() if t & {"integer", "number"} and not t & {"string", "object", "array"}]
     texts = [name for name, found in types.items() if "string" in found]
     return Fields(
         types=types,
-        always=always,
+        always=frozenset(types).intersection(*(names for names, _ in seen.layouts)),
         grouping=grouping,
         top=tuple(top),
         reading=_preferred(texts, _READING) or max(texts, key=lambda n: _length(n, sample), default=None),
@@ -102,27 +95,13 @@ def fields(records: Records) -> Fields:
     )
 
 
-def _types(records: Records, sample: list[Mapping[str, Any]]) -> tuple[dict[str, frozenset[str]], frozenset[str]]:
-    """The types of the fields and those that are always there; *sample* gets records from all over the set."""
-    layouts: set[tuple[Any, ...]] = set()
-    step = max(1, len(records) // _SAMPLE)
-    for place, record in enumerate(records):
-        layouts.add((*record, *map(type, record.values())))
-        if len(layouts) > _MOST_LAYOUTS:
-            return {}, frozenset()
-        if place % step == 0:
-            sample.append(record)
+def _types(layouts: Sequence[Layout]) -> dict[str, frozenset[str]]:
+    """The types of every field; none where the records have nothing in common."""
     found: dict[str, set[str]] = {}
-    always: set[str] | None = None
-    for layout in layouts:
-        names = cast("tuple[str, ...]", layout[: len(layout) // 2])
-        always = set(names) if always is None else always & set(names)
-        for name, kind in zip(names, layout[len(names) :], strict=True):
+    for names, kinds in layouts:
+        for name, kind in zip(names, kinds, strict=True):
             found.setdefault(name, set()).add(_JSON_TYPES[kind])
-    if len(found) > _MOST_FIELDS:
-        return {}, frozenset()
-    first = [*sample[0], *found] if sample else []
-    return {name: frozenset(found[name]) for name in dict.fromkeys(first)}, frozenset(always or ())
+    return {} if len(found) > _MOST_FIELDS else {name: frozenset(types) for name, types in found.items()}
 
 
 def _choose_grouping(types: Mapping[str, frozenset[str]], sample: Sequence[Mapping[str, Any]]) -> str | None:

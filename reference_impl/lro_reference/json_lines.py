@@ -10,6 +10,7 @@ import orjson
 
 from lro_reference import exact
 from lro_reference.line_sources import Batched, BatchedLines
+from lro_reference.writer import encode
 
 _BATCH = 1 << 16
 
@@ -33,10 +34,10 @@ def read(text: bytes | bytearray) -> JsonLines | None:
         return None
     count = 0
     for block in _blocks(text, stop):
-        for line in block.split(b"\n"):
-            if not _is_object(line):
-                return None
-            count += 1
+        lines = block.split(b"\n")
+        if not _are_objects(lines, block):
+            return None
+        count += len(lines)
     return JsonLines(
         BatchedLines(count, lambda: _blocks(text, stop)),
         Batched(count, lambda: _parsed(_blocks(text, stop))),
@@ -44,16 +45,18 @@ def read(text: bytes | bytearray) -> JsonLines | None:
     )
 
 
-def _is_object(line: bytes) -> bool:
-    if not line.startswith(b"{"):
+def _are_objects(lines: list[bytes], block: bytes) -> bool:
+    if not all(line.startswith(b"{") for line in lines):
         return False
     try:
-        value: Any = orjson.loads(line)
-        if not exact.is_whole(value, line):
-            exact.parse(line)
+        values = list(map(orjson.loads, lines))
+        if b"\n".join(map(encode, values)) != block:
+            for value, line in zip(values, lines, strict=True):
+                if not exact.is_whole(value, line):
+                    exact.parse(line)
     except ValueError:
         return False
-    return isinstance(value, dict)
+    return True
 
 
 def _parsed(blocks: Iterator[bytes]) -> Iterator[list[Any]]:

@@ -207,11 +207,11 @@ def _of_value(value: Any, extra: dict[str, Any]) -> Shape:
 
 
 def _of_array(found: Array, extra: dict[str, Any]) -> Shape:
-    loose, exactly = found.loose, found.exact
-    if not found.objects:
-        loose, exactly = (lambda: _wrapped(found.loose())), (lambda: _wrapped(found.exact()))
-        extra = {**extra, "wrapped": True}
-    return Shape(BatchedLines(len(found), lambda: encoded(exactly())), Batched(len(found), loose), extra)
+    count = len(found)
+    if found.objects:
+        return Shape(BatchedLines(count, found.lines), Batched(count, found.loose), extra)
+    lines = BatchedLines(count, lambda: encoded(_wrapped(found.exact())))
+    return Shape(lines, Batched(count, lambda: _wrapped(found.loose())), {**extra, "wrapped": True})
 
 
 def _wrapped(batches: Iterable[list[Any]]) -> Iterator[list[Any]]:

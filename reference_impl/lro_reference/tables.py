@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
-from lro_reference.line_sources import Batched, BatchedLines, EncodedLines, encoded
+import orjson
+
+from lro_reference.line_sources import Batched, BatchedLines, EncodedLines
 from lro_reference.results import Lines, Records
+from lro_reference.writer import encode
 
 _SAMPLE = 16
 _LINE = 10_000
@@ -42,15 +46,27 @@ class _Form:
     def rows(self, text: str) -> Rows | None:
         """The rows of a part of the table; None where it is none, or one whose quoting would be lost."""
         try:
-            rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=self.delimiter, strict=True))
+            rows = self.read(text)
         except (csv.Error, ValueError):
             return None
-        columns = self.columns or len(rows[0])
-        if any(len(row) != columns for row in rows):
+        if set(map(len, rows)) != {self.columns or len(rows[0])}:
             return None
+        if self._is_simple(text):
+            return rows
         again = io.StringIO(newline="")
         csv.writer(again, delimiter=self.delimiter, lineterminator=self.line_end).writerows(rows)
         return rows if again.getvalue() == (text if text.endswith(self.line_end) else text + self.line_end) else None
+
+    def read(self, text: str) -> Rows:
+        """The rows of a text. Raises `csv.Error` for quotes that are none."""
+        if self._is_simple(text):
+            return [line.split(self.delimiter) for line in text.removesuffix(self.line_end).split(self.line_end)]
+        return list(csv.reader(io.StringIO(text, newline=""), delimiter=self.delimiter, strict=True))
+
+    def _is_simple(self, text: str) -> bool:
+        """Whether a text is nothing but values, delimiters and line ends: then it is read and written again by them."""
+        ends = text.count(self.line_end)
+        return '"' not in text and text.count("\n") == ends and text.count("\r") == ends * (self.line_end == "\r\n")
 
 
 def table(text: str) -> Table | None:
@@ -93,14 +109,38 @@ def large_table(text: bytes | bytearray) -> Table | None:
     if count < 2:
         return None
 
-    def batches() -> Iterator[Sequence[Mapping[str, str]]]:
-        for start, stop in zip(places, [*places[1:], len(text)], strict=True):
-            part = io.StringIO(_decoded(text, start, stop), newline="")
-            rows = list(csv.reader(part, delimiter=form.delimiter, strict=True))
-            yield _records(names, rows[1:] if start == 0 else rows)
+    parts = list(zip(places, [*places[1:], len(text)], strict=True))
+    records = _Rows(names, count - 1, lambda: _read(text, parts, form))
+    lines = BatchedLines(count - 1, lambda: (_lines(names, rows) for rows in records.rows()))
+    return Table(lines, records, _layout(form, names, text.endswith(form.line_end.encode())))
 
-    lines = BatchedLines(count - 1, lambda: encoded(batches()))
-    return Table(lines, Batched(count - 1, batches), _layout(form, names, text.endswith(form.line_end.encode())))
+
+class _Rows(Batched):
+    """The rows of a table as records."""
+
+    def __init__(self, names: Sequence[str], count: int, rows: Callable[[], Iterator[Rows]]) -> None:
+        super().__init__(count, lambda: (_records(names, batch) for batch in rows()))
+        self.names, self.rows = names, rows
+
+
+def _read(text: bytes | bytearray, parts: Sequence[tuple[int, int]], form: _Form) -> Iterator[Rows]:
+    for start, stop in parts:
+        rows = form.read(_decoded(text, start, stop))[start == 0 :]
+        if rows:
+            yield rows
+
+
+def _lines(names: Sequence[str], rows: Rows) -> bytes:
+    """The rows as lines, each value as its column's member."""
+    values = orjson.dumps(list(chain.from_iterable(rows)))
+    if b"\\" in values:  # then what looks like the end of a value may be a part of one
+        return b"\n".join(map(encode, _records(names, rows)))
+    first, *others = (b'":'.join((orjson.dumps(name)[:-1], b'"')) for name in names)
+    before = [b'"}\n{' + first, *(b'",' + name for name in others)]
+    parts = [b""] * (2 * len(names) * len(rows))
+    parts[::2] = before * len(rows)
+    parts[1::2] = values[2:-2].split(b'","')
+    return b"".join(parts)[3:] + b'"}'
 
 
 def _batch(text: bytes | bytearray, start: int, form: _Form) -> tuple[Rows, int] | None:

@@ -17,6 +17,8 @@ from lro_spec.tokens import wide_characters, wide_in_utf8
 _KEY = re.compile(rb'"text"\s*:\s*"')
 _CUT = re.compile(rb"[ ,:;]")
 """Between these and what follows a JSON string can be cut: they are part of no escape."""
+_JSON = re.compile(rb'(?:\s|\\[nrt])*([\[{])(?:\s|\\[nrt])*(?:\\"|[\[{])')
+"""How a text begins that is JSON, and no log with a bracket at its beginning."""
 _FIRST_PIECE, _PIECE = 1 << 14, 1 << 15
 _PROBE = 256
 _FEW = 64
@@ -76,6 +78,12 @@ def beginning(line: bytearray, start: int, end: int) -> str:
 
 def _end(line: bytearray, start: int) -> int:
     """Where the text seems to end: at a quote that is not escaped, and closes its block; -1: nowhere."""
+    json = _JSON.match(line, start)
+    if json is not None:  # then its last bracket alone can stand before a quote as it is
+        closing = b"]" if json[1] == b"[" else b"}"
+        end = line.find(closing + b'"', start)
+        ended = line.find(closing + b'\\n"', start, end if end >= 0 else len(line))
+        return ended + 3 if ended >= 0 else end + 1 if end >= 0 else -1
     brace = line.find(b"}", start)
     for _ in range(_FEW):  # one byte is found many times as fast as two; but a program is full of it
         if brace < 0 or (line[brace - 1] == _QUOTE and not _escaped(line, brace - 1)):

@@ -1,0 +1,103 @@
+"""One pass over records: their layouts, a sample from all over them, and how often texts of a likely field occur."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, islice
+from typing import Any, Protocol, runtime_checkable
+
+from lro_reference.results import Records
+
+SAMPLE = 200
+MOST_LAYOUTS = 2000
+"""Records of more different layouts than this have nothing in common that a schema could say."""
+_WORTH_A_GUESS = 1000
+_MOST_VALUES = 10_000
+
+Layout = tuple[tuple[str, ...], tuple[type, ...]]
+"""The names and types of a record's fields."""
+Guess = Callable[[Sequence[Layout], Sequence[Mapping[str, Any]]], str | None]
+
+
+@runtime_checkable
+class Rows(Protocol):
+    """Records that all have the same fields, each of them a text."""
+
+    names: Sequence[str]
+
+    def __len__(self) -> int: ...
+
+    def __iter__(self) -> Iterator[Mapping[str, Any]]: ...
+
+    def rows(self) -> Iterator[list[list[str]]]:
+        """The values without the names, batch by batch."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What a pass has seen."""
+
+    layouts: Sequence[Layout]
+    """In the order in which they first occur; none where there are too many."""
+    sample: Sequence[Mapping[str, Any]]
+    guessed: str | None = None
+    """The field whose texts were counted."""
+    counted: Counter[str] = field(default_factory=Counter[str])
+
+
+def survey(records: Records, guess: Guess) -> Survey:
+    """Looks at every record; *guess* says from the first ones, where they are many, what to count in passing."""
+    step = max(1, len(records) // SAMPLE)
+    if isinstance(records, Rows):
+        return _of_rows(records, step, guess)
+    layouts: dict[Layout, None] = {}
+    sample: list[Mapping[str, Any]] = []
+    read = iter(records)
+    head = list(islice(read, SAMPLE))
+    guessed = guess([_layout(record) for record in head], head) if len(records) >= _WORTH_A_GUESS else None
+    counted = Counter[str]()
+    for place, record in enumerate(chain(head, read)):
+        layout = _layout(record)
+        if layout not in layouts:
+            layouts[layout] = None
+            if len(layouts) > MOST_LAYOUTS:
+                return Survey((), ())
+        if place % step == 0:
+            sample.append(record)
+        if guessed is not None and isinstance(text := record.get(guessed), str):
+            counted[text] += 1
+            guessed = guessed if len(counted) <= _MOST_VALUES else None
+    return Survey(tuple(layouts), sample, guessed, counted)
+
+
+def count(records: Records, name: str) -> Counter[str]:
+    """How often each text of a field occurs."""
+    if isinstance(records, Rows):
+        column = records.names.index(name)
+        return Counter(row[column] for batch in records.rows() for row in batch)
+    return Counter(text for record in records if isinstance(text := record.get(name), str))
+
+
+def _of_rows(records: Rows, step: int, guess: Guess) -> Survey:
+    names = tuple(records.names)
+    layout = (names, (str,) * len(names))
+    sample: list[Mapping[str, Any]] = []
+    guessed, column, place = None, 0, 0
+    counted = Counter[str]()
+    for batch in records.rows():
+        if place == 0 and len(records) >= _WORTH_A_GUESS:
+            guessed = guess([layout], [dict(zip(names, row, strict=True)) for row in batch[:SAMPLE]])
+            column = 0 if guessed is None else names.index(guessed)
+        sample += (dict(zip(names, row, strict=True)) for row in batch[-place % step :: step])
+        place += len(batch)
+        if guessed is not None:
+            counted.update([row[column] for row in batch])
+            guessed = guessed if len(counted) <= _MOST_VALUES else None
+    return Survey([layout], sample, guessed, counted)
+
+
+def _layout(record: Mapping[str, Any]) -> Layout:
+    return tuple(record), tuple(map(type, record.values()))
