@@ -246,7 +246,7 @@ class Call:
         return "" if line is None else f"{self.start.folder}/transcript.jsonl:{line}"
 
     def evidence(self) -> str:
-        """What to look at: the settings, the command, the request line, and the start of the answer."""
+        """What to look at: the settings, the command, the request line, the start of the answer, and that of the file."""
         settings = " ".join(f"{k}={v}" for k, v in self.settings.items()) or "none (defaults)"
         lines = [
             f"settings: {settings}",
@@ -256,6 +256,8 @@ class Call:
         ]
         if self.file is not None:
             lines.append(f"file: {self.file.path}")
+            if self.file.data:
+                lines.append(f"line 1: {_beginning(self.file.data)}")
         return "\n".join(lines)
 
 
@@ -347,6 +349,11 @@ def _line(number: int, raw: bytes) -> Line:
     except (ValueError, RecursionError):
         value = None
     return Line(number, raw, None if too_deep(value) else value, first)
+
+
+def _beginning(data: bytes) -> str:
+    first = data.partition(b"\n")[0]
+    return first[:400].decode("utf-8", "replace").strip() + ("" if len(first) <= 400 else f" … ({len(first)} bytes)")
 
 
 def _answer(reply: Reply) -> str:
