@@ -87,6 +87,16 @@ def test_flags_and_variables_are_read_from_help() -> None:
     ]
 
 
+def test_flags_of_other_names_are_known_by_what_is_said_of_them() -> None:
+    """After those that are called like the setting."""
+    text = """[--spill-above TOKENS] [--spill-dir DIR]
+      --spill-above TOKENS  write results above this many tokens to a file
+      --keep-for SECONDS    how long such files are kept
+      --ttl N"""
+    assert [w.arg[0] for w in ways_in("threshold_tokens", text)] == ["--spill-above={value}", "--spill-above"]
+    assert [w.arg[0] for w in ways_in("ttl_seconds", text)][::2] == ["--ttl={value}", "--keep-for={value}"]
+
+
 @pytest.mark.parametrize(
     ("properties", "required", "arguments"),
     [
@@ -112,14 +122,19 @@ def test_what_a_tool_that_stores_is_given(properties: object, required: object, 
 
 
 def test_a_server_without_a_fitting_tool(tmp_path: Path) -> None:
-    """Its tools are listed in the profile, which loads, and says what is to be filled in; also hostile names."""
+    """Its tools are listed in the profile, which loads, and says what is to be filled in; also hostile names.
+
+    With ``--tool`` the rest is found, too: what the tool's arguments are called.
+    """
+    arguments = {"text": {"type": "string"}, "top": {"type": "integer"}, "view": {"enum": ["light", "full"]}}
+    schema = {"type": "object", "properties": arguments}
     answers = {
         "initialize": {
             "protocolVersion": "2025-11-25",
             "capabilities": {},
             "serverInfo": {"name": "x\nserver: {command: [rm]}", "version": "1"},
         },
-        "tools/list": {"tools": [{"name": "read_file\n  evil: 1", "inputSchema": {"type": "object"}}]},
+        "tools/list": {"tools": [{"name": "read_file\n  evil: 1", "inputSchema": schema}]},
     }
     server = tmp_path / "server.py"
     server.write_text(
@@ -138,6 +153,24 @@ def test_a_server_without_a_fitting_tool(tmp_path: Path) -> None:
     profile = profiles.load(tmp_path / "mine.yaml")
     assert profile.server.command == (sys.executable, str(server))
     assert "next: lro certify --profile mine.yaml" in done.stdout
+    words = ["--force", "--tool", "recall=read_file\n  evil: 1", "--", sys.executable, str(server)]
+    assert _init(tmp_path, *words).returncode == 0
+    recall = (profiles.load(tmp_path / "lro.yaml").operations or {})["recall"]
+    assert (recall.query, recall.limit, recall.detail) == ("text", "top", "view")
+
+
+@pytest.mark.parametrize(
+    ("tool", "said"),
+    [
+        ("recall", "expected OPERATION=TOOL"),
+        ("recal=x", "expected OPERATION=TOOL"),
+        ("recall=x", "lists no tool x"),
+    ],
+)
+def test_a_tool_that_is_named_wrongly(tmp_path: Path, tool: str, said: str) -> None:
+    """One line and exit code 2."""
+    done = _init(tmp_path, "--tool", tool, "--", *command())
+    assert (done.returncode, said in done.stderr, "Traceback" in done.stderr) == (2, True, False)
 
 
 def test_a_profile_is_never_overwritten_unasked(tmp_path: Path) -> None:

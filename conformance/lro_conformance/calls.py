@@ -246,7 +246,7 @@ class Call:
         return "" if line is None else f"{self.start.folder}/transcript.jsonl:{line}"
 
     def evidence(self) -> str:
-        """What to look at: the settings, the command, the request line, the start of the answer, and that of the file."""
+        """What to look at: the settings, the command, the request line, the start of the answer and of the file."""
         settings = " ".join(f"{k}={v}" for k, v in self.settings.items()) or "none (defaults)"
         lines = [
             f"settings: {settings}",

@@ -19,7 +19,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "lro compare --matrix one.json two.json three.json --html servers.html",
     ),
     "explain": ("lro explain LRO-FILE-06", "lro explain thr-07 I-31 file.header_count"),
-    "init": ("lro init -- python -m my_server", "lro init -o other.yaml --force -- npx my-server"),
+    "init": ("lro init -- python -m my_server", "lro init --force --tool recall=find_notes -- npx my-server"),
     "judge": ("lro judge seen", "lro judge seen --level 3 --markdown summary.md"),
     "proxy": (
         "lro proxy -- npx -y @modelcontextprotocol/server-filesystem /home/me",

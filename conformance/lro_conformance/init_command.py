@@ -21,8 +21,15 @@ NO_VERDICT = 3
     help="Not lro.yaml, but F.",
 )
 @click.option("--force", is_flag=True, help="Replace a file that is there.")
+@click.option(
+    "--tool",
+    "tools",
+    multiple=True,
+    metavar="OPERATION=TOOL",
+    help="The tool of recall, search or inject, where its name does not say so; may be given for each.",
+)
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- COMMAND [ARG…]")
-def init(output: Path, force: bool, command: tuple[str, ...]) -> int:
+def init(output: Path, force: bool, tools: tuple[str, ...], command: tuple[str, ...]) -> int:
     """Try a server out and write a commented profile of it: its tools, its settings, what makes it clean up.
 
     The server is started some times, in folders of the suite's own; no memory is stored in it. What could not be found
@@ -31,6 +38,7 @@ def init(output: Path, force: bool, command: tuple[str, ...]) -> int:
     Exit code: 0 written, 2 the call is wrong or the file is there, 3 the server does not start or does not answer.
     """
     from lro_conformance.lab import ServerTrouble
+    from lro_conformance.operations import NoSuchTool
     from lro_conformance.probing import probe
     from lro_conformance.profile import Profile, ProfileError, load
     from lro_conformance.profile.writing import profile_text
@@ -38,6 +46,7 @@ def init(output: Path, force: bool, command: tuple[str, ...]) -> int:
     from lro_conformance.report.text import one_line
     from lro_conformance.wire.orphans import adopting
 
+    named = _named(tools)
     if output.exists() and not force:
         raise Misuse(f"{output} is there already: name another file with -o, or replace it with --force")
     try:
@@ -46,7 +55,9 @@ def init(output: Path, force: bool, command: tuple[str, ...]) -> int:
         raise Misuse(f"{output}: {problem}") from None
     try:
         with adopting():
-            found = probe(Profile.for_command(command), lambda step: click.echo(f"lro: {step}", err=True))
+            found = probe(Profile.for_command(command), lambda step: click.echo(f"lro: {step}", err=True), named)
+    except NoSuchTool as problem:
+        raise Misuse(f"--tool: {one_line(str(problem), 1_000)}") from None
     except ServerTrouble as trouble:
         click.echo(f"lro init: {one_line(str(trouble), 1_000)}", err=True)
         return NO_VERDICT
@@ -64,6 +75,19 @@ def init(output: Path, force: bool, command: tuple[str, ...]) -> int:
         click.echo(f"{missing} not found: look for NOT FOUND in {output}")
     click.echo("next: lro certify" + ("" if output == Path("lro.yaml") else f" --profile {output}"))
     return 0
+
+
+def _named(tools: tuple[str, ...]) -> dict[str, str]:
+    """The tools of operations as ``--tool`` gives them. Raises `Misuse` for what is no OPERATION=TOOL."""
+    from lro_conformance.operations import OPERATIONS
+
+    found = dict(given.partition("=")[::2] for given in tools)
+    for operation, tool in found.items():
+        if operation not in OPERATIONS or not tool:
+            raise Misuse(
+                f"--tool {operation}={tool}: expected OPERATION=TOOL, with {', '.join(OPERATIONS)} before the ="
+            )
+    return found
 
 
 def _summary(name: str, operations: int, settings: int) -> str:

@@ -27,7 +27,10 @@ _WORDS = {"recall": {"recall"}, "search": {"search"}, "inject": {"inject"}}
 _QUERIES = {"recall": "*", "search": "memory", "inject": "*", "list": "*"}
 _NAMES = {
     "query": ("query", "q", "search_query", "text", "search", "pattern", "prompt", "term", "keywords"),
-    "limit": ("limit", "max_results", "top_k", "k", "n", "max", "max_count", "count", "num_results", "page_size"),
+    "limit": (
+        *("limit", "max_results", "top_k", "k", "n", "max", "max_count", "count", "num_results", "page_size"),
+        *("top", "size", "max_items"),
+    ),
     "detail": ("detail", "detail_level", "details", "level", "verbosity"),
     "budget": ("max_tokens", "token_budget", "budget", "budget_tokens", "max_context_tokens"),
 }
@@ -51,6 +54,10 @@ class Operation:
     output_schema: Mapping[str, Any] | None = field(default=None, repr=False)
 
 
+class NoSuchTool(ValueError):
+    """The server lists no tool of that name; the message says which there are."""
+
+
 def resolve(
     profile: Profile, tools: Sequence[Mapping[str, Any]], known: Iterable[str] = OPERATIONS
 ) -> dict[str, Operation]:
@@ -67,6 +74,14 @@ def resolve(
         if tool is not None:
             found[name] = _guessed(name, listed[tool])
     return found
+
+
+def introduced(tools: Mapping[str, str], listed: Sequence[Mapping[str, Any]]) -> dict[str, Operation]:
+    """The operations with these tools, their arguments guessed. Raises `NoSuchTool` for one that is not listed."""
+    by_name = {str(t.get("name")): t for t in listed}
+    if missing := [tool for tool in tools.values() if tool not in by_name]:
+        raise NoSuchTool(f"the server lists no tool {missing[0]}; it lists {', '.join(by_name) or 'none'}")
+    return {name: _guessed(name, by_name[tool]) for name, tool in tools.items()}
 
 
 def _named(name: str, named: Named, tool: Mapping[str, Any]) -> Operation:
@@ -94,7 +109,7 @@ def _guessed(name: str, tool: Mapping[str, Any]) -> Operation:
     for required in _required(tool):
         if required not in arguments and required not in (names["limit"], names["detail"]):
             arguments[required] = sample_value(properties.get(required, {}))
-    detail = names["detail"]
+    detail = names["detail"] or next((n for n, node in properties.items() if _names_levels(node)), None)
     details = _details(properties.get(detail, {})) if detail else ()
     limit = names["limit"]
     return Operation(
@@ -157,6 +172,11 @@ def _enumeration(schema: Any) -> list[Any] | None:
             ]
             return [v for part in found for v in part] or None
     return None
+
+
+def _names_levels(schema: Any) -> bool:
+    """Whether two detail levels or more are among what an argument may be, whatever it is called."""
+    return len(set(DETAILS) & {v for v in _enumeration(schema) or [] if isinstance(v, str)}) > 1
 
 
 def _maximum(schema: Any) -> int | None:

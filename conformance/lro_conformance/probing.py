@@ -18,8 +18,9 @@ from typing import Any, cast
 from lro_conformance.calls import Call
 from lro_conformance.judge import NotObserved
 from lro_conformance.lab import NEVER, Lab, ServerTrouble, Settings
-from lro_conformance.operations import Operation, sample_value
+from lro_conformance.operations import Operation, introduced, sample_value
 from lro_conformance.profile import Cleanup, Profile, Setting
+from lro_conformance.profile import Operation as NamedOperation
 from lro_conformance.records import as_record
 from lro_conformance.seeds import corpus
 from lro_conformance.trials.cleanup import DAY, TTL, Cleaning, clean
@@ -39,6 +40,14 @@ _LIKE = {
     "ttl_seconds": r"TTL|EXPIR|RETENTION|MAX[_-]?AGE|LIFETIME",
 }
 """What a flag or a variable for each setting is likely to have in its name."""
+
+_TOLD = {
+    "threshold_tokens": r"\btokens\b",
+    "output_dir": r"\b(?:folder|directory|where\b.*\bfiles?)\b",
+    "enabled": r"\boffload",
+    "ttl_seconds": r"\bseconds\b|\bexpire|\bhow long\b",
+}
+"""What its help is likely to say of a flag that is called otherwise."""
 
 MOST_WAYS = 8
 """How many ways are tried for one setting: each takes a start or two."""
@@ -96,16 +105,22 @@ class Probed:
         return any(c.outcome == "offloaded" for c in self.calls.values())
 
 
-def probe(profile: Profile, tell: Callable[[str], None]) -> Probed:
+def probe(profile: Profile, tell: Callable[[str], None], tools: Mapping[str, str] | None = None) -> Probed:
     """Try a server out. *tell* is called with each thing that is about to be tried.
 
-    Raises `ServerTrouble` when it does not start or does not answer.
+    *tools* names the tools of operations that their names do not give away. Raises `ServerTrouble` when the server does
+    not start or does not answer, and `NoSuchTool` when it lists none of that name.
     """
     with Run() as run:
         lab = Lab(profile, run, lambda event: None, seed=0)
         try:
             tell("starting it with the documented variables")
             found = _first(lab, profile)
+            if tools:
+                known = {**found.operations, **introduced(tools, found.tools)}
+                profile = replace(profile, operations={name: _as_written(o) for name, o in known.items()})
+                lab = lab.another(profile)
+                found = _first(lab, profile)
             if found.operations:
                 _settings(lab, found, tell)
             if found.offloads:
@@ -125,6 +140,10 @@ def _first(lab: Lab, profile: Profile) -> Probed:
         made.words = json.dumps([bench.server.handshake, *made.tools])
         made.storing = next((t for t in made.tools if _STORING.search(str(t.get("name")))), None)
         return made
+
+
+def _as_written(o: Operation) -> NamedOperation:
+    return NamedOperation(o.tool, o.arguments, query=o.query, limit=o.limit, detail=o.detail, budget=o.budget)
 
 
 def _settings(lab: Lab, found: Probed, tell: Callable[[str], None]) -> None:
@@ -241,15 +260,21 @@ def _texts(profile: Profile) -> str:
 
 
 def ways_in(name: str, text: str) -> Iterator[Setting]:
-    """Flags and variables in a text that look like those of a setting."""
-    like = re.compile(_LIKE[name], re.IGNORECASE)
-    for flag in dict.fromkeys(re.findall(r"(?<![\w-])--[a-z][\w-]+", text)):
-        if like.search(flag):
-            yield Setting(arg=(f"{flag}={{value}}",))
-            yield Setting(arg=(flag, "{value}"))
+    """Flags and variables in a text that look like those of a setting; last come flags of which it is only said."""
+    named, told = re.compile(_LIKE[name], re.IGNORECASE), re.compile(_TOLD[name], re.IGNORECASE)
+    flags = re.findall(r"(?<![\w-])(--[a-z][\w-]+)((?:(?![\s\[]--[a-z]).)*)", text, re.DOTALL)
+    for flag in dict.fromkeys(flag for flag, _ in flags if named.search(flag)):
+        yield from _flag(flag)
     for variable in dict.fromkeys(re.findall(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b", text)):
-        if like.search(variable):
+        if named.search(variable):
             yield Setting(env=variable)
+    for flag in dict.fromkeys(flag for flag, said in flags if told.search(said) and not named.search(flag)):
+        yield from _flag(flag)
+
+
+def _flag(flag: str) -> Iterator[Setting]:
+    yield Setting(arg=(f"{flag}={{value}}",))
+    yield Setting(arg=(flag, "{value}"))
 
 
 def _takes(schema: object, field: str) -> bool:

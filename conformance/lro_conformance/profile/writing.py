@@ -79,6 +79,7 @@ def _operations(found: Probed) -> Iterator[str]:
         yield "# NOT FOUND: which tool performs which operation. The server lists"
         names = [_safe(str(t.get("name"))) for t in found.tools]
         yield f"#   {', '.join(names) if names else 'no tools'}"
+        yield "# Which one is it? `lro init --force --tool recall=NAME -- COMMAND` finds out the rest."
         yield "# operations:"
         for name in OPERATIONS:
             arguments = '{query: "*"}, query: query, limit: limit, detail: detail'
