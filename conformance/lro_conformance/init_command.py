@@ -81,7 +81,7 @@ def _named(tools: tuple[str, ...]) -> dict[str, str]:
     """The tools of operations as ``--tool`` gives them. Raises `Misuse` for what is no OPERATION=TOOL."""
     from lro_conformance.operations import OPERATIONS
 
-    found = dict(given.partition("=")[::2] for given in tools)
+    found = {operation: tool for operation, _, tool in (given.partition("=") for given in tools)}
     for operation, tool in found.items():
         if operation not in OPERATIONS or not tool:
             raise Misuse(
