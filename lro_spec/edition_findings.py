@@ -6,11 +6,12 @@ out here, what it only recommends is a warning, and what it asks for under anoth
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from lro_spec.editions import DEFAULT_EDITION, Edition
-from lro_spec.findings import Finding
+from lro_spec.findings import Finding, Severity
 from lro_spec.requirements import catalogue
 
 _OWN_RULE = {"/guidance": "LRO-GUI-01", "/line_schema": "LRO-DESC-14", "/jq_recipes": "LRO-REC-13"}
@@ -31,6 +32,16 @@ def as_held(findings: Iterable[Finding], text: Edition) -> Iterator[Finding]:
         if one is None or one.rule not in keywords:
             continue
         yield one if keywords[one.rule] == "MUST" else replace(one, severity="warning")
+
+
+def counts_as_held(counts: Counter[tuple[str, Severity]], text: Edition) -> Counter[tuple[str, Severity]]:
+    """The same for findings in lines that were counted, and not made."""
+    keywords = {"json": "MUST", **{r.id: r.keyword for r in catalogue(text.name)}}
+    held: Counter[tuple[str, Severity]] = Counter()
+    for (rule, severity), number in counts.items():
+        if rule in keywords:
+            held[rule, severity if keywords[rule] == "MUST" else "warning"] += number
+    return held
 
 
 def _reassigned(found: Finding, text: Edition) -> Finding | None:

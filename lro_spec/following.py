@@ -12,17 +12,21 @@ from threading import Thread
 from types import TracebackType
 from typing import Any, cast
 
+from lro_spec.beyond import Beyond
 from lro_spec.descriptor_rules import NAME_AND_SUMMARY, untrue_guidance, validate_descriptor
 from lro_spec.editions import DEFAULT_EDITION, Edition
 from lro_spec.editions import edition as edition_named
-from lro_spec.file_rules import Beside, FileState, judge_file, placed
+from lro_spec.file_rules import judge_file
+from lro_spec.file_state import FileState
 from lro_spec.findings import Finding, shown
 from lro_spec.guidance_rules import wrong_number
 from lro_spec.header_rules import holds_memories
 from lro_spec.line_judge import LineJudge
+from lro_spec.line_rules import placed
 from lro_spec.physical_lines import Block, Readable
+from lro_spec.second_reader import Beside
 from lro_spec.streams import PACKED_SUFFIXES, Peekable, plain_name, unpacked
-from lro_spec.summary_rules import Facts, estimate_of_header, summary_against_file
+from lro_spec.summary_rules import Facts, Range, estimate_of_header, summary_against_file
 
 SAMPLE_RECORDS = 100
 """On how many records, from the first on, recipes are run."""
@@ -42,9 +46,11 @@ class Following:
         folder: str | os.PathLike[str] | None = None,
         opened: Callable[[str, Readable], Readable] | None = None,
         passed: Callable[[str, int], object] | None = None,
+        beyond: Beyond | None = None,
     ) -> None:
         """*opened* may put something around the file's stream; with *passed* a second process may be forked for a
-        long file, and *passed* is told of bytes that were not read from the stream."""
+        long file, and *passed* is told of bytes that were not read from the stream. *beyond* tells which findings in
+        lines are wanted."""
         self.lines = 0
         """How many lines of the file were judged."""
         self.path: str | None = None
@@ -56,6 +62,7 @@ class Following:
         self._folder = folder
         self._opened = opened
         self._passed = passed
+        self._wanted = beyond or Beyond()
 
     def findings(self) -> Iterator[Finding]:
         """What is wrong with the descriptor, with the file (those have a path), and between the two."""
@@ -104,9 +111,8 @@ class Following:
         yield from self._against(descriptor, found, {part for part in _PARTS if part in descriptor} - wrong)
 
     def _against(self, descriptor: dict[str, Any], path: str, sound: set[str]) -> Iterator[Finding]:
-        reader = _Reader(descriptor, sound)
-        state = FileState(self._edition.name, reader)
-        unreadable = False
+        reader = _Reader(descriptor, sound, self._wanted)
+        state = FileState(self._edition.name, reader, beyond=self._wanted)
         with _Recipes(descriptor, self._edition, state, reader) as recipes:
             if "jq_recipes" in sound:
                 reader.when_sampled = recipes.start
@@ -118,7 +124,6 @@ class Following:
                     self.path = path
                     beside = Beside.of(plain, packed, stream, partial(passed, path)) if passed is not None else None
                     for finding in judge_file(stream, state, plain_name(Path(path).name), beside=beside):
-                        unreadable = unreadable or (finding.rule == "LRO-FILE-01" and finding.severity == "error")
                         # the name was judged with the descriptor
                         if finding.line is not None or finding.rule != "LRO-NAME-02":
                             yield replace(finding, path=path)
@@ -130,13 +135,15 @@ class Following:
                 yield replace(finding, path=path)
             if state.header is None or state.header_line is None:
                 return
-            if not unreadable and reader.facts.characters:
+            if state.opaque:  # there may be others in what is not known
+                reader.facts.namespaces, reader.facts.scores = None, Range()
+            elif reader.facts.characters:
                 for finding in estimate_of_header(state.header, reader.facts) if state.memories else ():
                     yield replace(placed(finding, state.header_line), path=path)
             if not state.memories:
                 reader.facts.namespaces = None
             if "summary" in sound:
-                records = None if unreadable else state.records
+                records = None if state.doubtful else state.records
                 yield from summary_against_file(descriptor, state.header, reader.facts, records, self._edition)
                 if "guidance" in sound:
                     yield from _numbers(descriptor, state.header, state.records)
@@ -157,7 +164,7 @@ _OF_MEMORIES = {
 class _Reader:
     """Takes in the records: facts for the summary, lines for the schema, a sample for the recipes."""
 
-    def __init__(self, descriptor: Mapping[str, Any], sound: set[str]) -> None:
+    def __init__(self, descriptor: Mapping[str, Any], sound: set[str], beyond: Beyond) -> None:
         scored = "summary" in sound and descriptor["summary"].get("score_range") is not None
         self.facts = Facts(scored=scored)
         self.records: list[dict[str, Any]] = []
@@ -166,7 +173,7 @@ class _Reader:
         """Whether a line among those of the sample is none of its records."""
         self.when_sampled: Callable[[], None] = _nothing
         self.schema: object = descriptor["line_schema"] if "line_schema" in sound else None
-        self._judge = LineJudge(self.schema) if self.schema is not None else None
+        self._judge = LineJudge(self.schema, beyond=beyond) if self.schema is not None else None
         self._bytes = 0
         self._next: int = 2
 

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from lro_spec import strictjson
+from lro_spec.beyond import Beyond
 from lro_spec.findings import Finding, Severity, excerpt, shown
 from lro_spec.physical_lines import PhysicalLine
 
@@ -26,9 +28,8 @@ else:
 RULE = "LRO-FILE-01"
 BOM = b"\xef\xbb\xbf"
 
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|.)")
 _AROUND = 30
-_LONGEST_INT = 4000
 _RENAME = "write to a temporary file and rename it once it is complete"
 
 
@@ -40,18 +41,8 @@ class Parsed:
     readable: bool = True
     """Whether there is a value at all; null is one."""
     findings: tuple[Finding, ...] = ()
-
-
-def parsed(line: PhysicalLine) -> Parsed:
-    """Reads a line as strict JSON."""
-    value = _quick(line.data)
-    return Parsed(value) if value is not None else _parsed_slowly(line)
-
-
-def plain_object(data: bytes) -> dict[str, Any] | None:
-    """The object of a line without fault, fast; None when it is something else or needs a closer look."""
-    value = _quick(data)
-    return cast("dict[str, Any]", value) if type(value) is dict else None
+    whole: bool = True
+    """Whether it is the text of one value, if perhaps an unreadable one."""
 
 
 def plain_values(lines: list[bytes]) -> list[Any] | None:
@@ -68,7 +59,7 @@ def plain_values(lines: list[bytes]) -> list[Any] | None:
     return values
 
 
-def _quick(data: bytes) -> Any:
+def plain_value(data: bytes) -> Any:
     """The value of a line that is surely strict JSON; None for null and for what needs a closer look."""
     if orjson is None:
         return None
@@ -89,69 +80,86 @@ def _same_keys(data: bytes, again: bytes) -> bool:
     return data.count(b'"') == again.count(b'"') and not (b"\\" in data and b"u0022" in data)
 
 
-def _parsed_slowly(line: PhysicalLine) -> Parsed:
+def parsed(line: PhysicalLine, beyond: Beyond) -> Parsed:
+    """Reads a line as strict JSON, where `plain_value` has no answer; *beyond* takes what is not wanted."""
     try:
         text = line.data.decode("utf-8")
     except UnicodeDecodeError as problem:
-        return Parsed(readable=False, findings=(_bad_utf8(line, problem),))
-    # The grammar first; strictjson knows the place of what else is wrong with a well-formed text.
+        return _unreadable(line, beyond, lambda problem=problem: _bad_utf8(line, problem))
     try:
-        value = json.loads(text, parse_int=_int)
+        read = strictjson.read(text)
     except json.JSONDecodeError as problem:
-        return _malformed(line, text, problem)
+        return _unreadable(line, beyond, lambda problem=problem: _malformed(line, text, problem), whole=False)
     except RecursionError:
-        limit = f"at most {strictjson.DEEPEST} levels"
-        finding = _finding(line, 1, "the line nests too deep to be read", limit, "more")
-        return Parsed(readable=False, findings=(finding,))
-    try:
-        strictjson.loads(text)
-    except strictjson.StrictJsonError as problem:
-        return _disputed(line, text, value, problem)
-    lone = _LONE_SURROGATE.search(json.dumps(value, ensure_ascii=False))
-    if lone is None:
-        return Parsed(value)
-    column = text.lower().find(f"\\u{ord(lone.group()):04x}") + 1
-    note = _finding(
-        line,
-        column,
-        "a text holds half of a surrogate pair",
-        "Unicode characters",
-        f"\\u{ord(lone.group()):04x}",
-        "readers replace it or refuse the line; cut texts between characters",
-        "warning",
-    )
-    return Parsed(value, findings=(note,))
+        return _unreadable(line, beyond, lambda: _too_deep(line))
+    disputed = () if read.undisputed else _disputed(line, text, beyond)
+    if not read.fits:
+        found = _unreadable(line, beyond, lambda: _no_number(line, text))
+        return replace(found, findings=(*disputed, *found.findings))
+    return Parsed(read.value, findings=(*disputed, *_halved(line, text, beyond)))
 
 
-def _malformed(line: PhysicalLine, text: str, problem: json.JSONDecodeError) -> Parsed:
+def _unreadable(line: PhysicalLine, beyond: Beyond, told: Callable[[], Finding], *, whole: bool = True) -> Parsed:
+    findings = () if beyond.takes(RULE, "error", line.number) else (told(),)
+    return Parsed(readable=False, findings=findings, whole=whole)
+
+
+def _malformed(line: PhysicalLine, text: str, problem: json.JSONDecodeError) -> Finding:
     at_end = problem.pos >= len(text.rstrip()) or problem.msg.startswith("Unterminated")
     if at_end and not line.terminated:
         message, expected, hint = "the last line is cut off", "a complete JSON object", _RENAME
     else:
         message, expected, hint = f"the line is not JSON: {problem.msg}", "one JSON object", ""
-    finding = _finding(line, problem.pos + 1, message, expected, _near(text, problem.pos), hint)
-    return Parsed(readable=False, findings=(finding,))
+    return _finding(line, problem.pos + 1, message, expected, _near(text, problem.pos), hint)
 
 
-def _disputed(line: PhysicalLine, text: str, value: object, problem: strictjson.StrictJsonError) -> Parsed:
-    """Well-formed, or nearly, and yet two readers may take it differently."""
-    near = _near(text, problem.offset)
-    # A key that is there twice, or a bracket too many: there is a value, if not the same for everybody.
-    if text[problem.offset] in '"[{':
-        message = f"readers do not agree on this line: {problem.problem}"
-        return Parsed(value, findings=(_finding(line, problem.column, message, "one meaning", near, "", "warning"),))
+def _too_deep(line: PhysicalLine) -> Finding:
+    limit = f"at most {strictjson.DEEPEST} levels"
+    return _finding(line, 1, "the line nests too deep to be read", limit, "more")
+
+
+def _no_number(line: PhysicalLine, text: str) -> Finding:
+    problem = strictjson.no_number(text) or strictjson.StrictJsonError("a number that does not fit", text, 0)
     message = f"the line holds what JSON has no word for: {problem.problem}"
-    finding = _finding(line, problem.column, message, "numbers that a double can hold", near)
-    return Parsed(readable=False, findings=(finding,))
+    return _finding(line, problem.column, message, "numbers that a double can hold", _near(text, problem.offset))
+
+
+def _disputed(line: PhysicalLine, text: str, beyond: Beyond) -> Iterator[Finding]:
+    """A key that is there twice, or a bracket too many: there is a value, if not the same for everybody."""
+    problem = None if beyond.takes(RULE, "warning", line.number) else strictjson.dispute(text)
+    if problem is not None:
+        near, message = _near(text, problem.offset), f"readers do not agree on this line: {problem.problem}"
+        yield _finding(line, problem.column, message, "one meaning", near, "", "warning")
+
+
+def _halved(line: PhysicalLine, text: str, beyond: Beyond) -> Iterator[Finding]:
+    at = _half(text) if "\\u" in text else None
+    if at is not None and not beyond.takes(RULE, "warning", line.number):
+        message, hint = (
+            "a text holds half of a surrogate pair",
+            "readers replace it or refuse the line; cut texts between characters",
+        )
+        yield _finding(line, at + 1, message, "Unicode characters", text[at : at + 6].lower(), hint, "warning")
+
+
+def _half(text: str) -> int | None:
+    """Where the first half of a surrogate pair stands without the other one, in a well-formed text."""
+    high: int | None = None
+    for escape in _ESCAPE.finditer(text):
+        code = int(escape[1] or "0", 16)
+        if high is not None:
+            if escape.start() != high + 6 or not 0xDC00 <= code <= 0xDFFF:
+                return high
+            high = None
+        elif 0xDC00 <= code <= 0xDFFF:
+            return escape.start()
+        elif 0xD800 <= code <= 0xDBFF:
+            high = escape.start()
+    return high
 
 
 def _near(text: str, at: int) -> str:
     return shown(text[max(0, at - _AROUND) : at + _AROUND])
-
-
-def _int(digits: str) -> float:
-    """Any integer: int() refuses very long ones."""
-    return int(digits) if len(digits) <= _LONGEST_INT else float(digits)
 
 
 def _bad_utf8(line: PhysicalLine, problem: UnicodeDecodeError) -> Finding:

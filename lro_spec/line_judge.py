@@ -11,11 +11,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from lro_spec.beyond import Beyond
 from lro_spec.bounded_schemas import is_tame, judge_in_child, judge_of
 from lro_spec.findings import Finding, excerpt
 from lro_spec.json_position import position
 from lro_spec.physical_lines import Block
-from lro_spec.schema_gate import foreign_gate, foreign_pattern_error, passes
+from lro_spec.schema_gate import foreign_gate, foreign_pattern_error, is_undisputed, passes
 
 PATIENCE_S = 30.0
 """How long close looks at lines may take, all together."""
@@ -34,10 +35,12 @@ class _Line:
 class LineJudge:
     """Holds records against one schema. Not meant for what is no schema (`lro_spec.line_schemas.schema_problem`)."""
 
-    def __init__(self, schema: object, patience_s: float = PATIENCE_S) -> None:
+    def __init__(self, schema: object, patience_s: float = PATIENCE_S, beyond: Beyond | None = None) -> None:
         self._schema = schema
+        self._beyond = beyond or Beyond()
         self._gate = foreign_gate(schema)
         self._tame = is_tame(schema)
+        self._decides = self._gate is not None and is_undisputed(schema)
         self._pattern_error = foreign_pattern_error(schema)
         self._left_s = patience_s
         self._patience_s = patience_s
@@ -57,6 +60,9 @@ class LineJudge:
             return
         for place, record in enumerate(records):
             if passes(self._gate, record):
+                self.judged += 1
+                continue
+            if self._decides and self._beyond.takes(_RULE, "error", block.number + place):
                 self.judged += 1
                 continue
             self._waiting.append(_Line(block.number + place, block.lines[place], record))
@@ -95,6 +101,8 @@ class LineJudge:
         self._unjudged += len(waiting) - judged - stuck
         for place, said in sorted(found):
             line = waiting[place]
+            if self._beyond.takes(_RULE, "error", line.number):
+                continue
             text = line.data.decode("utf-8", "replace")
             # What is said begins with the path to the value, where that is not the record itself.
             told = said.partition(": ")[0] if said.startswith("/") else ""

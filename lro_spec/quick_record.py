@@ -6,8 +6,11 @@ A hundred times faster than the general way, and deliberately one-sided: a recor
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, cast
+
+READABLE, TYPED, WITHOUT_CONTENT = "LRO-FILE-01", "LRO-FILE-11", "LRO-DET-01"
+"""What a record can break: it is an object, its fields have their types, at light detail it has no content."""
 
 _TEXTS = ("memory_type", "content", "created", "modified", "namespace", "title", "status")
 _TEXT = frozenset({str})
@@ -35,3 +38,28 @@ def plainly_sound(record: Mapping[str, Any], part: str) -> bool:
     if type(provenance) is not dict:
         return False
     return type(cast("dict[str, Any]", provenance).get("confidence")) in _NUMBER_OR_NULL
+
+
+def rules_broken(value: object, part: str) -> Iterator[str]:
+    """The rule of each finding that `lro_spec.record_rules.validate_line` would make of a record, without making it."""
+    if not isinstance(value, dict):
+        yield READABLE
+        return
+    get = cast("dict[str, Any]", value).get
+    id, tags, provenance = get("id"), get("tags"), get("provenance")
+    if not isinstance(id, str) or not id:
+        yield TYPED
+    for name in _TEXTS:
+        if not isinstance(get(name), str | None):
+            yield TYPED
+        elif part == "light" and name == "content" and get(name):
+            yield WITHOUT_CONTENT
+    if isinstance(tags, list):
+        yield from (TYPED for tag in cast("list[object]", tags) if not isinstance(tag, str))
+    elif tags is not None:
+        yield TYPED
+    if isinstance(provenance, dict):
+        if type(cast("dict[str, Any]", provenance).get("confidence")) not in _NUMBER_OR_NULL:
+            yield TYPED
+    elif provenance is not None:
+        yield TYPED

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, cast
 
 from lro_spec.findings import Finding, from_schema
-from lro_spec.quick_record import plainly_sound
+from lro_spec.quick_record import READABLE, TYPED, WITHOUT_CONTENT, plainly_sound
 from lro_spec.schema_errors import SchemaError, violations
 
 CORE = ("memory_type", "namespace", "title", "content", "created")
@@ -36,11 +36,11 @@ def level(detail: str | None) -> str:
 def _rule(error: SchemaError) -> str:
     match error:
         case SchemaError(path=()):
-            return "LRO-FILE-01"
+            return READABLE
         case SchemaError(path=("content",), keyword="enum"):
-            return "LRO-DET-01"
+            return WITHOUT_CONTENT
         case _:
-            return "LRO-FILE-11"
+            return TYPED
 
 
 def _hint(error: SchemaError) -> str:

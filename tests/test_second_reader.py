@@ -34,7 +34,7 @@ pytestmark = [
 ]
 
 _COUNT = 150
-_FAULTS: list[Callable[[list[bytes], int], object]] = [
+FAULTS: list[Callable[[list[bytes], int], object]] = [
     lambda lines, at: lines.__setitem__(at, b"{broken"),
     lambda lines, at: lines.__setitem__(at, b""),
     lambda lines, at: lines.__setitem__(at, b'{"id": "x", "title": NaN}'),
@@ -131,7 +131,7 @@ def test_findings_are_those_of_one_process(tmp_path: Path, second: Seen, seed: i
     file = tmp_path / NAME
     lines = file.read_bytes().split(b"\n")
     for _ in range(random.randrange(1, 7)):
-        random.choice(_FAULTS)(lines, random.randrange(1 if seed % 3 else 100, len(lines) - 1))
+        random.choice(FAULTS)(lines, random.randrange(1 if seed % 3 else 100, len(lines) - 1))
     file.write_bytes(b"\n".join(lines))
     edition = random.choice(["lro-6400", "lro-paper"])
     assert by_two(value, edition) == by_one(value, edition)

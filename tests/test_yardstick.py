@@ -6,14 +6,16 @@ Where the two differ, the difference is listed here with its reason, and is held
 from __future__ import annotations
 
 import json
+from collections import Counter
 from copy import deepcopy
 from random import Random
 from typing import Any
 
 from lro_spec.bounded_schemas import judge_of
-from lro_spec.quick_record import plainly_sound
+from lro_spec.quick_record import plainly_sound, rules_broken
+from lro_spec.record_rules import validate_line
 from lro_spec.schema_errors import validator
-from lro_spec.schema_gate import foreign_gate, joint_gate, own_gate, passes, record_gate
+from lro_spec.schema_gate import foreign_gate, is_undisputed, joint_gate, own_gate, passes, record_gate
 
 LINES = 4_000
 """How many lines are generated and mutated."""
@@ -112,6 +114,8 @@ def test_no_line_is_accepted_that_the_yardstick_refuses():
             differ.append(f"{name} {part}: jsonschema says {said} of {json.dumps(line)}")
         if name == "line" and plainly_sound(line, part) and not said:
             differ.append(f"the quick look accepts, at {part}: {json.dumps(line)}")
+        if name == "line" and Counter(rules_broken(line, part)) != Counter(f.rule for f in validate_line(line, part)):
+            differ.append(f"counted otherwise than told, at {part}: {json.dumps(line)}")
     assert differ == []
     assert min(accepted, refused) > LINES // 6  # a test of one kind of line would be none
 
@@ -155,9 +159,19 @@ def test_every_difference_over_schemas_of_others_is_listed():
         for value in VALUES:
             said = judge(value) is None
             if passes(gate, value) != said:
+                assert not is_undisputed(schema), (schema, value)
                 found[json.dumps(schema), json.dumps(value)] = said
     listed = {(json.dumps(s), json.dumps(value)): said for s, said, values, _ in DIFFERENCES for value in values}
     assert found == listed
+
+
+def test_common_schemas_are_undisputed_and_others_are_not():
+    undisputed = [schema for schema in SCHEMAS if is_undisputed(schema)]
+    assert {"properties": {"a": {"type": "object"}}, "additionalProperties": False} in undisputed
+    assert len(undisputed) > 6
+    for other in ({"items": {"pattern": "x"}}, {"$defs": {"multipleOf": {"multipleOf": 2}}}, {"not": {}}, SCHEMAS[-1]):
+        assert not is_undisputed(other)
+    assert is_undisputed({"properties": {"pattern": {"default": {"pattern": "x"}}}})
 
 
 def test_two_gates_in_one_let_through_what_both_let_through():

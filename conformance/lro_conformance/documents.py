@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import sys
+from collections import Counter
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -13,9 +14,10 @@ from pathlib import Path
 from typing import IO, Any, Literal, cast
 
 from lro_conformance.chosen_paths import LINES, STDIN
+from lro_spec.beyond import Beyond
 from lro_spec.discovery import find_descriptor, reply_result
-from lro_spec.editions import EDITIONS
-from lro_spec.findings import Finding, from_schema, in_text, shown
+from lro_spec.editions import DEFAULT_EDITION, EDITIONS, edition
+from lro_spec.findings import Finding, Severity, from_schema, in_text, shown
 from lro_spec.header_rules import holds_memories, resembles_header
 from lro_spec.json_position import nearest_position
 from lro_spec.physical_lines import Readable
@@ -74,6 +76,8 @@ class Document:
         """How many files were judged because a descriptor leads to them."""
         self.others = 0
         """How many of the files hold records that are no memories."""
+        self.beyond = Beyond()
+        """Which findings in lines are wanted, and how many others there were."""
         self._edition = edition
         self._named = named
         self._follow = follow
@@ -96,6 +100,14 @@ class Document:
                 case _:
                     yield from self._json(_whole(stream))
 
+    def not_wanted(self) -> Counter[tuple[str, Severity]]:
+        """How many findings of which rule and severity were not wanted, by the edition."""
+        if self._edition == DEFAULT_EDITION:
+            return self.beyond.counts
+        from lro_spec.edition_findings import counts_as_held
+
+        return counts_as_held(self.beyond.counts, edition(self._edition))
+
     @contextmanager
     def _open(self) -> Generator[tuple[IO[bytes] | None, Peekable]]:
         if self.path == STDIN:
@@ -105,12 +117,14 @@ class Document:
             yield cast("IO[bytes]", stream), Peekable(self._opened(self.path, cast("Readable", stream)))
 
     def _file(self, file: IO[bytes] | None, packed: Peekable, stream: Peekable) -> Iterator[Finding]:
-        from lro_spec.file_rules import Beside, FileState, judge_file
+        from lro_spec.file_rules import judge_file
+        from lro_spec.file_state import FileState
+        from lro_spec.second_reader import Beside
 
         asked, beside = self._passed, None
         if asked is not None and file is not None:
             beside = Beside.of(file, packed, stream, partial(asked, self.path))
-        state = FileState(self._edition)
+        state = FileState(self._edition, beyond=self.beyond)
         name = plain_name(Path(self.path).name) if Path(self.path).is_file() else None  # a pipe's name says nothing
         yield from judge_file(stream, state, name, beside=beside)
         self.lines += state.lines
@@ -152,7 +166,14 @@ class Document:
             from lro_spec.following import Following
 
             folder = None if self.path == STDIN else Path(self.path).parent
-            both = Following(value, edition=self._edition, folder=folder, opened=self._opened, passed=self._passed)
+            both = Following(
+                value,
+                edition=self._edition,
+                folder=folder,
+                opened=self._opened,
+                passed=self._passed,
+                beyond=self.beyond,
+            )
             yield from both.findings()
             self.lines += both.lines
             self.followed += both.path is not None

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from lro_conformance.report.text import one_line
 from lro_conformance.report.workflow import command
-from lro_spec.findings import Excerpt, Finding
+from lro_spec.findings import Excerpt, Finding, Severity
 
 if TYPE_CHECKING:
     from lro_conformance.documents import Document
@@ -31,6 +31,8 @@ class Telling:
     ) -> None:
         self.counts: Counter[str] = Counter(error=0, warning=0)
         """How many findings there are of each severity, also those that are not told."""
+        self.rules: Counter[str] = Counter()
+        """The same by rule."""
         self.told = 0
         self.unread = 0
         """Paths that could not be read, or whose kind could not be told."""
@@ -47,10 +49,12 @@ class Telling:
 
     def tell(self, document: Document) -> None:
         """Reads a document and tells what is wrong with it. What its reading raises, comes through."""
-        for finding in self._chosen(self._counted(document)):
+        for finding in self._chosen(document):
             self._before()
             self._form.finding(finding.path or document.path, finding)
             self.told += 1
+        for (rule, severity), number in document.not_wanted().items():
+            self._count(rule, severity, number)
         self._kinds[document.kind or ""] += 1
         self._kinds["file"] += document.followed
         self._lines += document.lines
@@ -78,6 +82,7 @@ class Telling:
         """The same for programs."""
         return {
             "counts": dict(self.counts),
+            "rules": dict(sorted(self.rules.items())),
             "shown": self.told,
             "documents": {kind: n for kind, n in self._kinds.items() if n},
             "lines": self._lines,
@@ -94,23 +99,42 @@ class Telling:
         """Whether nothing but findings is wanted."""
         return self._quiet
 
+    def _count(self, rule: str, severity: Severity, number: int = 1) -> None:
+        self.counts[severity] += number
+        self.rules[rule] += number
+
     def _counted(self, document: Document) -> Iterator[Finding]:
         for finding in document.findings():
-            self.counts[finding.severity] += 1
+            self._count(finding.rule, finding.severity)
             self._wrong.add(finding.path or document.path)
             yield finding
 
-    def _chosen(self, found: Iterator[Finding]) -> Iterator[Finding]:
+    def _chosen(self, document: Document) -> Iterator[Finding]:
+        found = self._counted(document)
         if self._most is None:
             yield from found
             return
         left = self._most - self.told
         kept: list[Finding] = []
+        _bound(document, kept, left)
         for finding in found:
             kept.append(finding)
             if len(kept) >= _BEHIND * left + 100:
                 kept = sorted(kept, key=_weight)[:left]
+                _bound(document, kept, left)
         yield from sorted(sorted(kept, key=_weight)[:left], key=_place)
+
+
+def _bound(document: Document, kept: list[Finding], left: int) -> None:
+    """Tells a document behind which line of its file no finding will be among the *left* that are shown."""
+    if len(kept) < left:
+        return
+    last = kept[-1] if kept else None
+    in_lines = last is not None and (last.path is not None or document.kind == "file")
+    line = (last.line if last is not None and in_lines else None) or 1
+    document.beyond.warnings_after = line
+    if last is None or last.severity == "error":
+        document.beyond.errors_after = line
 
 
 def _weight(finding: Finding) -> tuple[bool, str, int, int]:
