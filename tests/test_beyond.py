@@ -53,7 +53,7 @@ def test_what_is_shown_and_counted_does_not_depend_on_how_much_is_shown(tmp_path
     for path, follow in ((file, False), (where, True)):
         every, whole = told(path, None, edition, follow=follow)
         assert Counter(finding["rule"] for finding in every) == whole["rules"]
-        for most in (1, 20):
+        for most in (1, 20) if seed else (20,):
             shown, made = told(path, most, edition, follow=follow)
             best = sorted(every, key=lambda f: (f["severity"] != "error", _place(f, path)))[:most]
             assert shown == sorted(best, key=lambda f: _place(f, path))
