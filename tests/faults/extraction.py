@@ -6,6 +6,7 @@ import os
 import re
 
 from tests.faults.catalogue import fault
+from tests.servers.exploring import Exploring
 from tests.servers.extracting import MOST, PROFILE, Extracting
 from tests.servers.plain import BadArguments
 
@@ -256,7 +257,7 @@ class a_query_gives_everything(Extracting):
 
     def extracted(self, name: str, arguments: dict[str, Any]) -> Record:
         return (
-            self.text(getattr(self, name)(**arguments)) if "query" in arguments else super().extracted(name, arguments)
+            self.text(self.handler(name)(**arguments)) if "query" in arguments else super().extracted(name, arguments)
         )
 
 
@@ -294,3 +295,124 @@ class errors_are_offloaded(answers_are_offloaded):
             return super().extracted(name, arguments)
         except BadArguments:
             return self.text(self.again())
+
+
+# lro_extract
+
+
+@broken("10", says="recipe")
+class recipes_count_from_zero(Extracting):
+    """Recipe 1 is the second one."""
+
+    def program(self, recipe: int) -> tuple[list[str], str]:
+        return super().program(recipe + 1 if recipe < 10 else 1)
+
+
+@broken("10", says="as jq gives")
+class recipes_give_one_record(Extracting):
+    """Of what a recipe gives, only the first is returned."""
+
+    def by_recipe(self, path: str, recipe: int, params: Record) -> str:
+        return super().by_recipe(path, recipe, params).partition("\n")[0]
+
+
+@broken("11", says="a recipe and a query")
+class a_query_wins_over_a_recipe(Extracting):
+    """Where both are given, the recipe is passed over."""
+
+    def lro_extract(self, file_path: str, recipe: int | None = None, query: str | None = None, **more: Any) -> str:
+        return super().lro_extract(file_path, recipe if query is None else None, query, **more)
+
+
+@broken("11", says="neither")
+class nothing_asked_is_the_first_recipe(Extracting):
+    """Without recipe and query it runs recipe 1."""
+
+    def lro_extract(self, file_path: str, recipe: int | None = None, query: str | None = None, **more: Any) -> str:
+        return super().lro_extract(file_path, 1 if recipe is None and query is None else recipe, query, **more)
+
+
+# virtual
+
+
+@broken("12", says="the characters")
+class ranges_are_of_bytes(Extracting):
+    """Positions count bytes of UTF-8."""
+
+    def range_of(self, text: str, start: int, end: int) -> str:
+        return text.encode()[start:end].decode("utf-8", "replace")
+
+
+@broken("12", says="more than that")
+class ranges_include_their_end(Extracting):
+    """The character at the end is in the range."""
+
+    def range_of(self, text: str, start: int, end: int) -> str:
+        return text[start : end + 1]
+
+
+@broken("13", says="in whichever case")
+class a_search_is_case_sensitive(Extracting):
+    """Case always counts."""
+
+    def search(self, path: str, pattern: str, case_sensitive: bool) -> list[str]:
+        return super().search(path, pattern, case_sensitive=True)
+
+
+@broken("13", says="in this case only")
+class a_search_never_heeds_case(Extracting):
+    """Case never counts, also where it is asked for."""
+
+    def search(self, path: str, pattern: str, case_sensitive: bool) -> list[str]:
+        return super().search(path, pattern, case_sensitive=False)
+
+
+# scratchpad
+
+
+@broken("14", says="too_large")
+class cuts_what_is_too_large(Exploring):
+    """What is over the budget is cut off without a word."""
+
+    def bounded(self, text: str) -> str:
+        return text[:8000]
+
+
+@broken("14", says="too_large")
+class over_the_budget_is_an_error(Exploring):
+    """What is over the budget is refused as an error."""
+
+    def over(self, tokens: int) -> str:
+        raise BadArguments(f"{tokens} tokens are too many")
+
+
+@broken("15", says="the lines")
+class slices_count_from_zero(Exploring):
+    """The first line is 0."""
+
+    def tool_slice(self, file: str, start: int, end: int) -> str:
+        return "\n".join(self.lines(file)[start : end + 1])
+
+
+@broken("15", says="the lines")
+class slices_leave_their_end_out(Exploring):
+    """The last line is not part of it."""
+
+    def tool_slice(self, file: str, start: int, end: int) -> str:
+        return "\n".join(self.lines(file)[start - 1 : end - 1])
+
+
+@broken("16", says="the keys there are")
+class a_missing_key_is_told_alone(Exploring):
+    """It says that the key is not there, and no more."""
+
+    def missing(self, key: str, value: dict[str, Any]) -> str:
+        return "not found"
+
+
+@broken("17", says="no error for")
+class an_invalid_pattern_is_an_error(Exploring):
+    """It says that the pattern is none."""
+
+    def invalid(self, pattern: str) -> str:
+        raise BadArguments("no regular expression")

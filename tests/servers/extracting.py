@@ -14,6 +14,7 @@ from tests.servers.plain import RECIPES, BadArguments, Call, Server
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from tests.servers.plain import Record
@@ -74,7 +75,11 @@ class Extracting(Server):
         return self.extracted(short, arguments) if short in self.listed else super().call_tool(name, arguments)
 
     def extracted(self, name: str, arguments: dict[str, Any]) -> Record:
-        return self.text(self.bounded(getattr(self, name)(**arguments)))
+        return self.text(self.bounded(self.handler(name)(**arguments)))
+
+    def handler(self, name: str) -> Callable[..., str]:
+        """What answers the tool of this name."""
+        return getattr(self, name)
 
     def bounded(self, text: str) -> str:
         if len(text) > MOST:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from tests.servers.exploring import Exploring
 from tests.servers.extracting import PROFILE, Extracting
 from tests.servers.plain import BadArguments
 from tests.sound.catalogue import sound
@@ -34,7 +35,8 @@ class is_strict_and_prefixed(Extracting):
 
     def search(self, path: str, pattern: str, case_sensitive: bool) -> list[str]:
         lines = self.contents(path).splitlines()
-        return [line for line in lines if pattern.lower() in line.lower()]
+        fold = str if case_sensitive else str.lower
+        return [line for line in lines if fold(pattern) in fold(line)]
 
     def extracted(self, name: str, arguments: dict[str, Any]) -> Record:
         try:
@@ -53,3 +55,8 @@ class has_a_grep_of_its_own(Extracting):
 
     def extracted(self, name: str, arguments: dict[str, Any]) -> Record:
         return self.text("a file of the project")
+
+
+@sound("It is the plain one of another family, whose words for what is too large are a result.", profile=PROFILE)
+class explores_its_files(Exploring):
+    pass

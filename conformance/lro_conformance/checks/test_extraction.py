@@ -6,10 +6,11 @@ import json
 from collections.abc import Iterable
 
 from lro_conformance.calls import Call
-from lro_conformance.judge import Subjects, check
+from lro_conformance.judge import NotApplicable, Subjects, check
 from lro_conformance.reading_tools import TOOLS
 from lro_conformance.records import as_record, show
-from lro_conformance.trials.extraction import MARK, NOWHERE, Asked, Extraction
+from lro_conformance.trials.extraction import MARK, NOWHERE, Extraction
+from lro_conformance.trials.family_calls import Asked
 
 MOST = 100_000
 """Characters that no answer may exceed: about 25,000 tokens."""
@@ -25,7 +26,7 @@ def test_the_file_is_read(extraction: Extraction, see: Subjects) -> None:
             see.expect(
                 one.call.outcome == "offloaded" or (one.call.outcome == "inline" and wanted in one.call.text),
                 expected=f"{one.tool}: of {one.about} something with {show(wanted, 60)}",
-                observed=_told(one.call),
+                observed=told(one.call),
                 at=one,
             )
 
@@ -65,12 +66,10 @@ def test_a_refusal_is_an_error(extraction: Extraction, see: Subjects) -> None:
         if MARK in one.call.text or one.call.outcome == "offloaded":
             see.unseen(f"{one.about} is read or offloaded instead")
             continue
-        see.expect(
-            _refused(one.call), expected=f"{one.tool}: an error for {one.about}", observed=_told(one.call), at=one
-        )
+        see.expect(refused(one.call), expected=f"{one.tool}: an error for {one.about}", observed=told(one.call), at=one)
 
 
-def _refused(call: Call) -> bool:
+def refused(call: Call) -> bool:
     """An error of either kind, or a result that is an object with the key error, as one family has it."""
     if call.outcome == "error":
         return bool(call.text.strip() or call.reply.error)
@@ -83,6 +82,8 @@ def _refused(call: Call) -> bool:
 @check("LRO-EXTRACT-05")
 def test_a_query_reads_its_input_only(extraction: Extraction, see: Subjects) -> None:
     """A query has neither the environment nor any file but the one that it is asked of."""
+    if not extraction.reaching:
+        raise NotApplicable("no tool that the server lists takes a query")
     for one in _by_working_tools(extraction, extraction.reaching, see):
         read = next((text for text in (extraction.temp, MARK) if text in one.call.text), None)
         see.expect(
@@ -104,14 +105,14 @@ def test_values_are_no_program(extraction: Extraction, see: Subjects) -> None:
             continue
         if one.about == "a query that is an option":
             see.expect(
-                _refused(one.call), expected=f"{one.tool}: --version is no query", observed=_told(one.call), at=one
+                refused(one.call), expected=f"{one.tool}: --version is no query", observed=told(one.call), at=one
             )
         elif one.about == "a pattern that is an option":
             usual = answers[one.tool, "a pattern that is nowhere"]
             see.expect(
                 _without(one.call, "--version") == _without(usual, NOWHERE),
                 expected=f"{one.tool}: no line has --version, as none has {NOWHERE}: {show(usual.text, 60)}",
-                observed=_told(one.call),
+                observed=told(one.call),
                 at=one,
             )
         elif one.about.startswith("a keyword") and one.about not in _KNOWN:
@@ -122,7 +123,7 @@ def test_values_are_no_program(extraction: Extraction, see: Subjects) -> None:
             see.expect(
                 not any(id in one.call.text for id in ids),
                 expected=f"{one.about} finds nothing, as no record has it",
-                observed=_told(one.call),
+                observed=told(one.call),
                 at=one,
             )
 
@@ -141,7 +142,7 @@ def test_an_endless_query_is_stopped(extraction: Extraction, see: Subjects) -> N
         see.expect(
             one.call.outcome != "no answer",
             expected=f"{one.tool}: an answer to {one.about}",
-            observed=_told(one.call),
+            observed=told(one.call),
             at=one,
         )
 
@@ -172,7 +173,8 @@ def test_an_answer_is_never_offloaded(extraction: Extraction, see: Subjects) -> 
         )
 
 
-def _told(call: Call) -> str:
+def told(call: Call) -> str:
+    """What came of a call, in a line."""
     if call.reply.failure is not None:
         return call.reply.failure.detail
     return f"{call.outcome}: {show(call.reply.error or call.text, 160)}"

@@ -10,12 +10,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from lro_conformance.calls import Call, OfACall
+from lro_conformance.calls import Call
 from lro_conformance.judge import NotObserved
 from lro_conformance.lab import Bench, Lab, Settings
 from lro_conformance.operations import Operation
 from lro_conformance.reading_tools import PATTERN, QUERY, Listed, listed
 from lro_conformance.trials import trial
+from lro_conformance.trials.family_calls import Asked, Families, families
 from lro_conformance.trials.survey import Survey
 from lro_spec.naming import file_name, ulid_at
 
@@ -30,21 +31,6 @@ LARGE = 400_000
 WORD = "lroprobelarge"
 PATIENCE = 3
 """So many times the limit of a request is waited for a query that ought to be stopped."""
-
-
-@dataclass(frozen=True)
-class Asked(OfACall):
-    """One call of a tool that reads files."""
-
-    tool: str
-    """By the name that its document has for it."""
-    about: str
-    """What is tried, in a few words."""
-    call: Call
-
-    def evidence(self) -> str:
-        """What to look at: the call."""
-        return self.call.evidence()
 
 
 @dataclass(frozen=True)
@@ -81,6 +67,8 @@ class Extraction:
     """Queries and patterns that run for ever."""
     after: tuple[Asked, ...]
     """A little of the file once more, after that."""
+    families: Families
+    """What single families promise beside that."""
 
     @property
     def every(self) -> tuple[Asked, ...]:
@@ -103,7 +91,7 @@ def extraction(lab: Lab, survey: Survey) -> Extraction:
     tools = listed(survey.tools)
     with lab.bench(Settings(threshold_tokens=1 if survey.adjustable else None)) as bench:
         reader = _reader(bench, tools)
-        sources = [c for n in bench.operations for limit in (3, 2) for c in [_offloaded(bench, n, limit)] if c]
+        sources = [c for n in bench.operations for limit in (12, 2) for c in [_offloaded(bench, n, limit)] if c]
         if len(sources) < 2:
             raise NotObserved("fewer than two results could be offloaded, so there was nothing to read")
         source, other = sources[0], next((c for c in sources if c.filed[0].get("id") not in _ids(sources[0])), None)
@@ -124,6 +112,7 @@ def extraction(lab: Lab, survey: Survey) -> Extraction:
         spliced = list(reader.spliced(first, source))
         large = _large(bench, survey)
         flooding = () if large is None else reader.floods(_path(large))
+        own = families(reader.ask, {name: one.properties for name, one in tools.items()}, source, large)
         endless = tuple(reader.endless(_path(large or source)))
         after = reader.all_of(first, "the same file, after queries without an end", _id(source))
     return Extraction(
@@ -142,6 +131,7 @@ def extraction(lab: Lab, survey: Survey) -> Extraction:
         flooding=flooding,
         endless=endless,
         after=after,
+        families=own,
     )
 
 
@@ -165,7 +155,7 @@ def _ids(call: Call) -> set[Any]:
 
 def _large(bench: Bench, survey: Survey) -> Call | None:
     """A result of very many characters: one memory where it can be stored, or all that the server holds."""
-    memory = {"title": f"{WORD} of one line", "content": f"{WORD} " + "x" * LARGE}
+    memory = {"title": f"{WORD} 日本語 𝄞 of one line", "content": f"{WORD} " + "x" * LARGE}
     stored = bench.store(memory) is not None
     for name, operation in bench.operations.items():
         detail = next((d for d in ("full", "medium") if d in operation.details), None)
