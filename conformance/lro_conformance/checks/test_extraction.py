@@ -7,7 +7,6 @@ from collections.abc import Iterable
 
 from lro_conformance.calls import Call
 from lro_conformance.judge import NotApplicable, Subjects, check
-from lro_conformance.reading_tools import TOOLS
 from lro_conformance.records import as_record, show
 from lro_conformance.trials.extraction import MARK, NOWHERE, Extraction
 from lro_conformance.trials.family_calls import Asked
@@ -19,16 +18,13 @@ MOST = 100_000
 @check("LRO-EXTRACT-01")
 def test_the_file_is_read(extraction: Extraction, see: Subjects) -> None:
     """Each tool reads the file that it is asked for: what it answers is in that file."""
-    for source, asked in ((extraction.source, extraction.read), (extraction.other, extraction.again)):
-        for one in asked:
-            id = source.filed[0].get("id") if source is not None else None
-            wanted = TOOLS[one.tool].shows.replace("{id}", str(id))
-            see.expect(
-                one.call.outcome == "offloaded" or (one.call.outcome == "inline" and wanted in one.call.text),
-                expected=f"{one.tool}: of {one.about} something with {show(wanted, 60)}",
-                observed=told(one.call),
-                at=one,
-            )
+    for one, wanted in extraction.wanted():
+        see.expect(
+            one.call.outcome == "offloaded" or (one.call.outcome == "inline" and wanted in one.call.text),
+            expected=f"{one.tool}: of {one.about} something with {show(wanted, 60)}",
+            observed=told(one.call),
+            at=one,
+        )
 
 
 @check("LRO-EXTRACT-02")

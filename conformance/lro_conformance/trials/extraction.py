@@ -14,7 +14,7 @@ from lro_conformance.calls import Call
 from lro_conformance.judge import NotObserved
 from lro_conformance.lab import Bench, Lab, Settings
 from lro_conformance.operations import Operation
-from lro_conformance.reading_tools import PATTERN, QUERY, Listed, listed
+from lro_conformance.reading_tools import PATTERN, QUERY, TOOLS, Listed, listed
 from lro_conformance.trials import trial
 from lro_conformance.trials.family_calls import Asked, Families, families
 from lro_conformance.trials.survey import Survey
@@ -29,6 +29,8 @@ NOWHERE = "zzlroprobezz"
 LARGE = 400_000
 """Characters of the one memory that no answer may hold."""
 WORD = "lroprobelarge"
+MANY = 12
+"""Records of the file that recipes are tried on."""
 PATIENCE = 3
 """So many times the limit of a request is waited for a query that ought to be stopped."""
 
@@ -77,8 +79,15 @@ class Extraction:
         return (*self.read, *self.again, *tried, *self.flooding, *self.endless, *self.after)
 
     def works(self, tool: str) -> bool:
-        """Whether a tool reads the file that it ought to: else it is no merit that it reads no other."""
-        return any(one.tool == tool and one.call.outcome == "inline" for one in self.read)
+        """Whether a tool reads the files that it ought to: else it is no merit that it reads no other."""
+        asked = [(one, wanted) for one, wanted in self.wanted() if one.tool == tool]
+        return bool(asked) and all(one.call.outcome == "inline" and wanted in one.call.text for one, wanted in asked)
+
+    def wanted(self) -> Iterator[tuple[Asked, str]]:
+        """The calls for files of descriptors, with what of these stands in the answer."""
+        for source, asked in ((self.source, self.read), (self.other, self.again)):
+            for one in asked if source is not None else ():
+                yield one, TOOLS[one.tool].shows.replace("{id}", _id(source) if source is not None else "")
 
 
 def _lists_none(survey: Survey) -> str | None:
@@ -91,7 +100,7 @@ def extraction(lab: Lab, survey: Survey) -> Extraction:
     tools = listed(survey.tools)
     with lab.bench(Settings(threshold_tokens=1 if survey.adjustable else None)) as bench:
         reader = _reader(bench, tools)
-        sources = [c for n in bench.operations for limit in (12, 2) for c in [_offloaded(bench, n, limit)] if c]
+        sources = [c for n in bench.operations for limit in (3, MANY, 2) for c in [_offloaded(bench, n, limit)] if c]
         if len(sources) < 2:
             raise NotObserved("fewer than two results could be offloaded, so there was nothing to read")
         source, other = sources[0], next((c for c in sources if c.filed[0].get("id") not in _ids(sources[0])), None)
@@ -102,7 +111,9 @@ def extraction(lab: Lab, survey: Survey) -> Extraction:
         outside = [a for about, path in planted.outside for a in reader.all_of(path, about)]
         foreign = [a for about, path in planted.foreign for a in reader.all_of(path, about)]
         gone = [a for about, path in planted.gone for a in reader.all_of(path, about)]
-        deleted = next((c for c in reversed(sources) if c is not source and c is not other), None)
+        deleted = next(
+            (c for c in reversed(sources) if c is not source and c is not other and len(c.filed) < MANY), None
+        )
         if deleted is not None:
             os.unlink(deleted.file.path if deleted.file is not None else "")
             gone += reader.all_of(_path(deleted), "a file that was deleted", _id(deleted))
@@ -112,7 +123,8 @@ def extraction(lab: Lab, survey: Survey) -> Extraction:
         spliced = list(reader.spliced(first, source))
         large = _large(bench, survey)
         flooding = () if large is None else reader.floods(_path(large))
-        own = families(reader.ask, {name: one.properties for name, one in tools.items()}, source, large)
+        many = max((c for c in sources if c is not deleted), key=lambda call: len(call.filed))
+        own = families(reader.ask, {name: one.properties for name, one in tools.items()}, many, large)
         endless = tuple(reader.endless(_path(large or source)))
         after = reader.all_of(first, "the same file, after queries without an end", _id(source))
     return Extraction(

@@ -49,6 +49,8 @@ class Part:
 class Families:
     """Calls of the families that the server lists; empty for others."""
 
+    source: Call
+    """The call whose file is read, but by `ranges`."""
     numbered: tuple[ByNumber, ...] = ()
     undecided: tuple[Asked, ...] = ()
     """A recipe and a query, and neither of them."""
@@ -71,7 +73,7 @@ Ask = Callable[[str, str, str, Mapping[str, Any]], Asked]
 def families(ask: Ask, tools: Mapping[str, Mapping[str, Any]], source: Call, large: Call | None) -> Families:
     """Make the calls; *tools* has the properties of each tool that is listed, by the names of the documents."""
     text, path = _text(source), _path(source)
-    made = Families()
+    made = Families(source)
     if "recipe" in tools.get("lro_extract", {}):
         both = ask("lro_extract", "a recipe and a query", path, {"recipe": 1, "query": "."})
         neither = ask("lro_extract", "neither a recipe nor a query", path, {})
