@@ -31,14 +31,14 @@ SPELLINGS = ("compact", "python", "escaped", "indented", "spaced")
 
 
 @contextmanager
-def tiny() -> Generator[None]:
+def tiny(large: int = 2) -> Generator[None]:
     """Batches and pieces of a few bytes, so that a short result has many of them."""
     with (
         patch.multiple(arrays, _FIRST=40, _BATCH=60, _AROUND=400),
         patch.multiple(raw_text, _FIRST_PIECE=200, _PIECE=20),
         patch.object(json_lines, "_BATCH", 50),
         patch.object(tables, "_BATCH", 50),
-        patch.object(raw_result, "WORTH_IT", 2),
+        patch.object(raw_result, "WORTH_IT", large),
         patch.object(survey, "_WORTH_A_GUESS", 5),
     ):
         yield
@@ -61,7 +61,9 @@ def spelt(value: Any, spelling: str) -> str:
 def line_of(*texts: str, structured: str | None = None) -> bytearray:
     content = json.dumps([{"type": "text", "text": text} for text in texts], ensure_ascii=False)
     more = "" if structured is None else f',"structuredContent":{structured}'
-    return bytearray(f'{{"jsonrpc":"2.0","id":7,"result":{{"content":{content}{more},"isError":false}}}}'.encode())
+    return bytearray(
+        f'{{"jsonrpc":"2.0","id":7,"result":{{"content":{content}{more},"isError":false,"_meta":{{"a":1}}}}}}'.encode()
+    )
 
 
 def told(found: Shape) -> tuple[Any, ...]:
@@ -73,9 +75,9 @@ def told(found: Shape) -> tuple[Any, ...]:
         return lines, orjson.dumps(found.extra), fields(found.records), are_memories(found.records)
 
 
-def both_ways(line: bytearray) -> bool:
+def both_ways(line: bytearray, large: int = 2) -> bool:
     """Whether the line is taken raw; then it gives the same as in the general way."""
-    with tiny():
+    with tiny(large):
         raw = raw_result.read(line)
         seen = None if raw is None else told(raw.shape)
     if raw is None:
@@ -85,6 +87,9 @@ def both_ways(line: bytearray) -> bool:
     assert general is not None
     assert seen == told(general)
     assert estimate_of(raw.characters, raw.wide) == script_aware_estimate(text_of(result))
+    assert {
+        key: value for key, value in raw.message["result"].items() if key not in ("content", "structuredContent")
+    } == {key: value for key, value in result.items() if key not in ("content", "structuredContent")}
     return True
 
 
@@ -182,6 +187,21 @@ def test_texts_that_are_records(text: str) -> None:
 )
 def test_what_cannot_be_taken_so_is_left_to_the_general_way(line: bytearray) -> None:
     assert not both_ways(line)
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS)
+@pytest.mark.parametrize("items", [ITEMS, [{"a": 1.5, "b": 10**15}] * 30, ["one", "{", "字", *["1"] * 40]])
+def test_a_list_of_a_python_server_as_many_texts(items: list[Any], spelling: str) -> None:
+    texts = [item if isinstance(item, str) else spelt(item, spelling) for item in items]
+    assert both_ways(line_of(*texts), 800)
+    assert both_ways(line_of(*texts, structured=spelt({"result": items}, "python")), 800)
+    assert not both_ways(line_of(*texts, structured=spelt({"result": [*items[:-1], 5]}, "python")), 800)
+    assert not both_ways(line_of(*texts, structured=spelt({"result": items, "more": 1}, "python")), 800)
+
+
+def test_digits_stay_in_many_texts() -> None:
+    assert both_ways(line_of(*['{"a": 1.10, "b": 123456789012345678901234567890}'] * 30, '{"a":2}'), 800)
+    assert not both_ways(line_of(*['{"a": 1}'] * 30, '{"a":2,"a":3}'), 800)
 
 
 @pytest.mark.parametrize("text", [spelt(ITEMS, "indented"), table(60), "\n".join(JSONL)])

@@ -90,7 +90,7 @@ def test_the_same_records_as_the_general_way(pieces: list[str], both: bool, firs
 @pytest.mark.parametrize(
     "line",
     [
-        line_of(FILL, _meta={"a": 1}),
+        line_of(FILL, _meta={"lro-spec/results": {}}),
         line_of(FILL, structuredContent={"other": "text"}),
         line_of(FILL, both=True, structuredContent={"content": FILL + "x"}),
         line_of(FILL)[:-30],

@@ -101,7 +101,7 @@ def find(data: Text, start: int, stop: int) -> Array | None:
         place = data.find(b"[", place + 1, start + _AROUND)
         if place < 0:
             return None
-        found = _read(data, place, stop)
+        found = read(data, place, stop)
         if found is not None and stop - start - (found.stop - found.start) <= _AROUND:
             return found
     return None
@@ -128,7 +128,7 @@ def placed(tree: Any, mark: str, found: Array) -> Any:
     return tree
 
 
-def _read(data: Text, start: int, stop: int) -> Array | None:
+def read(data: Text, start: int, stop: int) -> Array | None:
     """The array that begins at a place, with every element looked at; None where it cannot be read so."""
     batches: list[_Batch] = []
     between: bytes | None = None

@@ -1,7 +1,7 @@
 """A result with one large payload, taken from the raw line: the payload is never parsed as a whole.
 
-What is large is cut out of the line (a text, an array in the structured content, or both), and only the skeleton that
-is left is parsed at once. Whatever is not this simple takes the general way.
+What is large is cut out of the line (a text or very many, an array in the structured content, or both), and only the
+skeleton that is left is parsed at once. Whatever is not this simple takes the general way.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ from typing import Any, cast
 
 import orjson
 
-from lro_reference import arrays, exact
+from lro_reference import arrays, exact, proxy_hint
 from lro_reference.arrays import Array
-from lro_reference.proxy import raw_text
+from lro_reference.proxy import raw_blocks, raw_text
+from lro_reference.proxy.raw_blocks import Blocks
 from lro_reference.proxy.raw_text import RawLines
 from lro_reference.shapes import LARGE, Shape, is_text, of_large, of_tree, repeated
 from lro_reference.tables import could_be_table
@@ -48,53 +49,98 @@ def read(line: bytearray) -> RawResult | None:
 
 
 def _read(line: bytearray) -> RawResult | None:
-    mark = secrets.token_hex(8)
-    text = raw_text.find(line, WORTH_IT // 2)
-    after = text[1] if text else 0
-    cuts = [text] if text else []
-    array: Array | None = None
-    if text and (again := raw_text.find_again(line, *text)) is not None:
-        cuts.append(again)
-    elif (place := line.find(_STRUCTURED, after)) >= 0:
-        array = arrays.find(line, place, len(line))
-    skeleton = bytearray()
-    start = 0
-    for cut_start, cut_end in cuts:
-        skeleton += line[start:cut_start] + mark.encode()
-        start = cut_end
-    if array is not None:
-        skeleton += line[start : array.start] + orjson.dumps("array" + mark)
-        start = array.stop
-    if not start or len(skeleton) + len(line) - start > _LARGEST_SKELETON:
-        return None
-    parsed = exact.parse(bytes(skeleton + line[start:]))
-    if not isinstance(parsed, dict):
-        return None
-    message = cast("dict[str, Any]", parsed)
-    found = message.get("result")
-    if not isinstance(found, dict) or "_meta" in found:
+    cuts = _cut(line)
+    message = cuts.message(line)
+    found = None if message is None else message.get("result")
+    if message is None or not isinstance(found, dict):
         return None
     result = cast("dict[str, Any]", found)
-    blocks = result.get("content")
-    texts = [block for block in cast("list[Any]", blocks) if is_text(block)] if isinstance(blocks, list) else []
-    if texts != ([{"type": "text", "text": mark}] if text else []):
+    if proxy_hint.has_told(result):
         return None
     structured = result.get("structuredContent")
-    if array is not None:
-        structured = arrays.placed(structured, "array" + mark, array)
-    if text is None:
-        return _of_structured(message, structured)
-    first = raw_text.beginning(line, *text).lstrip()
-    if not first or (array is not None and structured is None):
+    if cuts.array is not None:
+        structured = arrays.placed(structured, cuts.mark + "array", cuts.array)
+        if structured is None:
+            return None
+    content = result.get("content")
+    if cuts.blocks is not None:
+        result["content"] = []
+        return _of_blocks(message, Blocks(cuts.blocks), structured) if content == cuts.mark else None
+    texts = [block for block in cast("list[Any]", content) if is_text(block)] if isinstance(content, list) else []
+    if cuts.text is None:
+        return None if texts else _of_structured(message, structured)
+    if texts != [{"type": "text", "text": cuts.mark}]:
+        return None
+    start, end = cuts.text
+    first = raw_text.beginning(line, start, end).lstrip()
+    if not first:
         return None
     if first[0] in "[{" or could_be_table(first.rpartition("\n")[0]):  # in whole lines
-        plain = raw_text.plain(line, *text)
-        value = None if array is None else arrays.value(plain.text)
-        return _of_records(message, plain, value, _repeated(structured, mark, value))
-    extra = _repeated(structured, mark, None)
-    if extra is None or bytes(line[text[1] - 6 : text[1]]).lower() == rb"\u000a":  # how nobody ends a text
+        plain = raw_text.plain(line, start, end)
+        value = None if cuts.array is None else arrays.value(plain.text)
+        return _of_records(message, plain, value, _repeated(structured, cuts.mark, value))
+    extra = _repeated(structured, cuts.mark, None)
+    if extra is None or bytes(line[end - 6 : end]).lower() == rb"\u000a":  # how nobody ends a text
         return None
-    return _of_lines(message, RawLines(line, *text), extra)
+    return _of_lines(message, RawLines(line, start, end), extra)
+
+
+@dataclass(frozen=True, slots=True)
+class _Cuts:
+    """What is large in a line."""
+
+    mark: str
+    text: tuple[int, int] | None = None
+    """Where the inside of the first text is."""
+    again: tuple[int, int] | None = None
+    """Where it is once more."""
+    blocks: Array | None = None
+    """The content, where there are very many blocks."""
+    array: Array | None = None
+    """In the structured content."""
+
+    def message(self, line: bytearray) -> dict[str, Any] | None:
+        """The message with marks for what is cut out; None where too much is left. Raises `exact.InexactError`."""
+        places = [(*inside, self.mark) for inside in (self.text, self.again) if inside is not None]
+        if self.blocks is not None:
+            places.append((self.blocks.start, self.blocks.stop, f'"{self.mark}"'))
+        if self.array is not None:
+            places.append((self.array.start, self.array.stop, f'"{self.mark}array"'))
+        skeleton = bytearray()
+        after = 0
+        for start, stop, mark in places:
+            skeleton += line[after:start] + mark.encode()
+            after = stop
+        if not places or len(skeleton) + len(line) - after > _LARGEST_SKELETON:
+            return None
+        parsed = exact.parse(bytes(skeleton + line[after:]))
+        return cast("dict[str, Any]", parsed) if isinstance(parsed, dict) else None
+
+
+def _cut(line: bytearray) -> _Cuts:
+    mark = secrets.token_hex(8)
+    text = raw_text.find(line, WORTH_IT // 2)
+    again = None if text is None else raw_text.find_again(line, *text)
+    blocks = raw_blocks.find(line, WORTH_IT // 2) if text is None else None
+    after = text[1] if text else blocks.stop if blocks else 0
+    place = line.find(_STRUCTURED, after) if again is None else -1
+    array = arrays.find(line, place, len(line)) if place >= 0 else None
+    return _Cuts(mark, text, again, blocks, array)
+
+
+def _of_blocks(message: dict[str, Any], blocks: Blocks, structured: Any) -> RawResult | None:
+    match structured:
+        case None:
+            return RawResult(message, blocks.shape({}), blocks.characters, blocks.wide)
+        case dict():
+            members = list(cast("dict[str, Any]", structured).items())
+            key, items = members[0] if len(members) == 1 else ("", None)
+            if not isinstance(items, Array) or not blocks.are(items):
+                return None
+            shape = blocks.shape({"from": "both", "repeated": key, "structured": {}})
+            return RawResult(message, shape, blocks.characters, blocks.wide)
+        case _:
+            return None
 
 
 def _repeated(structured: Any, mark: str, value: Any) -> dict[str, Any] | None:
@@ -125,7 +171,7 @@ def _of_structured(message: dict[str, Any], structured: Any) -> RawResult | None
     if shape is None:
         return None
     found: list[Array] = []
-    around = orjson.dumps(structured, default=found.append)
+    around = orjson.dumps(orjson.loads(orjson.dumps(structured, default=found.append)))  # as a reader gets numbers
     characters, wide = characters_in_utf8(around) - len(b"null"), wide_in_utf8(around)
     for elements in found[0].loose():
         written = orjson.dumps(elements)

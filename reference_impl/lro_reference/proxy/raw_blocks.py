@@ -1,0 +1,87 @@
+"""A result of very many text blocks in a raw line: so Python servers send a list, a block for each item."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import chain
+from typing import Any
+
+import orjson
+
+from lro_reference import arrays, exact
+from lro_reference.arrays import Array
+from lro_reference.line_sources import Batched, BatchedLines, encoded
+from lro_reference.shapes import Shape
+from lro_spec.tokens import wide_characters
+
+_CONTENT = re.compile(rb'"content"\s*:\s*(?=\[)')
+
+
+def find(line: bytearray, least: int) -> Array | None:
+    """The blocks of a line's message, if they have so many bytes."""
+    key = _CONTENT.search(line)
+    found = None if key is None else arrays.read(line, key.end(), len(line))
+    return found if found is not None and len(found) > 1 and found.stop - found.start >= least else None
+
+
+class Blocks:
+    """Blocks that are nothing but text. Raises `ValueError` where one is more, or no block of text."""
+
+    def __init__(self, array: Array) -> None:
+        self._array = array
+        self.characters, self.wide = len(array) - 1, 0  # with a newline between two blocks
+        self._objects = self._exact = True
+        for text in chain.from_iterable(self._texts()):
+            self.characters += len(text)
+            self.wide += 0 if text.isascii() else wide_characters(text)
+            if self._objects:
+                self._look(text)
+
+    def _look(self, text: str) -> None:
+        data = text.encode()
+        value: Any = orjson.loads(data) if text.lstrip()[:1] == "{" else None
+        self._objects = isinstance(value, dict)
+        if self._objects and not exact.is_whole(value, data):
+            exact.parse(data)
+            self._exact = False
+
+    def are(self, items: Array) -> bool:
+        """Whether these are the items, each as JSON or as the text that it is."""
+        texts = chain.from_iterable(self._texts())
+        return len(items) == len(self._array) and all(
+            text == item or (not isinstance(item, str) and orjson.loads(text) == item)
+            for text, item in zip(texts, items, strict=True)
+        )
+
+    def shape(self, extra: dict[str, Any]) -> Shape:
+        """The records: the objects that the texts are, or else the texts."""
+        count = len(self._array)
+        if self._objects:
+            lines = BatchedLines(count, lambda: encoded(self._values(orjson.loads if self._exact else exact.parse)))
+            return Shape(lines, Batched(count, lambda: self._values(orjson.loads)), {"format": "blocks", **extra})
+        return Shape(
+            BatchedLines(count, lambda: encoded(self._numbered())),
+            Batched(count, self._numbered),
+            {"format": "texts", **extra},
+        )
+
+    def _values(self, parse: Any) -> Iterator[list[Any]]:
+        return ([parse(text) for text in texts] for texts in self._texts())
+
+    def _numbered(self) -> Iterator[list[dict[str, Any]]]:
+        first = 1
+        for texts in self._texts():
+            yield [{"n": n, "text": text} for n, text in enumerate(texts, first)]
+            first += len(texts)
+
+    def _texts(self) -> Iterator[list[str]]:
+        return ([_text(block) for block in batch] for batch in self._array.loose())
+
+
+def _text(block: Any) -> str:
+    match block:
+        case {"type": "text", "text": str(text), **more} if not more:
+            return text
+        case _:
+            raise ValueError("no block of text alone")
