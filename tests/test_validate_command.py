@@ -429,6 +429,23 @@ def test_with_its_output_closed_the_exit_code_still_tells(here: Path) -> None:
     assert (done.returncode, done.stderr) == (1, b"")
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="no other platform has such a device")
+@pytest.mark.parametrize("options", [["--max-findings", "0"], ["--format", "json"]])
+def test_a_full_disk_is_told_in_one_line(here: Path, options: list[str]) -> None:
+    (here / NAME).write_bytes(lines(HEADER, *({"id": n} for n in range(300))))
+    command = [sys.executable, "-m", "lro_conformance", "validate", NAME, *options]
+    with open("/dev/full", "wb") as full:
+        ended = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, timeout=60)
+    assert (ended.returncode, ended.stderr.count(b"\n")) == (3, 1)
+    assert ended.stderr.startswith(b"lro: the output could not be written")
+
+
+def test_a_profile_may_come_by_standard_input(here: Path, said: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    for text, code in ((b"# mine\n---\nserver: {command: [a]}\n", 0), (b"level: 9\n", 1), (b"other: 9\n", 2)):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text)))
+        assert said("-")[0] == code
+
+
 def test_sarif_tells_that_a_path_could_not_be_read(here: Path, said: Any) -> None:
     (here / NAME).write_bytes(GOOD)
     for paths, successful in ((["nothing", NAME], False), ([NAME], True)):

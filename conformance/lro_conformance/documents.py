@@ -21,6 +21,7 @@ from lro_spec.findings import Finding, Severity, from_schema, in_text, shown
 from lro_spec.header_rules import holds_memories, resembles_header
 from lro_spec.json_position import nearest_position
 from lro_spec.physical_lines import Readable
+from lro_spec.schemas import json_schema
 from lro_spec.streams import DamagedError, Peekable, plain_name, unpacked
 from lro_spec.strictjson import StrictJsonError, loads
 
@@ -34,6 +35,7 @@ _INLINE = "there is no descriptor in this reply: the result was not offloaded"
 _LOOK = 64 * 1024
 _NEAR = 30
 _MOST_LINES = 20
+_MOST_COMMENTS = 200
 _PREFIXES = tuple(f"{text.file_prefix}-" for text in EDITIONS.values())
 _OF_MEMORIES = {"memory_type", "namespace", "title", "content", "created", "provenance"}
 _TELLING: tuple[tuple[bytes, Kind], ...] = (
@@ -234,6 +236,8 @@ def _kind_of(path: str, stream: Peekable) -> Kind:
     top = top or _object(stream.peek(MAX_DOCUMENT_BYTES))
     if top is None:
         told: Kind | None = next((kind for word, kind in _TELLING if word in start), None)
+        if told is None and _looks_like_profile(start):
+            told = "profile"
         if told is None:
             raise UnknownKindError(f"{path}: no JSON object, so its kind cannot be told: name it with --kind")
         return told
@@ -251,6 +255,13 @@ def _kind_of(path: str, stream: Peekable) -> Kind:
     if "offloaded" in top or "file_path" in top or "jq_recipes" in top:
         return "descriptor"
     raise UnknownKindError(f"{path}: no descriptor, header, file, profile or report as far as one sees: use --kind")
+
+
+def _looks_like_profile(start: bytes) -> bool:
+    """Whether the first line that is no comment is a key of a profile, in YAML."""
+    lines = (line.strip() for line in start.split(b"\n", _MOST_COMMENTS))
+    first = next((line for line in lines if line and not line.startswith((b"#", b"---"))), b"")
+    return first.partition(b":")[0].decode("utf-8", "replace") in json_schema("profile")["properties"]
 
 
 def _object(data: bytes) -> dict[str, Any] | None:

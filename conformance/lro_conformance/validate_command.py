@@ -59,7 +59,7 @@ def validate(
 
     from lro_conformance.chosen_paths import NothingFoundError, chosen
     from lro_conformance.documents import Document, UnknownKindError
-    from lro_conformance.report.findings import Telling
+    from lro_conformance.report.findings import Telling, UnreadableError
     from lro_conformance.report.meter import Meter
     from lro_conformance.report.text import one_line
     from lro_spec.editions import edition
@@ -86,12 +86,10 @@ def validate(
                     click.echo(f"lro validate: {problem}", err=True)
                 else:
                     telling.skipped += 1
-            except BrokenPipeError:  # nothing of the document's: whoever read our output has enough
-                raise
-            except OSError as problem:
+            except UnreadableError as problem:
                 telling.unread += 1
                 meter.hide()
-                click.echo(f"lro validate: {one_line(each.path)}: {problem.strerror or problem}", err=True)
+                click.echo(f"lro validate: {one_line(each.path)}: {problem}", err=True)
     if not telling.documents and not telling.unread:
         raise Misuse(f"nothing of LRO in {', '.join(paths)}: {telling.skipped} files of another kind passed over")
     telling.end()

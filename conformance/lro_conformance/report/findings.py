@@ -20,6 +20,10 @@ _BEHIND = 2
 """Findings are sorted and cut when there are so many times as many as are shown."""
 
 
+class UnreadableError(Exception):
+    """A document cannot be read; the message says why."""
+
+
 class Telling:
     """Tells the findings of documents, one document after the other, and sums up at the end.
 
@@ -48,7 +52,10 @@ class Telling:
         self._form = _FORMS[form](stream)
 
     def tell(self, document: Document) -> None:
-        """Reads a document and tells what is wrong with it. What its reading raises, comes through."""
+        """Reads a document and tells what is wrong with it.
+
+        Raises `UnreadableError`, `UnknownKindError`, and `OSError` where what is told cannot be written.
+        """
         for finding in self._chosen(document):
             self._before()
             self._form.finding(finding.path or document.path, finding)
@@ -104,10 +111,13 @@ class Telling:
         self.rules[rule] += number
 
     def _counted(self, document: Document) -> Iterator[Finding]:
-        for finding in document.findings():
-            self._count(finding.rule, finding.severity)
-            self._wrong.add(finding.path or document.path)
-            yield finding
+        try:
+            for finding in document.findings():
+                self._count(finding.rule, finding.severity)
+                self._wrong.add(finding.path or document.path)
+                yield finding
+        except OSError as problem:
+            raise UnreadableError(problem.strerror or str(problem)) from problem
 
     def _chosen(self, document: Document) -> Iterator[Finding]:
         found = self._counted(document)
