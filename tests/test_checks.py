@@ -12,7 +12,8 @@ import pytest
 from lro_conformance.checks.test_naming import CLOCK_S
 from lro_conformance.judge import checks, judge
 from lro_conformance.report.model import CheckResult
-from lro_conformance.trials.cleanup import DAY, Cleaning, Decoy, Planted
+from lro_conformance.trials.cleanup import Cleaning, Decoy, Planted
+from lro_conformance.trials.planting import DAY
 from lro_conformance.verdicts import Verdict
 from lro_spec.naming import parse_file_name
 
@@ -302,7 +303,8 @@ def cleanup(set_ttl: Cleaning | None = None, **other: Any) -> Made:
 
 
 def own(*left: str, **other: Any) -> Made:
-    known = {"aged_gone": True, "fresh_stays": None, "triggered": True, "waited_s": 8.0, "cleanups": 3}
+    known: dict[str, Any] = {"stopped_by": (), "late": None}
+    known |= {"aged_gone": True, "fresh_stays": None, "triggered": True, "waited_s": 8.0, "cleanups": 3}
     return Made(**{"paths": ("/out/a", "/out/b"), "left": left, "gone": not left, **known, **other})
 
 

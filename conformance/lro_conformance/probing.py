@@ -23,7 +23,8 @@ from lro_conformance.profile import Cleanup, Profile, Setting
 from lro_conformance.profile import Operation as NamedOperation
 from lro_conformance.records import as_record
 from lro_conformance.seeds import corpus
-from lro_conformance.trials.cleanup import DAY, TTL, Cleaning, clean
+from lro_conformance.trials.cleanup import TTL, Cleaning, clean
+from lro_conformance.trials.planting import DAY
 from lro_conformance.wire import Run
 
 SETTINGS = ("threshold_tokens", "output_dir", "enabled", "ttl_seconds")

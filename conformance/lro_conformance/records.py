@@ -112,13 +112,18 @@ def lost_or_changed(inline: Record, filed: Record, volatile: Iterable[Path]) -> 
         if any(path[: len(v)] == v for v in skip):
             continue
         here, there = _get(inline, path), _get(filed, path)
-        if _empty(here) and _empty(there):
+        if _empty(here) and _empty(there) and not _pruned(path, here, there):
             continue
         one_sided = _MISSING in (here, there)
         if one_sided and path[0] not in MEMORY_FIELDS:
             continue
         found.append(path)
     return found
+
+
+def _pruned(path: Path, here: object, there: object) -> bool:
+    """Whether something empty was left out of the extensions, whose fields are others' business: empty is a value."""
+    return path[0] == "extensions" and len(path) > 1 and here is not None and there is _MISSING
 
 
 def tells_of(text: str, records: Iterable[Record]) -> bool:

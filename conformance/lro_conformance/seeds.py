@@ -104,6 +104,29 @@ def delicate() -> Memory:
     }
 
 
+ROUGH_WORD = "xiphosuran"
+"""The word of `rough`."""
+
+
+@cache
+def rough() -> Memory:
+    """A memory with values that some stores refuse: control characters, deep objects, empty values."""
+    deep: Any = ["bottom"]
+    for level in range(12):
+        deep = {f"level {level}": deep} if level % 2 else [deep]
+    return {
+        **_memory(random.Random(4), 0),
+        "id": "5d1e3c7a-0f52-4b8e-9a63-1c2f70b4d803",
+        "title": f"{ROUGH_WORD} in the rough",
+        "content": f"{ROUGH_WORD}: before\u0000after \u0001 \u001f \u007f \ufeff end",
+        "extensions": {
+            "x-deep": deep,
+            "x-empty": {"text": "", "list": [], "object": {}},
+            "x-list": ["", [], {}, None, 0, False],
+        },
+    }
+
+
 def odd(word: str) -> Memory:
     """A memory that is found by `odd_query` of this *word*: its content has the query as it stands."""
     query = odd_query(word)

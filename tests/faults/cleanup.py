@@ -246,7 +246,7 @@ class ttl_setting_is_read_as_minutes(Converting):
         return ttl * 60
 
 
-@fault("LRO-CFG-03", says="with a TTL of 600 s a file 300 s old stays", proves=1, also=("LRO-CLN-03",))
+@fault("LRO-CFG-03", says="with a TTL of 172800 s a file 86400 s old stays", proves=1)
 class ttl_setting_is_read_as_milliseconds(Converting):
     """A thousand times too short."""
 
@@ -254,7 +254,7 @@ class ttl_setting_is_read_as_milliseconds(Converting):
         return ttl / 1000
 
 
-@fault("LRO-CFG-03", says="with a TTL of 600 s a file 300 s old stays", proves=1, also=("LRO-CLN-03",))
+@fault("LRO-CFG-03", says="with a TTL of 172800 s a file 86400 s old stays", proves=1)
 class ttl_setting_is_read_as_microseconds(Converting):
     """A million times too short: a file is as good as expired when it is written, but for the default TTL."""
 
@@ -268,3 +268,88 @@ class ttl_setting_has_a_floor_of_five_minutes(Converting):
 
     def converted(self, ttl: float) -> float:
         return max(300, ttl)
+
+
+@fault("LRO-CFG-03", says="a file 86400 s old stays", proves=1)
+class ttl_setting_is_taken_without_its_days(Converting):
+    """`timedelta.seconds` in place of `total_seconds()`: what is left of two days is nothing."""
+
+    def converted(self, ttl: float) -> float:
+        return ttl % 86_400
+
+
+@fault("LRO-CFG-03", says="a file 86400 s old stays", proves=1)
+class ttl_setting_has_a_ceiling_of_an_hour(Converting):
+    """What is set for longer is cut to the default, and nobody is told."""
+
+    def converted(self, ttl: float) -> float:
+        return min(3600, ttl)
+
+
+@fault("LRO-CLN-03", says="though it was read just now", proves=1)
+class expires_by_the_last_use(Server):
+    """Whoever reads a file puts off its end."""
+
+    def created_at(self, path: str) -> float:
+        return max(super().created_at(path), os.lstat(path).st_atime)
+
+
+@fault("LRO-CLN-03", says="in a zone far from UTC", proves=1)
+class cleans_up_by_local_time(Server):
+    """Files are named by UTC, and weighed against a clock of local time."""
+
+    def is_expired(self, path: str, now: float) -> bool:
+        return super().is_expired(path, now + time.localtime(now).tm_gmtoff)
+
+
+@fault("LRO-CLN-03", says="went with it", proves=1)
+class takes_its_files_along_at_the_end(Remembering):
+    """What this process wrote is deleted when it ends."""
+
+    def serve(self) -> None:
+        super().serve()
+        for path in self.own:
+            with suppress(OSError):
+                os.remove(path)
+
+
+@fault("LRO-CLN-03", says="is there after a start", proves=1)
+class begins_with_an_empty_folder(Server):
+    """What an earlier process wrote is deleted at the start, however fresh."""
+
+    def started(self) -> None:
+        if os.path.isdir(self.output_dir()):
+            for path in self.candidates():
+                os.remove(path)
+
+
+@fault("LRO-CLN-01", says="stand beside them", proves=1)
+class cleanup_stops_at_a_name_without_a_ulid(Server):
+    """An exception that ends the run before anything is deleted."""
+
+    def cleanup(self, now: float) -> list[str]:
+        names = [os.path.basename(path).partition(".")[0] for path in self.candidates()]
+        if any(self.ulid_time(name.rpartition("-")[2]) is None for name in names):
+            return []
+        return super().cleanup(now)
+
+
+@fault("LRO-CLN-05", says="still there", proves=3)
+class tells_the_expiry_of_every_file_it_sees(Server):
+    """An event for each file of the folder, whether it is deleted or not."""
+
+    def is_expired(self, path: str, now: float) -> bool:
+        gone = super().is_expired(path, now)
+        if not gone:
+            self.expired(path)
+        return gone
+
+
+@fault("LRO-CLN-05", says="a few seconds old", proves=3)
+class tells_the_expiry_when_it_writes(Server):
+    """The event is emitted when the time to live begins."""
+
+    def offload(self, call: Call) -> str:
+        path = super().offload(call)
+        self.expired(path)
+        return path

@@ -126,6 +126,44 @@ class leaves_out_extensions(Rewriting):
         return {k: v for k, v in record.items() if k != "extensions"}
 
 
+@fault("LRO-FILE-10", says="\\\\u0000", proves=0)
+class loses_nul_in_files(Rewriting):
+    """U+0000 ends a text where C writes it, so it is taken out first."""
+
+    def written(self, record: Record) -> Record:
+        return self.everywhere(record, lambda text: text.replace("\0", ""))
+
+
+@fault("LRO-FILE-10", says="x-deep", proves=0)
+class cuts_what_is_deeper_than_six(Rewriting):
+    """A writer with a bound for its recursion, that nobody met before."""
+
+    def written(self, record: Record) -> Record:
+        return {key: self.cut(value, 6) for key, value in record.items()}
+
+    def cut(self, value: Any, depth: int) -> Any:
+        if not isinstance(value, (dict, list)):
+            return value
+        if not depth:
+            return None
+        if isinstance(value, list):
+            return [self.cut(v, depth - 1) for v in value]
+        return {k: self.cut(v, depth - 1) for k, v in value.items()}
+
+
+@fault("LRO-FILE-10", says="x-empty", proves=0)
+class leaves_out_what_is_empty(Rewriting):
+    """Empty texts, lists and objects are dropped at every depth."""
+
+    def written(self, record: Record) -> Record:
+        return {key: self.filled(value) for key, value in record.items()}
+
+    def filled(self, value: Any) -> Any:
+        if not isinstance(value, dict):
+            return value
+        return {k: self.filled(v) for k, v in value.items() if v not in ("", [], {})}
+
+
 @fault("LRO-FILE-10", says="confidence", proves=0)
 class rounds_confidence_to_tenths(Rewriting):
     """0.85 becomes 0.8."""

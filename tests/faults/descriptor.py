@@ -240,6 +240,14 @@ class structured_content_holds_the_records(Answering):
         return {**result, "structuredContent": self.inline_value(call)}
 
 
+@fault("LRO-DESC-11", says="beside the descriptor", proves=0)
+class payload_stands_in_meta(Server):
+    """Everything is there twice: in the file, and in `_meta` of the result."""
+
+    def offloaded(self, call: Call, path: str) -> Record:
+        return {**super().offloaded(call, path), "_meta": {"example.org/results": call.records}}
+
+
 @fault("LRO-DESC-11", says="structuredContent", proves=0)
 class text_and_structured_content_differ(Answering):
     """The counts of the two are one apart."""

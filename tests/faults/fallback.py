@@ -69,6 +69,26 @@ class fallback_returns_everything(Server):
         return super().truncated(call, warning)
 
 
+@fault("LRO-ERR-02", says="10 records", proves=2)
+class fallback_keeps_ten(Server):
+    """The first ten, whatever their size and the threshold."""
+
+    def fitting(self, call: Call) -> int:
+        return 10
+
+
+@fault("LRO-ERR-02", says="whole, within", proves=2)
+class fallback_is_weighed_at_light_detail(Server):
+    """What fits is counted as it were at another level than the one that is returned."""
+
+    def fitting(self, call: Call) -> int:
+        light = [self.record_line(self.at_detail(memory, "light")) for memory in call.found]
+        kept = len(light)
+        while kept and self.estimate(light[:kept]) > self.settings.threshold:
+            kept -= 1
+        return kept
+
+
 @fault("LRO-ERR-02", says="whole, within", proves=2)
 class fallback_keeps_more_than_fits(Server):
     """Two and a half times the threshold."""
@@ -152,6 +172,15 @@ class failure_event_has_another_name(Server):
 
     def write_failed(self, call: Call, problem: OSError) -> None:
         self.emit("OffloadFailed", "warning", error=str(problem))
+
+
+@fault("LRO-ERR-04", says="results were written", proves=2)
+class every_write_is_told_as_a_failure(Server):
+    """The event is emitted before the write, in case that it fails."""
+
+    def offload(self, call: Call) -> str:
+        self.emit("OffloadWriteFailed", "warning", error="", operation=call.operation)
+        return super().offload(call)
 
 
 @fault("LRO-ERR-05", says="no descriptor, as there is no file", proves=2, also=("LRO-ERR-02", "LRO-ERR-03"))

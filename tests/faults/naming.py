@@ -319,3 +319,35 @@ class same_arguments_share_a_file(Server):
         self.names: dict[str, str] = getattr(self, "names", {})
         key = f"{call.operation} {sorted(call.arguments.items())}"
         return self.names.setdefault(key, super().file_name(call))
+
+
+@fault("LRO-NAME-03", says="from the call", proves=0, also=("LRO-CLN-03",))
+class ulids_tell_when_the_process_began(Server):
+    """The time is taken once; only the random part is new each time."""
+
+    def started(self) -> None:
+        self.born = super().ulid()[:10]
+
+    def ulid(self) -> str:
+        return self.born + super().ulid()[10:]
+
+
+@fault("LRO-FILE-07", says="an ISO 8601 time between", proves=0)
+class headers_tell_when_the_process_began(Server):
+    """The time is taken once, for all headers."""
+
+    def started(self) -> None:
+        self.born = time.time()
+
+    def timestamp(self, now: float) -> str:
+        return super().timestamp(self.born)
+
+
+@fault("LRO-REC-13", says="as in another descriptor", proves=1)
+class descriptions_move_on_from_call_to_call(Server):
+    """The descriptions of recipes 4 to 7 go round, a place for each call."""
+
+    def programs(self) -> Sequence[tuple[str, str]]:
+        known = list(super().programs())
+        turned = [(known[3 + (place + self.calls) % 4][0], known[3 + place][1]) for place in range(4)]
+        return [*known[:3], *turned, *known[7:]]

@@ -81,6 +81,25 @@ class expires_by_the_header(Server):
             return self.changed_at(path)
 
 
+@sound("it sets local time, and dates headers back in UTC")
+class expires_by_a_header_in_local_time(Server):
+    def timestamp(self, now: float) -> str:
+        return time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(now))
+
+    def created_at(self, path: str) -> float:
+        try:
+            with open(path, encoding="utf-8") as file:
+                return time.mktime(time.strptime(loads(file.readline())["timestamp"], "%Y-%m-%dT%H:%M:%S"))
+        except (ValueError, KeyError, TypeError):
+            return self.changed_at(path)
+
+
+@sound("it wants the second of writing in the header")
+class headers_tell_the_minute(Server):
+    def timestamp(self, now: float) -> str:
+        return time.strftime("%Y%m%dT%H%M+0000", time.gmtime(now))
+
+
 @sound("it dates files back by their names alone")
 class expires_by_the_time_of_change(Server):
     def created_at(self, path: str) -> float:

@@ -6,10 +6,14 @@ import json
 from collections import Counter
 from pathlib import Path
 
+from lro_conformance.checks.events import events_in
 from lro_conformance.judge import NotObserved, Subjects, check
-from lro_conformance.trials.cleanup import DAY, SHORT_TTL, Cleaning, Cleanup, operation_of
+from lro_conformance.records import show
+from lro_conformance.trials.cleanup import LONG_TTL, SHORT_TTL, Cleaning, Cleanup
 from lro_conformance.trials.defaults import HOUR, Defaults
 from lro_conformance.trials.lasting import Lasting
+from lro_conformance.trials.planting import OLD_S, operation_of
+from lro_conformance.trials.survey import Survey
 from lro_spec.editions import Edition
 
 
@@ -30,6 +34,14 @@ def test_expired_files_go(cleanup: Cleanup, defaults: Defaults, see: Subjects) -
     if own is not None and not own.gone and cleans_at_all and not (by_age(cleanup.set_ttl) and own.aged_gone):
         see.unseen("the server cleans up, but not by the TTL that was set")
         own = None
+    if own is not None and own.gone and own.stopped_by:
+        see.expect(
+            holds=False,
+            expected=f"expired files go though {', '.join(own.stopped_by)} stand beside them",
+            observed="some are still there, however often cleanup ran; without such names they went",
+            at=own,
+        )
+        return
     if own is not None and not own.gone and not own.triggered:
         raise NotObserved("nothing that sets cleanup off is known, and a restart did not (profile: cleanup)")
     if own is not None:
@@ -70,9 +82,64 @@ def test_files_last(lasting: Lasting, see: Subjects) -> None:
 
 
 @check("LRO-CLN-03")
+def test_sessions_leave_fresh_files(cleanup: Cleanup, see: Subjects) -> None:
+    """A fresh file outlives the process that wrote it, and the start of another."""
+    sessions = cleanup.sessions
+    if sessions is None:
+        raise NotObserved(cleanup.reason or "no folder of the server's own to look at")
+    see.expect(
+        sessions.at_start is None,
+        expected="a file of an earlier process, a minute old, is there after a start",
+        observed=f"{sessions.at_start} was deleted",
+        at=sessions,
+    )
+    see.expect(
+        not sessions.at_end,
+        expected=f"with ttl_seconds = {LONG_TTL} files of a few seconds are there when the server has ended",
+        observed=f"{', '.join(sessions.at_end)} went with it",
+        at=sessions,
+    )
+
+
+@check("LRO-CLN-03")
+def test_age_counts_from_creation(cleanup: Cleanup, defaults: Defaults, see: Subjects) -> None:
+    """Reading a file does not put off its end, and local time far from UTC neither puts it off nor brings it on."""
+    for cleaning in (cleanup.set_ttl, defaults.cleaning):
+        read = cleaning.read if cleaning is not None else None
+        if cleaning is None or read is None:
+            continue
+        if any(p.gone for p in cleaning.planted if p.age_s == read.age_s and p.operation == read.operation):
+            see.expect(
+                read.gone,
+                expected="a file written 40 days ago goes, though it was read just now",
+                observed="it is still there; another one went, which was not",
+                at=cleaning,
+            )
+    cleaning = cleanup.set_ttl
+    if cleaning is None or cleaning.takes_fresh or not by_age(cleaning):
+        see.unseen("files are not deleted by their age under the TTL that was set")
+        return
+    for planted in (p for p in cleaning.planted if p.near and p.operation not in spared(cleanup, defaults)):
+        goes = planted.age_s > LONG_TTL
+        see.expect(
+            planted.gone == goes,
+            expected=f"in a zone far from UTC, with ttl_seconds = {LONG_TTL}, a file {planted.age_s} s old "
+            + ("goes" if goes else "stays"),
+            observed="it is still there" if goes else "it was deleted",
+            at=cleaning,
+        )
+
+
+@check("LRO-CLN-03")
 def test_fresh_files_stay(cleanup: Cleanup, defaults: Defaults, see: Subjects) -> None:
     """A file younger than the TTL stays, even while others expire."""
-    for cleaning in (cleanup.set_ttl, defaults.cleaning):
+    here = (cleanup.set_ttl, cleanup.own)
+    if _by_the_setting(cleanup, defaults):
+        see.unseen(
+            "files go too early only under the TTL that was set, so that this is the setting's doing (LRO-CFG-03)"
+        )
+        here = (None, None)
+    for cleaning in (here[0], defaults.cleaning):
         for path, gone in cleaning.own if cleaning is not None else ():
             see.expect(
                 not gone,
@@ -80,7 +147,7 @@ def test_fresh_files_stay(cleanup: Cleanup, defaults: Defaults, see: Subjects) -
                 observed="it was deleted",
                 at=cleaning,
             )
-    own = cleanup.own
+    own = here[1]
     if own is not None and own.fresh_stays is not None:
         see.expect(
             own.fresh_stays,
@@ -108,11 +175,15 @@ def test_many_fresh_files_stay(cleanup: Cleanup, see: Subjects) -> None:
 def test_files_of_earlier_processes_go(cleanup: Cleanup, defaults: Defaults, see: Subjects) -> None:
     """Cleanup scans the folder: expired files that an earlier process wrote go too."""
     cleanings = [c for c in (cleanup.set_ttl, defaults.cleaning) if c is not None]
-    if not any(p.gone for c in cleanings for p in c.planted) and not (cleanup.own is not None and cleanup.own.gone):
+    scans = any(p.gone for c in cleanings for p in c.planted)
+    if not scans and not (cleanup.own is not None and cleanup.own.gone):
         raise NotObserved("the server deletes nothing at all")
     kept = spared(cleanup, defaults)
     for cleaning in cleanings:
-        for old in (p for p in cleaning.planted if p.age_s >= DAY and p.operation not in kept):
+        if scans and cleaning.ttl_s is not None and not any(p.gone for p in cleaning.planted):
+            see.unseen("the server cleans up, but not by the TTL that was set (LRO-CFG-03)")
+            continue
+        for old in (p for p in cleaning.planted if p.age_s >= OLD_S and p.operation not in kept):
             see.expect(
                 old.gone,
                 expected=f"the scan finds {old.path.name}, 40 days old, and deletes it",
@@ -123,12 +194,10 @@ def test_files_of_earlier_processes_go(cleanup: Cleanup, defaults: Defaults, see
 
 @check("LRO-CFG-03")
 def test_ttl_setting(cleanup: Cleanup, defaults: Defaults, see: Subjects) -> None:
-    """ttl_seconds takes effect: with 600 a file of 300 seconds stays and one of 1200 goes; with 2 an own file goes."""
+    """ttl_seconds takes effect: with two days a file of one day stays and one of four goes; with 2 an own file goes."""
     if cleanup.reason is not None:
         raise NotObserved(cleanup.reason)
-    # That fresh files go only under this TTL is the setting's doing; that they always do is another fault (LRO-CLN-03).
-    usual, kept = defaults.cleaning, spared(cleanup, defaults)
-    only_here = usual is not None and any(p.gone for p in usual.planted) and not usual.takes_fresh
+    kept, only_here = spared(cleanup, defaults), _by_the_setting(cleanup, defaults)
     if cleanup.set_ttl is not None and cleanup.set_ttl.takes_fresh and not only_here:
         raise NotObserved(_FRESH_TOO)
     others_clean = any(p.gone for c in (cleanup.set_ttl, defaults.cleaning) if c is not None for p in c.planted)
@@ -144,9 +213,19 @@ def test_ttl_setting(cleanup: Cleanup, defaults: Defaults, see: Subjects) -> Non
     _by_ages(cleaning, cleaning.ttl_s or 0, kept, see)
 
 
+def _by_the_setting(cleanup: Cleanup, defaults: Defaults) -> bool:
+    """Whether files go too early only under the TTL that was set; that they always do is another fault (LRO-CLN-03)."""
+    usual, here = defaults.cleaning, cleanup.set_ttl
+    if here is None or usual is None or not any(p.gone for p in usual.planted) or usual.takes_fresh:
+        return False
+    return here.takes_fresh or any(p.gone and p.age_s <= LONG_TTL // 2 for p in here.planted)
+
+
 def by_age(cleaning: Cleaning | None) -> bool:
     """Whether files went and stayed by the TTL that was set."""
-    return cleaning is not None and all(p.gone == (p.age_s > (cleaning.ttl_s or 0)) for p in cleaning.planted)
+    if cleaning is None:
+        return False
+    return all(p.gone == (p.age_s > (cleaning.ttl_s or 0)) for p in cleaning.planted if not p.near)
 
 
 def spared(cleanup: Cleanup, defaults: Defaults) -> frozenset[str]:
@@ -155,14 +234,14 @@ def spared(cleanup: Cleanup, defaults: Defaults) -> frozenset[str]:
     That is no matter of ages, nor of whether the folder is scanned: it is LRO-CLN-01.
     """
     scans = [c for c in (cleanup.set_ttl, defaults.cleaning) if c is not None]
-    old = [p for c in scans for p in c.planted if p.age_s >= DAY]
+    old = [p for c in scans for p in c.planted if p.age_s >= OLD_S]
     gone = {p.operation for p in old if p.gone}
     left = {operation_of(Path(p).name) for p in cleanup.own.left} if cleanup.own is not None else set[str]()
     return frozenset(left & {p.operation for p in old} - gone if gone else ())
 
 
 def _by_ages(cleaning: Cleaning, ttl_s: int, but: frozenset[str], see: Subjects) -> None:
-    for planted in (p for p in cleaning.planted if p.age_s < DAY):
+    for planted in (p for p in cleaning.planted if p.age_s < OLD_S and not p.near):
         goes = planted.age_s > ttl_s
         if planted.operation in but:
             see.unseen("files of this operation are spared at any age (LRO-CLN-01)")
@@ -211,6 +290,32 @@ def test_expiry_is_told(cleanup: Cleanup, defaults: Defaults, text: Edition, see
             observed=f"{most} events",
             at=cleaning,
         )
+
+
+@check("LRO-CLN-05")
+def test_no_expiry_is_told_of_what_stays(survey: Survey, cleanup: Cleanup, defaults: Defaults, see: Subjects) -> None:
+    """No OffloadFileExpired event names a file that is still there, or comes where no file is old enough."""
+    for cleaning in (c for c in (cleanup.set_ttl, defaults.cleaning) if c is not None):
+        there = [p.path.name for p in cleaning.planted if not p.gone] + [
+            Path(p).name for p, gone in cleaning.own if not gone
+        ]
+        named = next((n for n in there if any(n in e for e in cleaning.events)), None)
+        if named is not None and any(p.gone for p in cleaning.planted):
+            see.expect(
+                holds=False,
+                expected="OffloadFileExpired events of deleted files only",
+                observed=f"one of {named}, which is still there",
+                at=cleaning,
+            )
+    false = events_in(survey, "OffloadFileExpired")
+    if false and all(c.output_dir is not None for c in survey.files):
+        see.expect(
+            holds=False,
+            expected="no OffloadFileExpired event where every file is a few seconds old and the TTL is the default",
+            observed=show(false[0], 200),
+            at=survey.files[0],
+        )
+    see.unseen("no event that tells what did not happen")
 
 
 @check("LRO-HARD-04")

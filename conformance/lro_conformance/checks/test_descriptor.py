@@ -12,7 +12,7 @@ from lro_conformance.calls import Call
 from lro_conformance.checks.test_file import readable
 from lro_conformance.judge import Subjects, check
 from lro_conformance.readings import level_of
-from lro_conformance.records import show
+from lro_conformance.records import as_record, show
 from lro_conformance.trials.survey import Survey
 from lro_spec.editions import Edition
 from lro_spec.line_schemas import is_vacuous, lines_violating, schema_problem
@@ -294,7 +294,7 @@ def payload_beside(call: Call) -> str | None:
     """A record of the file that stands in the result beside the descriptor's own fields; None when there is none."""
     known = {"offloaded", "summary", "file_path", "line_schema", "jq_recipes", "guidance"}
     rest = {k: v for k, v in call.descriptor.items() if k not in known}
-    text = (call.found.around if call.found is not None else "") + show(rest, 10_000_000)
+    text = (call.found.around if call.found is not None else "") + show([rest, *_beside_content(call)], 10_000_000)
     strings = [
         (str(r.get("id")), s) for r in call.filed for s in (r.get("content"), r.get("title")) if isinstance(s, str)
     ]
@@ -304,6 +304,18 @@ def payload_beside(call: Call) -> str | None:
         return f"the ids of {len(several)} records stand beside it"
     long = next((i for i, s in strings if len(s) >= 60 and s[:60] in text), None)
     return f"the text of record {long} stands beside it" if long is not None else None
+
+
+def _beside_content(call: Call) -> list[object]:
+    """What a result and its blocks carry beside their texts: ``_meta``, and members of the server's own."""
+    result = call.result or {}
+    content: object = result.get("content")
+    blocks = [as_record(b) for b in cast("list[object]", content)] if isinstance(content, list) else []
+    usual = {"content", "structuredContent"}
+    return [
+        {k: v for k, v in result.items() if k not in usual},
+        *({k: v for k, v in b.items() if k not in ("text", "resource")} for b in blocks),
+    ]
 
 
 @check("LRO-DESC-12")

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any, cast
 
 from lro_conformance.calls import Call
+from lro_conformance.checks.events import events_in
 from lro_conformance.judge import Subjects, check
 from lro_conformance.readings import follows_detail, is_honest, tokens_per_character
 from lro_conformance.records import Record, as_record, at_path, by_id, lost_or_changed, show, size, value_at
@@ -70,7 +71,7 @@ def _not_truncated(failing: Failing) -> str | None:
     smallest = min(map(size, failing.known.values()), default=0) * tokens_per_character(failing.original)
     if not records and smallest < failing.threshold / 4:
         return f"none, though one of {smallest:.0f} tokens would fit"
-    tokens = sum(map(size, records)) * tokens_per_character(failing.original)
+    tokens = failing.weighed or sum(map(size, records)) * tokens_per_character(failing.original)
     if tokens > ROOM * failing.threshold + 16:
         return f"{len(records)} records of about {tokens:.0f} tokens"
     for key, record in by_id(records).items():
@@ -203,6 +204,20 @@ def test_failure_is_told(fallback: Fallback, see: Subjects) -> None:
             observed=f"an event without details: {show(failing.events[0], 200)}" if failing.events else "no event",
             at=failing,
         )
+
+
+@check("LRO-ERR-04")
+def test_no_failure_is_told_of_a_success(survey: Survey, see: Subjects) -> None:
+    """No OffloadWriteFailed event comes where every result was written."""
+    false = events_in(survey, "OffloadWriteFailed")
+    if false and survey.files and len(survey.files) == len(survey.answered):
+        see.expect(
+            holds=False,
+            expected=f"no OffloadWriteFailed event, as all of {len(survey.files)} results were written",
+            observed=show(false[0], 200),
+            at=survey.files[0],
+        )
+    see.unseen("no event that tells what did not happen")
 
 
 def _details(event: str) -> str:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from datetime import UTC, datetime
+from collections.abc import Callable, Iterator
 from typing import Any, cast
 
 from lro_conformance.calls import Among, Call, Line, is_header
+from lro_conformance.checks.stamps import late, stamped
 from lro_conformance.judge import Subjects, check
 from lro_conformance.readings import (
     comparable,
@@ -20,15 +20,12 @@ from lro_conformance.readings import (
     volatile,
 )
 from lro_conformance.records import by_id, id_of, is_blank, lost_or_changed, show, value_at
+from lro_conformance.trials.cleanup import Cleanup
 from lro_conformance.trials.edges import Edges
 from lro_conformance.trials.folders import Folders
 from lro_conformance.trials.survey import EDGE_LIMIT, Inline, Survey
 from lro_spec.editions import Edition
 from lro_spec.record_rules import CORE
-from lro_spec.timestamps import moments
-
-CLOCK_S = 2.0
-"""How far a time may lie outside of the call, in seconds: some write whole seconds only, some take the time early."""
 
 
 @check("LRO-FILE-01")
@@ -178,42 +175,19 @@ def test_header_count(survey: Survey, see: Subjects) -> None:
 @check("LRO-FILE-07")
 def test_header_timestamp(survey: Survey, see: Subjects) -> None:
     """The header's timestamp is ISO 8601 and tells when the file was written."""
-    _stamped(survey.files, see)
+    stamped(survey.files, see)
 
 
 @check("LRO-FILE-07")
 def test_header_timestamp_minds_its_zone(folders: Folders, see: Subjects) -> None:
     """So it does where local time is seven hours ahead of UTC: Z is UTC, and an offset is the one of the time."""
-    _stamped((c for c in folders.stranger if c.file is not None and c.file.problem is None), see)
+    stamped((c for c in folders.stranger if c.file is not None and c.file.problem is None), see)
 
 
-def _stamped(calls: Iterable[Call], see: Subjects) -> None:
-    for call in (c for c in calls if _text(c.header.get("timestamp"))):
-        said = str(call.header["timestamp"])
-        meant = [m.timestamp() for m in moments(said, call.local)]
-        low, high = call.started - CLOCK_S, call.ended + CLOCK_S
-        see.expect(
-            any(low <= m <= high for m in meant),
-            expected=f"an ISO 8601 time between {_iso(call.started)} and {_iso(call.ended)} (± {CLOCK_S:.0f} s)",
-            observed=show(said) + (_ahead(meant[0], call) if meant else ", which is not ISO 8601"),
-            at=call,
-        )
-
-
-def _ahead(moment: float, call: Call) -> str:
-    return f", {in_local_time(moment, call)}" if in_local_time(moment, call) else ""
-
-
-def in_local_time(moment: float, call: Call) -> str:
-    """What to say of a stamp that tells local time where it should tell UTC; nothing of any other."""
-    ahead = call.utc_offset_s
-    if not ahead or not call.started - CLOCK_S <= moment - ahead <= call.ended + CLOCK_S:
-        return ""
-    return f"local time, which is {ahead / 3600:+g} h from UTC in this server (TZ={call.start.env.get('TZ', '')})"
-
-
-def _iso(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")
+@check("LRO-FILE-07")
+def test_header_timestamp_goes_on(cleanup: Cleanup, see: Subjects) -> None:
+    """So it does when the server has run for some seconds."""
+    stamped(late(cleanup), see)
 
 
 @check("LRO-FILE-08")

@@ -8,9 +8,10 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from lro_conformance.calls import Among, Call
-from lro_conformance.checks.test_file import CLOCK_S, in_local_time
+from lro_conformance.checks.stamps import CLOCK_S, in_local_time, late
 from lro_conformance.judge import Subjects, check
 from lro_conformance.records import show
+from lro_conformance.trials.cleanup import Cleanup
 from lro_conformance.trials.folders import Folders
 from lro_conformance.trials.survey import Survey
 from lro_spec.editions import Edition
@@ -56,6 +57,12 @@ def test_ulid_tells_the_time(survey: Survey, text: Edition, see: Subjects) -> No
 def test_ulid_knows_no_zone(folders: Folders, text: Edition, see: Subjects) -> None:
     """So it does where local time is seven hours ahead of UTC: a ULID counts from 1970 in UTC."""
     _timed((c for c in folders.stranger if c.file is not None and c.file.problem is None), text, see)
+
+
+@check("LRO-NAME-03")
+def test_ulid_goes_on(cleanup: Cleanup, text: Edition, see: Subjects) -> None:
+    """So it does when the server has run for some seconds."""
+    _timed(late(cleanup), text, see)
 
 
 def _timed(calls: Iterable[Call], text: Edition, see: Subjects) -> None:

@@ -24,9 +24,10 @@ from lro_conformance.lab import LIMIT, Bench
 from lro_conformance.readings import comparable, rules, volatile
 from lro_conformance.records import Record, by_id, id_of, lost_or_changed, show, value_at
 from lro_conformance.reproducing import of_cleaning
-from lro_conformance.trials.cleanup import DAY, TTL, Cleanup, clean_up, plant
+from lro_conformance.trials.cleanup import TTL, Cleanup, clean_up
 from lro_conformance.trials.edges import Edges
 from lro_conformance.trials.live import Live
+from lro_conformance.trials.planting import DAY, OLD_S, plant
 from lro_conformance.trials.recipes import Recipes, Try, attempt, commands_of, right, roles, without_path
 from lro_conformance.trials.survey import Inline, Survey
 from lro_spec.editions import Edition
@@ -324,11 +325,11 @@ def test_any_other_name_stays(live: Live, survey: Survey, cleanup: Cleanup, text
         call, folder, template = _folder(bench, name, text)
         ours = rf"{text.file_prefix}-.*\.jsonl"
         made = [folder / n for n in names if not re.fullmatch(ours, n) and n not in (".", "..")]
-        past = time.time() - 40 * DAY
+        past = time.time() - OLD_S
         for path in made:
             path.write_bytes(template)
             os.utime(path, (past, past))
-        old = plant(folder, template, 40 * DAY, name, text.name)
+        old = plant(folder, template, OLD_S, name, text.name)
         clean_up(bench, [old])
         gone = [p.name for p in made if not p.exists()]
         for path in made:
@@ -338,8 +339,7 @@ def test_any_other_name_stays(live: Live, survey: Survey, cleanup: Cleanup, text
         if not gone:
             return True
         said = f"ttl_seconds: {TTL}\nfiles: {show(names, 500)}"
-        decoys = [(p, "name") for p in made]
-        script = of_cleaning(call, bench.cleaned, planted=[(40 * DAY, name)], decoys=decoys)
+        script = of_cleaning(call, bench.cleaned, planted=[(OLD_S, name)], decoys=[(p, "name") for p in made])
         return Miss(f"{show(gone[0])} is left alone", "it was deleted", said, script, call.location())
 
     endings = st.sampled_from([".jsonl", ".json", ".jsonl.1", "", ".JSONL"])

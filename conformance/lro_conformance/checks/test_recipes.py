@@ -8,7 +8,7 @@ from typing import Any, cast
 from lro_conformance.calls import Call
 from lro_conformance.judge import Subjects, check
 from lro_conformance.records import show
-from lro_conformance.trials.recipes import Command, Recipes, Try, hides
+from lro_conformance.trials.recipes import Command, Recipes, Try, hides, without_path
 from lro_spec.editions import Edition
 from lro_spec.pipeline import UNDERSTOOD
 from lro_spec.plain_readers import file_read
@@ -170,6 +170,31 @@ def test_recipes_are_well_formed(recipes: Recipes, text: Edition, see: Subjects)
             at=one,
         )
     _none(recipes, see)
+
+
+@check("LRO-REC-13")
+def test_descriptions_stay_with_their_commands(recipes: Recipes, see: Subjects) -> None:
+    """A command does not bear the description that another command has in another descriptor."""
+    known: dict[str, object] = {}
+    for own in _by_text(recipes):
+        known = known or {text: one.description for text, one in own.items()}
+        for text, one in own.items():
+            others = [t for t, described in known.items() if described == one.description]
+            see.expect(
+                text not in known or not others or text in others,
+                expected=f"{show(known.get(text))}, as in another descriptor, for {show(text, 120)}",
+                observed=f"{show(one.description)}, which is there for {show(others[0] if others else '', 120)}",
+                at=one,
+            )
+    _none(recipes, see)
+
+
+def _by_text(recipes: Recipes) -> list[dict[str, Command]]:
+    """The commands of each descriptor by their texts, but for the file's name."""
+    found: dict[int, dict[str, Command]] = {}
+    for one in (c for c in recipes.commands if c.pipeline is not None):
+        found.setdefault(id(one.call), {})[without_path(one)] = one
+    return list(found.values())
 
 
 def _counted(recipes: Recipes) -> Iterator[tuple[Call, int]]:

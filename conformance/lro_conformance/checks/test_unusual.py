@@ -10,7 +10,7 @@ from lro_conformance.judge import NotObserved, Subjects, check
 from lro_conformance.lab import LIMIT
 from lro_conformance.readings import died, volatile
 from lro_conformance.records import Record, at_path, lost_or_changed, show
-from lro_conformance.seeds import DELICATE_WORD, OTHER_WORD, WORD, delicate
+from lro_conformance.seeds import DELICATE_WORD, OTHER_WORD, ROUGH_WORD, WORD, delicate, rough
 from lro_conformance.trials.corpus import Seeded
 from lro_conformance.trials.folders import CLIENT, Folders
 from lro_conformance.trials.survey import Disabled, Inline, Survey
@@ -114,19 +114,36 @@ def test_long_texts_are_untouched(seeded: Seeded, see: Subjects) -> None:
 @check("LRO-FILE-10")
 def test_delicate_values_are_untouched(inline: Inline, seeded: Seeded, see: Subjects) -> None:
     """Decomposed letters, compatibility letters, exact fractions and nulls stand in the file as they do inline."""
-    filed, shown = _with(DELICATE_WORD, seeded.delicate_filed), _with(DELICATE_WORD, seeded.delicate)
-    if not filed or not shown or seeded.delicate_filed is None:
+    seen = _compare(inline, delicate(), DELICATE_WORD, seeded.delicate_filed, seeded.delicate, see)
+    if not seen:
         raise NotObserved("the one memory with such values could not be had both inline and in a file")
-    skip = volatile(inline, seeded.delicate_filed.operation)
-    given = [k for k in delicate() if k not in ("id", "created", "modified") and k in shown and k in filed]
+
+
+@check("LRO-FILE-10")
+def test_rough_values_are_untouched(inline: Inline, seeded: Seeded, see: Subjects) -> None:
+    """So do U+0000 and other control characters, objects twelve levels deep, and what is empty within extensions."""
+    if not _compare(inline, rough(), ROUGH_WORD, seeded.rough_filed, seeded.rough, see):
+        raise NotObserved("the server did not take the one memory with such values, or does not show it")
+
+
+def _compare(
+    inline: Inline, memory: Record, word: str, filed_by: Call | None, shown_by: Call | None, see: Subjects
+) -> bool:
+    """Expect of each field of a memory that a file has it as it is inline; False where it is not in both."""
+    filed, shown = _with(word, filed_by), _with(word, shown_by)
+    if not filed or not shown or filed_by is None:
+        return False
+    skip = volatile(inline, filed_by.operation)
+    given = [k for k in memory if k not in ("id", "created", "modified") and k in shown and k in filed]
     for key in given:
         wrong = lost_or_changed({key: shown[key]}, {key: filed[key]}, skip)
         see.expect(
             not wrong,
             expected=f"/{'/'.join(wrong[0])} is {_coded(at_path(shown, wrong[0]))}, as inline" if wrong else "",
             observed=_coded(at_path(filed, wrong[0])) if wrong else "",
-            at=seeded.delicate_filed,
+            at=filed_by,
         )
+    return True
 
 
 @check("LRO-FILE-09")

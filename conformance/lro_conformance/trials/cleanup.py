@@ -2,34 +2,33 @@
 
 from __future__ import annotations
 
-import json
 import os
-import re
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, cast
 
 from lro_conformance.calls import Call, OfACall
 from lro_conformance.judge import NotObserved
 from lro_conformance.lab import OPERATIONS, Bench, Lab, Settings
 from lro_conformance.reproducing import of_cleaning
 from lro_conformance.trials import trial
+from lro_conformance.trials.planting import DAY, OLD_S, operation_of, plant, plant_decoys
 from lro_conformance.trials.survey import Survey
-from lro_spec.editions import DEFAULT_EDITION
 from lro_spec.editions import edition as edition_named
-from lro_spec.naming import file_name, ulid_at
 
-DAY = 86_400
 TTL = 600
-"""The TTL, in seconds, of the run that checks that the setting is respected."""
+"""The TTL, in seconds, under which property checks try the ages of files."""
+LONG_TTL = 2 * DAY
+"""The TTL of the run that checks that the setting is respected. A count of seconds in a day begins anew before it."""
+NEAR_S = 3 * 3600
+"""How far from it some files lie on both sides: less than what local time there differs from UTC."""
 SHORT_TTL = 2
 """Seconds; more than one, so that a server whose times have whole seconds does not take a fresh file for an old one."""
 CROWD = 200
 """How many fresh files are planted for a call that has no business with them."""
+STRANGE = ("0", "recall-", "recall-0", "x")
+"""What stands for operation and ULID in names that match the pattern, and tell no time."""
 PATIENCE_S = 8.0
 """How long an expired file may stay when every look sets the cleanup off anew; a sound server needs one look."""
 
@@ -41,6 +40,8 @@ class Planted:
     path: Path
     age_s: int
     gone: bool
+    near: bool = False
+    """Whether its age is so near to the TTL that a mistaken time zone counts."""
 
     @property
     def operation(self) -> str:
@@ -78,6 +79,8 @@ class Cleaning:
     """The id of the request that set cleanup off; None where it was none."""
     told: tuple[str, ...] = ()
     """What else was said then that names a planted file."""
+    read: Planted | None = None
+    """One more old file, which has been read just now."""
 
     @property
     def takes_fresh(self) -> bool:
@@ -127,6 +130,10 @@ class Expiry(OfACall):
     cleanups: int
     trigger: int | None = None
     """The id of the last request that set cleanup off; None where it was none."""
+    stopped_by: tuple[str, ...] = ()
+    """Names that tell no time, where files of a minute's age were left beside them, though one went without them."""
+    late: Call | None = None
+    """A call at the end, when the process itself was older than the TTL."""
 
     def reproducer(self) -> str:
         """A command for bash that makes a file, waits for the TTL to pass, and cleans up."""
@@ -159,6 +166,21 @@ class Crowd:
 
 
 @dataclass(frozen=True)
+class Sessions(OfACall):
+    """Fresh files of one process of the server, and the start or the end of another."""
+
+    call: Call
+    at_start: str | None
+    """The name of a file of an earlier process that the start took away."""
+    at_end: tuple[str, ...]
+    """The names of files that the server's end took away."""
+
+    def evidence(self) -> str:
+        """What to look at."""
+        return self.call.evidence()
+
+
+@dataclass(frozen=True)
 class Cleanup:
     """All cleanups of the run."""
 
@@ -166,9 +188,10 @@ class Cleanup:
     set_ttl: Cleaning | None
     own: Expiry | None
     reason: str | None
+    sessions: Sessions | None = None
 
 
-@trial("cleanup under a TTL of ten minutes, and of two seconds")
+@trial("cleanup under a TTL of two days, and of two seconds")
 def cleanup(lab: Lab, survey: Survey) -> Cleanup:
     """Set the TTL and look what cleanup deletes."""
     if not survey.files:
@@ -177,14 +200,34 @@ def cleanup(lab: Lab, survey: Survey) -> Cleanup:
         return Cleanup(None, None, None, "the server's TTL cannot be set (profile: settings.ttl_seconds)")
     threshold = 1 if survey.adjustable else None
     name = survey.files[0].operation
-    with lab.bench(Settings(threshold_tokens=threshold, ttl_seconds=TTL)) as bench:
-        lab.step("cleanup", f"ttl_seconds = {TTL}")
-        crowd = _crowd(bench, name)
-        set_ttl = clean(bench, TTL, (TTL // 2, 2 * TTL), lambda: bench.call(name))
+    crowd, set_ttl, sessions = _long(lab, Settings(threshold_tokens=threshold, ttl_seconds=LONG_TTL), survey.files[0])
     with lab.bench(Settings(threshold_tokens=threshold, ttl_seconds=SHORT_TTL)) as bench:
         lab.step("cleanup", f"ttl_seconds = {SHORT_TTL}")
         own = _own(bench, name, [n for n in survey.operations if n != name and survey.offloads(n)])
-    return Cleanup(crowd, set_ttl, own, None)
+    return Cleanup(crowd, set_ttl, own, None, sessions)
+
+
+def _long(lab: Lab, settings: Settings, known: Call) -> tuple[Crowd | None, Cleaning | None, Sessions | None]:
+    """Clean up under the long TTL, far from UTC, with a file of an earlier process in the folder from the start."""
+    earlier: list[Path] = []
+    name, file = known.operation, known.file
+
+    def prepare(folder: Path) -> None:
+        folder.mkdir()
+        if file is not None:
+            earlier.append(plant(folder, file.data, 60, name, lab.convention(file.path)))
+
+    with lab.bench(settings, prepare=prepare, abroad=True) as bench:
+        lab.step("cleanup", f"ttl_seconds = {LONG_TTL}")
+        crowd = _crowd(bench, name)
+        taken = next((p.name for p in earlier if not p.exists()), None)
+        near = (LONG_TTL - NEAR_S, LONG_TTL + NEAR_S)
+        set_ttl = clean(bench, LONG_TTL, (LONG_TTL // 2, 2 * LONG_TTL), lambda: bench.call(name), near)
+    if crowd is None or bench.output_dir is None:  # elsewhere other servers may clean up, by a TTL of their own
+        return crowd, set_ttl, None
+    left = [path for path, gone in set_ttl.own if not gone] if set_ttl is not None else []
+    at_end = tuple(os.path.basename(path) for path in left if not os.path.lexists(path))
+    return crowd, set_ttl, Sessions(crowd.call, taken, at_end)
 
 
 def _crowd(bench: Bench, name: str) -> Crowd | None:
@@ -203,24 +246,30 @@ def _crowd(bench: Bench, name: str) -> Crowd | None:
     return Crowd(call, len(names), tuple(n for n in names if n not in there))
 
 
-def clean(bench: Bench, ttl_s: int | None, ages: Sequence[int], make: Callable[[], Call]) -> Cleaning | None:
-    """Plant files of these ages beside decoys and an own file, set cleanup off, and look; None without an own file."""
+def clean(
+    bench: Bench, ttl_s: int | None, ages: Sequence[int], make: Callable[[], Call], near: Sequence[int] = ()
+) -> Cleaning | None:
+    """Plant files of these ages, and of others *near* to the TTL, beside decoys and an own file, set cleanup off, and
+    look; None without an own file."""
     calls = [c for c in (make(), make()) if c.file is not None and c.file.problem is None]
     if not calls or calls[0].file is None or bench.output_dir is None:
         return None
     template, folder = calls[0].file.data, Path(os.path.dirname(calls[0].file.path))
     operation, convention = calls[0].operation, bench.lab.convention(calls[0].file.path)
     known = edition_named(convention).operations or OPERATIONS
-    planted = [(plant(folder, template, age, operation, convention), age) for age in (*ages, 40 * DAY)]
-    planted += [(plant(folder, template, 40 * DAY, n, convention), 40 * DAY) for n in known if n != operation]
+    planted = [(plant(folder, template, age, operation, convention), age) for age in (*ages, *near, OLD_S)]
+    planted += [(plant(folder, template, OLD_S, n, convention), OLD_S) for n in known if n != operation]
+    read = plant(folder, template, OLD_S, operation, convention)
+    os.utime(read, (time.time(), read.stat().st_mtime))
     decoys = plant_decoys(folder, bench.workdir, template, operation, convention)
-    clean_up(bench, [p for p, age in planted if age > (ttl_s or edition_named(convention).default_ttl_seconds)])
+    due = [p for p, age in planted if age > (ttl_s or edition_named(convention).default_ttl_seconds)]
+    clean_up(bench, [*due, read])
     said = bench.said()
     events = [s for s in said if "OffloadFileExpired" in s]
     named = [s for s in said if any(p.name in s for p, _ in planted)]
     return Cleaning(
         ttl_s=ttl_s,
-        planted=tuple(Planted(p, age, not p.exists()) for p, age in planted),
+        planted=tuple(Planted(p, age, not p.exists(), age in near) for p, age in planted),
         decoys=tuple(Decoy(p, kind, not os.path.lexists(p)) for p, kind in decoys),
         own=tuple((c.file.path, not os.path.exists(c.file.path)) for c in calls if c.file is not None),
         events=tuple(events),
@@ -228,6 +277,7 @@ def clean(bench: Bench, ttl_s: int | None, ages: Sequence[int], make: Callable[[
         call=calls[0],
         trigger=bench.cleaned,
         told=tuple(s for s in named if s not in events),
+        read=Planted(read, OLD_S, not read.exists()),
     )
 
 
@@ -254,104 +304,6 @@ def clean_up(bench: Bench, due: Sequence[Path]) -> None:
         time.sleep(0.25)  # what it deletes besides, and what it says of it, comes late, too
 
 
-def plant(folder: Path, template: bytes, age_s: float, operation: str, edition: str = DEFAULT_EDITION) -> Path:
-    """A complete file like the server's own, back-dated by *age_s* in name, header and modification time."""
-    when = datetime.now(UTC) - timedelta(seconds=age_s)
-    path = folder / file_name(operation, edition=edition, ulid=ulid_at(when))
-    path.write_bytes(backdated(template, when, operation))
-    path.chmod(0o600)
-    os.utime(path, (when.timestamp(), when.timestamp()))
-    return path
-
-
-def operation_of(name: str) -> str:
-    """The operation in the name of a file; empty where there is none."""
-    return name.split("-")[1] if name.count("-") > 1 else ""
-
-
-def backdated(template: bytes, when: datetime, operation: str) -> bytes:
-    """The file as one of this operation, with the header's timestamp moved to *when*, written as it was before."""
-    first, _, rest = template.partition(b"\n")
-    with suppress(ValueError):
-        value = json.loads(first)
-        header = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
-        if isinstance(header.get("timestamp"), str):
-            header["timestamp"] = _like(header["timestamp"], when)
-            header |= {"operation": operation} if "operation" in header else {}
-            first = json.dumps(header, ensure_ascii=False).encode()
-    return first + b"\n" + rest
-
-
-def _like(sample: str, when: datetime) -> str:
-    offset = re.search(r"(Z|[+-]\d\d:?\d\d)$", sample)
-    suffix = offset.group(0) if offset else ""
-    if suffix not in ("", "Z"):
-        sign = -1 if suffix[0] == "-" else 1
-        digits = suffix[1:].replace(":", "")
-        when = when + sign * timedelta(hours=int(digits[:2]), minutes=int(digits[2:]))
-    return when.strftime("%Y-%m-%dT%H:%M:%S") + suffix
-
-
-def plant_decoys(folder: Path, workdir: Path, template: bytes, operation: str, edition: str) -> list[tuple[Path, str]]:
-    """Old things that do not match the pattern, are not files directly in the folder, or lie behind a link."""
-    past = datetime.now(UTC) - timedelta(days=40)
-    prefix = edition_named(edition).file_prefix
-
-    def another() -> str:
-        return file_name(operation, edition=edition, ulid=ulid_at(past))
-
-    name = another()
-    names = [
-        *(
-            f"{name}.bak",
-            f"x{name}",
-            f".{name}",
-            f"{name}~",
-            name.replace(".jsonl", ".json"),
-            name.replace(".jsonl", ""),
-        ),
-        *(
-            "notes.txt",
-            "data.jsonl",
-            "README",
-            f"{prefix}.db",
-            f"{prefix}.jsonl",
-            "other-recall.jsonl",
-            f"{prefix}_recall.jsonl",
-        ),
-        name.replace(f"{prefix}-", f"{prefix[:-1]}-"),
-        name.replace(f"{prefix}-", f"my-{prefix}-"),
-    ]
-    made = [(folder / n, "name") for n in dict.fromkeys(names)]
-    made = [(path, kind) for path, kind in made if not os.path.lexists(path)]
-    for path, _ in made:
-        path.write_bytes(template)
-    below = folder / "archive"
-    below.mkdir(exist_ok=True)
-    made.append((below / another(), "subfolder"))
-    made[-1][0].write_bytes(template)
-    directory = folder / another()
-    directory.mkdir()
-    made.append((directory / "keep.txt", "folder"))
-    made[-1][0].write_bytes(b"keep\n")
-    outside = workdir / "elsewhere"
-    outside.mkdir(exist_ok=True)
-    target = outside / another()
-    target.write_bytes(template)
-    made.append((target, "symlink"))
-    link = folder / another()
-    link.symlink_to(target)
-    linked = workdir / "linked"
-    linked.mkdir(exist_ok=True)
-    made.append((linked / another(), "symlink"))
-    made[-1][0].write_bytes(template)
-    (folder / "shortcut").symlink_to(linked, target_is_directory=True)
-    stamp = past.timestamp()
-    for path in [p for p, _ in made] + [link]:
-        os.utime(path, (stamp, stamp), follow_symlinks=False)
-    return made
-
-
 def _own(bench: Bench, name: str, others: Sequence[str]) -> Expiry | None:
     """Watch files of the server's own expire: two of one operation, and one of each of the *others*."""
     first = [bench.call(name, limit=limit) for limit in (5, 4)]
@@ -372,18 +324,32 @@ def _own(bench: Bench, name: str, others: Sequence[str]) -> Expiry | None:
         if not left or waited > PATIENCE_S:
             aged_gone = not aged.exists()
             aged.unlink(missing_ok=True)
-            stays = None if left else _fresh_stays(bench, name)
+            late = bench.call(name, limit=3)
+            stays, strange = (None, ()) if left else _once_more(bench, late, aged_gone)
             known, call = bench.has_trigger, made[left[0]] if left else first[0]
-            return Expiry(call, tuple(paths), tuple(left), aged_gone, stays, known, waited, cleanups, bench.cleaned)
+            return Expiry(
+                call, tuple(paths), tuple(left), aged_gone, stays, known, waited, cleanups, bench.cleaned, strange, late
+            )
         time.sleep(0.25)
 
 
-def _fresh_stays(bench: Bench, name: str) -> bool | None:
-    """Whether a new file outlives a cleanup of a process that is older than the TTL; None when that took too long."""
-    begun = time.monotonic()
-    call = bench.call(name, limit=3)
+def _once_more(bench: Bench, late: Call, aged_gone: bool) -> tuple[bool | None, tuple[str, ...]]:
+    """Whether the file of a *late* call outlives a cleanup of a process that is older than the TTL, None when that took
+    too long; and what stops that cleanup: names that tell no time, where files of a minute's age stay beside them."""
+    begun, file = time.monotonic(), late.file
+    if file is None or file.problem is not None:
+        return None, ()
+    folder, convention = Path(os.path.dirname(file.path)), bench.lab.convention(file.path)
+    prefix = edition_named(convention).file_prefix
+    strange = [folder / f"{prefix}-{word}.jsonl" for word in STRANGE] if aged_gone else []
+    for path in strange:
+        path.write_bytes(b"" if path.name.endswith("0.jsonl") else b"no header\n")
+        os.utime(path, (0, 0))
+    aged = [plant(folder, file.data, 60, late.operation, convention) for _ in strange]
     bench.cleanup()
-    if call.file is None or call.file.problem is not None:
-        return None
-    stays = os.path.exists(call.file.path)
-    return stays if stays or time.monotonic() - begun < SHORT_TTL / 4 else None
+    there = os.path.exists(file.path)
+    stays = there if there or time.monotonic() - begun < SHORT_TTL / 4 else None
+    if any(path.exists() for path in aged):
+        clean_up(bench, aged)
+    left = any(path.exists() for path in aged)
+    return stays, tuple(path.name for path in strange) if left else ()

@@ -9,7 +9,18 @@ from lro_conformance.judge import NotObserved
 from lro_conformance.lab import LIMIT, Bench, Lab, Settings
 from lro_conformance.readings import is_honest, tokens_per_character
 from lro_conformance.records import wide_characters
-from lro_conformance.seeds import DELICATE_WORD, OTHER_WORD, TWINS, WORD, Memory, delicate, large, wide
+from lro_conformance.seeds import (
+    DELICATE_WORD,
+    OTHER_WORD,
+    ROUGH_WORD,
+    TWINS,
+    WORD,
+    Memory,
+    delicate,
+    large,
+    rough,
+    wide,
+)
 from lro_conformance.trials import trial
 from lro_conformance.trials.survey import Survey
 
@@ -37,6 +48,10 @@ class Seeded:
     """The memory with values that careless code alters, stored twice under two ids, inline."""
     delicate_filed: Call | None = None
     """The same one in a file."""
+    rough: Call | None = None
+    """The memory with values that some stores refuse, inline; None where it was refused."""
+    rough_filed: Call | None = None
+    """The same one in a file."""
 
 
 @trial("memories in a wide script")
@@ -57,7 +72,7 @@ def seeded(lab: Lab, survey: Survey) -> Seeded:
             calls.append(bench.call(name, detail=details[-1], query="漢字"))
         taken = next((m for m in map(large, LARGE) if bench.stored(m)), None)
         filed = _alone(bench, name, WORD) if taken is not None else None
-        exact = _twins(bench, name)
+        exact, hard = _twins(bench, name), _rough(bench, name)
     found = tuple(sorted((c for c in calls if c.outcome == "offloaded" and c.filed), key=_narrow_share))
     if taken is None or filed is None or filed.estimate is None or survey.operations[name].query is None:
         return Seeded(found, None, None, 0, None)
@@ -65,7 +80,8 @@ def seeded(lab: Lab, survey: Survey) -> Seeded:
         inline = _alone(bench, name, WORD) if bench.stored(taken) else None
         huge = _alone(bench, name, OTHER_WORD) if is_honest(filed) and bench.stored(_huge(filed)) else None
         shown = _twins(bench, name) if exact is not None else None
-    return Seeded(found, inline, filed, filed.estimate, huge, shown, exact)
+        shown_hard = _rough(bench, name) if hard is not None else None
+    return Seeded(found, inline, filed, filed.estimate, huge, shown, exact, shown_hard, hard)
 
 
 def _huge(known: Call) -> Memory:
@@ -77,6 +93,10 @@ def _twins(bench: Bench, name: str) -> Call | None:
     """A call that finds the two memories that differ in nothing but their ids; None where they were not taken."""
     both = all(bench.stored({**delicate(), "id": id}) for id in TWINS)
     return _alone(bench, name, DELICATE_WORD, limit=5) if both else None
+
+
+def _rough(bench: Bench, name: str) -> Call | None:
+    return _alone(bench, name, ROUGH_WORD) if bench.server.alive and bench.stored(rough()) else None
 
 
 def _alone(bench: Bench, name: str, word: str, limit: int = 1) -> Call:

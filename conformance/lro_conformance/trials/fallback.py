@@ -11,7 +11,8 @@ from pathlib import Path
 from lro_conformance.calls import Call, OfACall
 from lro_conformance.judge import NotObserved
 from lro_conformance.lab import Bench, Lab, ServerTrouble, Settings
-from lro_conformance.records import Record, by_id
+from lro_conformance.readings import tokens_per_character
+from lro_conformance.records import Record, by_id, size
 from lro_conformance.trials import trial
 from lro_conformance.trials.survey import EDGE_LIMIT, Inline, Survey, usual_detail
 
@@ -23,6 +24,9 @@ KINDS: Mapping[str, str] = {
     "file-size limit": "the operating system refuses files of this size, as on a full disk",
 }
 
+
+SHARE = 6
+"""The threshold is so small a part of E: few records fit, and no fixed number of them, nor half of them, passes."""
 
 UNLIMITED = 1 << 50
 """So many bytes are no limit, but let the server start as one that can be limited: it ignores SIGXFSZ."""
@@ -51,6 +55,8 @@ class Failing(OfACall):
     """What stood in the folder afterwards that was not there before."""
     limit: int | None = None
     """The greatest file that the operating system allowed, in bytes; None where it set no limit."""
+    weighed: int | None = None
+    """E of the very records that it returned, where they seem to exceed the threshold and E could be learned."""
 
     @property
     def recreated(self) -> bool:
@@ -112,7 +118,7 @@ def fallback(lab: Lab, survey: Survey, inline: Inline) -> Fallback:
     plans = _plans(survey)
     if not plans:
         raise NotObserved("no operation offloads a result whose E is known")
-    scene = _Scene(lab, survey, inline, plans, [], [], {}, threshold=min(plans.values()) // 2)
+    scene = _Scene(lab, survey, inline, plans, [], [], {}, threshold=_threshold(survey, plans))
     scene.while_running()
     if scene.plans:
         scene.file_from_start()
@@ -121,12 +127,20 @@ def fallback(lab: Lab, survey: Survey, inline: Inline) -> Fallback:
 
 
 def _plans(survey: Survey) -> dict[str, int]:
-    """For each operation a threshold of about half of its E: some records fit, all do not."""
+    """For each operation that offloads its E."""
     plans: dict[str, int] = {}
     for name, (first, _) in survey.repeats.items():
         if first.outcome == "offloaded" and first.estimate is not None and first.estimate >= 4:
             plans[name] = first.estimate
     return plans
+
+
+def _threshold(survey: Survey, plans: Mapping[str, int]) -> int:
+    """A threshold at which some records fit, and all do not; the server's own, as far as it is known, of one that
+    cannot be set."""
+    if survey.adjustable:
+        return max(1, min(plans.values()) // SHARE)
+    return max(survey.default_tokens, survey.greatest // 4)
 
 
 @dataclass
@@ -162,11 +176,12 @@ class _Scene:
             # One that decides by another quantity offloads nothing here, and has no write to fail.
             self.plans = {n: e for n, e in self.plans.items() if self._call(bench, n).outcome == "offloaded"}
             if not self.plans:
-                self.skipped["every kind"] = "nothing is offloaded at half of its E while the folder is there"
+                self.skipped["every kind"] = "nothing is offloaded at a sixth of its E while the folder is there"
                 return
             _clear(folder)
             _put_a_file(folder)
             self.fail(bench, "replaced by a file")
+            self.fail(bench, "replaced by a file", richest=True)
             _clear(folder)
             self.fail(bench, "removed")
             if not folder.is_dir():
@@ -209,19 +224,27 @@ class _Scene:
     def _settings(self) -> Settings:
         return Settings(threshold_tokens=self.threshold if self.survey.adjustable else None)
 
-    def _call(self, bench: Bench, name: str) -> Call:
+    def _call(self, bench: Bench, name: str, richest: str | None = None) -> Call:
+        if richest is not None:
+            return bench.call(name, detail=richest)
         detail = usual_detail(bench.operations[name])
         return bench.call(name, detail=detail, limit=EDGE_LIMIT if self.survey.adjustable else None)
 
-    def fail(self, bench: Bench, kind: str, limit: int | None = None) -> None:
+    def fail(self, bench: Bench, kind: str, limit: int | None = None, *, richest: bool = False) -> None:
+        """Make every call, or those of operations that have one at their *richest* detail level, for many records."""
         self.lab.step("fallback", kind)
         for name in self.plans:
             if not bench.server.alive:
                 return
+            detail = next(reversed(bench.operations[name].details), None) if richest else None
+            known = (name, detail)
+            if richest and (detail is None or self.survey.whole[known].outcome != "offloaded"):
+                continue
             before = set(bench.files())
             heard = len(bench.events("OffloadWriteFailed"))
-            call = self._call(bench, name)
-            first = self.survey.repeats[name][0]
+            call = self._call(bench, name, detail)
+            first = self.survey.whole[known] if richest else self.survey.repeats[name][0]
+            shown = self.inline.whole[known] if richest else self.inline.edges[name]
             self.failing.append(
                 Failing(
                     kind=kind,
@@ -230,14 +253,23 @@ class _Scene:
                     original=first,
                     first=all(f.server != bench.server.pid for f in self.failing),
                     server=bench.server.pid,
-                    known=by_id(self.inline.edges[name].records or first.filed),
+                    known=by_id(shown.records or first.filed),
                     alive=bench.server.alive,
                     events=tuple(bench.events("OffloadWriteFailed")[heard:]),
                     listened=self.lab.tells_events,
                     litter=tuple(sorted(set(bench.files()) - before - _named(call))),
                     limit=limit,
+                    weighed=self._weighed(call, first),
                 )
             )
+
+    def _weighed(self, call: Call, original: Call) -> int | None:
+        """E of the records that came inline, if they may exceed the threshold: what they are offloaded with alone."""
+        records = call.records or []
+        if sum(map(size, records)) * tokens_per_character(original) <= self.threshold:
+            return None
+        alone = self.survey.bench.call(call.operation, detail=call.detail, limit=len(records))
+        return alone.estimate if by_id(alone.filed).keys() == by_id(records).keys() else None
 
 
 def _clear(path: Path) -> None:

@@ -1,0 +1,120 @@
+"""Files like the server's own, back-dated, and things beside them that cleanup has no business with."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, cast
+
+from lro_spec.editions import DEFAULT_EDITION
+from lro_spec.editions import edition as edition_named
+from lro_spec.naming import file_name, ulid_at
+from lro_spec.timestamps import parse
+
+DAY = 86_400
+OLD_S = 40 * DAY
+"""The age of files that any TTL of the suite's is over for."""
+
+
+def plant(folder: Path, template: bytes, age_s: float, operation: str, edition: str = DEFAULT_EDITION) -> Path:
+    """A complete file like the server's own, just written *template*, back-dated by *age_s* in name, header and
+    modification time."""
+    age = timedelta(seconds=age_s)
+    when = datetime.now(UTC) - age
+    path = folder / file_name(operation, edition=edition, ulid=ulid_at(when))
+    path.write_bytes(_backdated(template, age, operation))
+    path.chmod(0o600)
+    os.utime(path, (when.timestamp(), when.timestamp()))
+    return path
+
+
+def operation_of(name: str) -> str:
+    """The operation in the name of a file; empty where there is none."""
+    return name.split("-")[1] if name.count("-") > 1 else ""
+
+
+def _backdated(template: bytes, age: timedelta, operation: str) -> bytes:
+    """The file as one of this operation, with the header's timestamp moved back by *age*, written as it was before."""
+    first, _, rest = template.partition(b"\n")
+    with suppress(ValueError):
+        value = json.loads(first)
+        header = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+        if isinstance(header.get("timestamp"), str):
+            header["timestamp"] = _before(header["timestamp"], age)
+            header |= {"operation": operation} if "operation" in header else {}
+            first = json.dumps(header, ensure_ascii=False).encode()
+    return first + b"\n" + rest
+
+
+def _before(sample: str, age: timedelta) -> str:
+    """A timestamp that is so much earlier; in the form and the zone of the *sample*, whatever that is."""
+    form = re.match(r"\d{4}(-?)\d\d-?\d\d([Tt ])\d\d(:?)\d\d(\3\d\d)?", sample)
+    moment = parse(sample)
+    if form is None or moment is None:
+        return sample
+    day, clock = form[1].join(("%Y", "%m", "%d")), form[3].join(("%H", "%M", "%S") if form[4] else ("%H", "%M"))
+    return (moment - age).strftime(f"{day}{form[2]}{clock}") + sample[form.end() :]
+
+
+def plant_decoys(folder: Path, workdir: Path, template: bytes, operation: str, edition: str) -> list[tuple[Path, str]]:
+    """Old things that do not match the pattern, are not files directly in the folder, or lie behind a link."""
+    past = datetime.now(UTC) - timedelta(seconds=OLD_S)
+    prefix = edition_named(edition).file_prefix
+
+    def another() -> str:
+        return file_name(operation, edition=edition, ulid=ulid_at(past))
+
+    name = another()
+    names = [
+        *(
+            f"{name}.bak",
+            f"x{name}",
+            f".{name}",
+            f"{name}~",
+            name.replace(".jsonl", ".json"),
+            name.replace(".jsonl", ""),
+        ),
+        *(
+            "notes.txt",
+            "data.jsonl",
+            "README",
+            f"{prefix}.db",
+            f"{prefix}.jsonl",
+            "other-recall.jsonl",
+            f"{prefix}_recall.jsonl",
+        ),
+        name.replace(f"{prefix}-", f"{prefix[:-1]}-"),
+        name.replace(f"{prefix}-", f"my-{prefix}-"),
+    ]
+    made = [(folder / n, "name") for n in dict.fromkeys(names)]
+    made = [(path, kind) for path, kind in made if not os.path.lexists(path)]
+    for path, _ in made:
+        path.write_bytes(template)
+    below = folder / "archive"
+    below.mkdir(exist_ok=True)
+    made.append((below / another(), "subfolder"))
+    made[-1][0].write_bytes(template)
+    directory = folder / another()
+    directory.mkdir()
+    made.append((directory / "keep.txt", "folder"))
+    made[-1][0].write_bytes(b"keep\n")
+    outside = workdir / "elsewhere"
+    outside.mkdir(exist_ok=True)
+    target = outside / another()
+    target.write_bytes(template)
+    made.append((target, "symlink"))
+    link = folder / another()
+    link.symlink_to(target)
+    linked = workdir / "linked"
+    linked.mkdir(exist_ok=True)
+    made.append((linked / another(), "symlink"))
+    made[-1][0].write_bytes(template)
+    (folder / "shortcut").symlink_to(linked, target_is_directory=True)
+    stamp = past.timestamp()
+    for path in [p for p, _ in made] + [link]:
+        os.utime(path, (stamp, stamp), follow_symlinks=False)
+    return made
