@@ -35,8 +35,9 @@ class FoundDescriptor:
 def find_descriptor(call_tool_result: Mapping[str, Any]) -> FoundDescriptor | None:
     """The descriptor of a `tools/call` result; None for an inline one.
 
-    A descriptor is an object whose `offloaded` is set and not false, or that has `file_path` and one of `summary`,
-    `line_schema`, `jq_recipes`. It may stand alone, one object or one JSON string deep, or within a sentence.
+    A descriptor is an object whose `offloaded` is set and not false, or that has `file_path` and one of `line_schema`,
+    `jq_recipes` and a `summary` that is an object. It may stand alone, one object or one JSON string deep, or within a
+    sentence.
     """
     around: list[str] = []
     in_text: dict[str, Any] | None = None
@@ -150,7 +151,9 @@ def _is_descriptor(members: Mapping[str, Any]) -> bool:
     # An inline result may say `"offloaded": false`; that is an answer, not a descriptor.
     if members.get("offloaded") not in (None, False):
         return True
-    return "file_path" in members and any(k in members for k in ("summary", "line_schema", "jq_recipes"))
+    return "file_path" in members and (
+        "line_schema" in members or "jq_recipes" in members or isinstance(members.get("summary"), dict)
+    )
 
 
 def _dump(value: object) -> str:

@@ -1,4 +1,5 @@
-"""What awk and grep do in a recipe where they only choose lines: ``awk 'NR > 1'``, ``grep -v lro_header``.
+"""What awk, grep and sed do in a recipe where they only choose lines: ``awk 'NR > 1'``, ``grep -v lro_header``,
+``awk '!/lro_header/'``, ``sed '/lro_header/d'``.
 
 They are read here and never run: an awk program can start others and write files.
 """
@@ -10,6 +11,8 @@ import re
 from lro_spec.shellwords import RecipeSyntaxError
 
 _BY_NUMBER = re.compile(r"F?NR(>=|>|!=|==|<=|<)([0-9]{1,9})(?:\{print(?:\$0)?;?\})?")
+_NOT_THE_TEXT = re.compile(r"(?:\$0\s*!~|!)\s*/([^/\n]+)/\s*(?:\{\s*print(?:\s+\$0)?\s*;?\s*\})?")
+_DELETE_THE_TEXT = re.compile(r"/([^/\n]+)/\s*d")
 _SPECIAL = re.compile(r"[\\.\[*^$]")
 _SPECIAL_EXTENDED = re.compile(r"[\\.\[*^$+?{}()|]")
 
@@ -32,6 +35,19 @@ def awk_lines(words: list[str]) -> tuple[bool, int, list[str]]:
         if sign in ("<", "<=") or (sign, number) == ("==", 1):
             return True, max(0, number - (sign == "<")), files
     raise NotInterpretedError(f"awk {program!r}: only a choice by the number of the line is understood (awk 'NR > 1')")
+
+
+def awk_left_out(words: list[str]) -> tuple[str, list[str]] | None:
+    """The text whose lines an awk leaves out, and the files; None of one that does something else."""
+    program, *files = words[1:] if words[:1] == ["--"] else words or [""]
+    found = _NOT_THE_TEXT.fullmatch(program.strip())
+    return None if found is None or _SPECIAL_EXTENDED.search(found[1]) else (found[1], files)
+
+
+def sed_left_out(script: str) -> str | None:
+    """The text whose lines a script of sed leaves out; None of one that does something else."""
+    found = _DELETE_THE_TEXT.fullmatch(script.strip())
+    return None if found is None or _SPECIAL.search(found[1]) else found[1]
 
 
 def grep_left_out(words: list[str]) -> tuple[str, list[str]]:

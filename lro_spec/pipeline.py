@@ -2,7 +2,7 @@
 
 Understood are ``tail -n +2 FILE | jq …`` and its honest variants: ``sed 1d FILE | jq …``, ``cat FILE | jq …``,
 ``head -n 1 FILE | jq …``, ``jq … FILE`` (with ``-n`` and ``inputs`` too), several jq in a row, and what
-`lro_spec.line_filters` reads of awk and grep.
+`lro_spec.line_filters` reads of awk, grep and sed.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lro_spec.jqtext import refuse_reaching_out
-from lro_spec.line_filters import NotInterpretedError, awk_lines, grep_left_out
+from lro_spec.line_filters import NotInterpretedError, awk_left_out, awk_lines, grep_left_out, sed_left_out
 from lro_spec.shellwords import RecipeSyntaxError, split_pipeline
 
 _FLAGS = {
@@ -133,6 +133,11 @@ class _Lines:
     def keep(self, count: int) -> None:
         self.take = count if self.take is None else min(self.take, count)
 
+    def leave_out(self, program: str, text: str) -> None:
+        if self != _Lines(self.path):
+            raise NotInterpretedError(f"{program} by a text is understood as the first that chooses lines, and once")
+        self.without = text
+
 
 def _cat(words: list[str], lines: _Lines) -> str | None:
     options = [w for w in words if w.startswith("-") and w not in ("-", "--", "-u")]
@@ -198,6 +203,10 @@ def _sed(words: list[str], lines: _Lines) -> str | None:
             script = word
         else:
             files.append(word)
+    text = None if quiet else sed_left_out(script or "")
+    if text is not None:
+        lines.leave_out("sed", text)
+        return _one_file("sed", files)
     script = (script or "").replace(" ", "")
     if not quiet and (dropped := re.fullmatch(r"1(?:,([0-9]{1,15}))?d", script)):
         lines.drop(max(1, int(dropped[1] or 1)))  # sed takes line 1 in any case
@@ -211,6 +220,10 @@ def _sed(words: list[str], lines: _Lines) -> str | None:
 
 
 def _awk(words: list[str], lines: _Lines) -> str | None:
+    found = awk_left_out(words)
+    if found is not None:
+        lines.leave_out("awk", found[0])
+        return _one_file("awk", found[1])
     kept, count, files = awk_lines(words)
     if kept:
         lines.keep(count)
@@ -221,9 +234,7 @@ def _awk(words: list[str], lines: _Lines) -> str | None:
 
 def _grep(words: list[str], lines: _Lines) -> str | None:
     text, files = grep_left_out(words)
-    if lines != _Lines(lines.path):
-        raise NotInterpretedError("grep -v is understood as the first that chooses lines, and once")
-    lines.without = text
+    lines.leave_out("grep", text)
     return _one_file("grep", files)
 
 

@@ -213,6 +213,9 @@ def test_several_jq_in_a_row_are_understood():
         ("grep -vE 'a|b' /f | jq .", "only grep -v"),
         ("grep -v -f /g /f | jq .", "only grep -v"),
         ("tail -n +2 /f | grep -v a | jq .", "as the first"),
+        ("sed 1d /f | awk '!/a/' | jq .", "as the first"),
+        ("awk '!/lro.header/' /f | jq .", "only a choice"),
+        ("awk '/lro_header/ { next } 1' /f | jq .", "only a choice"),
         ("jq . <(tail -n +2 /f)", "redirection"),
         ("jq . $(id)", "expansion"),
         ("jq . `id`", "substitution"),
@@ -364,7 +367,11 @@ def test_only_the_last_lines_are_read():
 
 
 @pytest.mark.parametrize(
-    "grep", ["grep -v head", "grep -vF head", "grep -F -v -e head", "grep -hv 'head'", "grep -Ev head"]
+    "grep",
+    [
+        *("grep -v head", "grep -vF head", "grep -F -v -e head", "grep -hv 'head'", "grep -Ev head"),
+        *("awk '!/head/'", "awk '!/head/ { print $0; }'", "awk '$0 !~ /head/'", "sed '/head/d'", "sed -e '/head/ d'"),
+    ],
 )
 def test_grep_leaves_out_the_lines_with_a_text(grep: str):
     pipeline = parse_command(f"{grep} /f | jq -c .n")

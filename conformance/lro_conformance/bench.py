@@ -10,12 +10,12 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from lro_conformance import profile as profiles
-from lro_conformance.calls import Call, FileSeen, real_path, see_file
+from lro_conformance.calls import Call, FileSeen, real_path, see_file, written_since
 from lro_conformance.judge import NotObserved
 from lro_conformance.operations import Operation
 from lro_conformance.profile.launching import Value
@@ -47,7 +47,7 @@ class Settings:
     ttl_seconds: int | None = None
     enabled: bool | None = None
     output_dir: str | None = "{own}"
-    """``{own}`` is a fresh folder of the bench; None leaves the setting out."""
+    """``{own}`` is a fresh folder of the bench, ``{relative}`` the same by a relative path; None leaves it out."""
     as_shipped: bool = False
     """Leave out ``enabled`` also for a server that had to be switched on to offload at all."""
 
@@ -195,6 +195,7 @@ class Bench:
         file: FileSeen | None = None
         if found is not None:
             file = see_file(found.value.get("file_path"), self.roots)
+            file = replace(file, lately=written_since(file.path, started))
             self.lab.remember(file)
             self.named.add(os.path.basename(file.path))
         seen = Call(

@@ -66,6 +66,8 @@ class FileSeen:
     mtime: float | None = None
     real: str | None = None
     """The path without links, as it was then; None where it is no path of a file."""
+    lately: bool = True
+    """Whether what stands there may have been written by the call that named it."""
 
     @cached_property
     def lines(self) -> list[Line]:
@@ -171,8 +173,10 @@ class Call:
 
     @cached_property
     def found(self) -> FoundDescriptor | None:
-        """The descriptor in the result, if there is one."""
-        return find_descriptor(self.result) if self.result is not None else None
+        """The descriptor in the result, if there is one; what a memory quotes is none: its file is not of this call."""
+        found = find_descriptor(self.result) if self.result is not None else None
+        quoted = found is not None and found.around.strip() and self.file is not None and not self.file.lately
+        return None if quoted else found
 
     @property
     def descriptor(self) -> Record:
@@ -302,6 +306,16 @@ def real_path(path: str) -> str:
         return os.path.realpath(path)
     except (OSError, ValueError):  # NUL, a lone surrogate
         return path
+
+
+def written_since(path: str, moment: float) -> bool:
+    """Whether a file is there that was written after a moment, or a little before it: some clocks are coarse.
+
+    A relative path may be any file."""
+    try:
+        return not os.path.isabs(path) or os.lstat(path).st_mtime >= moment - 2
+    except (OSError, ValueError):  # NUL, a lone surrogate
+        return False
 
 
 def see_file(path: object, roots: tuple[Path, ...]) -> FileSeen:

@@ -162,10 +162,12 @@ class Lab:
         if self.switched_on and not settings.as_shipped:
             values.setdefault("enabled", True)
         output_dir: Path | None = None
-        if values.get("output_dir") == "{own}":
+        if values.get("output_dir") in ("{own}", "{relative}"):
             if self.can_set("output_dir"):
                 output_dir = workdir / folder
-                values["output_dir"] = str(output_dir)
+                # Wherever it is taken to begin, it climbs to the root, and so names the same folder.
+                climb = "../" * 32 if values["output_dir"] == "{relative}" else "/"
+                values["output_dir"] = climb + str(output_dir).removeprefix("/")
                 prepare(output_dir)
             else:
                 del values["output_dir"]

@@ -345,7 +345,7 @@ class tells_the_expiry_of_every_file_it_sees(Server):
         return gone
 
 
-@fault("LRO-CLN-05", says="a few seconds old", proves=3)
+@fault("LRO-CLN-05", says="still there", proves=3)
 class tells_the_expiry_when_it_writes(Server):
     """The event is emitted when the time to live begins."""
 

@@ -126,7 +126,7 @@ class leaves_out_extensions(Rewriting):
         return {k: v for k, v in record.items() if k != "extensions"}
 
 
-@fault("LRO-FILE-10", says="\\\\u0000", proves=0)
+@fault("LRO-FILE-10", says="\\u0000", proves=0)
 class loses_nul_in_files(Rewriting):
     """U+0000 ends a text where C writes it, so it is taken out first."""
 

@@ -240,6 +240,14 @@ class structured_content_holds_the_records(Answering):
         return {**result, "structuredContent": self.inline_value(call)}
 
 
+@fault("LRO-DESC-02", says="with output_dir", proves=0)
+class path_is_as_the_folder_was_set(Server):
+    """What `output_dir` is relative to is known to the server alone."""
+
+    def output_dir(self) -> str:
+        return self.settings.output_dir or super().output_dir()
+
+
 @fault("LRO-DESC-11", says="beside the descriptor", proves=0)
 class payload_stands_in_meta(Server):
     """Everything is there twice: in the file, and in `_meta` of the result."""

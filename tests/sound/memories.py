@@ -42,6 +42,33 @@ class has_three_thousand_memories(Server):
         ]
 
 
+@sound("it takes a descriptor that a memory quotes for the result's own")
+class has_a_memory_of_an_earlier_descriptor(Server):
+    def corpus(self) -> list[Record]:
+        first, *others = super().corpus()
+        path = "/tmp/atlatl-recall-01JD0000000000000000000000.jsonl"
+        quoted = {"offloaded": True, "summary": {"count": 9}, "file_path": path, "jq_recipes": []}
+        return [{**first, "content": self.dumps(quoted)}, {**first, "id": 0, "content": f"See {path}"}, *others]
+
+
+@sound("it takes JSON Lines with a memory's file for a descriptor")
+class memories_tell_their_file(Server):
+    def corpus(self) -> list[Record]:
+        return [{**memory, "file_path": "src/main.py"} for memory in super().corpus()]
+
+    def at_detail(self, memory: Record, detail: str) -> Record:
+        return {**super().at_detail(memory, detail), "file_path": memory.get("file_path")}
+
+    def structured(self, value: Any) -> Record:
+        if "results" not in value or "warning" in value:
+            return super().structured(value)
+        return self.text("\n".join(map(self.dumps, value["results"])))
+
+    def tool(self, *args: Any, **others: Any) -> Record:
+        made = super().tool(*args, **others)
+        return {k: v for k, v in made.items() if k != "outputSchema"}
+
+
 @sound("it expects several namespaces, one of them `_semantic`")
 class has_one_namespace(Server):
     def corpus(self) -> list[Record]:

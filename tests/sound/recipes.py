@@ -159,3 +159,10 @@ class headers_are_left_out_by_jq(Server):
         words, _, rest = program.partition("'")
         left_out = '[.[] | select(.type != "lro_header")] | ' if "-s" in words else 'select(.type != "lro_header") | '
         return f"{words}'{left_out}{rest} {self.quote(path)}"
+
+
+@sound("it reads sed and awk by the number of the line only")
+class headers_are_left_out_by_awk_and_sed(Server):
+    def recipe(self, path: str, program: str) -> str:
+        filters = "sed '/lro_header/d'" if "-s" in program else "awk '!/\"lro_header\"/'"
+        return f"{filters} {self.quote(path)} | {program}"

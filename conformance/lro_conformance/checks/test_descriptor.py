@@ -13,6 +13,7 @@ from lro_conformance.checks.test_file import readable
 from lro_conformance.judge import Subjects, check
 from lro_conformance.readings import level_of
 from lro_conformance.records import as_record, show
+from lro_conformance.trials.folders import Folders
 from lro_conformance.trials.survey import Survey
 from lro_spec.editions import Edition
 from lro_spec.line_schemas import is_vacuous, lines_violating, schema_problem
@@ -81,6 +82,19 @@ def test_path_names_a_file(survey: Survey, see: Subjects) -> None:
             os.path.isabs(path) and call.file.problem is None,
             expected="an absolute path of a regular, readable file",
             observed=f"{show(path)}: {call.file.problem or 'not absolute'}",
+            at=call,
+        )
+
+
+@check("LRO-DESC-02")
+def test_path_is_absolute_where_the_folder_is_relative(folders: Folders, see: Subjects) -> None:
+    """So it is with an output_dir that is relative: the client does not know where the server runs."""
+    for call in (c for c in folders.awkward if isinstance(c.descriptor.get("file_path"), str)):
+        path = call.descriptor["file_path"]
+        see.expect(
+            os.path.isabs(path),
+            expected=f"an absolute path with output_dir = {show(call.settings.get('output_dir'))}",
+            observed=show(path),
             at=call,
         )
 

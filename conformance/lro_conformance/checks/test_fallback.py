@@ -167,7 +167,7 @@ def test_no_dangling_descriptor(fallback: Fallback, see: Subjects) -> None:
             + (f": {failing.torn}" if failing.torn is not None else ""),
             at=failing,
         )
-        named = re.search(r'"file_path"\s*:\s*"([^"]+)"', _beside_the_records(failing.call))
+        named = re.search(r'"file_path"\s*:\s*"([^"]+)"', _beside_the_memories(failing))
         see.expect(
             named is None,
             expected="no file_path, as there is no file",

@@ -4,6 +4,7 @@ unusual queries."""
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -40,6 +41,7 @@ class Folders:
     nothing: tuple[Call, ...]
     """Calls that should find nothing."""
     awkward: tuple[Call, ...]
+    """Calls with an output folder of such a name, set by a relative path where the server takes one."""
     awkward_dir: Path | None
     refusing: Start | None = None
     """The server that did not start so."""
@@ -47,7 +49,7 @@ class Folders:
 
 @trial("no output folder; another client; unusual queries; an awkward folder")
 def folders(lab: Lab, survey: Survey) -> Folders:
-    """Make ``output_dir`` empty, then set it to a path with spaces, quotes and shell characters."""
+    """Make ``output_dir`` empty, then set it to a relative path with spaces, quotes and shell characters."""
     names = [n for n in survey.operations if survey.offloads(n)]
     empty = _empty(lab, survey, names)
     awkward, where = _awkward(lab, survey, names)
@@ -105,8 +107,11 @@ def _remember(bench: Bench, call: Call) -> None:
 
 
 def _awkward(lab: Lab, survey: Survey, names: list[str]) -> tuple[tuple[Call, ...], Path | None]:
-    try:
-        with lab.bench(_settings(survey, "{own}"), folder=AWKWARD) as bench:
-            return tuple(bench.call(n, limit=_limit(survey)) for n in names), bench.output_dir
-    except ServerTrouble:
-        return (), None
+    """Calls in the awkward folder, named by a relative path; where a server offloads nothing there, by its own path."""
+    calls, where = (), None
+    for output_dir in ("{relative}", "{own}"):
+        with suppress(ServerTrouble), lab.bench(_settings(survey, output_dir), folder=AWKWARD) as bench:
+            calls, where = tuple(bench.call(n, limit=_limit(survey)) for n in names), bench.output_dir
+        if any(c.file is not None and c.file.problem is None for c in calls):
+            break
+    return calls, where
