@@ -19,6 +19,7 @@ from lro_conformance.records import (
 )
 from lro_conformance.trials.edges import Edge, Edges, Probe
 from lro_conformance.trials.survey import Inline, Survey
+from lro_spec.record_rules import CORE
 from lro_spec.tokens import HIGH, LOW, honest_estimates
 
 Rule = Literal["exact", "comparison", "per record", "budgeted", "own threshold", "another figure"]
@@ -145,6 +146,56 @@ def covers_part(survey: Survey, operation: str) -> Call | None:
         if known and max(known) >= 1.5 * min(known) and (largest.estimate or 0) < honest_range(largest)[0]:
             return largest if characters(largest) > max(map(characters, sound)) else None
     return None
+
+
+def before_the_limit(survey: Survey, operation: str) -> tuple[Call, Call] | None:
+    """Two calls that differ in their limits, of files one of which is twice as large, that have the same E.
+
+    None where E grows with the limit, or is no estimate: that of other queries and levels has to differ.
+    """
+    groups: dict[object, list[Call]] = {}
+    for call in survey.files:
+        if call.operation == operation and call.estimate and call.filed and call.limit is not None:
+            groups.setdefault((call.query, frozenset(call.filed[0])), []).append(call)
+    pairs = [(min(calls, key=characters), max(calls, key=characters)) for calls in groups.values()]
+    pairs = [(a, b) for a, b in pairs if characters(b) >= 2 * characters(a)]
+    same = all(abs((a.estimate or 0) - (b.estimate or 0)) <= 2 for a, b in pairs)
+    if not same or len({c.estimate for calls in groups.values() for c in calls}) < 2:
+        return None
+    return next(((a, b) for a, b in pairs if (b.estimate or 0) >= honest_range(b)[0]), None)
+
+
+def deaf_to_detail(survey: Survey, operation: str) -> str | None:
+    """The level that an operation's files say they have whatever is asked for, where all have the same fields.
+
+    Where each file says what was asked for, that level at which other operations have core fields, and this one none.
+    """
+    calls = {d: c for (n, d), c in survey.whole.items() if n == operation and d is not None and c.filed}
+    if len(calls) < 2 or len({filled_fields(c.filed) for c in calls.values()}) > 1:
+        return None
+    said = {str(c.header.get("detail")) for c in calls.values()}
+    if len(said) == 1 and not said & {"None", ""}:
+        return said.pop()
+    full = calls.get("full")
+    others = [c for (n, d), c in survey.whole.items() if d == "full" and n != operation and c.filed]
+    if full is None or not lacks_core(full) or not others or any(map(lacks_core, others)):
+        return None
+    return "the same"
+
+
+def no_level(survey: Survey, call: Call) -> str | None:
+    """Why it cannot be told which level a call's header and summary should name; None where it can."""
+    if level_of(survey, call) is None:
+        return "the level of a call that asks for none is not certain"
+    return DEAF if deaf_to_detail(survey, call.operation) is not None else None
+
+
+DEAF = "an operation has the same records at whatever level is asked for (LRO-DET-01)"
+
+
+def lacks_core(call: Call) -> list[str]:
+    """The core fields that no record of a file has."""
+    return [k for k in CORE if not any(k in r for r in call.filed)]
 
 
 def honest_range(call: Call) -> tuple[int, int]:

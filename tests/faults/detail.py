@@ -126,3 +126,25 @@ class medium_searches_are_filed_in_full(Server):
         if call.operation == "search" and call.detail == "medium":
             call.lines = [self.record_line(self.at_detail(memory, "full")) for memory in call.found]
         return super().tokens(call)
+
+
+class DeafSearch(Server):
+    """Search gives light records, whatever is asked for."""
+
+    def at_detail(self, memory: Record, detail: str) -> Record:
+        return super().at_detail(memory, "light" if "score" in memory else detail)
+
+
+@fault("LRO-DET-01", says="whatever is asked for, light detail", proves=0)
+class search_knows_no_detail(DeafSearch):
+    """And it says so in the header."""
+
+    def execute(self, operation: str, arguments: dict[str, Any]) -> Call:
+        if operation == "search":
+            arguments = {**arguments, "detail": "light"}
+        return super().execute(operation, arguments)
+
+
+@fault("LRO-DET-01", says="whatever is asked for, the same detail", proves=0)
+class search_passes_the_detail_to_the_header_only(DeafSearch):
+    """And the header says what was asked for."""

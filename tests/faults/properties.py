@@ -25,6 +25,18 @@ class lets_pages_of_41_to_79_be_twice_as_large(Server):
         return self.settings.threshold * (2 if 41 <= call.arguments.get("limit", 0) <= 79 else 1)
 
 
+@fault("LRO-THR-06", says="offloaded", proves=0, also=("LRO-THR-09",), by_property="anything_above_is_offloaded")
+class forgets_a_page_that_has_just_begun(Server):
+    """What is decided is made of pages of sixteen; where a page has one memory, nothing is."""
+
+    def exceeds(self, tokens: int, threshold: int) -> bool:
+        return super().exceeds(tokens, threshold) and not self.begun
+
+    def tokens(self, call: Call) -> int:
+        self.begun = len(call.lines) > 16 and len(call.lines) % 16 == 1
+        return super().tokens(call)
+
+
 @fault("LRO-THR-07", says="inline", proves=0, also=("LRO-THR-09",), by_property="anything_else_is_inline")
 class offloads_short_pages(Server):
     """A page of 2 to 20 memories is offloaded with whatever threshold."""

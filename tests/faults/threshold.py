@@ -381,3 +381,12 @@ class threshold_is_read_from_another_variable(Server):
         settings = super().read_settings(env)
         settings.threshold = int(os.environ.get("ATLATL_PROMPT_OFFLOAD_THRESHOLD_TOKENS", "6400"))
         return settings
+
+
+@fault("LRO-THR-05", says="made before the limit", proves=0)
+class estimate_is_made_before_the_limit(Server):
+    """All that was found is weighed, and then cut."""
+
+    def tokens(self, call: Call) -> int:
+        found = [self.at_detail(memory, call.detail) for memory in self.find(call.operation, call.query)]
+        return self.estimate([self.record_line(record) for record in found])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lro_conformance.calls import Call
 from lro_conformance.judge import NotApplicable, Subjects, check
-from lro_conformance.readings import comparable, filled_fields, pairs, taken_for
+from lro_conformance.readings import comparable, deaf_to_detail, filled_fields, pairs, taken_for
 from lro_conformance.records import MEMORY_FIELDS, Record, by_id, differences, is_blank, show
 from lro_conformance.trials.survey import Inline, Survey
 
@@ -23,6 +23,23 @@ def test_light_has_no_content(survey: Survey, see: Subjects) -> None:
             expected="light records without content",
             observed=f"record {show((full or {}).get('id'))} has content {show((full or {}).get('content'), 60)}",
             at=call,
+        )
+
+
+@check("LRO-DET-01")
+def test_detail_takes_effect(survey: Survey, see: Subjects) -> None:
+    """An operation that takes a detail level does not have the same records, and say so, at every level."""
+    for name, operation in survey.operations.items():
+        asked = [c for (n, d), c in survey.whole.items() if n == name and d is not None and c.filed]
+        if len(operation.details) < 2 or len(asked) < 2:
+            see.unseen("no tool offloads at two detail levels")
+            continue
+        level = deaf_to_detail(survey, name)
+        see.expect(
+            level is None,
+            expected=f"{name}: records of the level that was asked for",
+            observed=f"whatever is asked for, {level} detail: {', '.join(sorted(filled_fields(asked[-1].filed)))}",
+            at=asked[-1],
         )
 
 

@@ -9,9 +9,13 @@ from lro_conformance.calls import Among, Call, Line, is_header
 from lro_conformance.checks.stamps import late, stamped
 from lro_conformance.judge import Subjects, check
 from lro_conformance.readings import (
+    DEAF,
     comparable,
+    deaf_to_detail,
     grain,
+    lacks_core,
     level_of,
+    no_level,
     of_the_same,
     pairs,
     rules,
@@ -194,9 +198,9 @@ def test_header_timestamp_goes_on(cleanup: Cleanup, see: Subjects) -> None:
 def test_header_detail(survey: Survey, see: Subjects) -> None:
     """The header's detail is the level asked for; where none was asked for, it is the level that the records have."""
     for call, at in (s for s in _asked(survey) if _text(s[0].header.get("detail"))):
-        said, expected = call.header["detail"], level_of(survey, call)
-        if expected is None:
-            see.unseen("the level of a call that asks for none is not certain")
+        said, expected, unknown = call.header["detail"], level_of(survey, call), no_level(survey, call)
+        if unknown is not None:
+            see.unseen(unknown)
             continue
         see.expect(said == expected, expected=f'"detail": {show(expected)}', observed=show(said), at=at)
 
@@ -302,7 +306,10 @@ def test_core_fields_are_there(survey: Survey, see: Subjects) -> None:
     for call in survey.files:
         if level_of(survey, call) != "full" or not call.filed:
             continue
-        missing = [k for k in CORE if not any(k in r for r in call.filed)]
+        if deaf_to_detail(survey, call.operation) is not None:
+            see.unseen(DEAF)
+            continue
+        missing = lacks_core(call)
         see.expect(
             not missing,
             expected=f"{', '.join(CORE)} in records of full detail",

@@ -10,6 +10,7 @@ from lro_conformance.operations import matching_tool
 from lro_conformance.readings import (
     LARGER,
     Rule,
+    before_the_limit,
     characters,
     covers_part,
     cut_short,
@@ -164,11 +165,11 @@ def _both_sides(survey: Survey, bracket: Bracket, default: int, see: Subjects) -
 @check("LRO-THR-02")
 def test_estimate_is_honest(survey: Survey, see: Subjects) -> None:
     """The header's E lies within 0.6 to 1.8 of the characters of the file's record lines ÷ 4 (± 64 tokens)."""
-    astray = {n for n in survey.operations if follows_detail(survey, n) is not None}
+    astray = {n for n in survey.operations if follows_detail(survey, n) is not None or before_the_limit(survey, n)}
     partly = any(covers_part(survey, n) is not None for n in survey.operations)
     for call in survey.files:
         if call.operation in astray:
-            see.unseen("the estimate does not follow the detail level")
+            see.unseen("the estimate does not follow the detail level, or not the limit (LRO-THR-05)")
             continue
         if cut_short(survey, call):
             see.unseen("a file of inject holds less than was weighed")
@@ -229,8 +230,18 @@ def test_estimate_follows_detail(survey: Survey, see: Subjects) -> None:
 
 @check("LRO-THR-05")
 def test_estimate_covers_the_whole_set(survey: Survey, see: Subjects) -> None:
-    """Where E is honest of a few records, it is honest of many, too: it is made of the whole set."""
+    """Where E is honest of a few records, it is honest of many, too: it is made of the whole set, and of no more."""
     for name in survey.operations:
+        beyond = before_the_limit(survey, name)
+        if beyond is not None:
+            less, more = beyond
+            see.expect(
+                holds=False,
+                expected=f"{name}: another E for {len(less.filed)} records than for {len(more.filed)}",
+                observed=f"E = {less.estimate} with limit {less.limit} as with {more.limit}: made before the limit",
+                at=less,
+            )
+            continue
         sizes = {c.estimate for c in survey.files if c.operation == name and c.estimate and is_honest(c)}
         if len(sizes) < 2:
             see.unseen("no two estimates that are honest")
