@@ -46,6 +46,15 @@ class is_set_by_flags(Server):
         return super().read_settings(as_environment({names[flag]: v for flag, _, v in given if flag in names}))
 
 
+@sound("it expects a threshold that can be set", profile="settings: {threshold_tokens: null}\n", proves=0)
+class has_a_threshold_that_nobody_can_set(Server):
+    def read_settings(self, env: Mapping[str, str]) -> Settings:
+        return super().read_settings({k: v for k, v in env.items() if not k.endswith("THRESHOLD_TOKENS")})
+
+    def corpus(self) -> list[Record]:
+        return [{**memory, "title": f"{memory['title']} {'and more ' * 70}"} for memory in super().corpus()]
+
+
 TOML = """\
 server:
   command: [{command}, "--config={workdir}/atlatl.toml"]

@@ -118,7 +118,7 @@ def fallback(lab: Lab, survey: Survey, inline: Inline) -> Fallback:
     plans = _plans(survey)
     if not plans:
         raise NotObserved("no operation offloads a result whose E is known")
-    scene = _Scene(lab, survey, inline, plans, [], [], {}, threshold=_threshold(survey, plans))
+    scene = _Scene(lab, survey, inline, plans, [], [], {}, threshold=max(1, min(plans.values()) // SHARE))
     scene.while_running()
     if scene.plans:
         scene.file_from_start()
@@ -133,14 +133,6 @@ def _plans(survey: Survey) -> dict[str, int]:
         if first.outcome == "offloaded" and first.estimate is not None and first.estimate >= 4:
             plans[name] = first.estimate
     return plans
-
-
-def _threshold(survey: Survey, plans: Mapping[str, int]) -> int:
-    """A threshold at which some records fit, and all do not; the server's own, as far as it is known, of one that
-    cannot be set."""
-    if survey.adjustable:
-        return max(1, min(plans.values()) // SHARE)
-    return max(survey.default_tokens, survey.greatest // 4)
 
 
 @dataclass
