@@ -53,6 +53,7 @@ class Fault:
         profile: str,
         by_property: str,
         everywhere: bool,
+        long: bool,
     ) -> None:
         self.name = server.__name__
         self.server = server
@@ -72,6 +73,8 @@ class Fault:
         alone. Empty where others see it."""
         self.everywhere = everywhere
         """Whether it shows in trials that are others' business, so that all have to be made to see it."""
+        self.long = long
+        """Whether another one shows to the same check, so that it is tried with ``--long`` only."""
 
 
 FAULTS: dict[str, Fault] = {}
@@ -86,13 +89,14 @@ def fault(
     profile: str = "",
     by_property: str = "",
     everywhere: bool = False,
+    long: bool = False,
 ) -> Callable[[type[S]], type[S]]:
     """Enter a server into the catalogue as the offender of one requirement."""
 
     def enter(server: type[S]) -> type[S]:
         if server.__name__ in FAULTS:
             raise ValueError(f"two faults are named {server.__name__}")
-        FAULTS[server.__name__] = Fault(server, requirement, says, proves, also, profile, by_property, everywhere)
+        FAULTS[server.__name__] = Fault(server, requirement, says, proves, also, profile, by_property, everywhere, long)
         return server
 
     return enter

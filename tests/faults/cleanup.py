@@ -47,7 +47,7 @@ class only_reports_what_has_expired(Server):
         pass
 
 
-@fault("LRO-CLN-01", says="are gone after cleanup", proves=1)
+@fault("LRO-CLN-01", says="are gone after cleanup", proves=1, long=True)
 class keeps_its_own_files_a_minute_longer(Remembering):
     """A minute of grace for what this process wrote."""
 
@@ -124,14 +124,14 @@ class default_ttl_is_a_minute(AnotherTtl):
     default = 60
 
 
-@fault("LRO-CLN-02", says="3600", proves=1)
+@fault("LRO-CLN-02", says="3600", proves=1, long=True)
 class default_ttl_is_3600_minutes(AnotherTtl):
     """The right number in another unit."""
 
     default = 3600 * 60
 
 
-@fault("LRO-CLN-02", says="3600", proves=1)
+@fault("LRO-CLN-02", says="3600", proves=1, long=True)
 class default_ttl_is_half_an_hour(AnotherTtl):
     """1800 seconds."""
 
@@ -254,7 +254,7 @@ class ttl_setting_is_read_as_milliseconds(Converting):
         return ttl / 1000
 
 
-@fault("LRO-CFG-03", says="with a TTL of 172800 s a file 86400 s old stays", proves=1)
+@fault("LRO-CFG-03", says="with a TTL of 172800 s a file 86400 s old stays", proves=1, long=True)
 class ttl_setting_is_read_as_microseconds(Converting):
     """A million times too short: a file is as good as expired when it is written, but for the default TTL."""
 
@@ -278,7 +278,7 @@ class ttl_setting_is_taken_without_its_days(Converting):
         return ttl % 86_400
 
 
-@fault("LRO-CFG-03", says="a file 86400 s old stays", proves=1)
+@fault("LRO-CFG-03", says="a file 86400 s old stays", proves=1, long=True)
 class ttl_setting_has_a_ceiling_of_an_hour(Converting):
     """What is set for longer is cut to the default, and nobody is told."""
 
@@ -313,7 +313,7 @@ class takes_its_files_along_at_the_end(Remembering):
                 os.remove(path)
 
 
-@fault("LRO-CLN-03", says="is there after a start", proves=1)
+@fault("LRO-CLN-03", says="is there after a start", proves=1, long=True)
 class begins_with_an_empty_folder(Server):
     """What an earlier process wrote is deleted at the start, however fresh."""
 
@@ -345,7 +345,7 @@ class tells_the_expiry_of_every_file_it_sees(Server):
         return gone
 
 
-@fault("LRO-CLN-05", says="still there", proves=3)
+@fault("LRO-CLN-05", says="still there", proves=3, long=True)
 class tells_the_expiry_when_it_writes(Server):
     """The event is emitted when the time to live begins."""
 

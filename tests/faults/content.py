@@ -102,7 +102,7 @@ class replaces_other_scripts_by_question_marks(Rewriting):
         return self.everywhere(record, lambda text: text.encode("ascii", "replace").decode())
 
 
-@fault("LRO-FILE-10", says="content", proves=0)
+@fault("LRO-FILE-10", says="content", proves=0, long=True)
 class joins_lines_of_content(Rewriting):
     """Newlines become spaces, so that a record is surely one line."""
 
@@ -110,7 +110,7 @@ class joins_lines_of_content(Rewriting):
         return self.everywhere(record, lambda text: text.replace("\n", " "))
 
 
-@fault("LRO-FILE-10", says="content", proves=0)
+@fault("LRO-FILE-10", says="content", proves=0, long=True)
 class cuts_content_at_a_hundred_characters(Rewriting):
     """A preview of the content in place of the content."""
 
@@ -134,7 +134,7 @@ class loses_nul_in_files(Rewriting):
         return self.everywhere(record, lambda text: text.replace("\0", ""))
 
 
-@fault("LRO-FILE-10", says="x-deep", proves=0)
+@fault("LRO-FILE-10", says="x-deep", proves=0, long=True)
 class cuts_what_is_deeper_than_six(Rewriting):
     """A writer with a bound for its recursion, that nobody met before."""
 
@@ -151,7 +151,7 @@ class cuts_what_is_deeper_than_six(Rewriting):
         return {k: self.cut(v, depth - 1) for k, v in value.items()}
 
 
-@fault("LRO-FILE-10", says="x-empty", proves=0)
+@fault("LRO-FILE-10", says="x-empty", proves=0, long=True)
 class leaves_out_what_is_empty(Rewriting):
     """Empty texts, lists and objects are dropped at every depth."""
 
@@ -164,7 +164,7 @@ class leaves_out_what_is_empty(Rewriting):
         return {k: self.filled(v) for k, v in value.items() if v not in ("", [], {})}
 
 
-@fault("LRO-FILE-10", says="confidence", proves=0)
+@fault("LRO-FILE-10", says="confidence", proves=0, long=True)
 class rounds_confidence_to_tenths(Rewriting):
     """0.85 becomes 0.8."""
 
@@ -196,7 +196,7 @@ class composes_letters_in_files(Rewriting):
         return self.everywhere(record, lambda text: normalize("NFC", text))
 
 
-@fault("LRO-FILE-10", says="content", proves=0, by_property="any_memory_survives")
+@fault("LRO-FILE-10", says="content", proves=0, by_property="any_memory_survives", long=True)
 class trims_contents(Rewriting):
     """White space at the ends of a content is cut off; no memory of the server's own has any."""
 
@@ -204,7 +204,7 @@ class trims_contents(Rewriting):
         return {**record, "content": record["content"].strip()} if isinstance(record.get("content"), str) else record
 
 
-@fault("LRO-FILE-10", says="title", proves=0)
+@fault("LRO-FILE-10", says="title", proves=0, long=True)
 class alters_one_title_in_a_hundred(Rewriting):
     """The record whose number ends in 37 has a letter doubled."""
 
@@ -214,7 +214,7 @@ class alters_one_title_in_a_hundred(Rewriting):
         return {**record, "title": record["title"] + record["title"][-1]}
 
 
-@fault("LRO-FILE-10", says="/extensions/x-rank is 0", proves=0)
+@fault("LRO-FILE-10", says="/extensions/x-rank is 0", proves=0, long=True)
 class writes_fractions_as_strings(Rewriting):
     """Numbers in extensions become strings."""
 
@@ -225,7 +225,7 @@ class writes_fractions_as_strings(Rewriting):
         return {**record, "extensions": {k: str(v) for k, v in extensions.items()}}
 
 
-@fault("LRO-FILE-10", says="title", proves=0)
+@fault("LRO-FILE-10", says="title", proves=0, long=True)
 class escapes_for_html(Rewriting):
     """Quotation marks and ampersands become entities."""
 
@@ -233,7 +233,7 @@ class escapes_for_html(Rewriting):
         return self.everywhere(record, lambda text: text.replace("&", "&amp;").replace('"', "&quot;"))
 
 
-@fault("LRO-FILE-10", says="content", proves=0)
+@fault("LRO-FILE-10", says="content", proves=0, long=True)
 class drops_unicode_separators(Rewriting):
     """U+2028 is removed lest a line be split at it."""
 

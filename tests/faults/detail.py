@@ -145,6 +145,6 @@ class search_knows_no_detail(DeafSearch):
         return super().execute(operation, arguments)
 
 
-@fault("LRO-DET-01", says="whatever is asked for, the same detail", proves=0)
+@fault("LRO-DET-01", says="whatever is asked for, the same detail", proves=0, long=True)
 class search_passes_the_detail_to_the_header_only(DeafSearch):
     """And the header says what was asked for."""

@@ -77,7 +77,7 @@ class fallback_keeps_ten(Server):
         return 10
 
 
-@fault("LRO-ERR-02", says="whole, within", proves=2)
+@fault("LRO-ERR-02", says="whole, within", proves=2, long=True)
 class fallback_is_weighed_at_light_detail(Server):
     """What fits is counted as it were at another level than the one that is returned."""
 

@@ -93,14 +93,14 @@ class default_threshold_is_1600(AnotherDefault):
     default = 1600
 
 
-@fault("LRO-THR-01", says="6400", proves=0)
+@fault("LRO-THR-01", says="6400", proves=0, long=True)
 class default_threshold_is_4096(AnotherDefault):
     """A round power of two."""
 
     default = 4096
 
 
-@fault("LRO-THR-01", says="6400", proves=0)
+@fault("LRO-THR-01", says="6400", proves=0, long=True)
 class default_threshold_is_6000(AnotherDefault):
     """Nearly right."""
 

@@ -35,7 +35,7 @@ class header_tells_the_query_without_its_quotes(Server):
         return {**super().header(call), "query": call.query.replace('"', " ").replace("\\", " ")}
 
 
-@fault("LRO-FILE-05", says='"query"', proves=0)
+@fault("LRO-FILE-05", says='"query"', proves=0, long=True)
 class header_tells_the_first_line_of_the_query(Server):
     """The query up to its first line feed."""
 

@@ -201,3 +201,12 @@ operations:
 class has_fixed_arguments_in_its_profile(Server):
     def default_detail(self, operation: str) -> str:
         return "full" if operation == "search" else super().default_detail(operation)
+
+
+@sound("it tries a TTL of days, which may be refused")
+class refuses_a_ttl_of_more_than_a_day(Server):
+    def read_settings(self, env: Mapping[str, str]) -> Settings:
+        settings = super().read_settings(env)
+        if settings.ttl > 86_400:
+            sys.exit("ttl_seconds is at most 86400")
+        return settings

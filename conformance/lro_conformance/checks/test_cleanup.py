@@ -9,7 +9,7 @@ from pathlib import Path
 from lro_conformance.checks.events import events_in
 from lro_conformance.judge import NotObserved, Subjects, check
 from lro_conformance.records import show
-from lro_conformance.trials.cleanup import LONG_TTL, SHORT_TTL, Cleaning, Cleanup
+from lro_conformance.trials.cleanup import SHORT_TTL, Cleaning, Cleanup
 from lro_conformance.trials.defaults import HOUR, Defaults
 from lro_conformance.trials.lasting import Lasting
 from lro_conformance.trials.planting import OLD_S, operation_of
@@ -95,7 +95,7 @@ def test_sessions_leave_fresh_files(cleanup: Cleanup, see: Subjects) -> None:
     )
     see.expect(
         not sessions.at_end,
-        expected=f"with ttl_seconds = {LONG_TTL} files of a few seconds are there when the server has ended",
+        expected="files of a few seconds are there when the server has ended",
         observed=f"{', '.join(sessions.at_end)} went with it",
         at=sessions,
     )
@@ -120,10 +120,10 @@ def test_age_counts_from_creation(cleanup: Cleanup, defaults: Defaults, see: Sub
         see.unseen("files are not deleted by their age under the TTL that was set")
         return
     for planted in (p for p in cleaning.planted if p.near and p.operation not in spared(cleanup, defaults)):
-        goes = planted.age_s > LONG_TTL
+        goes = planted.age_s > (cleaning.ttl_s or 0)
         see.expect(
             planted.gone == goes,
-            expected=f"in a zone far from UTC, with ttl_seconds = {LONG_TTL}, a file {planted.age_s} s old "
+            expected=f"in a zone far from UTC, with ttl_seconds = {cleaning.ttl_s}, a file {planted.age_s} s old "
             + ("goes" if goes else "stays"),
             observed="it is still there" if goes else "it was deleted",
             at=cleaning,
@@ -218,7 +218,7 @@ def _by_the_setting(cleanup: Cleanup, defaults: Defaults) -> bool:
     usual, here = defaults.cleaning, cleanup.set_ttl
     if here is None or usual is None or not any(p.gone for p in usual.planted) or usual.takes_fresh:
         return False
-    return here.takes_fresh or any(p.gone and p.age_s <= LONG_TTL // 2 for p in here.planted)
+    return here.takes_fresh or any(p.gone and not p.near and p.age_s < (here.ttl_s or 0) for p in here.planted)
 
 
 def by_age(cleaning: Cleaning | None) -> bool:

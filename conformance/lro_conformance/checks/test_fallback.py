@@ -68,9 +68,9 @@ def _not_truncated(failing: Failing) -> str | None:
         return None
     if len(records) >= len(failing.known) and failing.known:
         return f"all {len(records)} records"
-    smallest = min(map(size, failing.known.values()), default=0) * tokens_per_character(failing.original)
-    if not records and smallest < failing.threshold / 4:
-        return f"none, though one of {smallest:.0f} tokens would fit"
+    first = sum(map(size, [*failing.known.values()][:1])) * tokens_per_character(failing.original)
+    if not records and first < failing.threshold / 4:
+        return f"none, though the first, of {first:.0f} tokens, would fit"
     tokens = failing.weighed or sum(map(size, records)) * tokens_per_character(failing.original)
     if tokens > ROOM * failing.threshold + 16:
         return f"{len(records)} records of about {tokens:.0f} tokens"

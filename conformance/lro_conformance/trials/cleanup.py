@@ -10,7 +10,7 @@ from pathlib import Path
 
 from lro_conformance.calls import Call, OfACall
 from lro_conformance.judge import NotObserved
-from lro_conformance.lab import OPERATIONS, Bench, Lab, Settings
+from lro_conformance.lab import OPERATIONS, Bench, Lab, ServerTrouble, Settings
 from lro_conformance.reproducing import of_cleaning
 from lro_conformance.trials import trial
 from lro_conformance.trials.planting import DAY, OLD_S, operation_of, plant, plant_decoys
@@ -200,15 +200,20 @@ def cleanup(lab: Lab, survey: Survey) -> Cleanup:
         return Cleanup(None, None, None, "the server's TTL cannot be set (profile: settings.ttl_seconds)")
     threshold = 1 if survey.adjustable else None
     name = survey.files[0].operation
-    crowd, set_ttl, sessions = _long(lab, Settings(threshold_tokens=threshold, ttl_seconds=LONG_TTL), survey.files[0])
+    try:
+        crowd, set_ttl, sessions = _scan(lab, Settings(threshold, LONG_TTL), survey.files[0], LONG_TTL)
+    except ServerTrouble:  # one that refuses so long a TTL says so
+        crowd, set_ttl, sessions = _scan(lab, Settings(threshold, TTL), survey.files[0], TTL)
     with lab.bench(Settings(threshold_tokens=threshold, ttl_seconds=SHORT_TTL)) as bench:
         lab.step("cleanup", f"ttl_seconds = {SHORT_TTL}")
         own = _own(bench, name, [n for n in survey.operations if n != name and survey.offloads(n)])
     return Cleanup(crowd, set_ttl, own, None, sessions)
 
 
-def _long(lab: Lab, settings: Settings, known: Call) -> tuple[Crowd | None, Cleaning | None, Sessions | None]:
-    """Clean up under the long TTL, far from UTC, with a file of an earlier process in the folder from the start."""
+def _scan(
+    lab: Lab, settings: Settings, known: Call, ttl_s: int
+) -> tuple[Crowd | None, Cleaning | None, Sessions | None]:
+    """Clean up under a TTL, far from UTC, with a file of an earlier process in the folder from the start."""
     earlier: list[Path] = []
     name, file = known.operation, known.file
 
@@ -218,11 +223,11 @@ def _long(lab: Lab, settings: Settings, known: Call) -> tuple[Crowd | None, Clea
             earlier.append(plant(folder, file.data, 60, name, lab.convention(file.path)))
 
     with lab.bench(settings, prepare=prepare, abroad=True) as bench:
-        lab.step("cleanup", f"ttl_seconds = {LONG_TTL}")
+        lab.step("cleanup", f"ttl_seconds = {ttl_s}")
         crowd = _crowd(bench, name)
         taken = next((p.name for p in earlier if not p.exists()), None)
-        near = (LONG_TTL - NEAR_S, LONG_TTL + NEAR_S)
-        set_ttl = clean(bench, LONG_TTL, (LONG_TTL // 2, 2 * LONG_TTL), lambda: bench.call(name), near)
+        near = (ttl_s - NEAR_S, ttl_s + NEAR_S) if ttl_s > 2 * NEAR_S else ()
+        set_ttl = clean(bench, ttl_s, (ttl_s // 2, 2 * ttl_s), lambda: bench.call(name), near)
     if crowd is None or bench.output_dir is None:  # elsewhere other servers may clean up, by a TTL of their own
         return crowd, set_ttl, None
     left = [path for path, gone in set_ttl.own if not gone] if set_ttl is not None else []
