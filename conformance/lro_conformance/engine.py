@@ -256,7 +256,7 @@ class Session:
         reasons = {t.name: reason for t in self.trials[1:] if (reason := t.unlisted(survey)) is not None}
         self.evidence |= {name: NotApplicable(reason) for name, reason in reasons.items()}
         asked = [t for t in self.trials[1:] if t.name not in reasons]
-        bound = [t for t in asked if survey.implemented or not t.needs]
+        bound = [t for t in asked if survey.implemented or t.asks_no_lro]
         waiting = sorted(bound, key=lambda t: FIRST.index(t.name) if t.name in FIRST else len(FIRST))
         under_way: dict[Future[Any], Trial] = {}
         # One more than there are cores: the cleanup trial mostly waits for a TTL to pass.

@@ -9,6 +9,7 @@ from tests.faults.catalogue import fault
 from tests.servers.exploring import Exploring
 from tests.servers.extracting import MOST, PROFILE, Extracting
 from tests.servers.plain import BadArguments
+from tests.servers.shortening import Shortening
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -416,3 +417,70 @@ class an_invalid_pattern_is_an_error(Exploring):
 
     def invalid(self, pattern: str) -> str:
         raise BadArguments("no regular expression")
+
+
+# compaction
+
+
+@broken("18", says="characters of the message in")
+class stores_the_beginning_only(Shortening):
+    """What is stored is cut."""
+
+    def put(self, path: str, text: str) -> None:
+        super().put(path, text[:5000])
+
+
+@broken("18", says="what has left the conversation, all")
+class gives_stored_texts_back_trimmed(Shortening):
+    """What is read again has lost its line ends."""
+
+    def read_file(self, absolute_path: str, **more: Any) -> str:
+        return "\n".join(super().read_file(absolute_path, **more).split())
+
+
+@broken("19", says="message 7")
+class recent_results_leave_too(Shortening):
+    """The last message is shortened as well."""
+
+    def kept(self, count: int) -> int:
+        return 0
+
+
+@broken("19", says="message 3")
+class calls_lose_their_arguments(Shortening):
+    """Messages that stay keep their role and content only."""
+
+    def left(self, message: Record) -> Record:
+        return {key: value for key, value in message.items() if key != "tool_calls"}
+
+
+@broken("20", says="an id with ..")
+class an_id_is_part_of_the_path(Shortening):
+    """The id is put into the path as it is, and folders that are missing are made."""
+
+    def name_of(self, id: str) -> str:
+        return f"tool_call_{id}.txt"
+
+
+@broken("20", says="a folder elsewhere")
+class stores_wherever_it_is_told_to(Shortening):
+    """The folder is the caller's choice."""
+
+    def store_dir(self, asked: str | None) -> str:
+        return asked or super().store_dir(asked)
+
+
+@broken("21", says="a file elsewhere is refused")
+class reads_any_file_again(Shortening):
+    """Whatever is asked for is read."""
+
+    def may_read(self, path: str) -> bool:
+        return os.path.isfile(path)
+
+
+@broken("21", says="of another process is refused")
+class reads_whatever_lies_in_its_folder(Shortening):
+    """A file is read where its folder is the right one."""
+
+    def may_read(self, path: str) -> bool:
+        return os.path.dirname(path) == self.store_dir(None) and os.path.isfile(path)

@@ -7,6 +7,7 @@ from typing import ClassVar
 from tests.servers.exploring import Exploring
 from tests.servers.extracting import PROFILE, Extracting
 from tests.servers.plain import BadArguments
+from tests.servers.shortening import Shortening
 from tests.sound.catalogue import sound
 
 TYPE_CHECKING = False
@@ -59,4 +60,9 @@ class has_a_grep_of_its_own(Extracting):
 
 @sound("It is the plain one of another family, whose words for what is too large are a result.", profile=PROFILE)
 class explores_its_files(Exploring):
+    pass
+
+
+@sound("It makes conversations shorter, has no model and no other tool, and its folder is its own.", profile=PROFILE)
+class shortens_conversations(Shortening):
     pass

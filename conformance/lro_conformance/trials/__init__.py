@@ -40,6 +40,11 @@ class Trial:
     unlisted: Callable[[Any], str | None] = _bound
     """The same by what the survey found."""
 
+    @property
+    def asks_no_lro(self) -> bool:
+        """Whether it is made of a server without LRO, too: those of extensions."""
+        return not self.needs or self.unlisted is not _bound
+
 
 def trial(
     title: str,

@@ -1,0 +1,81 @@
+"""The plain server with the family compaction, written by hand and from its document alone."""
+
+from __future__ import annotations
+
+import os
+from typing import ClassVar
+
+from tests.servers.extracting import Extracting
+from tests.servers.plain import BadArguments
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from tests.servers.plain import Record
+
+
+class Shortening(Extracting):
+    """Lists `context_offload` and `read_file`; it has no language model, and so no other mode than compact."""
+
+    listed: ClassVar[dict[str, dict[str, str]]] = {
+        "context_offload": {
+            "messages": "array",
+            "context_manage_mode": "string",
+            "max_total_tokens": "integer",
+            "max_tool_message_tokens": "integer",
+            "keep_recent_count": "integer",
+            "store_dir": "string",
+        },
+        "read_file": {"absolute_path": "string", "offset": "integer", "limit": "integer"},
+    }
+
+    def bounded(self, text: str) -> str:
+        return text
+
+    def store_dir(self, asked: str | None) -> str:
+        """Where messages go, whatever is asked for."""
+        return os.path.join(self.output_dir(), "context")
+
+    def context_offload(self, messages: list[Record], **terms: Any) -> str:
+        most, keep = terms.get("max_tool_message_tokens", 2000), self.kept(terms.get("keep_recent_count", 1))
+        folder = self.store_dir(terms.get("store_dir"))
+        files: dict[str, str] = {}
+        made = [
+            self.shortened(message, folder, files)
+            if n < len(messages) - keep and message["role"] == "tool" and self.estimate([message["content"]]) > most
+            else self.left(message)
+            for n, message in enumerate(messages)
+        ]
+        for path, text in files.items():
+            self.put(path, text)
+            self.offered[path] = self.identity(path)
+        return self.dumps({"success": True, "messages": made, "metadata": {"write_file_dict": files}})
+
+    def kept(self, count: int) -> int:
+        return count
+
+    def left(self, message: Record) -> Record:
+        return message
+
+    def shortened(self, message: Record, folder: str, files: dict[str, str]) -> Record:
+        path = os.path.join(folder, self.name_of(message["tool_call_id"]))
+        files[path] = message["content"]
+        return {**message, "content": f"{message['content'][:100]}… (detailed result is stored in {path})"}
+
+    def name_of(self, id: str) -> str:
+        return f"tool_call_{id if id.replace('_', '').isalnum() else id.encode().hex()}.txt"
+
+    def put(self, path: str, text: str) -> None:
+        os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
+        with open(path, "w", encoding="utf-8", newline="") as file:
+            file.write(text)
+
+    def read_file(self, absolute_path: str, offset: int = 0, limit: int | None = None) -> str:
+        if not self.may_read(absolute_path):
+            raise BadArguments("nothing that left a conversation is there")
+        text = self.contents(absolute_path)
+        return text if limit is None and not offset else "".join(text.splitlines(keepends=True)[offset:][:limit])
+
+    def may_read(self, path: str) -> bool:
+        return path in self.offered and self.identity(path) == self.offered[path]
