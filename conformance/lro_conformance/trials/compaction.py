@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from lro_conformance.calls import Call, FileSeen, see_file
 from lro_conformance.lab import Bench, Lab, Settings
@@ -124,7 +124,7 @@ def _messages(call: Call) -> Sequence[Any]:
     except ValueError:
         said = {}
     found: Any = said.get("messages") or as_record((call.result or {}).get("structuredContent")).get("messages")
-    return found if isinstance(found, list) else ()
+    return cast("list[Any]", found) if isinstance(found, list) else ()
 
 
 def _path_in(messages: Sequence[Any]) -> str | None:
