@@ -105,6 +105,7 @@ def test_a_stream_that_stops_is_resumed_where_it_was(client: Client, served: Ser
         ("accepted", "accepted the request (HTTP 202), and gave no answer"),
         ("ended", "stream ended before the answer"),
         ("cut", "cannot be reached"),
+        ("another", "answered HTTP 200, but not this request"),
     ],
 )
 def test_each_way_to_give_no_answer_is_an_error_of_that_call_alone(client: Client, tool: str, told: str) -> None:
@@ -113,6 +114,26 @@ def test_each_way_to_give_no_answer_is_an_error_of_that_call_alone(client: Clien
     assert message.startswith("lro proxy: ")
     assert told in message
     assert said(client, "say", text="still there") == "still there"
+
+
+def test_what_is_no_json_is_an_error_whatever_its_type_says(client: Client) -> None:
+    assert refused(client, "no JSON") == (-32004, "lro proxy: the server's answer is not valid JSON: <p>…")
+
+
+def test_events_are_in_utf_8_whatever_their_type_says_and_may_begin_with_a_mark(client: Client) -> None:
+    assert said(client, "marked", text="größe ☃") == "größe ☃"
+
+
+def test_each_request_of_a_batch_is_answered(client: Client) -> None:
+    client.send([{"jsonrpc": "2.0", "id": f"b-{n}", "method": "tools/list"} for n in range(2)])
+    assert {json.loads(client.line())["id"] for _ in range(2)} == {"b-0", "b-1"}
+
+
+def test_half_of_a_surrogate_pair_in_a_request_costs_no_answer(client: Client) -> None:
+    client.send(
+        b'{"jsonrpc":"2.0","id":"half","method":"tools/call","params":{"name":"say","arguments":{"x":"\\ud83d"}}}\n'
+    )
+    assert client.answer("half")["result"]
 
 
 def test_an_error_of_the_servers_keeps_its_words_under_any_status(client: Client) -> None:
@@ -134,6 +155,14 @@ def test_a_session_that_the_server_forgets_is_begun_anew(client: Client, served:
     assert said(client, "say", text="again") == "again"
     assert served.session == "session-2"
     assert len(served.messages("initialize")) == 2
+    until = time.monotonic() + 10
+    while time.monotonic() < until and all(
+        h.get("mcp-session-id") != "session-2" for v, h, _ in served.seen if v == "GET"
+    ):
+        time.sleep(0.01)
+    served.speaks.set()
+    assert json.loads(client.line())["method"] == "notifications/tools/list_changed"
+    client.line()
 
 
 def test_fifty_calls_at_once_keep_apart(client: Client) -> None:
@@ -166,6 +195,17 @@ def test_leaving_ends_the_session_and_waits_for_answers(tmp_path: Path) -> None:
         assert client.process.wait(20) == 0
         assert served.seen[-1][0] == "DELETE"
         assert served.seen[-1][1]["mcp-session-id"] == "session-1"
+
+
+def test_a_server_that_never_ends_its_goodbye_is_left_all_the_same(tmp_path: Path) -> None:
+    with serving(dawdles=True) as served, behind(tmp_path, "--url", served.url) as client:
+        hello(client)
+        client.call("hang")
+        while not served.messages("tools/call"):
+            time.sleep(0.01)
+        client.process.terminate()
+        assert client.process.wait(10) == 0
+        assert served.seen[-1][0] == "DELETE"
 
 
 def test_a_slash_too_few_is_followed_on_the_same_server(tmp_path: Path) -> None:
@@ -222,6 +262,8 @@ def test_a_file_of_servers_has_those_over_http_too(tmp_path: Path) -> None:
     ("options", "told"),
     [
         (["--url", "ftp://x/"], "--url must be an address like https://example.org/mcp"),
+        (["--url", "http://[::1"], "--url must be an address like https://example.org/mcp"),
+        (["--url", "http://x/", "--header", "a: t0p\nb: c"], "--header: the value of a has a line end"),
         (["--url", "http://x/", "--", "y"], "give a command after -- or --url, not both"),
         (["--header", "a: b", "--", "y"], "--header goes with --url"),
         (["--url", "http://x/", "--header", "Bearer t0p"], "--header must be 'NAME: VALUE'"),

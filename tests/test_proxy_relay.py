@@ -71,6 +71,13 @@ def test_ids_keep_their_type(client: Client) -> None:
         assert json.loads(message["result"]["content"][0]["text"])["offloaded"] is True
 
 
+@pytest.mark.parametrize("id", [[1], {}])
+def test_an_id_that_is_none_ends_nothing(client: Client, id: object) -> None:
+    client.send({"jsonrpc": "2.0", "id": id, "method": "ping"})
+    assert json.loads(client.line())["id"] == id  # the server has its own answer to that
+    assert client.result("say", result=SMALL)
+
+
 def test_large_text_is_in_a_file_and_nowhere_else(client: Client, folder: Path) -> None:
     text = "".join(f'line {n} with \\ and "\r\n' for n in range(400))
     result = client.result(

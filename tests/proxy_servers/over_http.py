@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Generator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -21,6 +21,8 @@ class Served:
     """Method, headers in lower case, and message of each request, in order."""
     session: str = "session-1"
     modern: bool = False
+    dawdles: bool = False
+    """Whether the answer to DELETE comes a byte now and then, and never ends."""
     url: str = ""
     speaks: threading.Event = field(default_factory=threading.Event)
     """Set when the server is to say something by itself."""
@@ -57,7 +59,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_DELETE(self) -> None:
         self._note({})
-        self._body(b"")
+        if not self.served.dawdles:
+            self._body(b"")
+        with suppress(OSError):
+            while self.served.dawdles and not self.served.over.wait(0.02):
+                self.wfile.write(b"H")
 
     def do_GET(self) -> None:
         self._note({})
@@ -111,6 +117,12 @@ class _Handler(BaseHTTPRequestHandler):
                 lines = json.dumps(_answer(id, text), indent=1).splitlines()
                 data = "".join(f"data: {line}\n" for line in lines)
                 self._events(f": hello\n\ndata: {json.dumps(note)}\n\nevent: message\n{data}\n")
+            case "marked":
+                self._events(f"\ufeffdata: {json.dumps(_answer(id, text), ensure_ascii=False)}\r\r", "; charset=latin1")
+            case "no JSON":
+                self._body(b"<p>", 200, **{"Content-Type": "application/json"})
+            case "another":
+                self._json(_answer(-id, text))
             case "stopped":
                 self._events(f"retry: 10\nid: stopped-{id}\ndata:\n\n")
             case "ended":
@@ -144,9 +156,9 @@ class _Handler(BaseHTTPRequestHandler):
                 except OSError:
                     self.served.hung_up.set()
 
-    def _open(self) -> None:
+    def _open(self, more: str = "") -> None:
         self.send_response(200)
-        self.send_header("Content-Type", "text/event-stream")
+        self.send_header("Content-Type", "text/event-stream" + more)
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
 
@@ -154,8 +166,8 @@ class _Handler(BaseHTTPRequestHandler):
         data = text.encode()
         self.wfile.write(b"%x\r\n%s\r\n" % (len(data), data))
 
-    def _events(self, text: str) -> None:
-        self._open()
+    def _events(self, text: str, more: str = "") -> None:
+        self._open(more)
         self._chunk(text)
         self._chunk("")
 

@@ -4,20 +4,14 @@ from __future__ import annotations
 
 import base64
 import re
-from typing import Any, cast
+
+from lro_reference.proxy.messages import Message, members
 
 SESSION, VERSION, LAST_EVENT = "Mcp-Session-Id", "Mcp-Protocol-Version", "Last-Event-ID"
 _META_VERSION = "io.modelcontextprotocol/protocolVersion"
 _NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 """By method: the parameter that a header repeats."""
 _PLAIN = re.compile(r"[!-~](?:[ -~]*[!-~])?\Z")
-
-Message = dict[str, Any]
-
-
-def members(value: object) -> Message:
-    """An object; an empty one instead of anything else."""
-    return cast("Message", value) if isinstance(value, dict) else {}
 
 
 def modern(message: Message) -> str | None:

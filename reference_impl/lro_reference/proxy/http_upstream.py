@@ -11,14 +11,15 @@ import os
 import queue
 import socket
 import threading
-from collections.abc import Generator, Mapping
-from typing import cast
+from collections.abc import Generator, Iterator, Mapping
+from typing import Any, cast
 
 import httpx2
 import orjson
 
-from lro_reference.proxy.http_headers import LAST_EVENT, SESSION, VERSION, Message, members, modern, repeated
-from lro_reference.proxy.relay import CANCELLED, GONE, TOO_LONG, Say, error_line
+from lro_reference.proxy.http_headers import LAST_EVENT, SESSION, VERSION, modern, repeated
+from lro_reference.proxy.messages import Message, exactly, members, parsed, written
+from lro_reference.proxy.relay import CANCELLED, GONE, TOO_LONG, UNREADABLE, Say, error_line
 
 _TIMES = httpx2.Timeout(30, read=None)
 """How long an answer may take is the relay's concern."""
@@ -38,6 +39,8 @@ class HttpUpstream:
         self.stdin = Outbox()
         self.stdout, self._pipe = os.pipe()
         self._url, self._most, self._say = url, most_bytes, say
+        self._place = str(httpx2.URL(url).copy_with(userinfo=b"", query=None, fragment=None))
+        """The address without what may be a secret."""
         self._http = httpx2.Client(headers=dict(headers), timeout=_TIMES, limits=httpx2.Limits(max_connections=None))
         self._session: dict[str, str] = {}
         """The headers that the session and its protocol version ask for."""
@@ -68,28 +71,40 @@ class HttpUpstream:
         self._over.set()
         self.stdin.close()
         if SESSION in self._session:
-            with contextlib.suppress(httpx2.HTTPError):
-                self._http.request("DELETE", self._url, headers=self._session, timeout=_GOODBYE_S if patient else 0.2)
+            goodbye = threading.Thread(target=self._take_leave, name=f"leaving {self.name}", daemon=True)
+            goodbye.start()
+            goodbye.join(_GOODBYE_S if patient else 0.2)  # a limit for all of it, in however small pieces it comes
+
+    def _take_leave(self) -> None:
+        with contextlib.suppress(httpx2.HTTPError):
+            self._http.request("DELETE", self._url, headers=self._session)
 
     # --- to the server
 
     def _dispatch(self) -> None:
         """Passes messages on in order: requests side by side, and all else when the one before has been accepted."""
         while (line := self.stdin.next()) is not None:
-            message = _read(line)
-            method = message.get("method")
-            if method == "initialize":
-                self._hello = line
-                self._request(line, message)
-            elif method is not None and "id" in message:
-                thread = threading.Thread(target=self._request, args=(line, message), name=str(method), daemon=True)
-                self._under_way.add(thread)
-                thread.start()
+            message = parsed(line)
+            if isinstance(message, list):  # servers over HTTP no longer take batches
+                for one in exactly(line):
+                    self._send(written(one), members(one))
             else:
-                self._notify(line, message)
+                self._send(line, members(message))
         for thread in list(self._under_way):
             thread.join()
         self._close()
+
+    def _send(self, line: bytes, message: Message) -> None:
+        method = message.get("method")
+        if method == "initialize":
+            self._hello = line
+            self._request(line, message)
+        elif method is not None and "id" in message:
+            thread = threading.Thread(target=self._request, args=(line, message), name=str(method), daemon=True)
+            self._under_way.add(thread)
+            thread.start()
+        else:
+            self._notify(line, message)
 
     def _close(self) -> None:
         with self._writing:
@@ -107,7 +122,7 @@ class HttpUpstream:
             if _key(id) in self._hung_up:
                 self._emit(error_line(id, CANCELLED, "the call was cancelled"))
             elif not self._over.is_set():
-                self._emit(error_line(id, GONE, f"{self._place()} cannot be reached: {_why(problem)}"))
+                self._emit(error_line(id, GONE, f"{self._place} cannot be reached: {_why(problem)}"))
         except Exception as problem:  # a defect of the proxy: nobody may wait for ever because of it
             self._emit(error_line(id, GONE, f"internal error: {type(problem).__name__}: {problem}"))
         finally:
@@ -142,8 +157,13 @@ class HttpUpstream:
             if kind == "text/event-stream":
                 return self._events(response, message)
             if kind != "application/json":
-                raise _Refused(f"{self._place()} answered HTTP {response.status_code} with {kind or 'nothing'}")
-            self._pass_on(self._body(response), message)
+                raise _Refused(f"{self._place} answered HTTP {response.status_code} with {kind or 'nothing'}")
+            body = self._body(response)
+            if (found := parsed(body)) is None:
+                shown = bytes(body[:80]).decode(errors="replace")
+                raise _Refused(f"the server's answer is not valid JSON: {shown}…", UNREADABLE)
+            if not self._pass_on(body, found, message):
+                raise _Refused(f"{self._place} answered HTTP {response.status_code}, but not this request")
         return None
 
     def _resumed(self, id: object, stopped: _Stopped) -> _Stopped | None:
@@ -156,10 +176,11 @@ class HttpUpstream:
         """Passes on the messages of a stream; None once the answer to *message* was among them."""
         last, wait_s = before.event if before else "", before.wait_s if before else _RETRY_S[0]
         try:
-            for event in httpx2.EventSource(response, max_event_size=self._most):
+            for event in self._each(response):
                 last = event.id or last
                 wait_s = wait_s if event.retry is None else min(event.retry / 1000, _RETRY_S[1])
-                if event.event == "message" and event.data and self._pass_on(event.data.encode(), message):
+                data = event.data.encode() if event.event == "message" else b""
+                if data and self._pass_on(data, parsed(data), message):
                     return None
         except httpx2.SSEError as problem:
             raise _Refused(f"the server's answer cannot be taken: {problem} (--max-line-mb)", TOO_LONG) from None
@@ -170,16 +191,21 @@ class HttpUpstream:
             raise _Refused("the server's stream ended before the answer")
         return _Stopped(last, wait_s)
 
-    def _pass_on(self, data: bytes | bytearray, asked: Message) -> bool:
-        """Passes a message on; whether it is the answer to *asked*."""
+    def _each(self, response: httpx2.Response) -> Iterator[httpx2.ServerSentEvent]:
+        response.encoding = "utf-8-sig"  # whatever the server calls it, events are in UTF-8, maybe with a mark before
+        return iter(httpx2.EventSource(response, max_event_size=self._most))
+
+    def _pass_on(self, data: bytes | bytearray, found: object, asked: Message) -> bool:
+        """Passes on messages, which are parsed as *found*; whether the answer to *asked* is among them."""
         self._emit(data)
-        message = _read(data)
-        is_answer = "method" not in message and _key(message.get("id")) == _key(asked.get("id"))
-        if is_answer and asked.get("method") == "initialize":
-            version = members(message.get("result")).get("protocolVersion")
-            if isinstance(version, str):
-                self._session = {**self._session, VERSION: version}
-        return is_answer
+        for one in cast("list[Any]", found) if isinstance(found, list) else [found]:
+            message = members(one)
+            if "id" in message and "method" not in message and _key(message["id"]) == _key(asked.get("id")):
+                version = members(message.get("result")).get("protocolVersion")
+                if asked.get("method") == "initialize" and isinstance(version, str):
+                    self._session = {**self._session, VERSION: version}
+                return True
+        return False
 
     def _notify(self, line: bytes, message: Message) -> None:
         """Sends what has no answer."""
@@ -197,10 +223,10 @@ class HttpUpstream:
                     pass
         except (_Refused, httpx2.HTTPError) as problem:
             if not self._over.is_set():
-                self._say(f"{self._place()} did not take {method or 'an answer'}: {_why(problem)}")
+                self._say(f"{self._place} did not take {method or 'an answer'}: {_why(problem)}")
             return
         if method == "notifications/initialized":
-            threading.Thread(target=self._listen, name=f"from {self.name}", daemon=True).start()
+            self._begin_listening()
 
     def _cancelled(self, message: Message) -> bool:
         """Since protocol 2026-07-28 a request is cancelled by closing the connection that it went by."""
@@ -246,53 +272,57 @@ class HttpUpstream:
         asks = message.get("id") is not None and "method" in message
         if 200 <= status < 300:
             if asks and status == 202:
-                raise _Refused(f"{self._place()} accepted the request (HTTP 202), and gave no answer")
+                raise _Refused(f"{self._place} accepted the request (HTTP 202), and gave no answer")
             return
         if status == 404 and self._session and message.get("method") != "initialize":
-            raise _SessionEnded(f"{self._place()} no longer knows the session (HTTP 404)")
+            raise _SessionEnded(f"{self._place} no longer knows the session (HTTP 404)")
         said = bytes(self._body(response))
-        told = _read(said) if _kind(response) == "application/json" else {}
+        told = members(parsed(said)) if _kind(response) == "application/json" else {}
         where = response.headers.get("location")
         hint = f": it is at {where} now" if where else ": give what authorizes as a header" if status == 401 else ""
         line = orjson.dumps({**told, "id": message["id"]}) if asks and isinstance(told.get("error"), dict) else b""
-        raise _Refused(f"{self._place()} answered HTTP {status}{hint}", line=line)
+        raise _Refused(f"{self._place} answered HTTP {status}{hint}", line=line)
 
     def _renew(self, used: Mapping[str, str]) -> None:
         """Begins a new session where the server has forgotten the one that was *used*."""
         with self._renewing:
             if self._session is not used:
                 return  # somebody else has
-            hello = _read(self._hello)
-            self._say(f"{self._place()} no longer knows the session; a new one is begun")
+            hello = members(parsed(self._hello))
+            self._say(f"{self._place} no longer knows the session; a new one is begun")
             with self._posted(self._hello, hello) as response:
                 session = response.headers.get(SESSION)
                 self._session = {**used, SESSION: session} if session else dict(used)
             greeting = {"jsonrpc": "2.0", "method": "notifications/initialized"}
             with self._posted(orjson.dumps(greeting), greeting, timeout=_NOTICE_S):
                 pass
+            self._begin_listening()
 
     # --- from the server
 
     def _listening(self, last_event: str) -> dict[str, str]:
         return {"Accept": "text/event-stream", **self._session, **({LAST_EVENT: last_event} if last_event else {})}
 
+    def _begin_listening(self) -> None:
+        threading.Thread(target=self._listen, name=f"from {self.name}", daemon=True).start()
+
     def _listen(self) -> None:
-        """Passes on what the server says by itself, as long as it offers a stream for that."""
-        last, wait_s, failures = "", _RETRY_S[0], 0
-        while not self._over.is_set():
+        """Passes on what the server says by itself in this session, as long as it offers a stream for that."""
+        session, last, wait_s, failures = self._session, "", _RETRY_S[0], 0
+        while not self._over.is_set() and self._session is session:
             try:
                 with self._http.stream("GET", self._url, headers=self._listening(last)) as response:
                     if response.status_code != 200 or _kind(response) != "text/event-stream":
                         return
                     failures = 0
-                    for event in httpx2.EventSource(response, max_event_size=self._most):
+                    for event in self._each(response):
                         last = event.id or last
                         wait_s = wait_s if event.retry is None else max(_RETRY_S[0], event.retry / 1000)
                         if event.event == "message" and event.data:
                             self._emit(event.data.encode())
             except httpx2.HTTPError:
                 failures += 1
-            self._over.wait(min(wait_s * 2**failures, _RETRY_S[1]))
+            self._over.wait(min(wait_s * 2 ** min(failures, 5), _RETRY_S[1]))
 
     def _body(self, response: httpx2.Response) -> bytearray:
         whole = bytearray()
@@ -311,15 +341,13 @@ class HttpUpstream:
             while rest and self._pipe >= 0:
                 rest = rest[os.write(self._pipe, rest) :]
 
-    def _place(self) -> str:
-        return f"{self._url.split('?')[0]}"
-
 
 class Outbox:
     """Where lines for the server go; like `lines.LineWriter`, but nobody ever waits."""
 
     def __init__(self) -> None:
-        self._lines: queue.Queue[bytes | None] = queue.Queue()
+        self._lines: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        """Simple, for a signal may close it while the same thread writes."""
 
     def write(self, line: bytes | bytearray) -> bool:
         """Takes a line."""
@@ -356,14 +384,6 @@ class _SessionEnded(_Refused):
     """The server no longer knows the session."""
 
 
-def _read(line: bytes | bytearray) -> Message:
-    try:
-        found = orjson.loads(line)
-    except ValueError:
-        return {}
-    return members(found)
-
-
 def _origin(url: httpx2.URL) -> tuple[str, str, int | None]:
     return url.scheme, url.host, url.port
 
@@ -372,8 +392,8 @@ def _kind(response: httpx2.Response) -> str:
     return response.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
-def _key(id: object) -> tuple[type, object]:
-    return type(id), id
+def _key(id: object) -> tuple[type, str]:
+    return type(id), repr(id)
 
 
 def _why(problem: Exception) -> str:

@@ -6,17 +6,15 @@ stands where its client would. It parses every message once more, and knows whic
 
 from __future__ import annotations
 
-import json
 import queue
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
-import orjson
-
 from lro_reference.proxy.lines import LineWriter, TooLong, read_lines
-from lro_reference.proxy.merging import LISTS, Known, Message, introduced, listed
+from lro_reference.proxy.merging import LISTS, Known, introduced, listed
+from lro_reference.proxy.messages import Message, exactly, members, written
 from lro_reference.proxy.relay import TOO_LONG, Relay, Say, id_in
 from lro_reference.proxy.upstream import Behind
 
@@ -64,7 +62,7 @@ class Member:
 
     def take(self, message: Message) -> None:
         """Passes a message of the client on."""
-        line = self.relay.noted(bytearray(_written(message)))
+        line = self.relay.noted(bytearray(written(message)))
         try:
             if line is not None:
                 self._inbox.put_nowait(line)
@@ -121,7 +119,7 @@ class Hub:
     def forward(self, pipe: int, most_bytes: int) -> None:
         """Passes on what the client says until it leaves."""
         for line in read_lines(pipe, most_bytes):
-            message = None if isinstance(line, TooLong) else _parsed(line)
+            message = None if isinstance(line, TooLong) else exactly(line)
             if isinstance(message, dict):
                 with self._lock:
                     self._take(cast("Message", message))
@@ -134,7 +132,7 @@ class Hub:
 
     def _take(self, message: Message) -> None:
         method, id = message.get("method"), message.get("id")
-        if self._own is not None and method in _MAYBE_OWN and self._own.take(message, lambda: _written(message)):
+        if self._own is not None and method in _MAYBE_OWN and self._own.take(message, lambda: written(message)):
             return
         if method is None:
             member, asked = self._asked.pop(str(id), (None, None))
@@ -154,7 +152,7 @@ class Hub:
             self._error(id, NO_METHOD, f"{method} cannot be asked of several servers")
 
     def _notify(self, message: Message) -> None:
-        params = _members(message.get("params"))
+        params = members(message.get("params"))
         target = self._sent.get(_key(params.get("requestId")))
         if message["method"] == "notifications/cancelled" and target is not None:
             target.take(message)
@@ -165,7 +163,7 @@ class Hub:
     def _choose(self, message: Message, *, again: bool) -> None:
         """To the server that has what is meant; where nobody is known to have it, they are asked once."""
         list_of, key = _CHOSEN[message["method"]]
-        params = _members(message.get("params"))
+        params = members(message.get("params"))
         known = self._meant(list_of, params.get(key))
         if known is not None:
             self._send(self._members[known.server], {**message, "params": {**params, key: known.name}})
@@ -197,8 +195,8 @@ class Hub:
         self._ask_all(request, learnt, anyway=True)
 
     def _complete(self, message: Message) -> None:
-        params = _members(message.get("params"))
-        ref = _members(params.get("ref"))
+        params = members(message.get("params"))
+        ref = members(params.get("ref"))
         if ref.get("type") == "ref/prompt":
             known = self._known.get("prompts/list", {}).get(str(ref.get("name")))
             ref = {**ref, "name": known.name} if known else ref
@@ -231,13 +229,13 @@ class Hub:
     def _collect(self, round_: _Round, member: Member, message: Message) -> None:
         request = round_.request
         if "result" in message:
-            result = _members(message["result"])
+            result = members(message["result"])
             pages = round_.pages.setdefault(member.name, [])
             cursor = result.get("nextCursor")
             on = cursor is not None and len(pages) < _MOST_PAGES and cursor not in [p.get("nextCursor") for p in pages]
             pages.append(result)
             if request["method"] in LISTS and on:
-                member.take({**request, "params": {**_members(request.get("params")), "cursor": cursor}})
+                member.take({**request, "params": {**members(request.get("params")), "cursor": cursor}})
                 return
             if request["method"] in LISTS:
                 entries = LISTS[request["method"]][0]
@@ -245,7 +243,7 @@ class Hub:
             round_.results[member.name] = result
         else:
             round_.error = round_.error or message
-            told = _members(message.get("error")).get("message")
+            told = members(message.get("error")).get("message")
             self._say(f"{member.name} has no answer to {request['method']}: {told}")
         round_.waiting.discard(member.name)
         if not round_.waiting:
@@ -260,7 +258,7 @@ class Hub:
         method = request["method"]
         if method == "initialize":
             for name, result in results.items():
-                self._members[name].capabilities = _members(result.get("capabilities"))
+                self._members[name].capabilities = members(result.get("capabilities"))
             made = introduced(results)
             if self._own is not None:
                 self._own.advertise(made)
@@ -285,7 +283,7 @@ class Hub:
 
     def said(self, member: Member, line: bytes | bytearray) -> bool:
         """A line of a server's, after its relay has seen it; False when the client no longer reads."""
-        message = _parsed(line)
+        message = exactly(line)
         if not isinstance(message, dict):
             return self._client.write(line)
         said = cast("Message", message)
@@ -302,7 +300,7 @@ class Hub:
                 self._asked[asked] = (member, id)
                 return self._write({**said, "id": asked})
             elif said["method"] == "notifications/cancelled":
-                params = _members(said.get("params"))
+                params = members(said.get("params"))
                 meant = params.get("requestId")
                 asked = f"{member.name}/{type(meant).__name__}/{meant}"
                 return self._write({**said, "params": {**params, "requestId": asked}})
@@ -315,7 +313,7 @@ class Hub:
         self._write({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": f"lro proxy: {message}"}})
 
     def _write(self, message: Message) -> bool:
-        return self._client.write(_written(message))
+        return self._client.write(written(message))
 
 
 class Port:
@@ -327,31 +325,6 @@ class Port:
     def write(self, line: bytes | bytearray) -> bool:
         """Writes a line; False when nobody reads any more."""
         return self._hub.said(self._member, line)
-
-
-def _parsed(line: bytes | bytearray) -> Any:
-    # As `exact.parse` would, no digit may be lost: most lines pass as they are, but some are written again.
-    from lro_reference import exact
-
-    try:
-        return exact.parse(bytes(line))
-    except exact.InexactError:
-        pass
-    try:
-        return json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-
-
-def _written(message: Message) -> bytes:
-    try:
-        return orjson.dumps(message)
-    except TypeError:
-        return json.dumps(message, separators=(",", ":")).encode()
-
-
-def _members(value: object) -> Message:
-    return cast("Message", value) if isinstance(value, dict) else {}
 
 
 def _items(value: object) -> list[Any]:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
-Message = dict[str, Any]
+from lro_reference.proxy.messages import Message
 
 LISTS: Mapping[str, tuple[str, str]] = {
     "tools/list": ("tools", "name"),

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from lro_reference.proxy import run_folder
-from lro_reference.proxy.servers_file import Server, address, read_servers
+from lro_reference.proxy.servers_file import Server, address, header, read_servers
 from lro_reference.settings import ENVIRONMENT_PREFIX, Settings, SettingsError, add_flags, families, resolve
 from lro_spec.tokens import characters_estimate, estimate_of, script_aware_estimate
 
@@ -73,7 +73,7 @@ def load(argv: Sequence[str], environ: Mapping[str, str]) -> ProxyOptions:
     if several:
         servers, flags.config = read_servers(flags.config, environ), None
     elif flags.url:
-        servers = (Server("", url=address(flags.url, "--url"), headers=dict(map(_header, flags.header))),)
+        servers = (Server("", url=address(flags.url, "--url", flags.url), headers=dict(map(_header, flags.header))),)
     else:
         servers = (Server("", tuple(command)),)
     if flags.max_line_mb < 1:
@@ -115,9 +115,9 @@ def _masks(servers: Sequence[Server], environ: Mapping[str, str]) -> Masks:
 
 def _header(text: str) -> tuple[str, str]:
     name, colon, value = text.partition(":")
-    if not colon or not re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", name):
+    if not colon or re.search(r"\s", name):
         raise SettingsError("--header must be 'NAME: VALUE'")  # what it is may be a secret
-    return name, value.strip()
+    return header(name, value, "--header")
 
 
 def _threshold(text: str) -> tuple[str, int | None]:

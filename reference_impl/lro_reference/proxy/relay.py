@@ -6,7 +6,6 @@ schemas, and `initialize`, which advertises the capability. Everything else leav
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -15,8 +14,9 @@ from typing import TYPE_CHECKING, Any, cast
 import orjson
 
 from lro_reference import exact, proxy_hint
-from lro_reference.proxy.calls import Request, Requests
+from lro_reference.proxy.calls import Id, Request, Requests
 from lro_reference.proxy.lines import Outgoing, TooLong, Writer, read_lines
+from lro_reference.proxy.messages import Message, members, parsed
 from lro_reference.proxy.own_tools import OwnTools
 from lro_reference.proxy.raw_result import WORTH_IT
 from lro_reference.proxy.raw_result import read as read_raw_result
@@ -42,7 +42,6 @@ _HINT = proxy_hint.META.encode()
 _NEVER = 2**63
 
 Say = Callable[[str], None]
-Message = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,25 +108,26 @@ class Relay:
 
         None where it asks the proxy itself.
         """
-        parsed = _parsed(line)
-        if parsed is None:
+        whole: Any = parsed(line)
+        if whole is None:
             self._unread = True  # the server has its own answer to that
             return line
-        for message in cast("list[Any]", parsed) if isinstance(parsed, list) else [parsed]:
+        for message in cast("list[Any]", whole) if isinstance(whole, list) else [whole]:
             if not isinstance(message, dict):
                 continue
             said = cast("Message", message)
-            if self._own is not None and message is parsed and self._own.take(said, lambda: line):
+            if self._own is not None and message is whole and self._own.take(said, lambda: line):
                 return None
             if "method" not in said:
                 continue
-            params = said.get("params")
-            params = cast("Message", params) if isinstance(params, dict) else {}
-            if "id" in said and said["id"] is not None:
+            params = members(said.get("params"))
+            if isinstance(said.get("id"), Id):
                 self._requests.expect(_request(said, params))
+            elif said.get("id") is not None:
+                self._unread = True  # no request may have such an id
             elif said["method"] == "notifications/cancelled":
                 self._requests.cancel(params.get("requestId"))
-        if isinstance(parsed, dict) and cast("Message", parsed).get("method") == "initialize":
+        if isinstance(whole, dict) and cast("Message", whole).get("method") == "initialize":
             return _introduced(line)
         return line
 
@@ -155,7 +155,7 @@ class Relay:
         if len(line) >= WORTH_IT and (raw := self._large_result(line)) is not None:
             self._client.write(raw)
             return
-        message = _parsed(line)
+        message = parsed(line)
         if isinstance(message, dict) and "method" not in message:
             self._answer_one(cast("Message", message), line)
         elif isinstance(message, list):
@@ -360,18 +360,6 @@ def error_line(id: object, code: int, message: str) -> bytes:
 
 def _exactly(line: bytes | bytearray) -> Message:
     return exact.parse(bytes(line))
-
-
-def _parsed(line: bytearray) -> Any:
-    """The value of a line, also where only a more patient parser reads it (half surrogate pairs, NaN); None if none."""
-    try:
-        return orjson.loads(line)
-    except ValueError:
-        pass
-    try:
-        return json.loads(line)
-    except (ValueError, RecursionError):
-        return None
 
 
 def id_in(line: TooLong) -> Any:
