@@ -169,6 +169,11 @@ class TestAnnotations:
         assert [line.split(" ", 1)[0] for line in told] == ["::error", "::notice"]
         assert "title=LRO baseline%3A stale" in told[0]
 
+    @pytest.mark.parametrize(("level", "kind"), [(2, "::error"), (3, "::warning"), (None, "::warning")])
+    def test_what_the_claimed_level_does_not_need_is_no_error(self, level: int | None, kind: str):
+        made = report(judged("LRO-A-01", Verdict.FAIL, level=level), claimed=2)
+        assert [line.split(" ", 1)[0] for line in annotated(made, "lro.yaml")] == [kind]
+
     def test_results_are_lines_for_other_steps(self):
         assert list(results(mixed())) == ["achieved=0", "level-1=failed", "level-2=failed", "level-3=failed"]
 

@@ -29,7 +29,7 @@ def exit_code(report: Report) -> int:
         return FAILS
     judged = [(r.requirement, verdict) for r in report.requirements if (verdict := _counted(report, r)) is not None]
     if report.claimed is None:
-        if any(v is Verdict.FAIL and _binds(r, 3) for r, v in judged):
+        if any(v is Verdict.FAIL and binds(r, 3) for r, v in judged):
             return FAILS
         return NO_VERDICT if any(v is Verdict.ERROR for _, v in judged) else HOLDS
     found = _found(report, report.claimed, judged)
@@ -37,7 +37,7 @@ def exit_code(report: Report) -> int:
         return HOLDS
     if found == "failed":
         return FAILS
-    erred = any(v is Verdict.ERROR and _binds(r, report.claimed) for r, v in judged)
+    erred = any(v is Verdict.ERROR and binds(r, report.claimed) for r, v in judged)
     return NO_VERDICT if erred else FAILS
 
 
@@ -57,5 +57,6 @@ def _counted(report: Report, result: RequirementResult) -> Verdict | None:
     return None if left is Verdict.NOT_OBSERVED else left
 
 
-def _binds(requirement: Requirement, claimed: int) -> bool:
+def binds(requirement: Requirement, claimed: int) -> bool:
+    """Whether a claim of this level rests on a requirement."""
     return requirement.keyword == "MUST" and requirement.level is not None and requirement.level <= claimed

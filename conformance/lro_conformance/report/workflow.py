@@ -23,7 +23,11 @@ def command(kind: str, message: str, properties: Mapping[str, str | int | None])
 
 
 def annotated(report: Report, file: str) -> Iterator[str]:
-    """A report's failures and warnings as annotations at the profile *file*, the gravest first."""
+    """A report's failures and warnings as annotations at the profile *file*, the gravest first.
+
+    An error is what the exit code rests on: not what decides no level, nor what a level needs that nobody claims.
+    """
+    from lro_conformance.report.exits import binds
     from lro_conformance.report.layout import no_verdict, reason_of
     from lro_conformance.verdicts import Verdict
 
@@ -38,8 +42,9 @@ def annotated(report: Report, file: str) -> Iterator[str]:
         found = [r for r in report.requirements if r.verdict is verdict]
         for result in found[:MOST]:
             title = one_line(f"{result.requirement.id} {result.requirement.title}")
-            softened = "notice" if result.requirement.id in accepted else kind
-            yield command(softened, reason_of(result), {"file": file, "title": title})
+            counts = binds(result.requirement, report.claimed or 3)
+            told = "notice" if result.requirement.id in accepted else kind if counts else "warning"
+            yield command(told, reason_of(result), {"file": file, "title": title})
 
 
 def results(report: Report) -> Iterator[str]:
