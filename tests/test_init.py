@@ -173,6 +173,14 @@ def test_a_tool_that_is_named_wrongly(tmp_path: Path, tool: str, said: str) -> N
     assert (done.returncode, said in done.stderr, "Traceback" in done.stderr) == (2, True, False)
 
 
+def test_a_secret_in_last_words_is_masked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As certify masks it."""
+    monkeypatch.setenv("MEMORY_API_KEY", "open-sesame")
+    done = _init(tmp_path, "--", sys.executable, "-c", "import os, sys; sys.exit(os.environ['MEMORY_API_KEY'])")
+    assert done.returncode == 3
+    assert "its stderr ends: [masked MEMORY_API_KEY]" in done.stderr
+
+
 def test_a_profile_is_never_overwritten_unasked(tmp_path: Path) -> None:
     """One line and exit code 2, before the server is started."""
     (tmp_path / "lro.yaml").write_text("mine")

@@ -37,6 +37,7 @@ def init(output: Path, force: bool, tools: tuple[str, ...], command: tuple[str, 
 
     Exit code: 0 written, 2 the call is wrong or the file is there, 3 the server does not start or does not answer.
     """
+    from lro_conformance.evidence.masking import masks_of
     from lro_conformance.lab import ServerTrouble
     from lro_conformance.operations import NoSuchTool
     from lro_conformance.probing import probe
@@ -53,15 +54,17 @@ def init(output: Path, force: bool, tools: tuple[str, ...], command: tuple[str, 
         check_target(output)
     except OSError as problem:
         raise Misuse(f"{output}: {problem}") from None
+    profile = Profile.for_command(command)
+    masks = masks_of(profile)
     try:
         with adopting():
-            found = probe(Profile.for_command(command), lambda step: click.echo(f"lro: {step}", err=True), named)
+            found = probe(profile, lambda step: click.echo(f"lro: {step}", err=True), named)
     except NoSuchTool as problem:
         raise Misuse(f"--tool: {one_line(str(problem), 1_000)}") from None
     except ServerTrouble as trouble:
-        click.echo(f"lro init: {one_line(str(trouble), 1_000)}", err=True)
+        click.echo(f"lro init: {one_line(masks.text(str(trouble)), 1_000)}", err=True)
         return NO_VERDICT
-    text = profile_text(found)
+    text = profile_text(found, masks.text)
     try:
         write_text(text, output)
         load(output)
@@ -73,6 +76,8 @@ def init(output: Path, force: bool, tools: tuple[str, ...], command: tuple[str, 
     click.echo(f"{output}: {_summary(found.name, len(found.operations), len(found.settings))}")
     if missing:
         click.echo(f"{missing} not found: look for NOT FOUND in {output}")
+    if masks.value(command) != command:
+        click.echo(f"{output}: there is a secret in its command, from a variable of your environment", err=True)
     click.echo("next: lro certify" + ("" if output == Path("lro.yaml") else f" --profile {output}"))
     return 0
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from lro_conformance.operations import OPERATIONS, TOOLS
@@ -20,12 +20,12 @@ SETTINGS = {
 }
 
 
-def profile_text(found: Probed) -> str:
-    """The text of the profile."""
-    return "\n".join([*_lines(found), ""])
+def profile_text(found: Probed, masked: Callable[[str], str] = str) -> str:
+    """The text of the profile; what the server said in it is *masked*."""
+    return "\n".join([*_lines(found, masked), ""])
 
 
-def _lines(found: Probed) -> Iterator[str]:
+def _lines(found: Probed, masked: Callable[[str], str]) -> Iterator[str]:
     profile = found.profile
     said = " ".join(_safe(w) for w in (found.name, found.version) if w) or "a server without a name"
     yield f"# How {said} is certified: `lro certify` in this folder. Written by `lro init`."
@@ -43,7 +43,7 @@ def _lines(found: Probed) -> Iterator[str]:
     yield ""
     yield from _settings(found)
     yield ""
-    yield from _operations(found)
+    yield from _operations(found, masked)
     yield ""
     yield from _seed(found)
     yield ""
@@ -74,7 +74,7 @@ def _settings(found: Probed) -> Iterator[str]:
             yield f"  {name}: null   # NOT FOUND: {meaning}; {ways}"
 
 
-def _operations(found: Probed) -> Iterator[str]:
+def _operations(found: Probed, masked: Callable[[str], str]) -> Iterator[str]:
     if not found.operations:
         yield "# NOT FOUND: which tool performs which operation. The server lists"
         names = [_safe(str(t.get("name"))) for t in found.tools]
@@ -101,7 +101,7 @@ def _operations(found: Probed) -> Iterator[str]:
         if missing:
             yield f"    # NOT FOUND: an argument for {', '.join(missing)}"
         if call is not None and call.outcome in ("error", "no answer"):
-            yield f"    # it did not answer with a result: {_safe(call.evidence().splitlines()[-1])[:160]}"
+            yield f"    # it did not answer with a result: {_safe(masked(call.evidence().splitlines()[-1]))[:160]}"
 
 
 def _seed(found: Probed) -> Iterator[str]:
