@@ -2,8 +2,8 @@
 
 Writes conformance/lro_conformance/report/examples.json, which `lro explain` and the documents show: for each
 requirement that is judged, the first thing that a check found as it should be, on a sound server, and what it blamed a
-broken server of tests/faults for; where only another edition requires it, on servers of tests/editions. Both are
-recorded from runs, word by word but for paths and long values, which are cut.
+broken server of tests/faults for; where another edition words it, or alone requires it, on servers of tests/editions.
+Both are recorded from runs, word by word but for paths and long values, which are cut.
 ``--missing`` records what is not there yet; ``--outcomes`` is a file of ``benchmarks/detection.py --keep``, which knows
 the servers that pass what the plain one is not even asked.
 """
@@ -15,7 +15,7 @@ import json
 import re
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,7 @@ for folder in (ROOT / "reference_impl", ROOT / "conformance", ROOT):
 from lro_conformance import engine  # noqa: E402
 from lro_conformance import profile as profiles  # noqa: E402
 from lro_conformance.judge import Subjects, evidence_of  # noqa: E402
-from lro_conformance.report.explaining import EXAMPLES  # noqa: E402
+from lro_conformance.report.explaining import EXAMPLES, example_key  # noqa: E402
 from lro_conformance.report.model import CheckResult, Report  # noqa: E402
 from lro_conformance.trials.live import EXAMPLES as TRIES  # noqa: E402
 from lro_spec.editions import DEFAULT_EDITION, EDITIONS  # noqa: E402
@@ -43,7 +43,7 @@ LINES, LENGTH = 6, 240
 
 
 @contextmanager
-def held() -> Iterator[dict[str, tuple[str, str]]]:
+def held() -> Generator[dict[str, tuple[str, str]]]:
     """Meanwhile the first subject of each check that is as expected is kept: what was expected, and its evidence."""
     first: dict[int, tuple[str, object]] = {}
     told: dict[str, tuple[str, str]] = {}
@@ -170,14 +170,15 @@ def usual(id: str, whole: Report, told: Mapping[str, tuple[str, str]], outcomes:
     return made
 
 
-def record(homes: Mapping[str, str], outcomes: Path | None) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Each requirement, given with its edition, and what was recorded of it; says on the way what could not be."""
-    whole, told = run("", "", None if len(homes) > 20 else set(homes))
-    for id, edition in homes.items():
+def record(homes: Mapping[str, tuple[str, str]], outcomes: Path | None) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Each key of a requirement and an edition, and what was recorded of it; says on the way what could not be."""
+    usuals = {id for id, edition in homes.values() if edition == DEFAULT_EDITION}
+    whole, told = run("", "", None if len(usuals) > 20 else usuals or {"LRO-PROT-03"})
+    for key, (id, edition) in homes.items():
         made = usual(id, whole, told, outcomes) if edition == DEFAULT_EDITION else abroad(id, edition)
         lacking = [kind for kind, example in made.items() if example is None]
-        print(f"{id}: {'no ' + ' and no '.join(lacking) + ' recorded' if lacking else 'recorded'}", flush=True)
-        yield id, {kind: example for kind, example in made.items() if example is not None}
+        print(f"{key}: {'no ' + ' and no '.join(lacking) + ' recorded' if lacking else 'recorded'}", flush=True)
+        yield key, {kind: example for kind, example in made.items() if example is not None}
 
 
 def main() -> None:
@@ -187,20 +188,20 @@ def main() -> None:
     arguments.add_argument("--missing", action="store_true", help="only what is not there yet")
     arguments.add_argument("--outcomes", type=Path, help="outcomes that benchmarks/detection.py kept")
     given = arguments.parse_args()
-    homes: dict[str, str] = {}
+    homes: dict[str, tuple[str, str]] = {}
     for edition in (DEFAULT_EDITION, *EDITIONS):
         for one in catalogue(edition):
             if one.excluded is None:
-                homes.setdefault(one.id, edition)
+                homes.setdefault(example_key(one), (one.id, edition))
     known: dict[str, Any] = json.loads(EXAMPLES.read_text(encoding="utf-8")) if EXAMPLES.exists() else {}
     chosen = {
-        id: edition
-        for id, edition in homes.items()
-        if (not given.ids or id in given.ids) and not (given.missing and len(known.get(id, ())) == 2)
+        key: home
+        for key, home in homes.items()
+        if (not given.ids or {key, home[0]} & set(given.ids)) and not (given.missing and len(known.get(key, ())) == 2)
     }
-    for id, made in record(chosen, given.outcomes):
-        known[id] = made
-        kept = {id: known[id] for id in homes if id in known}
+    for key, made in record(chosen, given.outcomes):
+        known[key] = made
+        kept = {key: known[key] for key in homes if key in known}
         EXAMPLES.write_text(json.dumps(kept, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
 

@@ -43,15 +43,17 @@ def test_every_judged_requirement_shows_a_pass_and_a_failure():
 
 
 def test_examples_are_of_servers_and_checks_that_there_are():
-    for id, recorded in examples().items():
-        fault = {**faults(), **variants()}[recorded["fail"]["server"]]
-        assert fault.requirement == id
-        assert {example["check"] for example in recorded.values()} <= set(every_check()), id
+    for key, recorded in examples().items():
+        id = key.partition(" ")[0]
+        if "fail" in recorded:
+            assert {**faults(), **variants()}[recorded["fail"]["server"]].requirement == id
+        assert {example["check"] for example in recorded.values()} <= set(every_check()), key
 
 
 def test_a_failure_that_is_shown_is_the_one_that_the_fault_must_be_blamed_for():
     for id, recorded in examples().items():
-        bad = recorded["fail"]
+        if (bad := recorded.get("fail")) is None:
+            continue
         said = f"{bad['expected']}: {bad['observed']}"
         says = {**faults(), **variants()}[bad["server"]].says.lower()
         assert says in said.lower() or "…" in said, id  # long messages are cut

@@ -89,6 +89,9 @@ class TestWhatIsMeant:
         assert out.endswith("2 files (3 lines); 4 files of another kind passed over\n")
         code, _, err = said("evidence/evidence.json")
         assert (code, "lro judge evidence\n" in err) == (2, True)
+        (here / "accepted.yaml").write_text("# open issues\naccept: []\n")
+        code, _, err = said("accepted.yaml")
+        assert (code, "lro certify --baseline accepted.yaml\n" in err) == (2, True)  # and no broken profile
         assert said("evidence/calls.jsonl")[0] == 1  # named, and so meant
 
     def test_a_folder_of_nothing_is_a_wrong_call(self, here: Path, said: Any):

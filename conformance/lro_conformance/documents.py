@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator
@@ -208,9 +209,11 @@ def _kind(path: str, stream: Peekable, named: bool) -> Kind:
     """The kind by name (``.yaml``, ``.jsonl``), else by what is written there."""
     name = plain_name(Path(path).name)
     suffix = Path(name).suffix.lower()
-    if suffix in (".yaml", ".yml"):
-        return "profile"
     try:
+        if suffix in (".yaml", ".yml"):
+            if re.search(rb"^accept[ \t]*:", stream.peek(_LOOK), re.MULTILINE):  # no profile has this key
+                raise UnknownKindError(f"{path}: a baseline is checked where it is used: lro certify --baseline {path}")
+            return "profile"
         if suffix in LINES:
             if named or name.startswith(_PREFIXES) or _looks_offloaded(stream.peek(_LOOK)):
                 return "file"

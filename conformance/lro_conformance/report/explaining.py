@@ -17,7 +17,7 @@ from typing import Any, cast
 
 from lro_conformance.report.catalogue import notes, written_checks
 from lro_spec.editions import EDITIONS
-from lro_spec.requirements import Requirement, anywhere, catalogue
+from lro_spec.requirements import Requirement, catalogue
 
 EXAMPLES = Path(__file__).with_name("examples.json")
 WIDTH = 100
@@ -125,13 +125,19 @@ def _sections(r: Requirement) -> Iterator[Section]:
         yield Section("Why it is not judged", _paragraphs(r.excluded))
     for check in written_checks(r.id):
         yield Section(f"Check {check.name}", _paragraphs(check.doc))
-    if r.statement == anywhere(r.id).statement:  # what was recorded is of the edition that comes first
-        yield from _recorded(r.id)
+    yield from _recorded(example_key(r))
     yield Section("How a failure is mended", _paragraphs(r.mend))
 
 
-def _recorded(id: str) -> Iterator[Section]:
-    recorded = examples().get(id, {})
+def example_key(r: Requirement) -> str:
+    """Under which key its examples are kept: the id, and the edition where that is the first with another wording."""
+    first, *_ = held = _by_edition(r.id)
+    own = next(name for name in held if held[name].statement == r.statement)
+    return r.id if own == first else f"{r.id} {own}"
+
+
+def _recorded(key: str) -> Iterator[Section]:
+    recorded = examples().get(key, {})
     if (good := recorded.get("pass")) is not None:
         examined = (
             f"the first of {good['examined']} things examined" if good["examined"] > 1 else "the one thing examined"
@@ -146,7 +152,7 @@ def _recorded(id: str) -> Iterator[Section]:
 
 @cache
 def examples() -> dict[str, dict[str, dict[str, Any]]]:
-    """What was recorded of each requirement: under ``pass`` and ``fail``, where there is something."""
+    """What was recorded of each, by `example_key`: under ``pass`` and ``fail``, where there is something."""
     return cast("dict[str, dict[str, dict[str, Any]]]", json.loads(EXAMPLES.read_text(encoding="utf-8")))
 
 
