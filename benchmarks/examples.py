@@ -78,10 +78,10 @@ def run(
         return engine.certify(profiles.load(path), seed=1, jobs=2, only=ids, examples=tries), told
 
 
-def failing(id: str) -> dict[str, Any] | None:
-    """What a fault of this requirement was blamed for; None where no fault breaks it."""
+def failing(id: str, shown: str | None) -> dict[str, Any] | None:
+    """What a fault of this requirement was blamed for, first that which was *shown*; None where no fault breaks it."""
     mine = [f for f in faults().values() if f.requirement == id]
-    for fault in sorted(mine, key=lambda f: (f.by_property, bool(f.also))):
+    for fault in sorted(mine, key=lambda f: (f.name != shown, f.by_property, bool(f.also))):
         if (made := blamed(id, fault, tries=TRIES if fault.by_property else 0)) is not None:
             return made
     return None
@@ -159,9 +159,11 @@ def elsewhere(id: str, outcomes: Path | None) -> tuple[str, str] | None:
     return None
 
 
-def usual(id: str, whole: Report, told: Mapping[str, tuple[str, str]], outcomes: Path | None) -> dict[str, Any]:
+def usual(
+    id: str, whole: Report, told: Mapping[str, tuple[str, str]], outcomes: Path | None, shown: str | None
+) -> dict[str, Any]:
     """What was recorded of a requirement of the default edition; *whole* is a run on the plain server."""
-    made = {"pass": passing(id, whole, told, PLAIN), "fail": failing(id)}
+    made = {"pass": passing(id, whole, told, PLAIN), "fail": failing(id, shown)}
     if made["pass"] is None and (other := elsewhere(id, outcomes)) is not None:
         report, also = run(other[0], sounds()[other[0]].profile, {id})
         made["pass"] = passing(id, report, also, f"`{other[0]}`")
@@ -170,12 +172,18 @@ def usual(id: str, whole: Report, told: Mapping[str, tuple[str, str]], outcomes:
     return made
 
 
-def record(homes: Mapping[str, tuple[str, str]], outcomes: Path | None) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Each key of a requirement and an edition, and what was recorded of it; says on the way what could not be."""
+def record(
+    homes: Mapping[str, tuple[str, str]], outcomes: Path | None, known: Mapping[str, Any]
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Each key of a requirement and an edition, and what was recorded of it; says on the way what could not be.
+
+    What fails stays the server that it was in *known*, as long as that is blamed.
+    """
     usuals = {id for id, edition in homes.values() if edition == DEFAULT_EDITION}
     whole, told = run("", "", None if len(usuals) > 20 else usuals or {"LRO-PROT-03"})
     for key, (id, edition) in homes.items():
-        made = usual(id, whole, told, outcomes) if edition == DEFAULT_EDITION else abroad(id, edition)
+        shown = known.get(key, {}).get("fail", {}).get("server")
+        made = usual(id, whole, told, outcomes, shown) if edition == DEFAULT_EDITION else abroad(id, edition)
         lacking = [kind for kind, example in made.items() if example is None]
         print(f"{key}: {'no ' + ' and no '.join(lacking) + ' recorded' if lacking else 'recorded'}", flush=True)
         yield key, {kind: example for kind, example in made.items() if example is not None}
@@ -199,7 +207,7 @@ def main() -> None:
         for key, home in homes.items()
         if (not given.ids or {key, home[0]} & set(given.ids)) and not (given.missing and len(known.get(key, ())) == 2)
     }
-    for key, made in record(chosen, given.outcomes):
+    for key, made in record(chosen, given.outcomes, known):
         known[key] = made
         kept = {key: known[key] for key in homes if key in known}
         EXAMPLES.write_text(json.dumps(kept, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
