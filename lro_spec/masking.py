@@ -59,8 +59,9 @@ class Masks:
             for form in _forms(secret):
                 self._name_of.setdefault(form, name)
         longest_first = sorted(self._name_of, key=len, reverse=True)
-        # what stands behind a backslash belongs to an escape: "\nabc" does not begin with the value "nabc"
-        found = [("" if f[0] not in '"\\/bfnrtu' else r"(?<!\\)") + re.escape(f) for f in longest_first]
+        # What stands behind one backslash belongs to an escape: "\nabc" does not begin with the value "nabc". Behind
+        # two of them it may, and they stay.
+        found = [("" if f[0] not in '"\\/bfnrtu' else r"(?<!\\)(?:\\\\)*") + re.escape(f) for f in longest_first]
         self._found = re.compile("|".join(found)) if found else None
         self._found_bytes = re.compile("|".join(found).encode("utf-8", "surrogateescape")) if found else None
 
@@ -100,7 +101,28 @@ class Masks:
         return value
 
     def _mask(self, found: str) -> str:
-        return f"[masked {self._name_of.get(found, 'secret')}]"
+        at = 0
+        while found[at:] not in self._name_of and found.startswith(r"\\", at):
+            at += 2
+        return f"{found[:at]}[masked {self._name_of.get(found[at:], 'secret')}]"
+
+
+def _like_go(text: str) -> str:
+    return re.sub("[<>&]", lambda sign: f"\\u{ord(sign[0]):04x}", text)
+
+
+def _like_dotnet(text: str) -> str:
+    long = re.sub("[<>&'+`]", lambda sign: f"\\u{ord(sign[0]):04x}", text.replace(r"\"", r"\u0022"))
+    return re.sub(r"(?<=\\u)[0-9a-f]{4}", lambda digits: digits[0].upper(), long)
+
+
+def _in_json(text: str) -> list[str]:
+    """How a text may stand within a JSON string: as little escaped as must be, or as PHP, Go or .NET do by default."""
+    found: list[str] = []
+    for ascii in (True, False):
+        plain = json.dumps(text, ensure_ascii=ascii)[1:-1]
+        found += [plain, plain.replace("/", r"\/"), _like_go(plain), _like_dotnet(plain)]
+    return list(dict.fromkeys(found))
 
 
 def _forms(value: str) -> list[str]:
@@ -109,7 +131,6 @@ def _forms(value: str) -> list[str]:
     forms: list[str] = []
     for part in (value, value.strip(), *lines):
         forms += [part, quote(part, safe="", errors="replace")]
-        for ascii in (True, False):
-            once = json.dumps(part, ensure_ascii=ascii)[1:-1]
-            forms += [once, json.dumps(once, ensure_ascii=ascii)[1:-1]]
+        for once in _in_json(part):
+            forms += [once, *_in_json(once)]
     return [f for f in dict.fromkeys(forms) if len(f) >= SHORTEST]

@@ -265,6 +265,22 @@ def test_masking_leaves_json_whole() -> None:
     assert masks.variable("SHORT_KEY", "ab") == "[masked SHORT_KEY]"
 
 
+@pytest.mark.parametrize(
+    "spelt",
+    [
+        r"n1/<é+\"z",
+        r"n1\/<\u00e9+\"z",  # PHP
+        r"n1/\u003cé+\"z",  # Go
+        r"n1/\u003C\u00E9\u002B\u0022z",  # .NET
+        r"n1\\/<\\u00e9+\\\"z",
+    ],
+)
+def test_a_secret_is_found_however_json_spells_it(spelt: str) -> None:
+    """Also behind a backslash that is no escape, which stays."""
+    masks = Masks({"MY_KEY": 'n1/<é+"z'})
+    assert masks.text(f'{{"dir": "x\\\\{spelt}"}}') == r'{"dir": "x\\[masked MY_KEY]"}'
+
+
 def _lro(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-P", "-m", "lro_conformance", *words]
     return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, cwd=folder)
