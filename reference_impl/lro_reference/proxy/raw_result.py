@@ -44,7 +44,7 @@ def read(line: bytearray) -> RawResult | None:
     """The message of a line whose result is one large payload; None where it is anything else."""
     try:
         return _read(line)
-    except (ValueError, TypeError, RecursionError):  # it was no text that ended there, or no valid one
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):  # something else stood there
         return None
 
 
@@ -65,7 +65,7 @@ def _read(line: bytearray) -> RawResult | None:
     content = result.get("content")
     if cuts.blocks is not None:
         result["content"] = []
-        return _of_blocks(message, Blocks(cuts.blocks), structured) if content == cuts.mark else None
+        return _of_blocks(message, cuts.blocks, structured) if content == cuts.mark else None
     texts = [block for block in cast("list[Any]", content) if is_text(block)] if isinstance(content, list) else []
     if cuts.text is None:
         return None if texts else _of_structured(message, structured)
@@ -128,19 +128,16 @@ def _cut(line: bytearray) -> _Cuts:
     return _Cuts(mark, text, again, blocks, array)
 
 
-def _of_blocks(message: dict[str, Any], blocks: Blocks, structured: Any) -> RawResult | None:
-    match structured:
-        case None:
-            return RawResult(message, blocks.shape({}), blocks.characters, blocks.wide)
-        case dict():
-            members = list(cast("dict[str, Any]", structured).items())
-            key, items = members[0] if len(members) == 1 else ("", None)
-            if not isinstance(items, Array) or not blocks.are(items):
-                return None
-            shape = blocks.shape({"from": "both", "repeated": key, "structured": {}})
-            return RawResult(message, shape, blocks.characters, blocks.wide)
-        case _:
+def _of_blocks(message: dict[str, Any], array: Array, structured: Any) -> RawResult | None:
+    extra: dict[str, Any] = {}
+    items = None
+    if structured is not None:
+        ((key, items),) = structured.items()
+        if not isinstance(items, Array):
             return None
+        extra = {"from": "both", "repeated": key, "structured": {}}
+    blocks = Blocks(array, items)
+    return RawResult(message, blocks.shape(extra), blocks.characters, blocks.wide)
 
 
 def _repeated(structured: Any, mark: str, value: Any) -> dict[str, Any] | None:
