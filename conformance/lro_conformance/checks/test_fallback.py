@@ -50,6 +50,9 @@ def test_whole_records_within_the_threshold(survey: Survey, fallback: Fallback, 
         if not is_honest(failing.original) or follows_detail(survey, failing.call.operation) is not None:
             see.unseen("the estimate is not honest, so the threshold says nothing of sizes")
             continue
+        if failing.call.operation not in survey.effective:
+            see.unseen("a low threshold has no effect (LRO-CFG-02), so what fits is weighed by another")
+            continue
         wrong = _not_truncated(failing)
         see.expect(
             wrong is None,
