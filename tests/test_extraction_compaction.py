@@ -244,6 +244,20 @@ def test_the_same_conversation_again_writes_nothing_new(toolbox: Toolbox, tmp_pa
     assert len(list(tmp_path.iterdir())) == 1
 
 
+@pytest.mark.parametrize("how", ["deleted", "changed", "a link"])
+def test_a_text_that_somebody_took_away_is_stored_again(toolbox: Toolbox, tmp_path: Path, how: str) -> None:
+    (path,) = offload(toolbox)["metadata"]["write_file_dict"]
+    Path(path).unlink()
+    if how == "changed":
+        Path(path).write_text("nothing")
+    elif how == "a link":
+        (tmp_path / "mine").write_text("mine")
+        Path(path).symlink_to(tmp_path / "mine")
+    assert offload(toolbox)["metadata"]["write_file_dict"] == {path: len(LONG)}
+    assert called(toolbox, "read_file", absolute_path=path, end=20) == LONG[:20]
+    assert how != "a link" or (tmp_path / "mine").read_text() == "mine"
+
+
 def test_an_expired_text_is_told_from_one_that_never_was_and_comes_again(tmp_path: Path) -> None:
     toolbox = Toolbox(["compaction"], Settings(output_dir=str(tmp_path), ttl_seconds=0))
     (path,) = offload(toolbox)["metadata"]["write_file_dict"]

@@ -36,9 +36,8 @@ class ContextFiles(OffloadedFiles[None]):
         with self._writing:
             written: list[str] = []
             try:
-                there = set(self.names())
                 for path, text in texts.items():
-                    if os.path.basename(path) not in there:
+                    if not self.holds(os.path.basename(path)):
                         self._write(path, text.encode())
                         written.append(path)
             except OSError as problem:
@@ -54,5 +53,5 @@ class ContextFiles(OffloadedFiles[None]):
 
     def _write(self, path: str, data: bytes) -> None:
         with suppress(FileNotFoundError):
-            os.unlink(path)  # the same text, expired
+            os.unlink(path)  # the same text, expired, or what somebody has made of it
         write_chunks(*os.path.split(path), (data[start : start + _CHUNK] for start in range(0, len(data), _CHUNK)))

@@ -73,6 +73,14 @@ class OffloadedFiles(Generic[Told]):
         now = self._clock()
         return [name for name, file in reversed(self._offered.items()) if file.expires > now]
 
+    def holds(self, name: str) -> bool:
+        """Whether a file can be read as it was written."""
+        try:
+            with self.open(name):
+                return True
+        except Refused:
+            return False
+
     @contextmanager
     def open(self, path: str) -> Generator[tuple[OffloadedFile[Told], BinaryIO]]:
         """The file that a path or a bare name means, for reading. Raises `Refused`."""
