@@ -31,7 +31,8 @@ from lro_spec.summary_rules import Facts, Range, estimate_of_header, summary_aga
 SAMPLE_RECORDS = 100
 """On how many records, from the first on, recipes are run."""
 
-_SAMPLE_BYTES = 4 * 1024 * 1024
+_SAMPLE_BYTES = 1024 * 1024
+_SAMPLE_LINE_BYTES = 4 * 1024 * 1024  # a longer one would take a jq all the time that it has
 _PARTS = ("summary", "file_path", "line_schema", "jq_recipes", "guidance")
 
 
@@ -171,6 +172,8 @@ class _Reader:
         self.lines: list[bytes] = []
         self.skipped: bool = False
         """Whether a line among those of the sample is none of its records."""
+        self.overlong = False
+        """Whether a line ended the sample that is too long for it."""
         self.when_sampled: Callable[[], None] = _nothing
         self.schema: object = descriptor["line_schema"] if "line_schema" in sound else None
         self._judge = LineJudge(self.schema, beyond=beyond) if self.schema is not None else None
@@ -179,7 +182,7 @@ class _Reader:
 
     @property
     def ready(self) -> bool:
-        return len(self.records) >= SAMPLE_RECORDS or self._bytes >= _SAMPLE_BYTES
+        return len(self.records) >= SAMPLE_RECORDS or self._bytes >= _SAMPLE_BYTES or self.overlong
 
     def join(self, facts: Facts, records: int) -> None:
         self.facts.join(facts)
@@ -190,10 +193,13 @@ class _Reader:
         self.facts.take(records, block)
         if not self.ready:
             self.skipped = self.skipped or block.number != self._next
-            left = SAMPLE_RECORDS - len(self.records)
-            self.records += records[:left]
-            self.lines += block.lines[:left]
-            self._bytes += sum(map(len, block.lines[:left]))
+            for record, line in zip(records, block.lines, strict=True):
+                self.overlong = len(line) > _SAMPLE_LINE_BYTES
+                if self.ready:
+                    break
+                self.records.append(record)
+                self.lines.append(line)
+                self._bytes += len(line)
             self._next = block.number + len(records)
             if self.ready:
                 self.when_sampled()
@@ -249,6 +255,9 @@ class _Recipes:
         """What came of it; waits for the end."""
         if self._thread is not None:
             self._thread.join()
+        elif self._reader.overlong and not self._reader.records:
+            message, expected = "recipes were not run", f"a first record of at most {_SAMPLE_LINE_BYTES} bytes"
+            return [Finding("LRO-REC-13", "/jq_recipes", message, expected, "a longer one", severity="warning")]
         if self._problem is not None:
             raise self._problem
         return self._found

@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from lro_spec import strictjson
 from lro_spec.beyond import Beyond
@@ -30,6 +30,8 @@ BOM = b"\xef\xbb\xbf"
 
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|.)")
 _AROUND = 30
+_LONG = 1 << 18
+_SHALLOW = 250  # what nests deeper cannot be written
 _RENAME = "write to a temporary file and rename it once it is complete"
 
 
@@ -54,7 +56,7 @@ def plain_values(lines: list[bytes]) -> list[Any] | None:
         again = list(map(orjson.dumps, values))
     except (ValueError, TypeError):
         return None
-    if again != lines and not all(map(_same_keys, lines, again)):
+    if again != lines and not all(map(_same_keys, lines, (text.count(b'"') for text in again))):
         return None
     return values
 
@@ -65,19 +67,36 @@ def plain_value(data: bytes) -> Any:
         return None
     try:
         value = orjson.loads(data)
-        again = orjson.dumps(value)
+        # What is long is not written once more: it would be in memory three times.
+        flat = len(data) > _LONG and data.count(b"[") + data.count(b"{") < _SHALLOW
+        quotes = _quotes(value) if flat else orjson.dumps(value).count(b'"')
     except (ValueError, TypeError):  # no strict JSON; nested too deep to be written
         return None
-    return value if _same_keys(data, again) else None
+    return value if _same_keys(data, quotes) else None
 
 
-def _same_keys(data: bytes, again: bytes) -> bool:
-    """Whether a line has no key twice, by what became of it when it was read and written.
+def _same_keys(data: bytes, quotes: int) -> bool:
+    """Whether a line has no key twice, by how many quotes are left of it when it is read and written.
 
     A key that is there twice is written back once, with fewer quotes. A quote that was escaped by number comes back as
     one, and could make up for it.
     """
-    return data.count(b'"') == again.count(b'"') and not (b"\\" in data and b"u0022" in data)
+    return data.count(b'"') == quotes and not (b"\\" in data and b"u0022" in data)
+
+
+def _quotes(value: object) -> int:
+    """How many quotes a value has when it is written."""
+    count, left = 0, [value]
+    while left:
+        part = left.pop()
+        if isinstance(part, str):
+            count += 2 + part.count('"')
+        elif isinstance(part, dict):
+            members = cast("dict[str, object]", part)
+            left += (*members, *members.values())
+        elif isinstance(part, list):
+            left += cast("list[object]", part)
+    return count
 
 
 def parsed(line: PhysicalLine, beyond: Beyond) -> Parsed:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
 from typing import NamedTuple, Protocol
 
@@ -62,7 +63,7 @@ class Block(NamedTuple):
 def blocks(
     stream: Readable, max_line_bytes: int = MAX_LINE_BYTES, number: int = 1, offset: int = 0
 ) -> Iterator[Block | PhysicalLine]:
-    """The lines of a stream, in blocks; by itself comes a line that is too long, and a last one without a line feed.
+    """The lines of a stream, in blocks; a long line comes by itself, and so does a last one without a line feed.
 
     *number* and *offset* are those of the first line.
     """
@@ -74,9 +75,13 @@ def blocks(
             continue
         lines = rest.split(b"\n")
         last = lines.pop()
-        if begun.length > max_line_bytes:
-            yield PhysicalLine(number, offset, begun.data(), begun.length, True)
+        if begun.length > min(_CHUNK, max_line_bytes):  # by itself: what is made of it is gone before the next
+            data = begun.data()
+            line = PhysicalLine(number, offset, data, begun.length, True)
+            yield line if line.too_long else Block(number, offset, [data], b"\r" in data)
             number, offset = number + 1, offset + begun.length + 1
+            del data, line
+            begun = _Begun(max_line_bytes)
         else:
             lines.insert(0, begun.data())
         if lines and (max_line_bytes >= _CHUNK or max(map(len, lines)) <= max_line_bytes):
@@ -96,14 +101,13 @@ class _Begun:
 
     def __init__(self, limit: int) -> None:
         self.length = 0
-        self._limit = limit
-        self._parts: list[bytes] = []
+        self._left = limit
+        self._kept = io.BytesIO()  # gives its bytes away without a copy
 
     def add(self, part: bytes) -> None:
-        left = self._limit - self.length
-        if part and left > 0:
-            self._parts.append(part[:left])
+        if part and self._left > 0:
+            self._left -= self._kept.write(part[: self._left])
         self.length += len(part)
 
     def data(self) -> bytes:
-        return b"".join(self._parts)
+        return self._kept.getvalue()

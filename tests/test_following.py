@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from lro_spec import line_judge
+from lro_spec import following, line_judge
 from lro_spec.findings import Finding
 from lro_spec.following import follow
 from lro_spec.recipes import render
@@ -223,6 +223,19 @@ def test_what_no_reader_takes_alike_does_not_hide_a_wrong_count(tmp_path: Path):
         (tmp_path / NAME).write_bytes(b"".join([*lines[:5], broken, *lines[6:]]))
         found = rules(list(follow(value)))
         assert found == {"LRO-FILE-01"} | (set() if hidden else {"LRO-DESC-03"})
+
+
+def test_a_line_too_long_for_a_sample_ends_it_and_is_held_against_no_recipe(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(following, "_SAMPLE_LINE_BYTES", 5_000)
+    for place, told in ((5, []), (1, [("LRO-REC-13", "recipes were not run", "warning")])):
+
+        def change(descriptor: dict[str, Any], lines: list[dict[str, Any]], place: int = place) -> None:
+            lines[place]["content"] = "x" * 5_000
+            lines[0]["estimated_tokens"] = descriptor["summary"]["estimated_tokens"] = 2_800
+
+        assert [(f.rule, f.message, f.severity) for f in follow(made(tmp_path, change))] == told
 
 
 def test_a_failing_recipe_of_the_text_itself_is_a_warning(tmp_path: Path):

@@ -120,3 +120,12 @@ def test_lines_are_read_at_once_where_they_mean_one_thing(lines: list[bytes], va
     assert plain_values(lines) == values
     for line, value in zip(lines, values or [], strict=False):
         assert plain_value(line) == value
+
+
+@pytest.mark.parametrize("filler", ["x", "\\n", '\\"', "é", "\\u0022"])
+def test_a_key_that_is_there_twice_in_a_long_line_is_not_overlooked(filler: str) -> None:
+    text = f'{{"a": "{filler * 300_000}", "b": [1, {{"c": "\\\\"}}]}}'
+    value = plain_value(text.encode())
+    assert value == (None if "0022" in filler else json.loads(text))
+    assert plain_value(text.replace('"c"', '"c": 1, "c"').encode()) is None
+    assert plain_value(text.replace("1,", "[" * 300 + "]" * 300 + ",").encode()) is None  # looked at more closely
