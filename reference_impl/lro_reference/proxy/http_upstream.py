@@ -28,6 +28,7 @@ _NOTICE_S = 30.0
 _RETRY_S = (1.0, 30.0)
 """The shortest and the longest wait before a stream is opened again."""
 _MOST_RESUMED = 5
+_ONE_LINE = bytes.maketrans(b"\r\n", b"  ")
 _GOODBYE_S = 2.0
 
 
@@ -39,8 +40,7 @@ class HttpUpstream:
         self.stdin = Outbox()
         self.stdout, self._pipe = os.pipe()
         self._url, self._most, self._say = url, most_bytes, say
-        self._place = str(httpx2.URL(url).copy_with(userinfo=b"", query=None, fragment=None))
-        """The address without what may be a secret."""
+        self._place = str(httpx2.URL(url).copy_with(userinfo=b"", query=None, fragment=None))  # what may be shown of it
         self._http = httpx2.Client(headers=dict(headers), timeout=_TIMES, limits=httpx2.Limits(max_connections=None))
         self._session: dict[str, str] = {}
         """The headers that the session and its protocol version ask for."""
@@ -335,19 +335,18 @@ class HttpUpstream:
 
     def _emit(self, data: bytes | bytearray) -> None:
         """A message as a line of its own: a line feed in JSON is but space between values."""
-        line = data.replace(b"\r", b" ").replace(b"\n", b" ") + b"\n"
-        rest = memoryview(line)
+        line = data.translate(_ONE_LINE) if b"\n" in data or b"\r" in data else data  # a copy is as large as it is
         with self._writing:
-            while rest and self._pipe >= 0:
-                rest = rest[os.write(self._pipe, rest) :]
+            for rest in (memoryview(line), memoryview(b"\n")):
+                while rest and self._pipe >= 0:
+                    rest = rest[os.write(self._pipe, rest) :]
 
 
 class Outbox:
     """Where lines for the server go; like `lines.LineWriter`, but nobody ever waits."""
 
     def __init__(self) -> None:
-        self._lines: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
-        """Simple, for a signal may close it while the same thread writes."""
+        self._lines: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()  # which a signal may close while it is used
 
     def write(self, line: bytes | bytearray) -> bool:
         """Takes a line."""
