@@ -302,18 +302,7 @@ class cleans_up_by_local_time(Server):
         return super().is_expired(path, now + time.localtime(now).tm_gmtoff)
 
 
-@fault("LRO-CLN-03", says="went with it", proves=1)
-class takes_its_files_along_at_the_end(Remembering):
-    """What this process wrote is deleted when it ends."""
-
-    def serve(self) -> None:
-        super().serve()
-        for path in self.own:
-            with suppress(OSError):
-                os.remove(path)
-
-
-@fault("LRO-CLN-03", says="is there after a start", proves=1, long=True)
+@fault("LRO-CLN-03", says="is there after a start", proves=1)
 class begins_with_an_empty_folder(Server):
     """What an earlier process wrote is deleted at the start, however fresh."""
 

@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from tests.servers.plain import Record
+    from tests.servers.plain import Call, Record
 
 
 class Taskless(Server):
@@ -179,3 +179,21 @@ class cleans_up_after_the_answer(Server):
             self.cleanup(time.time())
         except OSError as problem:
             print(f"clean-up: {problem}", file=sys.stderr)
+
+
+@sound("it takes its files along when it ends")
+class takes_its_files_along(Server):
+    own: list[str]
+
+    def started(self) -> None:
+        self.own = []
+
+    def offload(self, call: Call) -> str:
+        self.own.append(super().offload(call))
+        return self.own[-1]
+
+    def serve(self) -> None:
+        super().serve()
+        for path in self.own:
+            if os.path.lexists(path):
+                os.remove(path)

@@ -167,13 +167,11 @@ class Crowd:
 
 @dataclass(frozen=True)
 class Sessions(OfACall):
-    """Fresh files of one process of the server, and the start or the end of another."""
+    """A fresh file of one process of the server, and the start of another."""
 
     call: Call
     at_start: str | None
     """The name of a file of an earlier process that the start took away."""
-    at_end: tuple[str, ...]
-    """The names of files that the server's end took away."""
 
     def evidence(self) -> str:
         """What to look at."""
@@ -230,9 +228,7 @@ def _scan(
         set_ttl = clean(bench, ttl_s, (ttl_s // 2, 2 * ttl_s), lambda: bench.call(name), near)
     if crowd is None or bench.output_dir is None:  # elsewhere other servers may clean up, by a TTL of their own
         return crowd, set_ttl, None
-    left = [path for path, gone in set_ttl.own if not gone] if set_ttl is not None else []
-    at_end = tuple(os.path.basename(path) for path in left if not os.path.lexists(path))
-    return crowd, set_ttl, Sessions(crowd.call, taken, at_end)
+    return crowd, set_ttl, Sessions(crowd.call, taken)
 
 
 def _crowd(bench: Bench, name: str) -> Crowd | None:
