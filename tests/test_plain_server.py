@@ -223,7 +223,7 @@ def greeted(variant: Fault | Sound, folder: Path) -> str:
         return f"{variant.name}: no handshake"
     if "result" not in answer:
         return f"{variant.name}: {answer}"
-    if isinstance(variant, Sound) and "settings" not in profile:
+    if isinstance(variant, Sound) and "settings" not in profile and variant.name != "takes_its_files_along":
         return offloaded_well(variant, answer["result"], folder)
     return ""
 

@@ -25,7 +25,7 @@ def test_the_proxy_of_this_package_passes_and_is_judged_again(tmp_path: Path, mo
     )
     assert main(["judge", "e", "--json", "b.json"]) == 0
     first, second = (json.loads((tmp_path / name).read_text()) for name in ("a.json", "b.json"))
-    assert first["extensions"] == second["extensions"] == {"proxy": "pass"}
+    assert first["extensions"] == second["extensions"] == {"proxy": "pass", "extraction": "not-applicable"}
     verdicts = [{r["id"]: r["verdict"] for r in report["requirements"]} for report in (first, second)]
     assert verdicts[0] == verdicts[1]
     assert {v for id, v in verdicts[0].items() if id.startswith("LRO-PROXY-")} == {"pass"}
@@ -39,7 +39,10 @@ def test_so_does_the_one_for_several_servers(tmp_path: Path, monkeypatch: pytest
     profile = tmp_path / "lro.yaml"
     profile.write_text(json.dumps({"server": {"command": PROBE}, "proxy": proxy}), encoding="utf-8")
     assert main(["certify", "--level", "2", "--profile", str(profile), "--json", str(tmp_path / "a.json")]) == 0
-    assert json.loads((tmp_path / "a.json").read_text())["extensions"] == {"proxy": "pass"}
+    assert json.loads((tmp_path / "a.json").read_text())["extensions"] == {
+        "proxy": "pass",
+        "extraction": "not-applicable",
+    }
 
 
 @pytest.mark.parametrize("rest", ["--, my-server]}", '"{upstream}", "--config={upstream_config}"]}', '"x{upstream}"]}'])

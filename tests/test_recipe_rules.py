@@ -126,9 +126,14 @@ def test_what_is_looked_for_is_told() -> None:
 
 
 def test_where_one_is_left_out_those_behind_it_are_not_blamed() -> None:
-    assert said(*(str(n) for n in NUMBERS if n != 4)) == []
-    (found,) = said("1", "2", "3", "99", *map(str, range(6, 11)))
-    assert "/jq_recipes/3/command: recipe 4 does not" in found
+    (missing,) = said(*(str(n) for n in NUMBERS if n != 4))
+    assert "no recipe does what recipe 4 is for" in missing
+    found = said("1", "2", "3", "99", *map(str, range(6, 11)))
+    assert [one.partition(" (")[0].split(" /", 1)[1] for one in found] == [
+        "jq_recipes: no recipe does what recipe 4 is for",
+        "jq_recipes/3/command: recipe 4 does not do what it is for",
+        "jq_recipes: no recipe does what recipe 5 is for",
+    ]
 
 
 def test_one_that_is_there_too_often_is_blamed_where_none_is_left_out() -> None:

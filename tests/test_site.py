@@ -43,19 +43,21 @@ def test_every_judged_requirement_shows_a_pass_and_a_failure():
 
 
 def test_examples_are_of_servers_and_checks_that_there_are():
+    broken, checks = {**faults(), **variants()}, set(every_check())
     for key, recorded in examples().items():
         id = key.partition(" ")[0]
         if "fail" in recorded:
-            assert {**faults(), **variants()}[recorded["fail"]["server"]].requirement == id
-        assert {example["check"] for example in recorded.values()} <= set(every_check()), key
+            assert broken[recorded["fail"]["server"]].requirement == id
+        assert {example["check"] for example in recorded.values()} <= checks, key
 
 
 def test_a_failure_that_is_shown_is_the_one_that_the_fault_must_be_blamed_for():
+    broken = {**faults(), **variants()}
     for id, recorded in examples().items():
         if (bad := recorded.get("fail")) is None:
             continue
         said = f"{bad['expected']}: {bad['observed']}"
-        says = {**faults(), **variants()}[bad["server"]].says.lower()
+        says = broken[bad["server"]].says.lower()
         assert says in said.lower() or "…" in said, id  # long messages are cut
 
 

@@ -411,6 +411,24 @@ class a_missing_key_is_told_alone(Exploring):
         return "not found"
 
 
+@broken("16", says="the keys there are")
+class a_missing_key_is_null(Exploring):
+    """What is not there is null."""
+
+    def missing(self, key: str, value: dict[str, Any]) -> str:
+        return self.dumps(None)
+
+
+@broken("17", says="no error for")
+class patterns_may_have_no_bracket(Exploring):
+    """It takes no pattern with a bracket."""
+
+    def tool_grep(self, file: str, pattern: str, **more: Any) -> str:
+        if set(pattern) & set("([{"):
+            raise BadArguments("no brackets")
+        return super().tool_grep(file, pattern, **more)
+
+
 @broken("17", says="no error for")
 class an_invalid_pattern_is_an_error(Exploring):
     """It says that the pattern is none."""
