@@ -61,7 +61,8 @@ def call(**other: Any) -> Made:
         "reproducer": lambda **_: "",
         "file": file(),
     }
-    return Made(**{**known, **other})
+    made = Made(**{**known, **other})
+    return Made(**{**vars(made), "path": made.file.path if made.file is not None else ""})
 
 
 def survey(*calls: Made, **other: Any) -> Made:

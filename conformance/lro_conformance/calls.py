@@ -209,6 +209,11 @@ class Call:
         return cast("Record", value) if isinstance(value, dict) else {}
 
     @property
+    def path(self) -> str:
+        """The path of the file that was named; empty where none was."""
+        return self.file.path if self.file is not None else ""
+
+    @property
     def header(self) -> Record:
         """The file's header; empty when there is none."""
         return (self.file.header or {}) if self.file is not None else {}

@@ -372,7 +372,7 @@ class Session:
             seed=self.seed,
             started_at=started_at,
             duration_s=duration_s,
-            notes=self._notes(failure),
+            notes=notes(self.evidence, None if failure else self.trouble),
             failure=failure,
             reproduce=once_more(survey) if failure is not None else "",
             starts=starts,
@@ -381,10 +381,6 @@ class Session:
             timeline=tuple(sorted(self.timeline, key=lambda s: s.started_s)),
         )
         return self.masks.value(report)
-
-    def _notes(self, failure: str | None) -> tuple[str, ...]:
-        found = notes(self.evidence)
-        return found if failure or self.trouble is None else (*found, f"a call had no response: {self.trouble}")
 
     def _requirement(self, one: Requirement, results: list[CheckResult]) -> RequirementResult:
         if one.excluded is not None:

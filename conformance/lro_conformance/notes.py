@@ -19,8 +19,8 @@ from lro_conformance.trials.overall import OVERALL, Overall
 from lro_conformance.trials.survey import Inline, Survey
 
 
-def notes(evidence: Mapping[str, Any]) -> tuple[str, ...]:
-    """The notes of a run, from its evidence."""
+def notes(evidence: Mapping[str, Any], trouble: str | None) -> tuple[str, ...]:
+    """The notes of a run, from its evidence; *trouble* is the first call that had no response, and why."""
     found: list[str] = []
     survey, inline, edges, fallback = (evidence.get(n) for n in ("survey", "inline", "edges", "fallback"))
     if isinstance(survey, Survey):
@@ -53,6 +53,8 @@ def notes(evidence: Mapping[str, Any]) -> tuple[str, ...]:
         found += overall.remarks
     if isinstance(fallback, Fallback):
         found += [f"write failure, {kind}: not provoked: {why}" for kind, why in fallback.skipped.items()]
+    if trouble is not None:
+        found.append(f"a call had no response: {trouble}")
     return tuple(found)
 
 

@@ -85,7 +85,7 @@ def introduced(tools: Mapping[str, str], listed: Sequence[Mapping[str, Any]]) ->
 
 
 def _named(name: str, named: Named, tool: Mapping[str, Any]) -> Operation:
-    schema = _properties(tool)
+    schema = properties_of(tool)
     return Operation(
         name=name,
         tool=named.tool,
@@ -101,12 +101,12 @@ def _named(name: str, named: Named, tool: Mapping[str, Any]) -> Operation:
 
 
 def _guessed(name: str, tool: Mapping[str, Any]) -> Operation:
-    properties = _properties(tool)
+    properties = properties_of(tool)
     names = {kind: _argument(kind, properties) for kind in _NAMES}
     arguments: dict[str, Any] = {}
     if names["query"] is not None:
         arguments[names["query"]] = _QUERIES[name]
-    for required in _required(tool):
+    for required in required_of(tool):
         if required not in arguments and required not in (names["limit"], names["detail"]):
             arguments[required] = sample_value(properties.get(required, {}))
     detail = names["detail"] or next((n for n, node in properties.items() if _names_levels(node)), None)
@@ -137,13 +137,15 @@ def matching_tool(name: str, listed: Iterable[str]) -> str | None:
     return None
 
 
-def _properties(tool: Mapping[str, Any]) -> dict[str, Any]:
+def properties_of(tool: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of a tool as a server lists it, each with its schema; empty where there are none."""
     schema = tool.get("inputSchema")
     properties = cast("dict[str, Any]", schema).get("properties") if isinstance(schema, dict) else None
     return cast("dict[str, Any]", properties) if isinstance(properties, dict) else {}
 
 
-def _required(tool: Mapping[str, Any]) -> list[str]:
+def required_of(tool: Mapping[str, Any]) -> list[str]:
+    """The arguments that a tool has to be given."""
     schema = tool.get("inputSchema")
     required = cast("dict[str, Any]", schema).get("required") if isinstance(schema, dict) else None
     return [r for r in cast("list[Any]", required) if isinstance(r, str)] if isinstance(required, list) else []

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from lro_conformance.records import as_record
+from lro_conformance.operations import properties_of
 
 QUERY, PATTERN = "query", "pattern"
 
@@ -72,12 +72,8 @@ def listed(tools: Sequence[Mapping[str, Any]]) -> dict[str, Listed]:
 def _listed(tools: Sequence[Mapping[str, Any]]) -> Iterator[Listed]:
     for tool in TOOLS.values():
         for one in tools:
-            name, properties = str(one.get("name")), _properties(one)
+            name, properties = str(one.get("name")), properties_of(one)
             named = name == tool.name or name.endswith(tuple(f"{mark}{tool.name}" for mark in "_-./"))
             if named and {tool.path, *tool.some} <= set(properties):
                 yield Listed(tool, name, properties)
                 break
-
-
-def _properties(tool: Mapping[str, Any]) -> Mapping[str, Any]:
-    return as_record(as_record(tool.get("inputSchema")).get("properties"))

@@ -75,7 +75,7 @@ def test_files_last(lasting: Lasting, see: Subjects) -> None:
     for call, gone in lasting.calls:
         see.expect(
             not gone,
-            expected=f"{Path(call.file.path if call.file is not None else '').name} is there with the default TTL",
+            expected=f"{Path(call.path).name} is there with the default TTL",
             observed=f"gone {lasting.age_s:.0f} s after the last file was written, and nobody had cleaned up",
             at=call,
         )

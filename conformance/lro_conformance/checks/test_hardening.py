@@ -106,7 +106,7 @@ def test_files_do_not_change(survey: Survey, see: Subjects) -> None:
     """A file is complete when it is named: its bytes are the same later."""
     growing = {c.file.path: c for c in survey.unsettled if c.file is not None}
     for settled in survey.files:
-        path = settled.file.path if settled.file is not None else ""
+        path = settled.path
         call, later = growing.get(path, settled), survey.later.get(path)
         if later is None or call.file is None:
             continue

@@ -93,7 +93,7 @@ def test_every_call_has_its_own_file(survey: Survey, see: Subjects) -> None:
     seen: dict[str, Call] = {}
     flown = [c for c, _ in survey.together if c.outcome == "offloaded"]
     for call in (c for c in (*survey.offloaded, *flown) if c.file is not None and c.file.problem is None):
-        path = call.file.path if call.file is not None else ""
+        path = call.path
         see.expect(
             path not in seen, expected="a file of its own", observed=f"the file of another call: {path}", at=Among(call)
         )

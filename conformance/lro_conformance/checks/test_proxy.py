@@ -334,7 +334,7 @@ def test_recipes_run(proxied: Proxied, see: Subjects) -> None:
         wrong = one.command.problem if one.run is None else None
         if one.run is not None and not one.run.ok:
             wrong = f"exit {one.run.status}: {one.run.problem or one.run.stderr.strip()[:200]}"
-        path = one.call.file.path if one.call.file is not None else ""
+        path = one.call.path
         if wrong is None and one.command.pipeline is not None and one.command.pipeline.path != path:
             wrong = f"it reads {one.command.pipeline.path}"
         see.expect(

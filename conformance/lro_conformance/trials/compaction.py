@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from lro_conformance.calls import Call, FileSeen, see_file
 from lro_conformance.lab import Bench, Lab, Settings
-from lro_conformance.operations import Operation
+from lro_conformance.operations import Operation, properties_of, required_of
 from lro_conformance.records import as_record
 from lro_conformance.trials import trial
 from lro_conformance.trials.extraction import MARK
@@ -62,17 +62,13 @@ def _tools(survey: Survey) -> dict[str, Mapping[str, Any]]:
     found: dict[str, Mapping[str, Any]] = {}
     named = {str(one.get("name")): one for one in survey.tools}
     for name, one in named.items():
-        if name.endswith(OFFLOAD) and "messages" in _properties(one):
+        if name.endswith(OFFLOAD) and "messages" in properties_of(one):
             found[OFFLOAD] = one
             other = named.get(name.removesuffix(OFFLOAD) + RELOAD, {})
-            if "absolute_path" in _properties(other):
+            if "absolute_path" in properties_of(other):
                 found[RELOAD] = other
             return found
     return found
-
-
-def _properties(tool: Mapping[str, Any]) -> Mapping[str, Any]:
-    return as_record(as_record(tool.get("inputSchema")).get("properties"))
 
 
 def _lists_none(survey: Survey) -> str | None:
@@ -86,8 +82,8 @@ def compaction(lab: Lab, survey: Survey) -> Compaction:
     with lab.bench(Settings(threshold_tokens=1 if survey.adjustable else None)) as first:
         known = {n: Operation(n, str(one["name"]), {}, None, None, None, None, (), None) for n, one in tools.items()}
         bench = replace(first, operations=known)
-        properties = _properties(tools[OFFLOAD])
-        own = {"store_dir": str(bench.output_dir or bench.temp)} if _required(tools[OFFLOAD]) else {}
+        properties = properties_of(tools[OFFLOAD])
+        own = {"store_dir": str(bench.output_dir or bench.temp)} if "store_dir" in required_of(tools[OFFLOAD]) else {}
         done = _offload(bench, properties, "a conversation", conversation(), own)
         messages = _messages(done.call)
         path = _path_in(messages)
@@ -100,10 +96,6 @@ def compaction(lab: Lab, survey: Survey) -> Compaction:
                 foreign.append(_ask(bench, RELOAD, about, {"absolute_path": wrong}))
         escaping = tuple(_escapes(bench, properties, own))
     return Compaction(done, messages, stored, reload, tuple(foreign), escaping)
-
-
-def _required(tool: Mapping[str, Any]) -> bool:
-    return "store_dir" in (as_record(tool.get("inputSchema")).get("required") or ())
 
 
 def _ask(bench: Bench, name: str, about: str, arguments: Mapping[str, Any]) -> Asked:

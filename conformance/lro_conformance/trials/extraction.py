@@ -104,9 +104,9 @@ def extraction(lab: Lab, survey: Survey) -> Extraction:
         if len(sources) < 2:
             raise NotObserved("fewer than two results could be offloaded, so there was nothing to read")
         source, other = sources[0], next((c for c in sources if c.filed[0].get("id") not in _ids(sources[0])), None)
-        first = _path(source)
+        first = source.path
         reading = reader.all_of(first, "the file of a descriptor", _id(source))
-        again = () if other is None else reader.all_of(_path(other), "the file of another descriptor", _id(other))
+        again = () if other is None else reader.all_of(other.path, "the file of another descriptor", _id(other))
         planted = Planted.around(bench, source)
         outside = [a for about, path in planted.outside for a in reader.all_of(path, about)]
         foreign = [a for about, path in planted.foreign for a in reader.all_of(path, about)]
@@ -115,17 +115,17 @@ def extraction(lab: Lab, survey: Survey) -> Extraction:
             (c for c in reversed(sources) if c is not source and c is not other and len(c.filed) < MANY), None
         )
         if deleted is not None:
-            os.unlink(deleted.file.path if deleted.file is not None else "")
-            gone += reader.all_of(_path(deleted), "a file that was deleted", _id(deleted))
-            os.symlink(planted.secret, _path(deleted))
-            outside += reader.all_of(_path(deleted), "a link in the place of a file that was offered")
+            os.unlink(deleted.path)
+            gone += reader.all_of(deleted.path, "a file that was deleted", _id(deleted))
+            os.symlink(planted.secret, deleted.path)
+            outside += reader.all_of(deleted.path, "a link in the place of a file that was offered")
         reaching = [a for about, query in planted.queries for a in reader.by(QUERY, first, query, about)]
         spliced = list(reader.spliced(first, source))
         large = _large(bench, survey)
-        flooding = () if large is None else reader.floods(_path(large))
+        flooding = () if large is None else reader.floods(large.path)
         many = max((c for c in sources if c is not deleted), key=lambda call: len(call.filed))
         own = families(reader.ask, {name: one.properties for name, one in tools.items()}, many, large)
-        endless = tuple(reader.endless(_path(large or source)))
+        endless = tuple(reader.endless((large or source).path))
         after = reader.all_of(first, "the same file, after queries without an end", _id(source))
     return Extraction(
         tools={name: one.name for name, one in tools.items()},
@@ -151,10 +151,6 @@ def _offloaded(bench: Bench, operation: str, limit: int) -> Call | None:
     call = bench.call(operation, limit=limit)
     read = call.outcome == "offloaded" and call.file is not None and call.file.problem is None
     return call if read and call.filed and isinstance(call.filed[0].get("id"), (str, int)) else None
-
-
-def _path(call: Call) -> str:
-    return call.file.path if call.file is not None else ""
 
 
 def _id(call: Call) -> str:
@@ -263,7 +259,7 @@ class Planted:
     @classmethod
     def around(cls, bench: Bench, source: Call) -> Planted:
         """Lay them out beside a file that was offered: in its folder, where that is one of the suite's own."""
-        path = _path(source)
+        path = source.path
         folder, name = os.path.split(path)
         place = bench.workdir / "elsewhere"
         place.mkdir()

@@ -72,7 +72,7 @@ Ask = Callable[[str, str, str, Mapping[str, Any]], Asked]
 
 def families(ask: Ask, tools: Mapping[str, Mapping[str, Any]], source: Call, large: Call | None) -> Families:
     """Make the calls; *tools* has the properties of each tool that is listed, by the names of the documents."""
-    text, path = _text(source), _path(source)
+    text, path = _text(source), source.path
     made = Families(source)
     if "recipe" in tools.get("lro_extract", {}):
         both = ask("lro_extract", "a recipe and a query", path, {"recipe": 1, "query": "."})
@@ -99,10 +99,6 @@ def _text(call: Call) -> str:
     return call.file.data.decode("utf-8", "replace") if call.file is not None else ""
 
 
-def _path(call: Call) -> str:
-    return call.file.path if call.file is not None else ""
-
-
 def _title(call: Call) -> str:
     return str(call.filed[0].get("title") or "")
 
@@ -113,7 +109,7 @@ def _numbered(ask: Ask, source: Call) -> Iterator[ByNumber]:
         for number, command in enumerate(commands_of(source), 1):
             run = None if command.pipeline is None else runner.run(command.pipeline, data)
             if run is not None:
-                asked = ask("lro_extract", f"recipe {number}", _path(source), {"recipe": number})
+                asked = ask("lro_extract", f"recipe {number}", source.path, {"recipe": number})
                 yield ByNumber(asked, run.stdout.decode("utf-8", "replace"))
 
 
@@ -124,7 +120,7 @@ def _ranges(ask: Ask, call: Call) -> Iterator[Part]:
         expected = text[start:end]
         longer = (text[max(0, start - 1) : end], text[start : end + 1])
         arguments = {"start": start, "end": end}
-        asked = ask("read_large_output", f"the characters {start} to before {end}", _path(call), arguments)
+        asked = ask("read_large_output", f"the characters {start} to before {end}", call.path, arguments)
         yield Part(asked, expected, tuple(t for t in longer if t != expected))
 
 
