@@ -316,7 +316,7 @@ def test_a_wrong_key_in_the_profile_names_the_line_and_the_nearest_right_key(pla
     [
         (("HangsAtInitialize",), "waiting for a lock"),
         (("HangsAtCalls",), "survey"),
-        (("IgnoresTheEnd",), "survey"),
+        (("IgnoresTheEnd",), "a TTL has to pass"),
         (("Slow", "0.3"), "trials"),
     ],
     ids=" ".join,

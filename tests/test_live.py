@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import time
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -23,7 +24,7 @@ def live() -> Live:
 
 
 def fresh() -> Live:
-    return Live(cast("Any", SimpleNamespace(seed=7, forget=lambda: None)))
+    return Live(cast("Any", SimpleNamespace(seed=7, forget=lambda: None, run=SimpleNamespace(root=Path("unused")))))
 
 
 def too_large(number: int) -> Miss | bool:

@@ -1,7 +1,9 @@
-"""Arbitrary memories, for Hypothesis: what any honest server can be given."""
+"""What properties are tried with, for Hypothesis: memories any honest server can be given, calls, names, ages."""
 
 from __future__ import annotations
 
+import string
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hypothesis import strategies as st
@@ -79,3 +81,35 @@ CORPUS: st.SearchStrategy[list[Record]] = st.lists(
     max_size=6,
 )
 """Some memories that differ in what recipes look at, and what the standard ones look for is in some of them."""
+
+_LETTER = st.sampled_from(string.ascii_letters + string.digits + "-_.~ äß記")
+_NAME = st.lists(_LETTER, min_size=1, max_size=24).map("".join)
+
+
+def any_call(details: Mapping[str, Sequence[str]], word: str | None) -> st.SearchStrategy[dict[str, Any]]:
+    """The arguments of calls: one of the operations whose *details* these are, with or without *word* for a query."""
+
+    def of(name: str) -> st.SearchStrategy[dict[str, Any]]:
+        return st.fixed_dictionaries(
+            {
+                "name": st.just(name),
+                "limit": st.integers(1, 80) | st.sampled_from((16, 17, 32, 33, 48, 49, 64, 65)),
+                "detail": st.sampled_from([None, *details[name]]),
+                "query": st.sampled_from([None, word] if word is not None else [None]),
+            }
+        )
+
+    return st.sampled_from(list(details)).flatmap(of)
+
+
+def any_names(prefix: str) -> st.SearchStrategy[list[str]]:
+    """Names of files; some begin almost as those of offloaded files do."""
+    almost = (f"{prefix}-", prefix, f"{prefix.capitalize()}-", f"{prefix}_recall-", f" {prefix}-", f"l{prefix}-")
+    endings = st.sampled_from([".jsonl", ".json", ".jsonl.1", "", ".JSONL"])
+    near = st.tuples(st.sampled_from(almost), _NAME, endings).map("".join)
+    return st.lists(near | _NAME, min_size=1, max_size=8, unique=True)
+
+
+def any_ages(fresh: tuple[int, int], old: tuple[int, int]) -> st.SearchStrategy[list[int]]:
+    """Ages of files in seconds, from two ranges."""
+    return st.lists(st.integers(*fresh) | st.integers(*old), min_size=1, max_size=6, unique=True)

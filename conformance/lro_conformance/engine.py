@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 from lro_conformance.events import CheckJudged, Observer, RunFinished, RunStarted, TrialFinished, TrialStarted
 from lro_conformance.evidence.layout import EvidenceError
 from lro_conformance.evidence.masking import masks_of
-from lro_conformance.examples import on_its_own
 from lro_conformance.judge import Check, NotApplicable, NotObserved, by_keyword, checks, held_by, judge
 from lro_conformance.lab import Lab
 from lro_conformance.notes import no_verdict, notes, nothing_to_see, once_more
@@ -49,8 +48,8 @@ GIVEN = (LIVE, OVERALL)
 HELD = ("survey", "inline", "edges", "defaults")
 """Trials whose servers property checks use, so that nothing else may be under way there."""
 
-FIRST = ("cleanup", *HELD)
-"""Trials that begin before others: the one that waits for a TTL to pass, and those that much else waits for."""
+FIRST = ("cleanup", *HELD, "fallback", "recipes")
+"""Trials that begin before others: one that waits for a TTL to pass, those that much else waits for, and long ones."""
 
 
 def certify(
@@ -167,8 +166,7 @@ class Session:
             lab = Lab(self.profile, run, self.tell, seed=self.seed, recorder=self.recorder, others=self.others)
             live = Live(lab, self.examples)
             try:
-                with on_its_own(run.root / "hypothesis"):
-                    self._experiment(lab, jobs, live)
+                self._experiment(lab, jobs, live)
             except BaseException:
                 run.abort()  # nobody is waited for any more
                 raise
@@ -259,11 +257,12 @@ class Session:
         bound = [t for t in asked if survey.implemented or t.asks_no_lro]
         waiting = sorted(bound, key=lambda t: FIRST.index(t.name) if t.name in FIRST else len(FIRST))
         under_way: dict[Future[Any], Trial] = {}
-        # One more than there are cores: the cleanup trial mostly waits for a TTL to pass.
-        pool = ThreadPoolExecutor(max_workers=jobs + 1, thread_name_prefix="trial")
+        at_once = jobs + 1  # the cleanup trial mostly waits for a TTL to pass
+        pool = ThreadPoolExecutor(at_once, thread_name_prefix="trial")
         try:
             while waiting or under_way:
-                for one in [t for t in waiting if all(n in self.evidence for n in t.needs)]:
+                ready = [t for t in waiting if all(n in self.evidence for n in t.needs)]
+                for one in ready[: at_once - len(under_way)]:
                     waiting.remove(one)
                     under_way[pool.submit(self._make, lab, one)] = one
                 rest = [*waiting, *under_way.values()]

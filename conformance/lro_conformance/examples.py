@@ -1,15 +1,51 @@
-"""Hypothesis as a run uses it: no file in the user's folder, and a seed means the same examples everywhere."""
+"""Hypothesis as a run uses it: no file in the user's folder, and a seed means the same examples everywhere.
+
+To be imported where a property is tried, not before: a third of what a run imports is for Hypothesis.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import hypothesis.internal.conjecture.providers as providers
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import seed as seeded_with
 from hypothesis.configuration import set_hypothesis_home_dir, storage_directory
+from hypothesis.errors import Unsatisfiable
 from hypothesis.internal.entropy import deterministic_PRNG
+from hypothesis.strategies import SearchStrategy
+
+Value = TypeVar("Value")
+
+_BESIDE_THE_POINT = (
+    HealthCheck.too_slow,
+    HealthCheck.data_too_large,
+    HealthCheck.filter_too_much,
+    HealthCheck.large_base_example,
+    HealthCheck.nested_given,
+)
+
+
+def search(strategy: SearchStrategy[Value], one: Callable[[Value], None], *, seed: int, examples: int) -> None:
+    """Try *one* on so many examples, and on smaller ones once it has raised; raises what it raised last.
+
+    Raises ``hypothesis.errors.FlakyFailure`` where that does not come again. No example at all is no error.
+    """
+    explored = settings(
+        max_examples=examples,
+        deadline=None,
+        database=None,
+        derandomize=False,
+        print_blob=False,
+        report_multiple_bugs=False,
+        phases=(Phase.generate, Phase.shrink),
+        suppress_health_check=_BESIDE_THE_POINT,
+    )(seeded_with(seed)(given(strategy)(one)))
+    with suppress(Unsatisfiable):
+        explored()
 
 
 @contextmanager

@@ -1,10 +1,12 @@
-"""Properties: what holds for any limit, query, memory and file name, tried by Hypothesis on live servers."""
+"""Properties: what holds for any limit, query, memory and file name, tried by Hypothesis on live servers.
+
+What draws examples is imported in the functions that use it: see `lro_conformance.examples`.
+"""
 
 from __future__ import annotations
 
 import os
 import re
-import string
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -12,9 +14,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from hypothesis import strategies as st
-
-from lro_conformance.arbitrary import CORPUS, MEMORY
 from lro_conformance.calls import Call, OfACall
 from lro_conformance.checks.test_cleanup import by_age
 from lro_conformance.checks.test_file import wrong_line
@@ -54,6 +53,7 @@ def _iff(live: Live, survey: Survey, edges: Edges, see: Subjects, *, above: bool
     bench, threshold = edges.bench, edges.threshold
     if bench is None or not exact:
         raise NotObserved(edges.reason or "no operation has an exact threshold")
+    from lro_conformance.arbitrary import any_call
 
     def observe(asked: Mapping[str, Any]) -> tuple[int, int, Call] | None:
         lowest = survey.bench.call(**asked)
@@ -70,26 +70,18 @@ def _iff(live: Live, survey: Survey, edges: Edges, see: Subjects, *, above: bool
         expected = f"{call.label} of E = {known} at threshold {limit}: {_side(above)}"
         return call.outcome == _side(above) or Miss.of(expected, call.outcome, call)
 
-    live.judge(see, "any call", _asking(survey, exact), observe, verdict, share=1.5)
+    live.judge(
+        see,
+        "any call",
+        any_call({n: survey.operations[n].details for n in exact}, survey.word),
+        observe,
+        verdict,
+        share=1.5,
+    )
 
 
 def _side(above: bool) -> str:
     return "offloaded" if above else "inline"
-
-
-def _asking(survey: Survey, names: list[str]) -> st.SearchStrategy[dict[str, Any]]:
-    def of(name: str) -> st.SearchStrategy[dict[str, Any]]:
-        operation = survey.operations[name]
-        return st.fixed_dictionaries(
-            {
-                "name": st.just(name),
-                "limit": st.integers(1, 80) | st.sampled_from((16, 17, 32, 33, 48, 49, 64, 65)),
-                "detail": st.sampled_from([None, *operation.details]),
-                "query": st.sampled_from([None, survey.word] if survey.word is not None else [None]),
-            }
-        )
-
-    return st.sampled_from(names).flatmap(of)
 
 
 # memories
@@ -201,11 +193,100 @@ class Kept(OfACall):
 
 
 def _any_memory(live: Live, survey: Survey, see: Subjects, verdict: Callable[[Kept | None], Miss | bool]) -> None:
+    from lro_conformance.arbitrary import MEMORY
+
     def observe(given: Record) -> Kept | None:
         [memory] = _named(live, [given])
         return Kept(memory, _fetch(survey, survey.bench, [memory])) if survey.bench.stored(memory) else None
 
     live.judge(see, "any memory", MEMORY, observe, verdict)
+
+
+# cleanup
+
+
+@check("LRO-HARD-04")
+def test_any_other_name_stays(live: Live, survey: Survey, cleanup: Cleanup, text: Edition, see: Subjects) -> None:
+    """Whatever a file is called, cleanup leaves it alone unless its name matches the pattern."""
+    from lro_conformance.arbitrary import any_names
+
+    name = _cleans(survey, cleanup)
+
+    def examine(names: list[str]) -> Miss | bool:
+        bench = live.cleaning()
+        call, folder, template = _folder(bench, name, text)
+        others = (n for n in names if not re.fullmatch(rf"{text.file_prefix}-.*\.jsonl", n))
+        made = [folder / n for n in others if n not in (".", "..")]
+        past = time.time() - OLD_S
+        for path in made:
+            path.write_bytes(template)
+            os.utime(path, (past, past))
+        old = plant(folder, template, OLD_S, name, text.name)
+        clean_up(bench, [old])
+        gone = [p.name for p in made if not p.exists()]
+        for path in made:
+            path.unlink(missing_ok=True)
+        if old.exists() or not made:
+            return False
+        if not gone:
+            return True
+        said = f"ttl_seconds: {TTL}\nfiles: {show(names, 500)}"
+        script = of_cleaning(call, bench.cleaned, planted=[(OLD_S, name)], decoys=[(p, "name") for p in made])
+        return Miss(f"{show(gone[0])} is left alone", "it was deleted", said, script, call.location())
+
+    live.explore(see, any_names(text.file_prefix), examine, share=_share(survey))
+
+
+@check("LRO-CFG-03")
+def test_any_age_by_the_ttl(live: Live, survey: Survey, cleanup: Cleanup, text: Edition, see: Subjects) -> None:
+    """With ttl_seconds = 600 files of any age go or stay by that age."""
+    name = _cleans(survey, cleanup)
+    cleaning = cleanup.set_ttl
+    if cleaning is None or cleaning.takes_fresh or not by_age(cleaning):
+        raise NotObserved("files are not deleted by their age under this TTL")
+    from lro_conformance.arbitrary import any_ages
+
+    def examine(ages: list[int]) -> Miss | bool:
+        call, folder, template = _folder(live.cleaning(), name, text)
+        made = [(age, plant(folder, template, age, name, text.name)) for age in ages]
+        clean_up(live.cleaning(), [path for age, path in made if age > TTL])
+        wrong = [(age, p.exists()) for age, p in made if p.exists() != (age < TTL)]
+        for _, path in made:
+            path.unlink(missing_ok=True)
+        if not wrong:
+            return True
+        age, there = wrong[0]
+        return Miss(
+            f"with a TTL of {TTL} s a file {age} s old {'goes' if there else 'stays'}",
+            "it is still there" if there else "it was deleted",
+            f"ages planted together: {ages}",
+            of_cleaning(call, live.cleaning().cleaned, planted=[(a, name) for a in ages]),
+            call.location(),
+        )
+
+    live.explore(see, any_ages((0, TTL - 60), (TTL + 5, 100 * DAY)), examine, share=_share(survey))
+
+
+def _cleans(survey: Survey, cleanup: Cleanup) -> str:
+    if cleanup.set_ttl is None or not any(p.gone for p in cleanup.set_ttl.planted):
+        raise NotObserved(cleanup.reason or "files of earlier processes are not deleted")
+    return cleanup.set_ttl.call.operation if cleanup.set_ttl.call is not None else "recall"
+
+
+def _folder(bench: Bench, name: str, text: Edition) -> tuple[Call, Path, bytes]:
+    """A call, the output folder and a file of the server's own, to plant copies of."""
+    call = bench.call(name, limit=3)
+    file = call.file
+    if file is None or file.problem is not None or not parse_file_name(os.path.basename(file.path), edition=text.name):
+        raise NotObserved("no file of the server's own to go by")
+    return call, Path(os.path.dirname(file.path)), file.data
+
+
+def _share(survey: Survey) -> float:
+    """Fewer examples where every cleanup is a restart or a wait."""
+    how = survey.bench.lab.profile.cleanup
+    by_tool = any(t.get("name") == "run_custodial_task" for t in survey.tools) if how is None else how.tool is not None
+    return 1.0 if by_tool else 0.2
 
 
 # recipes
@@ -276,6 +357,8 @@ def _any_corpus(id: str, live: Live, survey: Survey, recipes: Recipes, text: Edi
     tried = next((t for t in reversed(recipes.tries) if t.standard.requirement == id), None)
     if tried is None:
         raise NotObserved("no descriptor has a recipe that does that")
+    from lro_conformance.arbitrary import CORPUS
+
     role, known = tried.standard, tried.command.call
 
     @cache
@@ -301,100 +384,3 @@ def _any_corpus(id: str, live: Live, survey: Survey, recipes: Recipes, text: Edi
         return bool(tries)
 
     live.judge(see, "any memories", CORPUS, observe, verdict, share=0.5)
-
-
-# cleanup
-
-_LETTER = st.sampled_from(string.ascii_letters + string.digits + "-_.~ äß記")
-_NAME = st.lists(_LETTER, min_size=1, max_size=24).map("".join)
-
-
-def _near(prefix: str) -> st.SearchStrategy[str]:
-    """What is almost the prefix of the convention."""
-    return st.sampled_from(
-        (f"{prefix}-", prefix, f"{prefix.capitalize()}-", f"{prefix}_recall-", f" {prefix}-", f"l{prefix}-")
-    )
-
-
-@check("LRO-HARD-04")
-def test_any_other_name_stays(live: Live, survey: Survey, cleanup: Cleanup, text: Edition, see: Subjects) -> None:
-    """Whatever a file is called, cleanup leaves it alone unless its name matches the pattern."""
-    name = _cleans(survey, cleanup)
-
-    def examine(names: list[str]) -> Miss | bool:
-        bench = live.cleaning()
-        call, folder, template = _folder(bench, name, text)
-        others = (n for n in names if not re.fullmatch(rf"{text.file_prefix}-.*\.jsonl", n))
-        made = [folder / n for n in others if n not in (".", "..")]
-        past = time.time() - OLD_S
-        for path in made:
-            path.write_bytes(template)
-            os.utime(path, (past, past))
-        old = plant(folder, template, OLD_S, name, text.name)
-        clean_up(bench, [old])
-        gone = [p.name for p in made if not p.exists()]
-        for path in made:
-            path.unlink(missing_ok=True)
-        if old.exists() or not made:
-            return False
-        if not gone:
-            return True
-        said = f"ttl_seconds: {TTL}\nfiles: {show(names, 500)}"
-        script = of_cleaning(call, bench.cleaned, planted=[(OLD_S, name)], decoys=[(p, "name") for p in made])
-        return Miss(f"{show(gone[0])} is left alone", "it was deleted", said, script, call.location())
-
-    endings = st.sampled_from([".jsonl", ".json", ".jsonl.1", "", ".JSONL"])
-    near = st.tuples(_near(text.file_prefix), _NAME, endings).map("".join)
-    live.explore(see, st.lists(near | _NAME, min_size=1, max_size=8, unique=True), examine, share=_share(survey))
-
-
-@check("LRO-CFG-03")
-def test_any_age_by_the_ttl(live: Live, survey: Survey, cleanup: Cleanup, text: Edition, see: Subjects) -> None:
-    """With ttl_seconds = 600 files of any age go or stay by that age."""
-    name = _cleans(survey, cleanup)
-    cleaning = cleanup.set_ttl
-    if cleaning is None or cleaning.takes_fresh or not by_age(cleaning):
-        raise NotObserved("files are not deleted by their age under this TTL")
-
-    def examine(ages: list[int]) -> Miss | bool:
-        call, folder, template = _folder(live.cleaning(), name, text)
-        made = [(age, plant(folder, template, age, name, text.name)) for age in ages]
-        clean_up(live.cleaning(), [path for age, path in made if age > TTL])
-        wrong = [(age, p.exists()) for age, p in made if p.exists() != (age < TTL)]
-        for _, path in made:
-            path.unlink(missing_ok=True)
-        if not wrong:
-            return True
-        age, there = wrong[0]
-        return Miss(
-            f"with a TTL of {TTL} s a file {age} s old {'goes' if there else 'stays'}",
-            "it is still there" if there else "it was deleted",
-            f"ages planted together: {ages}",
-            of_cleaning(call, live.cleaning().cleaned, planted=[(a, name) for a in ages]),
-            call.location(),
-        )
-
-    age = st.integers(0, TTL - 60) | st.integers(TTL + 5, 100 * DAY)
-    live.explore(see, st.lists(age, min_size=1, max_size=6, unique=True), examine, share=_share(survey))
-
-
-def _cleans(survey: Survey, cleanup: Cleanup) -> str:
-    if cleanup.set_ttl is None or not any(p.gone for p in cleanup.set_ttl.planted):
-        raise NotObserved(cleanup.reason or "files of earlier processes are not deleted")
-    return cleanup.set_ttl.call.operation if cleanup.set_ttl.call is not None else "recall"
-
-
-def _folder(bench: Bench, name: str, text: Edition) -> tuple[Call, Path, bytes]:
-    """A call, the output folder and a file of the server's own, to plant copies of."""
-    call = bench.call(name, limit=3)
-    file = call.file
-    if file is None or file.problem is not None or not parse_file_name(os.path.basename(file.path), edition=text.name):
-        raise NotObserved("no file of the server's own to go by")
-    return call, Path(os.path.dirname(file.path)), file.data
-
-
-def _share(survey: Survey) -> float:
-    """Fewer examples where every cleanup is a restart or a wait."""
-    how = survey.bench.lab.profile.cleanup
-    by_tool = any(t.get("name") == "run_custodial_task" for t in survey.tools) if how is None else how.tool is not None
-    return 1.0 if by_tool else 0.2

@@ -11,31 +11,22 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TypeVar, cast
-
-from hypothesis import HealthCheck, Phase, given, settings
-from hypothesis import seed as seeded_with
-from hypothesis.errors import FlakyFailure, Unsatisfiable
-from hypothesis.strategies import SearchStrategy
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from lro_conformance.judge import Miss, Subjects
 from lro_conformance.lab import Bench, Lab, Settings
 from lro_conformance.trials.cleanup import TTL
 from lro_spec.recipes import JqRunner
 
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+
 Value = TypeVar("Value")
 Seen = TypeVar("Seen")
 
+
 EXAMPLES = 12
 """How many examples a property is tried with."""
-
-_BESIDE_THE_POINT = (
-    HealthCheck.too_slow,
-    HealthCheck.data_too_large,
-    HealthCheck.filter_too_much,
-    HealthCheck.large_base_example,
-    HealthCheck.nested_given,
-)
 
 PATIENCE_S = 8.0
 """After this long a property makes no further examples: slow servers get fewer."""
@@ -154,6 +145,8 @@ class Live:
         that does not come again is noted, not held against a server.
         *share* is how many of the usual number of examples are tried.
         """
+        from hypothesis.errors import FlakyFailure
+
         before = see.examined
 
         def one(value: Value) -> Miss | bool:
@@ -176,6 +169,10 @@ class Live:
         self, strategy: SearchStrategy[Value], examine: Callable[[Value], Miss | bool], share: float
     ) -> Miss | None:
         """The smallest miss that was found. Raises `FlakyFailure` for one that does not come again."""
+        from hypothesis.errors import FlakyFailure
+
+        from lro_conformance.examples import on_its_own, search
+
         missed: list[tuple[Value, Miss]] = []
         begun = time.monotonic()
         until = begun + min(PATIENCE_S, self.left_s)
@@ -195,26 +192,15 @@ class Live:
             missed.append((value, found))
             raise AssertionError(found.observed)
 
-        explored = settings(
-            max_examples=max(2, int(self.examples * share)),
-            deadline=None,
-            database=None,
-            derandomize=False,
-            print_blob=False,
-            report_multiple_bugs=False,
-            phases=(Phase.generate, Phase.shrink),
-            suppress_health_check=_BESIDE_THE_POINT,
-        )(seeded_with(self.lab.seed)(given(strategy)(one)))
         try:
-            explored()
+            with on_its_own(self.lab.run.root / "hypothesis"):
+                search(strategy, one, seed=self.lab.seed, examples=max(2, int(self.examples * share)))
         except (AssertionError, _Enough):
             if len(missed) == 1:  # so it has not come again yet
                 self.lab.forget()
                 again = examine(missed[0][0])
                 if not isinstance(again, Miss):
                     raise FlakyFailure(_GONE, [AssertionError(missed[0][1].observed)]) from None
-        except Unsatisfiable:
-            pass
         finally:
             self.left_s -= time.monotonic() - begun
         return missed[-1][1] if missed else None

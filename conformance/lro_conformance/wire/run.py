@@ -37,7 +37,7 @@ class Run:
         self._servers: list[ServerProcess] = []
         self._lock = threading.Lock()
         self._closed = False
-        self._aborted = False
+        self._aborted = threading.Event()
         atexit.register(self.close)
 
     def __enter__(self) -> Self:
@@ -75,7 +75,7 @@ class Run:
             self._servers = [s for s in self._servers if not s.closed]
             self._servers.append(server)
             self.starts += 1
-            if self._aborted:
+            if self._aborted.is_set():
                 server.abort()
             return server
 
@@ -95,10 +95,15 @@ class Run:
     def abort(self) -> None:
         """Kills every server at once; whoever waits for a reply gets a failure. Later servers do not start."""
         with self._lock:
-            self._aborted = True
+            self._aborted.set()
             servers = list(self._servers)
         for server in servers:
             server.abort()
+
+    def pause(self, seconds: float) -> None:
+        """Lets time pass. Raises `RuntimeError` as soon as the run is aborted."""
+        if self._aborted.wait(seconds):
+            raise RuntimeError("the run was aborted")
 
     def close(self) -> None:
         """Ends every server that is still open, side by side, and removes every folder; once."""
