@@ -176,7 +176,7 @@ class LongLines(Server):
 
 class FloodsStderr(Server):
     def call_tool(self, name: str, arguments: dict[str, Any]) -> Record:
-        sys.stderr.write("debug: a line that nobody needs\n" * 5_000)
+        sys.stderr.write("debug: a line that nobody needs\n" * 2_500)
         return super().call_tool(name, arguments)
 
 

@@ -146,7 +146,7 @@ class Survey:
         # Where some results are lists, the words of others ("No memories match.") are no memory.
         return any(listed) if listed else any(c.text for c in self.answered)
 
-    @property
+    @cached_property
     def greatest(self) -> int:
         """The characters of the largest inline result."""
         return max(map(size_of, self.calls), default=0)
