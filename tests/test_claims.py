@@ -5,11 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from lro_conformance import profile as profiles
 from lro_conformance.engine import certify
+from lro_conformance.lab import Lab
 from lro_conformance.profile import Profile
 from lro_conformance.report.exits import HOLDS, NO_VERDICT, exit_code
 from lro_conformance.report.model import Report
+from lro_conformance.trials import edges
+from lro_conformance.trials.survey import Survey
 from tests.servers.variants import command, profile_text
 
 SILENT = "ignores_its_settings_and_is_small"
@@ -55,3 +60,14 @@ def test_a_claim_that_large_results_refute_is_told(tmp_path: Path) -> None:
     report = report_of(profiles.load(tmp_path / "lro.yaml"))
     assert (report.implemented, report.achieved) == (False, 2)
     assert any("yet nothing was offloaded, not even a result of" in note for note in report.notes)
+
+
+def test_an_operation_whose_exact_threshold_was_not_tested_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def estimates(_lab: Lab, survey: Survey, name: str) -> list[int]:
+        return [] if name == "inject" else [c.estimate or 0 for c in survey.repeats[name]]
+
+    monkeypatch.setattr(edges, "_estimates", estimates)
+    report = certify(Profile.for_command(command()), only={"LRO-THR-07"}, examples=0)
+    assert [n for n in report.notes if "was not tested" in n] == [
+        "the exact threshold of inject was not tested: its results tell no E of three tokens or more"
+    ]
