@@ -87,6 +87,23 @@ def test_flags_and_variables_are_read_from_help() -> None:
     ]
 
 
+def test_a_flag_that_switches_off_is_tried_as_it_is(tmp_path: Path) -> None:
+    """Without a value; also of the form in which many programs tell of a pair."""
+    text = "--offload={on|off}  --[no-]lro  --no-spill  never write files  --disable-offload  --notes  --no-color"
+    assert [w.arg_if_false for w in ways_in("enabled", text) if w.arg_if_false] == [
+        ("--no-lro",),
+        ("--no-spill",),
+        ("--disable-offload",),
+    ]
+    words = command("is_switched_off_by_a_bare_flag")
+    script = tmp_path / "server.sh"
+    script.write_text(f'[ "$1" = --help ] && echo "usage: server [--no-spill]" && exit\nexec {" ".join(words)} "$@"\n')
+    found = probe(Profile.for_command(["sh", str(script)]), lambda step: None)
+    assert found.settings["enabled"] == Setting(arg_if_false=("--no-spill",))
+    (tmp_path / "lro.yaml").write_text(profile_text(found))
+    assert profiles.load(tmp_path / "lro.yaml").settings == found.profile.settings
+
+
 def test_flags_of_other_names_are_known_by_what_is_said_of_them() -> None:
     """After those that are called like the setting."""
     text = """[--spill-above TOKENS] [--spill-dir DIR]

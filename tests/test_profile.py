@@ -131,9 +131,14 @@ def test_command_of_the_caller_stands_in_for_that_of_the_profile(tmp_path: Path)
         ("server: {command: [x], cwd: nowhere}\n", "nowhere is not a folder"),
         (
             MINIMAL + "settings: {enabled: {env: A, arg: b}}\n",
-            "expected exactly one of env, arg, toml, got env and arg",
+            "expected exactly one of env, arg, toml, arg_if_true, arg_if_false, got env and arg",
         ),
-        (MINIMAL + "settings: {enabled: {}}\n", "settings.enabled: expected exactly one of env, arg, toml, got {}"),
+        (
+            MINIMAL + "settings: {ttl_seconds: {}}\n",
+            "settings.ttl_seconds: expected exactly one of env, arg, toml, got {}",
+        ),
+        (MINIMAL + "settings: {ttl_seconds: {arg_if_false: --x}}\n", "ttl_seconds.arg_if_false: unknown key; expected"),
+        (MINIMAL + "settings: {enabled: {arg_if_true: '--on={value}'}}\n", "{value} is not filled in here"),
         (MINIMAL + "settings: {enabled: {arg: --on}}\n", "settings.enabled.arg: expected {value} where the value goes"),
         (MINIMAL + "settings: {enabled: {toml: a.b}}\n", "settings.enabled.toml: needs config_file"),
         (MINIMAL + "settings: {enabled: {env: 'A B'}}\n", "expected the name of an environment variable"),
@@ -234,6 +239,22 @@ def test_settings_reach_the_server_each_in_its_own_way(tmp_path: Path):
     assert started.env["EVENTS"] == str(started.events_file)
     assert tomllib.loads(config.read_text()) == {"prompt": {"offload": {"output_dir": 'a "b" \x7f 漢'}}}
     assert started.cwd.samefile(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("way", "on", "off"),
+    [
+        ("arg_if_true: [--offload, --yes]", ("--offload", "--yes"), ()),
+        ("arg_if_false: --no-offload", (), ("--no-offload",)),
+    ],
+)
+def test_bare_flag_is_there_for_one_of_two_values(tmp_path: Path, way: str, on: tuple[str], off: tuple[str]):
+    profile = load(written(tmp_path, MINIMAL + f"settings: {{enabled: {{{way}}}}}\n"))
+    head = profile.server.command
+    assert launch(profile, {"enabled": True}, tmp_path).argv == (*head, *on)
+    assert launch(profile, {"enabled": False}, tmp_path).argv == (*head, *off)
+    assert launch(profile, {}, tmp_path).argv == head
+    assert str(profile.settings["enabled"]) == " ".join(on or off)
 
 
 def test_config_file_is_written_even_when_it_holds_nothing(tmp_path: Path):

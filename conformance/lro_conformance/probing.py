@@ -37,7 +37,7 @@ _LIKE = {
     "threshold_tokens": r"THRESHOLD|INLINE[_-]?(?:TOKENS|LIMIT|MAX)|MAX[_-]?(?:INLINE|RESULT)|TOKEN[_-]?LIMIT",
     "output_dir": r"(?:OFFLOAD|OUT(?:PUT)?|RESULTS?|SPILL|LRO|FILES?|TE?MP)[_-]?(?:DIR|PATH|FOLDER)",
     "enabled": r"OFFLOAD(?:ING)?[_-]?(?:ENABLED?|ON)|ENABLE[_-]?(?:OFFLOAD|LRO)|LRO[_-]?(?:ENABLED?|ON)\b"
-    r"|(?:OFFLOAD(?:ING)?|\bLRO)(?![A-Z_-])",
+    r"|(?:OFFLOAD(?:ING)?|\bLRO)(?![A-Z_-])|\b(?:NO|DISABLE)-(?:SPILL|FILES?)",
     "ttl_seconds": r"TTL|EXPIR|RETENTION|MAX[_-]?AGE|LIFETIME",
 }
 """What a flag or a variable for each setting is likely to have in its name."""
@@ -263,17 +263,21 @@ def _texts(profile: Profile) -> str:
 def ways_in(name: str, text: str) -> Iterator[Setting]:
     """Flags and variables in a text that look like those of a setting; last come flags of which it is only said."""
     named, told = re.compile(_LIKE[name], re.IGNORECASE), re.compile(_TOLD[name], re.IGNORECASE)
+    text = re.sub(r"--\[no-\]([\w-]+)", r"--\1 --no-\1", text)
     flags = re.findall(r"(?<![\w-])(--[a-z][\w-]+)((?:(?![\s\[]--[a-z]).)*)", text, re.DOTALL)
     for flag in dict.fromkeys(flag for flag, _ in flags if named.search(flag)):
-        yield from _flag(flag)
+        yield from _flag(name, flag)
     for variable in dict.fromkeys(re.findall(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b", text)):
         if named.search(variable):
             yield Setting(env=variable)
     for flag in dict.fromkeys(flag for flag, said in flags if told.search(said) and not named.search(flag)):
-        yield from _flag(flag)
+        yield from _flag(name, flag)
 
 
-def _flag(flag: str) -> Iterator[Setting]:
+def _flag(name: str, flag: str) -> Iterator[Setting]:
+    if name == "enabled" and re.match("--(no|disable|without)-", flag):
+        yield Setting(arg_if_false=(flag,))
+        return
     yield Setting(arg=(f"{flag}={{value}}",))
     yield Setting(arg=(flag, "{value}"))
 

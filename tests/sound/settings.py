@@ -46,6 +46,23 @@ class is_set_by_flags(Server):
         return super().read_settings(as_environment({names[flag]: v for flag, _, v in given if flag in names}))
 
 
+SWITCH = """\
+settings:
+  enabled: {arg_if_false: --no-spill}
+"""
+
+
+@sound("it gives every setting a value", profile=SWITCH)
+class is_switched_off_by_a_bare_flag(Server):
+    def read_settings(self, env: Mapping[str, str]) -> Settings:
+        strange = [word for word in sys.argv if "spill" in word and word != "--no-spill"]
+        if strange:
+            sys.exit(f"unknown argument: {strange[0]}")
+        switch = "ATLATL_PROMPT__OFFLOAD__ENABLED"
+        kept = {k: v for k, v in env.items() if k != switch}
+        return super().read_settings({**kept, switch: "false"} if "--no-spill" in sys.argv else kept)
+
+
 @sound("it expects a threshold that can be set", profile="settings: {threshold_tokens: null}\n", proves=0)
 class has_a_threshold_that_nobody_can_set(Server):
     def read_settings(self, env: Mapping[str, str]) -> Settings:

@@ -69,7 +69,8 @@ def launch(
         elif setting.toml is not None:
             keys[setting.toml] = value
         else:
-            argv += [word.replace("{value}", spelled(value)) for word in setting.arg]
+            words = setting.arg or (setting.arg_if_true if value else setting.arg_if_false)
+            argv += [word.replace("{value}", spelled(value)) for word in words]
     config_file = _config(profile, keys, workdir, argv, env)
     if profile.seed and profile.seed.env and seed_file is not None:
         env[profile.seed.env] = os.fspath(seed_file)

@@ -99,7 +99,8 @@ def _inconsistencies(profile: Profile) -> Iterator[_Keyed]:
         if setting and setting.toml and profile.config_file is None:
             yield ("settings", name, "toml"), "needs config_file: where the file is, or how its path reaches the server"
         if setting and setting.arg and not _mentions(setting.arg, "{value}"):
-            yield ("settings", name, "arg"), "expected {value} where the value goes"
+            bare = "; a bare flag is arg_if_true or arg_if_false" if name == "enabled" else ""
+            yield ("settings", name, "arg"), f"expected {{value}} where the value goes{bare}"
     yield from _config_file_inconsistencies(profile.config_file)
     if profile.seed and profile.seed.command and not _mentions(profile.seed.command, "{seed_file}"):
         yield ("seed", "command"), "expected {seed_file} where the path of the memories goes"
@@ -141,6 +142,7 @@ def _placeholder_inconsistencies(profile: Profile) -> Iterator[_Keyed]:
         *((("server", "env", name), (word,), _PLACEHOLDERS[:1]) for name, word in server.env.items()),
         (("server", "cwd"), (server.cwd,), _PLACEHOLDERS[:1]),
         *((("settings", n, "arg"), s.arg, ("{value}",)) for n, s in profile.settings.items() if s is not None),
+        *((("settings", n), s.arg_if_true + s.arg_if_false, ()) for n, s in profile.settings.items() if s is not None),
         (("seed", "command"), seed.command if seed else (), ("{workdir}", "{seed_file}")),
         (("proxy", "command"), profile.proxy, ("{workdir}", UPSTREAM, UPSTREAM_CONFIG)),
         (("cleanup", "command"), cleanup.command if cleanup else (), ("{workdir}", "{output_dir}")),
@@ -149,8 +151,8 @@ def _placeholder_inconsistencies(profile: Profile) -> Iterator[_Keyed]:
         for found in (f for f in there if f not in known):
             near = get_close_matches(found, known, n=1, cutoff=0.75)
             if found in _PLACEHOLDERS or near:
-                hint = f"; did you mean {near[0]}?" if near else f"; {', '.join(known)} is"
-                yield where, f"{found} is not filled in here{hint}"
+                hint = f"did you mean {near[0]}?" if near else f"{', '.join(known) or 'nothing'} is"
+                yield where, f"{found} is not filled in here; {hint}"
 
 
 def _attest_inconsistencies(profile: Profile) -> Iterator[_Keyed]:
@@ -195,7 +197,8 @@ def _profile(value: Mapping[str, Any], path: Path) -> Profile:
 
 
 def _setting(entry: Mapping[str, Any]) -> Setting:
-    return Setting(env=entry.get("env"), arg=_words(entry.get("arg", [])), toml=entry.get("toml"))
+    words = {name: _words(entry.get(name, ())) for name in ("arg", "arg_if_true", "arg_if_false")}
+    return Setting(env=entry.get("env"), toml=entry.get("toml"), **words)
 
 
 def _config_file(entry: str | Mapping[str, Any] | None) -> ConfigFile | None:

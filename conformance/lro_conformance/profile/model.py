@@ -33,7 +33,7 @@ class ServerSpec:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """How one setting reaches the server: exactly one of the three is there."""
+    """How one setting reaches the server: exactly one of the five is there."""
 
     env: str | None = None
     """An environment variable."""
@@ -41,9 +41,15 @@ class Setting:
     """Words for the command line, ``{value}`` in one of them."""
     toml: str | None = None
     """A dotted key of the config file."""
+    arg_if_true: tuple[str, ...] = ()
+    """Words for the command line where the value is true; there are none where it is false."""
+    arg_if_false: tuple[str, ...] = ()
+    """Words for the command line where the value is false; there are none where it is true."""
 
     def __str__(self) -> str:
-        return f"${self.env}" if self.env else " ".join(self.arg) if self.arg else f"{self.toml} in the config file"
+        if self.env or self.toml:
+            return f"${self.env}" if self.env else f"{self.toml} in the config file"
+        return " ".join(self.arg or self.arg_if_true or self.arg_if_false)
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,7 +70,8 @@ def _settings(found: Probed) -> Iterator[str]:
         if way is not None:
             yield f"  {name}: {_way(way)}   # {meaning}"
         else:
-            ways = '{env: NAME}, {arg: "--flag={value}"} or {toml: KEY}'
+            switch = ', {arg_if_false: "--no-flag"}' if name == "enabled" else ""
+            ways = f'{{env: NAME}}, {{arg: "--flag={{value}}"}}{switch} or {{toml: KEY}}'
             yield f"  {name}: null   # NOT FOUND: {meaning}; {ways}"
 
 
@@ -146,7 +147,10 @@ def _way(way: Setting | None) -> str:
         return "null"
     if way.env is not None:
         return _flow({"env": way.env})
-    return _flow({"arg": way.arg[0] if len(way.arg) == 1 else way.arg} if way.arg else {"toml": way.toml})
+    for key in ("arg", "arg_if_true", "arg_if_false"):
+        if words := getattr(way, key):
+            return _flow({key: words[0] if len(words) == 1 else words})
+    return _flow({"toml": way.toml})
 
 
 def _flow(value: object) -> str:
