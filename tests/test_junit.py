@@ -60,7 +60,7 @@ def test_counts_are_those_of_the_verdicts():
 )
 def test_what_was_not_observed_is_skipped_with_the_reason(id: str, says: str):
     (skipped,) = case(mixed(), id)
-    assert (skipped.tag, skipped.attrib["message"]) == ("skipped", says)
+    assert (skipped.tag, skipped.attrib["message"], skipped.text) == ("skipped", says, says)
 
 
 def test_a_failure_says_in_its_text_all_that_a_reader_needs():
@@ -84,6 +84,7 @@ def test_what_fails_and_decides_no_level_turns_no_pipeline_red_and_says_all_the_
     assert (read(made).attrib["failures"], skipped.tag, output.tag) == ("0", "skipped", "system-out")
     assert skipped.attrib["message"] == "failed, which decides no level: observed of LRO-HARD-01"
     assert "FAIL LRO-HARD-01" in (output.text or "")
+    assert "FAIL LRO-HARD-01" in (skipped.text or "")
     SCHEMA.assertValid(etree.fromstring(to_junit(made).encode()))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import cast
+from typing import TypeVar, cast
 from xml.etree import ElementTree
 
 from junitparser.junitparser import Error, Failure, JUnitXml, Skipped, TestCase, TestSuite
@@ -13,6 +13,8 @@ from lro_conformance.report.model import Acceptance, Report, RequirementResult
 from lro_conformance.report.terminal import detail_lines
 from lro_conformance.report.text import one_line
 from lro_conformance.verdicts import Verdict
+
+Outcome = TypeVar("Outcome", Failure, Error, Skipped)
 
 UNSEEN = {
     Verdict.NOT_OBSERVED: "not observed",
@@ -104,11 +106,12 @@ def _case(report: Report, result: RequirementResult) -> TestCase:
     verdict, reason = result.verdict, reason_of(result)
     accepted = _is_accepted(report, result)
     if accepted:
-        case.result = [Skipped(f"accepted by the baseline, {verdict.label}: {one_line(accepted)}")]
+        case.result = [_skipped(f"accepted by the baseline, {verdict.label}: {one_line(accepted)}")]
     elif verdict in UNSEEN:
-        case.result = [Skipped(f"{UNSEEN[verdict]}: {reason}")]
+        case.result = [_skipped(f"{UNSEEN[verdict]}: {reason}")]
     elif verdict is Verdict.FAIL and requirement.level is None:
-        case.result = [Skipped(f"failed, which decides no level: {reason}")]
+        message = f"failed, which decides no level: {reason}"
+        case.result = [_told(Skipped(message), f"{message}\n{_full(result)}")]
         case.system_out = _full(result)
     elif verdict is Verdict.WARN:
         case.system_out = _full(result)
@@ -122,6 +125,10 @@ def _full(result: RequirementResult) -> str:
     return "\n".join(detail_lines(detail_of(result)))
 
 
-def _told(result: Failure | Error, text: str) -> Failure | Error:
-    result.text = text  # the message alone is what GitLab does not show
+def _skipped(message: str) -> Skipped:
+    return _told(Skipped(message), message)
+
+
+def _told(result: Outcome, text: str) -> Outcome:
+    result.text = text  # Jenkins shows the message of what is skipped, GitLab the text alone
     return result
