@@ -98,7 +98,7 @@ def test_any_client_is_served(folders: Folders, see: Subjects) -> None:
 @check("LRO-FILE-10")
 def test_long_texts_are_untouched(seeded: Seeded, see: Subjects) -> None:
     """A memory of tens of thousands of characters stands in the file as it does inline."""
-    filed, shown = _with(WORD, seeded.large_filed), _with(WORD, seeded.large)
+    filed, shown = _filed_with(WORD, seeded.large_filed), _with(WORD, seeded.large)
     if not filed or not shown:
         raise NotObserved("the one large memory could not be had both inline and in a file")
     for key in (k for k in ("title", "content") if shown.get(k)):
@@ -130,7 +130,7 @@ def _compare(
     inline: Inline, memory: Record, word: str, filed_by: Call | None, shown_by: Call | None, see: Subjects
 ) -> bool:
     """Expect of each field of a memory that a file has it as it is inline; False where it is not in both."""
-    filed, shown = _with(word, filed_by), _with(word, shown_by)
+    filed, shown = _filed_with(word, filed_by), _with(word, shown_by)
     if not filed or not shown or filed_by is None:
         return False
     skip = volatile(inline, filed_by.operation)
@@ -201,6 +201,15 @@ def _with(word: str, call: Call | None) -> Record:
     return found[0] if found else {}
 
 
+def _filed_with(word: str, call: Call | None) -> Record:
+    """Likewise in a file, on a line with which nothing is wrong: others are a matter of LRO-FILE-01."""
+    lines = call.file.record_lines if call is not None and call.file is not None else []
+    return next((r for line in lines if line.problem is None and (r := line.record) and _has(word, r)), {})
+
+
 def _all_with(word: str, call: Call | None) -> list[Record]:
-    records = (call.filed or call.records or []) if call is not None else []
-    return [r for r in records if any(word in str(r.get(k)) for k in ("title", "content"))]
+    return [r for r in (call.filed or call.records or []) if _has(word, r)] if call is not None else []
+
+
+def _has(word: str, record: Record) -> bool:
+    return any(word in str(record.get(k)) for k in ("title", "content"))
