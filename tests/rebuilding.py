@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import copy
 import csv
 import io
 import json
+from collections.abc import Callable
 from typing import Any
 
 
-def payload(header: dict[str, Any], lines: list[Any]) -> tuple[list[Any] | None, Any]:
+def payload(
+    header: dict[str, Any], lines: list[Any], loads: Callable[[str], Any] = json.loads
+) -> tuple[list[Any] | None, Any]:
     """The texts (JSON ones as values) and the structured content that the file holds; None for what was not sent."""
     extra = header["extra"]
     value, texts = _content(extra, lines)
@@ -18,7 +22,8 @@ def payload(header: dict[str, Any], lines: list[Any]) -> tuple[list[Any] | None,
         case "structuredContent":
             return extra.get("texts"), value
         case "both" if "repeated" in extra:
-            repeated = texts if len(texts) > 1 or extra["format"] in ("blocks", "texts") else texts[0]
+            sent = texts if extra["as"] == "text" else [_value(text, loads) for text in texts]
+            repeated = sent if len(texts) > 1 or extra["format"] in ("blocks", "texts") else sent[0]
             return texts, {**extra["structured"], extra["repeated"]: repeated}
         case "both":
             return texts, texts[0]
@@ -26,6 +31,13 @@ def payload(header: dict[str, Any], lines: list[Any]) -> tuple[list[Any] | None,
             content = [v for k, v in value.items() if k.startswith("content/")]
             structured = {k.split("/", 1)[1]: v for k, v in value.items() if k.startswith("structuredContent/")}
             return content, structured
+
+
+def _value(text: Any, loads: Callable[[str], Any]) -> Any:
+    try:
+        return loads(text) if isinstance(text, str) else text
+    except ValueError:
+        return text
 
 
 def _content(extra: dict[str, Any], lines: list[Any]) -> tuple[Any, list[Any]]:
@@ -77,7 +89,7 @@ def _members(lines: list[dict[str, Any]]) -> dict[str, Any]:
 def _placed(at: str, around: Any, items: list[Any]) -> Any:
     if not at:
         return items
-    around = json.loads(json.dumps(around))
+    around = copy.deepcopy(around)
     *steps, last = [step.replace("~1", "/").replace("~0", "~") for step in at.split("/")[1:]]
     node = around
     for step in steps:

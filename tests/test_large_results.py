@@ -128,6 +128,7 @@ def table(rows: int, *, end: str = "\n", delimiter: str = ",") -> str:
 
 
 ITEMS = [{**PAD, "id": n, "state": ["open", "closed"][n % 2], "weight": n / 8} for n in range(50)]
+NEARLY = {**ITEMS[-1], "id": 49.0}
 BOTH = {"result": ITEMS}
 JSONL = [json.dumps(item, ensure_ascii=False) for item in ITEMS]
 
@@ -177,6 +178,8 @@ def test_texts_that_are_records(text: str) -> None:
         line_of(spelt(ITEMS, "compact") + "x"),
         line_of(spelt(ITEMS, "compact"), structured=spelt({"result": [*ITEMS, 1]}, "compact")),
         line_of(spelt(ITEMS, "compact"), structured=spelt({"result": [*ITEMS[:-1], {}]}, "compact")),
+        line_of(spelt(ITEMS, "compact"), structured=spelt({"result": [*ITEMS[:-1], NEARLY]}, "compact")),
+        line_of(spelt(BOTH, "compact"), structured=spelt({"result": [*ITEMS[:-1], NEARLY]}, "compact")),
         line_of(structured=spelt({"a": {"b": {"c": {"d": {"e": ITEMS}}}}}, "compact")),
         line_of("\n".join([*JSONL, "x"])),
         line_of("\n".join([*JSONL, '{"a":1,"a":2}'])),
@@ -197,6 +200,11 @@ def test_a_list_of_a_python_server_as_many_texts(items: list[Any], spelling: str
     assert both_ways(line_of(*texts, structured=spelt({"result": items}, "python")), 800)
     assert not both_ways(line_of(*texts, structured=spelt({"result": [*items[:-1], 5]}, "python")), 800)
     assert not both_ways(line_of(*texts, structured=spelt({"result": items, "more": 1}, "python")), 800)
+
+
+def test_a_list_that_nearly_agrees_with_its_texts_is_left_to_the_general_way() -> None:
+    texts = [spelt(item, "python") for item in ITEMS]
+    assert not both_ways(line_of(*texts, structured=spelt({"result": [*ITEMS[:-1], NEARLY]}, "python")), 800)
 
 
 def test_digits_stay_in_many_texts() -> None:

@@ -39,9 +39,13 @@ ROWS = st.lists(
 
 
 class Number(str):
-    """A number by its digits."""
+    """A number by its digits, which is no text with these digits."""
 
     __slots__ = ()
+    __hash__ = str.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Number) and str(self) == str(other)
 
 
 def dumped(value: Any, indent: int | None = None) -> str:
@@ -89,7 +93,7 @@ def offload(result: str, folder: Path) -> tuple[dict[str, Any], list[Any], Offlo
 def check(result: str, folder: Path) -> None:
     """The result is in its file, its descriptor describes it, and its recipes are recipes."""
     header, lines, response = offload(result, folder)
-    texts, structured = payload(header, lines)
+    texts, structured = payload(header, lines, loaded)
     sent = loaded(result)
     assert structured == sent.get("structuredContent")
     said = [block["text"] for block in sent.get("content", [])]
@@ -180,6 +184,52 @@ def test_different_text_and_structured_content_are_both_kept(folder: Path) -> No
         content("long\n" * 2000, structuredContent=json.dumps({"rows": [{"a": n} for n in range(300)], "x": "y"})),
         folder,
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "structured"),
+    [
+        ("1", "true"),
+        ("0", "false"),
+        ("1", "1.0"),
+        ("0", "-0.0"),
+        ("0.1", "0.1000000000000000000001"),
+        ("10000000000000000000000001", "10000000000000000000000002"),
+        ("9007199254740993.0", "9007199254740992.0"),
+        ('"1"', "1"),
+        ("null", '"null"'),
+        ('{"a":1,"b":2}', '{"a":1,"b":2.0}'),
+        ('{"a":1,"a":2}', '{"a":2}'),
+    ],
+)
+@pytest.mark.parametrize("form", ['{"id":%s}', "[%s,7]", '[{"a":[%s]},{"b":2}]', "%s"])
+def test_two_payloads_that_nearly_agree_are_both_kept(folder: Path, text: str, structured: str, form: str) -> None:
+    one, other = form % text, form % structured
+    check(content(one, structuredContent=f'{{"rows":{other}}}'), folder)
+    check(content(one, '{"x":1}', structuredContent=f'{{"rows":[{other},{{"x":1}}]}}'), folder)
+    if form[0] == "{":
+        check(content(one, structuredContent=other), folder)
+
+
+@pytest.mark.parametrize(
+    ("texts", "items", "repeated_as"),
+    [
+        (['{"a":1}', '{"b":2}'], [{"a": 1}, {"b": 2}], "json"),
+        (['{"a":1}', '{"b":2}'], ['{"a":1}', '{"b":2}'], "text"),
+        (['{"a":1}', '{"b":2}'], [{"a": 1}, '{"b":2}'], None),
+        (["5", "x"], [5, "x"], "json"),
+        (["5", "5"], ["5", 5], None),
+        (["null", "x"], [None, "x"], "json"),
+    ],
+)
+def test_the_header_says_whether_items_are_texts_or_what_the_texts_say(
+    folder: Path, texts: list[str], items: list[Any], repeated_as: str | None
+) -> None:
+    result = content(*texts, structuredContent=json.dumps({"result": items}))
+    header, _, _ = offload(result, folder)
+    assert header["extra"].get("as") == repeated_as
+    if repeated_as != "text":  # of a text that is JSON, only its value is in the file
+        check(result, folder)
 
 
 def test_a_list_of_a_python_server_is_kept_once(folder: Path) -> None:

@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 import re
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Sized
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 from typing import Any, cast
 
 import orjson
@@ -46,9 +46,7 @@ class _Batch:
 
 
 class Array:
-    """An array in a text; equal to another one whose elements are equal."""
-
-    __hash__ = None  # pyright: ignore[reportAssignmentType]
+    """An array in a text."""
 
     def __init__(
         self, data: Text, start: int, stop: int, batches: list[_Batch], objects: bool, between: bytes | None
@@ -65,11 +63,6 @@ class Array:
 
     def __iter__(self) -> Iterator[Any]:
         return chain.from_iterable(self.loose())
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Array):
-            return NotImplemented
-        return len(self) == len(other) and all(a == b for a, b in zip(self, other, strict=True))
 
     def exact(self) -> Iterator[list[Any]]:
         """The elements batch by batch, as `exact.parse` reads them."""
@@ -126,6 +119,38 @@ def placed(tree: Any, mark: str, found: Array) -> Any:
     if isinstance(tree, dict):
         return {key: placed(member, mark, found) for key, member in cast("dict[str, Any]", tree).items()}
     return tree
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two values as `exact.parse` reads them, maybe with an `Array`, are the same to the last digit.
+
+    1 is neither 1.0 nor true. Only the order of members does not matter.
+    """
+    if type(one) is not type(other) or (isinstance(one, Sized) and len(one) != len(other)):
+        return False
+    if isinstance(one, str):
+        return one == other
+    if isinstance(one, Array):
+        others = chain.from_iterable(other.exact())
+        same_batches = (same(batch, list(islice(others, len(batch)))) for batch in one.exact())
+        return all(same_batches)
+    arrays: list[Array] = []
+    others_arrays: list[Array] = []
+    try:
+        spelt_alike = _spelt(one, arrays) == _spelt(other, others_arrays)
+    except TypeError:  # nested too deeply, or half of a surrogate pair
+        return False
+    return spelt_alike and all(map(same, arrays, others_arrays))
+
+
+def _spelt(value: Any, arrays: list[Array]) -> bytes:
+    """A value's JSON, where each array in it leaves a mark that is none."""
+
+    def mark(array: Array) -> orjson.Fragment:
+        arrays.append(array)
+        return orjson.Fragment(b"?")
+
+    return orjson.dumps(value, default=mark, option=orjson.OPT_SORT_KEYS)
 
 
 def read(data: Text, start: int, stop: int) -> Array | None:

@@ -71,6 +71,11 @@ def _integer(text: str) -> Any:
     return _fragment(text) if number is None or not _LEAST <= number <= _MOST else number
 
 
+def _decimal(text: str) -> Any:
+    number = float(text)
+    return number if repr(number) == text else _fragment(text)
+
+
 def _fragment(text: str) -> orjson.Fragment:
     return orjson.Fragment(text.encode())
 
@@ -86,6 +91,4 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return made
 
 
-_DECODER = json.JSONDecoder(
-    parse_int=_integer, parse_float=_fragment, parse_constant=_refuse, object_pairs_hook=_object
-)
+_DECODER = json.JSONDecoder(parse_int=_integer, parse_float=_decimal, parse_constant=_refuse, object_pairs_hook=_object)

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import eq
 from typing import Any, cast
 
 import orjson
 
 from lro_reference import arrays, exact, json_lines
-from lro_reference.arrays import Array
+from lro_reference.arrays import Array, same
 from lro_reference.line_sources import Batched, BatchedLines, EncodedLines, TextLines, encoded
 from lro_reference.members import members
 from lro_reference.results import Lines, Records
@@ -59,15 +60,15 @@ def shape(result: Mapping[str, Any], again: Callable[[], Mapping[str, Any]]) -> 
         if not texts:
             return None
         return _of_text(texts[0], layout) if len(texts) == 1 else _of_blocks(texts, layout)
+    structured = again()["structuredContent"]
     if not texts:
-        return _of_value(again()["structuredContent"], layout | {"from": "structuredContent"})
+        return _of_value(structured, layout | {"from": "structuredContent"})
     if len(texts) == 1:
-        said = repeated(structured, texts[0], _loaded(texts[0]), lambda: again()["structuredContent"])
+        said = repeated(structured, texts[0], _value(texts[0]))
         if said is not None:
             return _of_text(texts[0], layout | said)
-    elif (key := _wrapper(structured, texts)) is not None:
-        return _of_blocks(texts, layout | {"from": "both", "repeated": key, "structured": {}})
-    structured = again()["structuredContent"]
+    elif (said := _listed(structured, texts)) is not None:
+        return _of_blocks(texts, layout | said)
     if _is_small(texts):
         return _of_value(structured, layout | {"from": "structuredContent", "texts": texts})
     parts = {f"content/{n}": text for n, text in enumerate(texts)}
@@ -75,19 +76,35 @@ def shape(result: Mapping[str, Any], again: Callable[[], Mapping[str, Any]]) -> 
     return _of_records(list(members(parts)), layout | {"format": "members", "from": "separate"})
 
 
-def repeated(structured: Any, text: str | None, value: Any, exactly: Callable[[], Any]) -> dict[str, Any] | None:
+def repeated(structured: Any, text: str, value: Any) -> dict[str, Any] | None:
     """What the header says of structured content that repeats a text, or the value of its JSON; None if it does not.
 
-    *exactly* gives the structured content as `exact.parse` reads it.
+    Both values are as `exact.parse` reads them; of a text that is no JSON it is the text.
     """
-    if value == structured:
+    if same(structured, value):
         return {"from": "both"}
     for key, member in _items(structured):
-        if member is not None and member in (text, value):
-            rest = _without(_items(structured), key)
+        if member == text or same(member, value):
+            rest = {k: v for k, v in _items(structured) if k != key}
             if _is_small(rest):
-                return {"from": "both", "repeated": key, "structured": rest and _without(_items(exactly()), key)}
+                return _both(key, rest, as_text=member == text)
     return None
+
+
+def list_of(key: str, texts: Callable[[], Iterable[str]], items: Callable[[], Iterable[Any]]) -> dict[str, Any] | None:
+    """What the header says of structured content that is nothing but a list which repeats the texts, as many.
+
+    Its items are the texts; or the values of their JSON, and the texts that are none.
+    """
+    if all(map(eq, texts(), items())):
+        return _both(key, {}, as_text=True)
+    if all(same(_value(text), item) for text, item in zip(texts(), items(), strict=True)):
+        return _both(key, {}, as_text=False)
+    return None
+
+
+def _both(key: str, rest: dict[str, Any], *, as_text: bool) -> dict[str, Any]:
+    return {"from": "both", "repeated": key, "as": "text" if as_text else "json", "structured": rest}
 
 
 def _texts(result: Mapping[str, Any]) -> list[str]:
@@ -268,28 +285,22 @@ def _is_small(value: object) -> bool:
     return _size(value) <= SMALL
 
 
-def _loaded(text: str) -> Any:
+def _value(text: str) -> Any:
+    """The value of a text's JSON; the text itself where it is none."""
     try:
-        return orjson.loads(text)
-    except ValueError:
-        return None
+        return exact.parse(text)
+    except exact.InexactError:
+        return text
 
 
-def _wrapper(structured: Any, texts: list[str]) -> str | None:
-    """The only key of the structured content, where its items are the text blocks: so Python servers send a list."""
+def _listed(structured: Any, texts: list[str]) -> dict[str, Any] | None:
+    """The same of structured content whose only member is a list of the texts, which is how Python servers send one."""
     entries = _items(structured)
     if len(entries) != 1 or not isinstance(entries[0][1], list):
         return None
-    items = cast("list[Any]", entries[0][1])
-    same = len(items) == len(texts) and all(
-        text == item or _loaded(text) == item for text, item in zip(texts, items, strict=True)
-    )
-    return entries[0][0] if same else None
+    key, items = entries[0][0], cast("list[Any]", entries[0][1])
+    return list_of(key, lambda: texts, lambda: items) if len(items) == len(texts) else None
 
 
 def _items(value: Any) -> list[tuple[str, Any]]:
     return list(cast("dict[str, Any]", value).items()) if isinstance(value, dict) else []
-
-
-def _without(items: Iterable[tuple[str, Any]], key: str) -> dict[str, Any]:
-    return {k: v for k, v in items if k != key}

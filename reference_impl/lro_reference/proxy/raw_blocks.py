@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import chain, repeat
+from itertools import chain
 from typing import Any
 
 import orjson
@@ -15,7 +15,6 @@ from lro_reference.line_sources import Batched, BatchedLines, encoded
 from lro_reference.shapes import Shape
 from lro_spec.tokens import wide_characters
 
-_ANY = object()
 _CONTENT = re.compile(rb'"content"\s*:\s*(?=\[)')
 
 
@@ -27,39 +26,34 @@ def find(line: bytearray, least: int) -> Array | None:
 
 
 class Blocks:
-    """Blocks that are nothing but text, each of them one of the *items*, if any, as JSON or as the text that it is.
+    """Blocks that are nothing but text. Raises `ValueError` where they are not."""
 
-    Raises `ValueError` where they are not.
-    """
-
-    def __init__(self, array: Array, items: Array | None = None) -> None:
+    def __init__(self, array: Array) -> None:
         self._array = array
         self.characters, self.wide = len(array) - 1, 0  # with a newline between two blocks
         self._objects = self._exact = True
-        expected = repeat(_ANY) if items is None else iter(items)
-        if items is not None and len(items) != len(array):
-            raise ValueError("not the same list twice")
-        for block, item in zip(chain.from_iterable(array.loose()), expected, strict=items is not None):
+        for block in chain.from_iterable(array.loose()):
             text = block["text"]
             if block != {"type": "text", "text": text} or not isinstance(text, str):
                 raise ValueError("not a block of text alone")
             self.characters += len(text)
             self.wide += 0 if text.isascii() else wide_characters(text)
-            value = self._value(text)
-            if item is not _ANY and text != item and value != item and orjson.loads(text) != item:
-                raise ValueError("not the same list twice")
+            self._look_at(text)
 
-    def _value(self, text: str) -> Any:
-        """The object that a text is, as long as all of them are objects."""
+    def texts(self) -> Iterator[str]:
+        """The texts, parsed once more."""
+        return chain.from_iterable(self._texts())
+
+    def _look_at(self, text: str) -> None:
+        """Whether a text is an object, as long as all of them are objects."""
         if not self._objects:
-            return None
+            return
         data = text.encode()
         value: Any = orjson.loads(data) if text.lstrip()[:1] == "{" else None
         self._objects = isinstance(value, dict)
         if self._objects and not exact.is_whole(value, data):
             exact.parse(data)
             self._exact = False
-        return value
 
     def shape(self, extra: dict[str, Any]) -> Shape:
         """The records: the objects that the texts are, or else the texts."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, cast
 
 import orjson
@@ -17,7 +18,7 @@ from lro_reference.arrays import Array
 from lro_reference.proxy import raw_blocks, raw_text
 from lro_reference.proxy.raw_blocks import Blocks
 from lro_reference.proxy.raw_text import RawLines
-from lro_reference.shapes import LARGE, Shape, is_text, of_large, of_tree, repeated
+from lro_reference.shapes import LARGE, Shape, is_text, list_of, of_large, of_tree, repeated
 from lro_reference.tables import could_be_table
 from lro_spec.tokens import characters_in_utf8, wide_in_utf8
 
@@ -78,8 +79,9 @@ def _read(line: bytearray) -> RawResult | None:
     if first[0] in "[{" or could_be_table(first.rpartition("\n")[0]):  # in whole lines
         plain = raw_text.plain(line, start, end)
         value = None if cuts.array is None else arrays.value(plain.text)
-        return _of_records(message, plain, value, _repeated(structured, cuts.mark, value))
-    extra = _repeated(structured, cuts.mark, None)
+        extra = _repeated(structured, cuts.mark, cuts.mark if value is None else value)
+        return _of_records(message, plain, value, extra)
+    extra = _repeated(structured, cuts.mark, cuts.mark)
     if extra is None or bytes(line[end - 6 : end]).lower() == rb"\u000a":  # how nobody ends a text
         return None
     return _of_lines(message, RawLines(line, start, end), extra)
@@ -129,19 +131,19 @@ def _cut(line: bytearray) -> _Cuts:
 
 
 def _of_blocks(message: dict[str, Any], array: Array, structured: Any) -> RawResult | None:
-    extra: dict[str, Any] = {}
-    items = None
+    blocks = Blocks(array)
+    extra: dict[str, Any] | None = {}
     if structured is not None:
         ((key, items),) = structured.items()
-        if not isinstance(items, Array):
-            return None
-        extra = {"from": "both", "repeated": key, "structured": {}}
-    blocks = Blocks(array, items)
+        same_count = isinstance(items, Array) and len(items) == len(array)
+        extra = list_of(key, blocks.texts, lambda: chain.from_iterable(items.exact())) if same_count else None
+    if extra is None:
+        return None
     return RawResult(message, blocks.shape(extra), blocks.characters, blocks.wide)
 
 
 def _repeated(structured: Any, mark: str, value: Any) -> dict[str, Any] | None:
-    return {} if structured is None else repeated(structured, mark, value, lambda: structured)
+    return {} if structured is None else repeated(structured, mark, value)
 
 
 def _of_lines(message: dict[str, Any], lines: RawLines, extra: dict[str, Any]) -> RawResult:
