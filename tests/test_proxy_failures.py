@@ -84,6 +84,38 @@ def test_progress_keeps_a_call_alive(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [request.id for request in requests.overdue()] == [1]
 
 
+def test_a_cancelled_call_keeps_nobody_waiting() -> None:
+    requests = Requests(10)
+    requests.expect(Request(1, "tools/call"))
+    assert requests.wanted
+    requests.cancel(1)
+    assert not requests.wanted
+
+
+def test_a_client_that_is_gone_is_not_waited_for(tmp_path: Path) -> None:
+    with proxy(tmp_path) as client:
+        child = int(client.result("child")["content"][0]["text"])
+        client.call("sleep")
+        begun = time.monotonic()
+        assert client.process.stdout
+        client.process.stdout.close()
+        assert client.leave() == 0
+        assert time.monotonic() - begun < 9  # of which five seconds are the server's to end by itself
+        assert gone(child)
+
+
+@pytest.mark.long
+def test_a_call_that_hangs_when_the_client_leaves_is_given_up(tmp_path: Path) -> None:
+    with proxy(tmp_path) as client:
+        id = client.call("sleep")
+        begun = time.monotonic()
+        assert client.process.stdin
+        client.process.stdin.close()
+        assert "has not answered within 10 s after the client had left" in error(client, id)[1]
+        assert client.process.wait(5) == 0
+        assert time.monotonic() - begun < 15
+
+
 def test_a_line_of_200_mb_is_an_error_and_never_in_memory(tmp_path: Path) -> None:
     with proxy(tmp_path) as client:
         works(client)

@@ -59,16 +59,18 @@ def shape(result: Mapping[str, Any], again: Callable[[], Mapping[str, Any]]) -> 
     if structured is None:
         if not texts:
             return None
-        return _of_text(texts[0], layout) if len(texts) == 1 else _of_blocks(texts, layout)
+        return _of_text(texts[0], layout) if len(texts) == 1 else _of_blocks(texts, list(map(value_of, texts)), layout)
     structured = again()["structuredContent"]
     if not texts:
         return _of_value(structured, layout | {"from": "structuredContent"})
     if len(texts) == 1:
-        said = repeated(structured, texts[0], _value(texts[0]))
+        said = repeated(structured, texts[0], value_of(texts[0]))
         if said is not None:
             return _of_text(texts[0], layout | said)
-    elif (said := _listed(structured, texts)) is not None:
-        return _of_blocks(texts, layout | said)
+    else:
+        values = list(map(value_of, texts))
+        if (said := _listed(structured, texts, values)) is not None:
+            return _of_blocks(texts, values, layout | said)
     if _is_small(texts):
         return _of_value(structured, layout | {"from": "structuredContent", "texts": texts})
     parts = {f"content/{n}": text for n, text in enumerate(texts)}
@@ -91,16 +93,16 @@ def repeated(structured: Any, text: str, value: Any) -> dict[str, Any] | None:
     return None
 
 
-def list_of(key: str, texts: Callable[[], Iterable[str]], items: Callable[[], Iterable[Any]]) -> dict[str, Any] | None:
+def list_of(
+    key: str, texts: Iterable[str], values: Iterable[Any], items: Callable[[], Iterable[Any]]
+) -> dict[str, Any] | None:
     """What the header says of structured content that is nothing but a list which repeats the texts, as many.
 
-    Its items are the texts; or the values of their JSON, and the texts that are none.
+    Its items are either the texts or their *values*, those of their JSON where they are JSON.
     """
-    if all(map(eq, texts(), items())):
+    if all(map(eq, texts, items())):
         return _both(key, {}, as_text=True)
-    if all(same(_value(text), item) for text, item in zip(texts(), items(), strict=True)):
-        return _both(key, {}, as_text=False)
-    return None
+    return _both(key, {}, as_text=False) if all(map(same, values, items())) else None
 
 
 def _both(key: str, rest: dict[str, Any], *, as_text: bool) -> dict[str, Any]:
@@ -199,12 +201,8 @@ def _json_lines(text: str) -> tuple[Lines, Sequence[Mapping[str, Any]], str] | N
         return None
 
 
-def _of_blocks(texts: list[str], extra: dict[str, Any]) -> Shape:
-    try:
-        values = [exact.parse(text) for text in texts]
-    except exact.InexactError:
-        values = []
-    if values and all(isinstance(value, dict) for value in values):
+def _of_blocks(texts: list[str], values: list[Any], extra: dict[str, Any]) -> Shape:
+    if all(isinstance(value, dict) for value in values):
         return _of_records(values, {"format": "blocks", **extra})
     return _of_records([{"n": n, "text": text} for n, text in enumerate(texts, 1)], {"format": "texts", **extra})
 
@@ -285,7 +283,7 @@ def _is_small(value: object) -> bool:
     return _size(value) <= SMALL
 
 
-def _value(text: str) -> Any:
+def value_of(text: str) -> Any:
     """The value of a text's JSON; the text itself where it is none."""
     try:
         return exact.parse(text)
@@ -293,13 +291,13 @@ def _value(text: str) -> Any:
         return text
 
 
-def _listed(structured: Any, texts: list[str]) -> dict[str, Any] | None:
+def _listed(structured: Any, texts: list[str], values: list[Any]) -> dict[str, Any] | None:
     """The same of structured content whose only member is a list of the texts, which is how Python servers send one."""
     entries = _items(structured)
     if len(entries) != 1 or not isinstance(entries[0][1], list):
         return None
     key, items = entries[0][0], cast("list[Any]", entries[0][1])
-    return list_of(key, lambda: texts, lambda: items) if len(items) == len(texts) else None
+    return list_of(key, texts, values, lambda: items) if len(items) == len(texts) else None
 
 
 def _items(value: Any) -> list[tuple[str, Any]]:

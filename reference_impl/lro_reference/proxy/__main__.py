@@ -29,8 +29,10 @@ if TYPE_CHECKING:
     from lro_reference.extraction.families import Toolbox
 
 _LAST_BYTES_S = 0.5
+_ANSWERS_S = 10
+"""How long nothing may come from a server that owes answers to a client which has closed its side."""
 _GRACE_S = 30
-"""How long answers in progress are waited for when the client has closed its side."""
+"""How long that client is served at most."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -161,14 +163,27 @@ def _drain(waiting: Waiting) -> None:
     until = time.monotonic() + _GRACE_S
     for answers, relay, upstream in waiting:
         quiet_since = time.monotonic()
-        while answers.is_alive() and time.monotonic() < until:
+        while answers.is_alive() and time.monotonic() < until and _is_heard():
             answers.join(0.02)
             # What a server that has ended wrote may still wait in the pipe, or for a client that reads slowly; but the
             # pipe itself may be held open by what it started.
-            if upstream.ended() is None or relay.busy or select.select([upstream.stdout], [], [], 0)[0]:
+            if relay.busy or select.select([upstream.stdout], [], [], 0)[0]:
                 quiet_since = time.monotonic()
-            elif time.monotonic() - quiet_since > _LAST_BYTES_S:
+            patience_s = _ANSWERS_S if relay.owes and upstream.ended() is None else _LAST_BYTES_S
+            if time.monotonic() - quiet_since > patience_s:
                 break
+        if relay.owes:
+            why = f"the server {upstream.name} has not answered within {_ANSWERS_S} s after the client had left"
+            last_words = threading.Thread(target=relay.gone, args=(why,), daemon=True)
+            last_words.start()
+            last_words.join(_LAST_BYTES_S)  # the client may not read
+
+
+def _is_heard() -> bool:
+    """Whether somebody may still read what the proxy writes."""
+    watch = select.poll()
+    watch.register(1, 0)  # what went wrong there is told without being asked for
+    return not watch.poll(0)
 
 
 def _end(upstreams: Sequence[Behind], *, patient: bool = True) -> None:

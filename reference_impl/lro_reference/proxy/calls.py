@@ -36,6 +36,12 @@ class Requests:
     def __len__(self) -> int:
         return len(self._waiting)
 
+    @property
+    def wanted(self) -> bool:
+        """Whether there is one that was not cancelled."""
+        with self._lock:
+            return not all(request.cancelled for request in self._waiting.values())
+
     def expect(self, request: Request) -> None:
         """A request goes to the server."""
         request.deadline = time.monotonic() + self._timeout_s

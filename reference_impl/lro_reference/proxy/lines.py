@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import select
 import threading
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
@@ -98,6 +99,8 @@ class LineWriter:
         self._lock = threading.Lock()
         self.broken = False
         """Nobody reads any more."""
+        self.closed_at = float("inf")
+        """When it was closed, by the monotonic clock."""
         widen(pipe)
 
     def write(self, line: bytes | bytearray) -> bool:
@@ -136,6 +139,7 @@ class LineWriter:
         try:
             if not self.broken:
                 self.broken = True
+                self.closed_at = time.monotonic()
                 os.close(self._pipe)
         except OSError:
             pass

@@ -12,7 +12,7 @@ import orjson
 from lro_reference import arrays, exact
 from lro_reference.arrays import Array
 from lro_reference.line_sources import Batched, BatchedLines, encoded
-from lro_reference.shapes import Shape
+from lro_reference.shapes import Shape, value_of
 from lro_spec.tokens import wide_characters
 
 _CONTENT = re.compile(rb'"content"\s*:\s*(?=\[)')
@@ -44,6 +44,10 @@ class Blocks:
         """The texts, parsed once more."""
         return chain.from_iterable(self._texts())
 
+    def values(self) -> Iterator[Any]:
+        """Those of their JSON; a text that is no JSON is its own."""
+        return chain.from_iterable(self._values(self._parse)) if self._objects else map(value_of, self.texts())
+
     def _look_at(self, text: str) -> None:
         """Whether a text is an object, as long as all of them are objects."""
         if not self._objects:
@@ -59,13 +63,16 @@ class Blocks:
         """The records: the objects that the texts are, or else the texts."""
         count = len(self._array)
         if self._objects:
-            lines = BatchedLines(count, lambda: encoded(self._values(orjson.loads if self._exact else exact.parse)))
+            lines = BatchedLines(count, lambda: encoded(self._values(self._parse)))
             return Shape(lines, Batched(count, lambda: self._values(orjson.loads)), {"format": "blocks", **extra})
         return Shape(
             BatchedLines(count, lambda: encoded(self._numbered())),
             Batched(count, self._numbered),
             {"format": "texts", **extra},
         )
+
+    def _parse(self, text: str) -> Any:
+        return orjson.loads(text) if self._exact else exact.parse(text)
 
     def _values(self, parse: Any) -> Iterator[list[Any]]:
         return ([parse(text) for text in texts] for texts in self._texts())

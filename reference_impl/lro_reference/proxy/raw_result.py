@@ -135,8 +135,9 @@ def _of_blocks(message: dict[str, Any], array: Array, structured: Any) -> RawRes
     extra: dict[str, Any] | None = {}
     if structured is not None:
         ((key, items),) = structured.items()
-        same_count = isinstance(items, Array) and len(items) == len(array)
-        extra = list_of(key, blocks.texts, lambda: chain.from_iterable(items.exact())) if same_count else None
+        if not isinstance(items, Array) or len(items) != len(array):
+            return None
+        extra = list_of(key, blocks.texts(), blocks.values(), lambda: chain.from_iterable(items.exact()))
     if extra is None:
         return None
     return RawResult(message, blocks.shape(extra), blocks.characters, blocks.wide)

@@ -303,6 +303,11 @@ class Relay:
         """Whether the server has ended; what is noted then is answered by `unread`."""
         return bool(self._gone)
 
+    @property
+    def owes(self) -> bool:
+        """Whether somebody waits for an answer of the server's."""
+        return self._requests.wanted
+
     def gone(self, why: str) -> None:
         """The server has ended: from now on every request is answered with that."""
         if not self._gone:

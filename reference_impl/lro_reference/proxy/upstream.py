@@ -104,12 +104,14 @@ class Upstream:
     def end(self, *, patient: bool = True) -> None:
         """Ends it and its whole process group; by force when it does not go by itself."""
         self.stdin.close()
+        asked = min(self.stdin.closed_at, time.monotonic())
         for wait_s, number in zip(_PATIENCE_S, (signal.SIGTERM, signal.SIGKILL), strict=True):
-            until = time.monotonic() + (wait_s if patient else 0.2)
+            until = asked + wait_s if patient else time.monotonic() + 0.2
             while self.ended() is None and time.monotonic() < until:
                 time.sleep(0.01)
             if self.ended() is None:
                 self._signal(number)
+            asked = time.monotonic()
         self._signal(signal.SIGKILL)  # its children; as long as it is not reaped, the group's number is its own
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(5)
