@@ -60,7 +60,7 @@ class FileState:
     """Whether one of the records was an object, as far as fields were looked for."""
     ids: SeenIds = field(default_factory=SeenIds)
     gate: Gate | None = None
-    """Lets through what is surely a record of this part, where there is such a thing."""
+    """Lets through lists of what is surely a record of this part, where there is such a thing."""
     joint: Gate | None = None
     """The same for what satisfies the reader's schema too, where one look can tell both."""
     beyond: Beyond = field(default_factory=Beyond)

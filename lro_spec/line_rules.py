@@ -59,7 +59,7 @@ def plain_records(block: Block, values: list[Any], state: FileState) -> tuple[li
 
     Beside them, whether they were seen to satisfy the reader's schema too.
     """
-    fit = state.joint is not None and all(map(state.joint, values))
+    fit = state.joint is not None and state.joint(values)
     if not fit and not _sound(values, state):
         return None
     if block.returns and not state.carriage_return_told and any(map(_CARRIAGE_RETURN, block.lines)):
@@ -69,7 +69,7 @@ def plain_records(block: Block, values: list[Any], state: FileState) -> tuple[li
 
 def _sound(values: list[Any], state: FileState) -> bool:
     if state.gate is not None:
-        return all(map(state.gate, values))
+        return state.gate(values)
     return all(type(v) is dict and _plainly_a_record(cast("dict[str, Any]", v), state) for v in values)
 
 

@@ -69,21 +69,20 @@ def blocks(
     """
     begun = _Begun(max_line_bytes)
     while chunk := stream.read(_CHUNK):
-        first, newline, rest = chunk.partition(b"\n")
-        begun.add(first)
-        if not newline:
+        lines = chunk.split(b"\n")
+        begun.add(lines[0])
+        if len(lines) == 1:
             continue
-        lines = rest.split(b"\n")
         last = lines.pop()
         if begun.length > min(_CHUNK, max_line_bytes):  # by itself: what is made of it is gone before the next
             data = begun.data()
             line = PhysicalLine(number, offset, data, begun.length, True)
             yield line if line.too_long else Block(number, offset, [data], b"\r" in data)
             number, offset = number + 1, offset + begun.length + 1
-            del data, line
+            del data, line, lines[0]
             begun = _Begun(max_line_bytes)
         else:
-            lines.insert(0, begun.data())
+            lines[0] = begun.data()
         if lines and (max_line_bytes >= _CHUNK or max(map(len, lines)) <= max_line_bytes):
             yield Block(number, offset, lines, b"\r" in chunk or b"\r" in lines[0])
         else:

@@ -17,6 +17,7 @@ Gate = Callable[[object], bool]
 """Whether a value surely satisfies a schema."""
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
+_RECORD = "urn:lro:record"
 _REGEX_BYTES = 1 << 20
 _MESSAGE = 300
 _UNDISPUTED = frozenset(
@@ -70,23 +71,20 @@ def is_undisputed(schema: object) -> bool:
 
 @cache
 def record_gate(part: str) -> Gate | None:
-    """Lets through what satisfies a part of the line schema and is no header; None without jsonschema-rs."""
-    return _built({"$schema": _DIALECT, **_record(part)})
+    """Lets through lists of what satisfies a part of the line schema and is no header; None without jsonschema-rs."""
+    return _built({"$schema": _DIALECT, "items": {"$id": _RECORD, **_record(part)}})
 
 
 def joint_gate(part: str, schema: object) -> Gate | None:
-    """What lets through records as `record_gate` does that satisfy somebody else's schema too, or None.
-
-    A value is turned over to the library once instead of twice, which is most of what a look at it costs.
-    """
+    """What lets through lists as `record_gate` does of what satisfies somebody else's schema too, or None."""
     if not isinstance(schema, dict):
         return None
     foreign = cast("dict[str, Any]", schema)
     # Only what can stand inside another schema; with an id of its own, what it says of itself stays its own.
     if "$id" in foreign or foreign.get("$schema", _DIALECT) != _DIALECT or not is_bounded(foreign):
         return None
-    both = [{"$id": "urn:lro:record", **_record(part)}, {"$id": "urn:lro:foreign", **foreign}]
-    return _built({"$schema": _DIALECT, "allOf": both})
+    both = [{"$id": _RECORD, **_record(part)}, {"$id": "urn:lro:foreign", **foreign}]
+    return _built({"$schema": _DIALECT, "items": {"allOf": both}})
 
 
 def _record(part: str) -> dict[str, Any]:

@@ -186,7 +186,7 @@ def test_two_gates_in_one_let_through_what_both_let_through():
                 continue
             for line in lines:
                 judged += 1
-                assert passes(joint, line) == (passes(record, line) and passes(foreign, line)), (schema, part, line)
+                assert passes(joint, [line]) == (passes(record, [line]) and passes(foreign, line)), (schema, part, line)
     assert judged > len(PARTS) * len(lines) * len(own)
     assert joint_gate("full", {"$id": "urn:x", "type": "object"}) is None
     assert joint_gate("full", {"$schema": "http://json-schema.org/draft-07/schema#"}) is None
@@ -195,5 +195,6 @@ def test_two_gates_in_one_let_through_what_both_let_through():
 def test_no_header_is_let_through_as_a_record():
     gate = record_gate("any")
     assert gate is not None
-    assert passes(gate, RECORD)
-    assert not passes(gate, {**RECORD, "type": "lro_header"})
+    assert passes(gate, [RECORD, RECORD])
+    assert not passes(gate, [RECORD, {**RECORD, "type": "lro_header"}])
+    assert not passes(gate, [RECORD, "a text"])
