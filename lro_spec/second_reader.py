@@ -1,4 +1,4 @@
-"""A second process for a long file: it reads every other stretch of it, and tells the first one what it found sound.
+"""A second process for a long file: it reads half of its stretches, and tells the first one what it found sound.
 
 That takes a few bytes: the hashes of the ids, and what a summary needs to know. Of a stretch with anything else in it
 it tells nothing, and the first process reads that itself; so findings and their order are as without the second one.

@@ -349,6 +349,16 @@ class TestIds:
             assert seen.add("written", line)
         assert list(seen.late()) == list(range(1, 2500))
 
+    def test_hashes_that_want_one_place_are_kept_apart(self) -> None:
+        seen, far = SeenIds(few=0), 1 << 40  # one place for all of these
+        assert seen.add_hashes([0, far, 2 * far, -far], 1)
+        assert not seen.add_hashes([3 * far, 4 * far, 3 * far], 5)
+        assert not seen.add_hashes([3 * far, 2 * far], 5)
+        assert not any(seen.add_hashes([each], 5) for each in (0, far, 2 * far, -far))
+        assert seen.count == 4
+        assert seen.add_hashes([4 * far, 3 * far], 5)  # none of them was taken before
+        assert seen.count == 6
+
     def test_hashes_that_overlap_in_memory_are_different(self) -> None:
         seen = SeenIds(few=1)
         for number in range(5_000):
