@@ -22,6 +22,8 @@ from lro_conformance.engine import certify, judge_again
 from lro_conformance.evidence.layout import EvidenceError
 from lro_conformance.evidence.reader import read
 from lro_conformance.report.model import CheckResult, Report
+from lro_conformance.trials import trials
+from lro_conformance.trials.overall import OVERALL
 from lro_conformance.verdicts import Verdict
 from lro_spec.masking import Masks, looks_secret
 from lro_spec.messages import find_descriptor
@@ -345,8 +347,10 @@ def test_evidence_of_earlier_releases_is_judged_as_it_was(archive: Path, tmp_pat
     }
 
 
-def test_this_release_has_evidence() -> None:
-    """Each release adds a recording of its own."""
+def test_this_release_has_evidence_of_every_trial(tmp_path: Path) -> None:
+    """Each release adds a recording of its own, and none of its trials is without one."""
     project = tomllib.loads((Path(__file__).parent.parent / "pyproject.toml").read_text())["project"]
     assert KEPT[-1].name.startswith(f"{project['version']}-")
-    assert sum(p.stat().st_size for p in KEPT) < 300_000
+    assert [p.name for p in KEPT if p.stat().st_size > 250_000] == []
+    shutil.unpack_archive(KEPT[-1], tmp_path)
+    assert {p.stem for p in (tmp_path / "trials").iterdir()} == {*trials(), OVERALL}
