@@ -8,7 +8,7 @@ already, or all of them for an id that is this edition's own. What a set does no
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
 from functools import cache
 from itertools import groupby
 from pathlib import Path
@@ -74,7 +74,7 @@ def completed(chapters: tuple[Chapter, ...]) -> tuple[Chapter, ...]:
     for one in sets():
         for id, change in one.changes.items():
             if id in known:
-                known[id] = replace(known[id], editions=tuple(dict.fromkeys((*known[id].editions, one.edition))))
+                known[id] = _held_too(known[id], one.edition)
             else:
                 known[id] = made_of(f"{one.edition}.yaml", {"id": id, **change, "editions": [one.edition]})
     by_prefix = {_prefix(r.id): c.title for c in chapters for r in c.requirements}
@@ -100,10 +100,25 @@ def worded(chapter: Chapter, edition: str) -> tuple[Requirement, ...]:
     return tuple(_changed(r, changes.get(r.id), edition) for r in chapter.requirements if edition in r.editions)
 
 
+def in_each(requirement: Requirement) -> Iterator[tuple[str, Requirement]]:
+    """A requirement of a chapter's file as each edition that holds it words it, by the edition's name."""
+    yield from ((edition, requirement) for edition in requirement.editions)
+    holding = {s.edition: s.changes[requirement.id] for s in sets() if requirement.id in s.changes}
+    for edition in holding:
+        requirement = _held_too(requirement, edition)
+    yield from ((edition, _changed(requirement, change, edition)) for edition, change in holding.items())
+
+
+def _held_too(requirement: Requirement, edition: str) -> Requirement:
+    return replace(requirement, editions=tuple(dict.fromkeys((*requirement.editions, edition))))
+
+
 def _changed(requirement: Requirement, change: Mapping[str, Any] | None, edition: str) -> Requirement:
     if not change:
         return requirement
-    entry = {k: v for k, v in asdict(requirement).items() if k != "excluded" or v is not None}
+    entry = {name: getattr(requirement, name) for name in requirement.__slots__}
+    if entry["excluded"] is None:
+        del entry["excluded"]
     if change.get("excluded", "") is None:
         entry.pop("excluded", None)
     made = made_of(f"{edition}.yaml", entry | {k: v for k, v in change.items() if v is not None or k == "level"})

@@ -140,6 +140,22 @@ def anywhere(id: str) -> Requirement:
 
 
 @cache
+def by_edition(id: str) -> dict[str, Requirement]:
+    """What each edition that holds a requirement makes of it; empty where none does.
+
+    Of the chapters only the one that has the id is read: to explain one requirement is to be done in a hurry.
+    """
+    from lro_spec.requirement_sets import in_each
+
+    for path in sorted(FOLDER.glob("*.yaml")):
+        if f"id: {id}" in path.read_text(encoding="utf-8"):
+            for entry in _read(path)[1]:
+                if isinstance(entry, dict) and cast("dict[str, object]", entry).get("id") == id:
+                    return dict(in_each(made_of(path.name, cast("object", entry))))
+    return {name: r for name in EDITIONS for r in [_by_id(name).get(id)] if r is not None}
+
+
+@cache
 def _by_id(edition: str) -> dict[str, Requirement]:
     return {r.id: r for r in catalogue(edition)}
 

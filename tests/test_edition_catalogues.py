@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from lro_spec.requirement_sets import read
-from lro_spec.requirements import anywhere, catalogue, edition_chapters, requirement
+from lro_spec.requirements import Requirement, anywhere, by_edition, catalogue, edition_chapters, requirement
 from tests.test_catalogue import FORCE, ids
 
 # Every keyword of lro-1600 that the older text does not have, in the order of its appearance, and where it is covered.
@@ -123,6 +123,15 @@ def test_an_edition_speaks_of_its_own_default_and_prefix(edition: str) -> None:
 def test_a_requirement_means_the_same_in_every_edition_that_holds_it() -> None:
     groups = [(r.id, r.group) for name in ("lro-6400", *HEADINGS) for r in catalogue(name)]
     assert {id for id, n in Counter(id for id, _ in set(groups)).items() if n > 1} == set()
+
+
+def test_one_requirement_is_read_by_itself_as_the_whole_catalogue_has_it() -> None:
+    held: dict[str, dict[str, Requirement]] = {}
+    for name in ("lro-6400", *HEADINGS):
+        for r in catalogue(name):
+            held.setdefault(r.id, {})[name] = r
+    assert {id: by_edition(id) for id in held} == held
+    assert by_edition("LRO-DESC-99") == {}
 
 
 def test_what_is_an_editions_own_stands_with_its_kind() -> None:

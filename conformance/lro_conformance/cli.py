@@ -209,11 +209,9 @@ def explain(ids: tuple[str, ...], edition_name: str | None) -> None:
 
     from lro_conformance.report.catalogue import full_id, nearest, note, requirement_of
     from lro_conformance.report.explaining import WIDTH, as_text, explained
-    from lro_spec.editions import EDITIONS
-    from lro_spec.requirements import catalogue
+    from lro_spec.requirements import by_edition, catalogue
 
     edition = known_edition(edition_name)
-    known = {r.id: r for r in catalogue(edition)}
     width = max(40, min(WIDTH, get_terminal_size((WIDTH, 24)).columns))
     texts: list[str] = []
     for given in ids:
@@ -221,13 +219,12 @@ def explain(ids: tuple[str, ...], edition_name: str | None) -> None:
         id = requirement_of(given) or full_id(given)
         if told is not None:
             texts.append(told)
-        elif id in known:
-            texts.append("\n".join(as_text(explained(known[id]), width)))
+        elif edition in (held := by_edition(id)):
+            texts.append("\n".join(as_text(explained(held[edition]), width)))
+        elif held:
+            raise Misuse(f"{id} is no requirement of {edition}: it is one of {', '.join(held)} (--edition)")
         else:
-            near = nearest(id, list(known))
-            elsewhere = [name for name in EDITIONS if any(r.id == id for r in catalogue(name))]
-            if elsewhere:
-                raise Misuse(f"{id} is no requirement of {edition}: it is one of {', '.join(elsewhere)} (--edition)")
+            near = nearest(id, [r.id for r in catalogue(edition)])
             hint = f"; did you mean {' or '.join(near)}?" if near else "; `lro requirements` lists them"
             raise Misuse(f"no requirement {given!r} in {edition}{hint}")
     click.echo("\n\n".join(texts))

@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from lro_conformance.report.catalogue import notes, written_checks
-from lro_spec.editions import EDITIONS
-from lro_spec.requirements import Requirement, catalogue
+from lro_spec.requirements import Requirement, by_edition
 
 EXAMPLES = Path(__file__).with_name("examples.json")
 WIDTH = 100
@@ -91,21 +90,16 @@ def as_markdown(page: Explained, link: Callable[[str], str | None]) -> Iterator[
 
 
 def _facts(r: Requirement) -> str:
-    return f"{_force(r)}, group {r.group}, section “{r.section}”, edition {', '.join(_by_edition(r.id))}"
+    return f"{_force(r)}, group {r.group}, section “{r.section}”, edition {', '.join(by_edition(r.id))}"
 
 
 def _force(r: Requirement) -> str:
     return f"{r.keyword}, {f'level {r.level}' if r.level is not None else 'decides no level'}"
 
 
-def _by_edition(id: str) -> dict[str, Requirement]:
-    """What each edition that holds a requirement makes of it."""
-    return {name: r for name in EDITIONS for r in catalogue(name) if r.id == id}
-
-
 def _elsewhere(r: Requirement) -> tuple[str, ...]:
     """What other editions say, where it is not what is said here."""
-    theirs = {name: (_force(other), other.statement) for name, other in _by_edition(r.id).items()}
+    theirs = {name: (_force(other), other.statement) for name, other in by_edition(r.id).items()}
     differing = {name: said for name, said in theirs.items() if said != (_force(r), r.statement)}
     return tuple(
         f"`{name}` ({force}): {'the same.' if statement == r.statement else ' '.join(statement.split())}"
@@ -131,7 +125,7 @@ def _sections(r: Requirement) -> Iterator[Section]:
 
 def example_key(r: Requirement) -> str:
     """Under which key its examples are kept: the id, and the edition where that is the first with another wording."""
-    first, *_ = held = _by_edition(r.id)
+    first, *_ = held = by_edition(r.id)
     own = next(name for name in held if held[name].statement == r.statement)
     return r.id if own == first else f"{r.id} {own}"
 
