@@ -14,7 +14,7 @@ from lro_conformance.report.terminal import detail_lines
 from lro_conformance.report.text import one_line
 from lro_conformance.verdicts import Verdict
 
-Outcome = TypeVar("Outcome", Failure, Error, Skipped)
+Outcome = TypeVar("Outcome", bound=Failure | Error | Skipped)
 
 UNSEEN = {
     Verdict.NOT_OBSERVED: "not observed",
