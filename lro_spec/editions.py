@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from types import MappingProxyType
 
 _SKIP_HEADER = "tail -n +2 {file} | "
@@ -117,6 +116,8 @@ def edition(name: str) -> Edition:
     try:
         return EDITIONS[name]
     except KeyError:
+        from difflib import get_close_matches
+
         near = get_close_matches(name, EDITIONS, n=1, cutoff=0.5)
         hint = f"; did you mean {near[0]!r}?" if near else ""
         raise ValueError(f"unknown edition {name!r}: expected one of {', '.join(EDITIONS)}{hint}") from None

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 from lro_spec import bounded_schemas
 from lro_spec.bounded_schemas import Judgement
 from lro_spec.findings import pointer
+from lro_spec.quick_schema import plainly_a_schema
 from lro_spec.schema_gate import foreign_gate, is_plain_schema, passes
 
 if TYPE_CHECKING:
@@ -42,12 +43,13 @@ def schema_problem(schema: object) -> str | None:
     problem = _size_problem(cast("object", schema))
     if problem:
         return problem
-    if is_plain_schema(cast("Mapping[str, Any]", schema)):
+    whole = cast("Mapping[str, Any]", schema)
+    if plainly_a_schema(whole) or is_plain_schema(whole):
         return None
     try:
         return _meta_problem(json.dumps(schema))
     except TypeError:  # no JSON value: it does not come from a server
-        return _meta_problem_of(cast("Mapping[str, Any]", schema))
+        return _meta_problem_of(whole)
 
 
 @lru_cache(maxsize=128)

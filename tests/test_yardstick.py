@@ -11,11 +11,15 @@ from copy import deepcopy
 from random import Random
 from typing import Any
 
+from jsonschema import Draft202012Validator
+
 from lro_spec.bounded_schemas import judge_of
 from lro_spec.quick_record import plainly_sound, rules_broken
+from lro_spec.quick_schema import plainly_a_schema, plainly_satisfies
 from lro_spec.record_rules import validate_line
 from lro_spec.schema_errors import validator
 from lro_spec.schema_gate import foreign_gate, is_undisputed, joint_gate, own_gate, passes, record_gate
+from lro_spec.schemas import json_schema
 
 LINES = 4_000
 """How many lines are generated and mutated."""
@@ -148,6 +152,61 @@ DIFFERENCES: list[tuple[dict[str, Any], bool, list[str], str]] = [
 Where jsonschema-rs is the stricter one nothing comes of it: jsonschema has the last word. Where it accepts more (False)
 a line is not accused that only Python's dialect refuses.
 """
+
+
+def test_no_document_passes_a_quick_look_that_the_yardstick_refuses():
+    random, accepted = Random(5), Counter[str]()
+    sample: dict[str, Any] = json_schema("descriptor")["examples"][0]
+    for name, sound in (("descriptor", sample), ("header", HEADER)):
+        assert plainly_satisfies(sound, json_schema(name))
+        for _ in range(400):
+            # A part of it at any depth, exchanged or left out.
+            changed = deepcopy(sound)
+            part: dict[str, Any] = changed if random.random() < 0.5 else changed.get("summary", changed)
+            part.update(mutated(random, part))
+            if random.random() < 0.3:
+                del part[random.choice(list(part))]
+            if plainly_satisfies(changed, json_schema(name)):
+                accepted[name] += 1
+                assert validator(name).is_valid(changed), changed
+    assert min(accepted["descriptor"], accepted["header"]) > 20
+
+
+def test_nothing_passes_for_a_schema_by_a_quick_look_that_is_none():
+    random, accepted = Random(6), 0
+    plain: dict[str, Any] = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "type": "object",
+        "required": ["id"],
+        "properties": {"tags": {"type": ["array", "null"], "items": {"type": "string", "minLength": 1}}, "x": True},
+        "title": "t",
+        "format": "x",
+        "enum": [1],
+        "default": None,
+        "$defs": {"a": {"maxItems": 2}},
+        "additionalProperties": False,
+    }
+    assert plainly_a_schema(plain)
+    yardstick = Draft202012Validator(Draft202012Validator.META_SCHEMA)
+    names = [*plain, "minLength", "const", "examples", "$comment", "pattern", "$ref", "allOf", "minimum", "$id"]
+    some = [
+        *VALUES,
+        ["id", "id"],
+        ["string", "null"],
+        ["string", "string"],
+        "string",
+        "text",
+        {"a": 1},
+        {"a": {"type": 1}},
+    ]
+    for keyword in names:
+        for value in random.sample(some, 15):
+            changed = deepcopy(plain)
+            random.choice([changed, changed["properties"]["tags"], changed["$defs"]["a"]])[keyword] = value
+            if plainly_a_schema(changed):
+                accepted += 1
+                assert yardstick.is_valid(changed), changed
+    assert accepted > 60
 
 
 def test_every_difference_over_schemas_of_others_is_listed():

@@ -17,7 +17,7 @@ JUDGING = ("readings", "records", "documents", "calls", "trials.recipes")
 VALIDATION: Mapping[str, Sequence[str]] = {
     "rules": ("descriptor_rules", "file_rules", "header_rules", "name_rules", "record_rules", "summary_rules"),
     "recipes": ("recipe_rules", "agreement", "evaluation", "jqtext", "outcomes", "pipeline", "shellwords"),
-    "schemas": ("bounded_schemas", "line_schemas", "schema_errors", "schema_gate"),
+    "schemas": ("bounded_schemas", "line_schemas", "quick_schema", "schema_errors", "schema_gate"),
     "lines": ("json_lines", "json_position", "line_judge", "physical_lines", "quick_record", "seen_ids", "streams"),
     "values": ("findings", "following", "messages", "naming", "strictjson", "timestamps", "tokens"),
 }
