@@ -36,8 +36,8 @@ def find_descriptor(call_tool_result: Mapping[str, Any]) -> FoundDescriptor | No
     """The descriptor of a `tools/call` result; None for an inline one.
 
     A descriptor is an object whose `offloaded` is set and not false, or that has `file_path` and one of `line_schema`,
-    `jq_recipes` and a `summary` that is an object. It may stand alone, one object or one JSON string deep, or within a
-    sentence.
+    `jq_recipes` and a `summary` that is an object, none of them null. It may stand alone, one object or one JSON string
+    deep, or within a sentence.
     """
     around: list[str] = []
     in_text: dict[str, Any] | None = None
@@ -148,12 +148,13 @@ def _parsed(text: str) -> object:
 
 
 def _is_descriptor(members: Mapping[str, Any]) -> bool:
-    # An inline result may say `"offloaded": false`; that is an answer, not a descriptor.
+    # An inline result may say `"offloaded": false`; that is an answer, not a descriptor. In a language of types
+    # it has the descriptor's other members, too, all of them null.
     if members.get("offloaded") not in (None, False):
         return True
-    return "file_path" in members and (
-        "line_schema" in members or "jq_recipes" in members or isinstance(members.get("summary"), dict)
-    )
+    line_schema, recipes = members.get("line_schema"), members.get("jq_recipes")
+    described = line_schema is not None or recipes is not None or isinstance(members.get("summary"), dict)
+    return members.get("file_path") is not None and described
 
 
 def _dump(value: object) -> str:

@@ -28,14 +28,22 @@ def literals(effect: str, records: Sequence[Mapping[str, Any]]) -> list[str | No
     values = [v for r in records if isinstance(v := r.get(field), str) and v]
     if effect == "namespace-prefix":
         prefixes = [v[:k] for v in values[:50] for k in (4, 8, len(v))]
-        return [*_partial(values, prefixes, lambda value, prefix: value.startswith(prefix)), "_semantic"]
+        some = _partial(values, prefixes, lambda value, prefix: value.startswith(prefix))
+        return [*some, *_inner(values, str.startswith), "_semantic"]
     if effect == "memory-type":
-        return [*_partial(values, values[:50], lambda value, kind: value == kind), "semantic"]
+        some = _partial(values, values[:50], lambda value, kind: value == kind)
+        return [*some, *_inner(values, str.__eq__), "semantic"]
     words = [w for v in values[:50] for w in re.findall(r"[a-z]{4,}", v)]
     capital = Counter(w.lower() for v in values[:50] for w in re.findall(r"[A-Z][a-z]{3,}", v))
     mixed = [w for w, _ in capital.most_common() if any(w not in v and w in v.lower() for v in values)]
     some = _partial(values, words, lambda value, word: word in value.lower())
     return [*mixed[:1], *some, "keyword" if effect == "title-search" else "pattern"]
+
+
+def _inner(values: Sequence[str], matches: Callable[[str, str], bool]) -> list[str]:
+    """What stands within a value and matches none: only a search that is too wide finds it."""
+    words = (w for v in values[:50] for w in re.findall(r"[a-z]{3,}", v[1:]))
+    return [w for w in words if not any(matches(v, w) for v in values)][:1]
 
 
 def _words(tags: object) -> list[str]:

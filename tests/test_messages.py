@@ -236,6 +236,9 @@ def test_a_faulty_descriptor_is_still_recognised(value: dict[str, Any]):
         text_result(json.dumps([{"id": "1", "content": "nothing offloaded"}])),
         text_result(json.dumps({"offloaded": False, "results": []})),
         text_result(json.dumps({"file_path": "/tmp/x"})),
+        text_result(
+            json.dumps({"offloaded": False, "results": [], "file_path": None, "jq_recipes": None, "summary": None})
+        ),
         text_result(json.dumps({"id": "1", "file_path": "src/x.py", "summary": "of a memory"})),
         text_result(json.dumps({"results": [DESCRIPTOR]})),
         {"content": [], "structuredContent": ["x"]},

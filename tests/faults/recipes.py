@@ -69,6 +69,13 @@ class recipe_2_compares_the_end(Spelled):
 
 
 @fault("LRO-REC-02", says="namespace", proves=1)
+class recipe_2_finds_the_prefix_anywhere(Spelled):
+    """`contains`: right wherever no namespace has the prefix further on."""
+
+    number, program = 2, "jq 'select(.namespace | contains(\"_semantic\"))'"
+
+
+@fault("LRO-REC-02", says="namespace", proves=1)
 class recipe_2_selects_the_others(Spelled):
     """The test is negated."""
 
@@ -157,6 +164,13 @@ class recipe_6_selects_the_others(Spelled):
     """`!=`."""
 
     number, program = 6, "jq 'select(.memory_type != \"semantic\")'"
+
+
+@fault("LRO-REC-06", says="memory_type", proves=1)
+class recipe_6_takes_part_of_a_type(Spelled):
+    """`contains`: right wherever no type is part of another's name."""
+
+    number, program = 6, "jq 'select(.memory_type | contains(\"semantic\"))'"
 
 
 @fault("LRO-REC-06", says="memory_type", proves=1)

@@ -48,6 +48,15 @@ class content_is_empty(Server):
         return self.structured(self.descriptor(call, path))
 
 
+@sound("it takes members of a descriptor that are null for a descriptor")
+class every_answer_has_every_member(Server):
+    """As in a language of types, where what does not apply is null."""
+
+    def structured(self, value: Any) -> Record:
+        nothing = dict.fromkeys(("results", "warning", "summary", "file_path", "line_schema", "jq_recipes", "guidance"))
+        return super().structured({"offloaded": False, **nothing, **value})
+
+
 @sound("it parses the whole text as JSON")
 class descriptor_follows_a_sentence(Schemaless):
     def offloaded(self, call: Call, path: str) -> Record:

@@ -47,6 +47,17 @@ class cleans_up_in_the_background(Taskless):
                 continue
 
 
+@sound("it expects a cleanup soon under any TTL", profile="cleanup: {wait_s: 2}\n", proves=1)
+class cleans_up_the_more_rarely_the_longer_files_live(cleans_up_in_the_background):
+    def watch(self) -> None:
+        while True:
+            time.sleep(min(self.settings.ttl / 8, 3600))
+            try:
+                self.cleanup(time.time())
+            except OSError:
+                continue
+
+
 @sound("it needs a tool that cleans up", profile='cleanup: {command: [{command}, "--cleanup"]}\nevents: stderr\n')
 class cleans_up_by_a_command(Taskless):
     def started(self) -> None:

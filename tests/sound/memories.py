@@ -124,6 +124,12 @@ class extensions_are_deep_and_exact(Server):
         return [{**memory, "extensions": deep} for memory in super().corpus()]
 
 
+@sound("it takes what the server gives a memory itself for a value that was stored")
+class is_as_certain_as_it_likes(Server):
+    def completed(self, memory: Record) -> Record:
+        return {**super().completed(memory), "provenance": {"confidence": os.urandom(1)[0] / 256}}
+
+
 # Memories that change while they are looked at
 
 
