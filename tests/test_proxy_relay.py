@@ -99,6 +99,29 @@ def test_exact_numbers_beside_the_payload_keep_their_digits(client: Client) -> N
     assert b'"_meta":{"a":1.10,"b":12345678901234567890123}' in client.line()
 
 
+ROWS = ",".join(f'{{"id":{n},"name":"row"}}' for n in range(300))
+
+
+@pytest.mark.parametrize("odd", [r'"\ud800"', "NaN", '{"a":1,"a":2}'])
+def test_what_not_every_reader_takes_is_offloaded_as_it_was_written(client: Client, folder: Path, odd: str) -> None:
+    for result in (
+        f'{{"structuredContent" : {{"rows":[{ROWS}],"odd":{odd}}},"content":[]}}',
+        f'{{"content":[{{"type":"text","text":{json.dumps(f"[{ROWS},{odd}]")}}}],"_meta":{{"odd":{odd}}}}}',
+    ):
+        client.call("raw", text=f'{{"jsonrpc":"2.0","id":$ID,"result":{result}}}\n')
+        line = client.line()
+        assert len(line) < 10_000
+        answer = json.loads(line, parse_constant=pytest.fail)["result"]
+        (file,) = folder.iterdir()
+        assert json.loads(answer["content"][0]["text"])["file_path"] == str(file)
+        header, lines = records(file)
+        kept = lines[0].get("text") or file.read_text()
+        assert (odd in kept, kept.count('"name":"row"')) == (True, 300)
+        if header["extra"].get("from") == "result":
+            assert kept == result
+        file.unlink()
+
+
 def test_the_same_payload_in_both_places_is_one(client: Client) -> None:
     value = {"items": [{"id": n, "name": f"item {n}"} for n in range(300)]}
     result = client.result("typed", result=text_result(json.dumps(value, indent=2), structuredContent=value))

@@ -19,6 +19,7 @@ from lro_reference.line_sources import Batched, BatchedLines, EncodedLines, Text
 from lro_reference.members import members
 from lro_reference.results import Lines, Records
 from lro_reference.tables import large_table, table
+from lro_reference.writer import encode
 
 SMALL = 4096
 """What is no record may have so many characters in the header; more becomes records of its own."""
@@ -45,7 +46,7 @@ def text_of(result: Mapping[str, Any]) -> str:
     if texts:
         return texts[0] if len(texts) == 1 else "\n".join(texts)
     structured = result.get("structuredContent")
-    return "" if structured is None else orjson.dumps(structured).decode()
+    return "" if structured is None else encode(structured).decode()
 
 
 def shape(result: Mapping[str, Any], again: Callable[[], Mapping[str, Any]]) -> Shape | None:

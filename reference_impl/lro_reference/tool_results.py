@@ -17,6 +17,7 @@ from lro_reference.memories import SCHEMA_VERSION
 from lro_reference.record_guide import RecordGuide
 from lro_reference.settings import Settings, from_environment
 from lro_reference.shapes import Shape, is_text, shape, text_of
+from lro_reference.writer import encode
 from lro_spec.discovery import find_descriptor
 from lro_spec.messages import OffloadResponse
 from lro_spec.tokens import script_aware_estimate
@@ -187,7 +188,7 @@ def _query(arguments: Mapping[str, Any]) -> str | None:
 
 def _descriptor(result: Mapping[str, Any], response: OffloadResponse) -> dict[str, Any]:
     value = response.to_dict()
-    return _with_payload(result, orjson.dumps(value).decode(), value)
+    return _with_payload(result, encode(value).decode(), value)
 
 
 def _with_payload(result: Mapping[str, Any], text: str, value: Mapping[str, Any]) -> dict[str, Any]:
@@ -214,4 +215,4 @@ def _truncated(
 def _cut(result: Mapping[str, Any], kept: Sequence[bytes], total: int, warning: str) -> dict[str, Any]:
     records = orjson.Fragment(b"[" + b",".join(kept) + b"]")
     value = {"offloaded": False, "results": records, "count": len(kept), "total": total, "warning": warning}
-    return _with_payload(result, orjson.dumps(value).decode(), value)
+    return _with_payload(result, encode(value).decode(), value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any, cast
 
 import orjson
@@ -41,8 +42,37 @@ def written(message: object) -> bytes:
         return json.dumps(message, separators=(",", ":")).encode()
 
 
+def raw_member(line: bytes | bytearray, name: str) -> str:
+    """The JSON text of a member of a message, as it was written; empty where there is none. Raises `ValueError`."""
+    text = line.decode()
+    found = ""
+    place = _after_space(text, text.index("{") + 1)
+    while text.startswith('"', place):
+        key, end = _PATIENT.raw_decode(text, place)
+        place = _after_space(text, _after_space(text, end) + 1)
+        _, end = _PATIENT.raw_decode(text, place)
+        found = text[place:end] if key == name else found
+        place = _after_space(text, _after_space(text, end) + 1)
+    return found
+
+
+def _after_space(text: str, place: int) -> int:
+    found = _SPACE.match(text, place)
+    return found.end() if found else place
+
+
 def _patiently(line: bytes | bytearray) -> Any:
     try:
-        return json.loads(line)
+        return _PATIENT.decode(line.decode())
     except (ValueError, RecursionError):
         return None
+
+
+def _integer(text: str) -> float:
+    return int(text) if len(text) < _MOST_DIGITS else float(text)
+
+
+_SPACE = re.compile(r"[ \t\r\n]*")
+_MOST_DIGITS = 4300
+"""Python refuses integers of more."""
+_PATIENT = json.JSONDecoder(parse_int=_integer)

@@ -14,15 +14,17 @@ from typing import TYPE_CHECKING, Any, cast
 import orjson
 
 from lro_reference import exact, proxy_hint
+from lro_reference.line_sources import TextLines
 from lro_reference.proxy.calls import Id, Request, Requests
 from lro_reference.proxy.lines import Outgoing, TooLong, Writer, read_lines
-from lro_reference.proxy.messages import Message, members, parsed
+from lro_reference.proxy.messages import Message, members, parsed, raw_member, written
 from lro_reference.proxy.own_tools import OwnTools
 from lro_reference.proxy.raw_result import WORTH_IT
 from lro_reference.proxy.raw_result import read as read_raw_result
 from lro_reference.proxy.widening import advertise, widen_tools
+from lro_reference.shapes import Shape
 from lro_reference.tool_results import Interceptor
-from lro_spec.tokens import estimate_of
+from lro_spec.tokens import estimate_of, wide_characters
 
 if TYPE_CHECKING:
     from lro_spec.masking import Masks
@@ -213,7 +215,7 @@ class Relay:
             if isinstance(message, dict) and "method" not in message:
                 request = self._requests.answered(cast("Message", message).get("id"))
                 if request is not None:
-                    made = self._touched(cast("Message", message), orjson.dumps(message), request)
+                    made = self._touched(cast("Message", message), written(message), request)
             changed = changed or made is not None
             whole.append(message if made is None else orjson.Fragment(made))
         self._client.write(orjson.dumps(whole) if changed else line)
@@ -225,7 +227,10 @@ class Relay:
             return None
         try:
             if request.method in TOOL_RESULTS:
-                return self._tool_result(message, line, request)
+                try:
+                    return self._tool_result(message, line, request)
+                except (ValueError, TypeError):  # half a surrogate pair, NaN, a key twice
+                    return self._as_text(message, line, request)
             if request.method == "initialize":
                 message = _exactly(line)
                 changed = advertise(message["result"], self._terms.capability)
@@ -259,13 +264,30 @@ class Relay:
             return None
         rest = {key for key in message if key not in ("jsonrpc", "id", "result")}
         if rest or set(made) - {"content", "structuredContent", "isError"}:
-            whole = _exactly(line)
+            try:
+                whole = _exactly(line)
+            except exact.InexactError:
+                whole = message
             new = {
                 key: made[key] if key in ("content", "structuredContent") else value
                 for key, value in whole["result"].items()
             }
-            return orjson.dumps({**whole, "result": new | {k: v for k, v in made.items() if k not in new}})
-        return orjson.dumps({**message, "result": made})
+            return written({**whole, "result": new | {k: v for k, v in made.items() if k not in new}})
+        return written({**message, "result": made})
+
+    def _as_text(self, message: Message, line: bytes | bytearray, request: Request) -> bytes | None:
+        """The same for a result that cannot be taken apart without a loss: the file holds its JSON as it came."""
+        result, threshold = message["result"], self._terms.threshold_of(request.tool)
+        raw = raw_member(line, "result")
+        made = self._interceptor.shaped(
+            result,
+            Shape(TextLines(raw), (), {"format": "text", "from": "result", "ending": ""}),
+            self._terms.estimate_of(len(raw), wide_characters(raw)),
+            tool=request.tool,
+            arguments=request.arguments,
+            threshold_tokens=_NEVER if threshold is None else threshold,
+        )
+        return None if made is result else written({**message, "result": made})
 
     def _watch(self, message: Message) -> None:
         """A notification or a request of the server's."""
