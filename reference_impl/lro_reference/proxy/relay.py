@@ -215,7 +215,7 @@ class Relay:
             if isinstance(message, dict) and "method" not in message:
                 request = self._requests.answered(cast("Message", message).get("id"))
                 if request is not None:
-                    made = self._touched(cast("Message", message), written(message), request)
+                    made = self._touched(cast("Message", message), written(cast("Message", message)), request)
             changed = changed or made is not None
             whole.append(message if made is None else orjson.Fragment(made))
         self._client.write(orjson.dumps(whole) if changed else line)
