@@ -13,6 +13,7 @@ import tempfile
 import time
 import tomllib
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -22,6 +23,8 @@ from lro_conformance.engine import certify, judge_again
 from lro_conformance.evidence.layout import EvidenceError
 from lro_conformance.evidence.reader import read
 from lro_conformance.report.model import CheckResult, Report
+from lro_conformance.reproducing import of_call
+from lro_conformance.starts import Start
 from lro_conformance.trials import trials
 from lro_conformance.trials.overall import OVERALL
 from lro_conformance.verdicts import Verdict
@@ -192,6 +195,15 @@ def test_files_that_should_have_gone_are_there_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
+def test_what_a_failed_write_leaves_is_listed() -> None:
+    work = Path("/w")
+    start = Start(1, ("server",), {}, (), work, work, work / "tmp", {}, work / "out")
+    reply = SimpleNamespace(raw=b"{}", request=b"{}", elapsed_s=0.1)
+    call: Any = SimpleNamespace(start=start, before=(), reply=reply, file=None)
+    assert of_call(call, limit="ulimit -f 8 && ").splitlines()[-2] == 'ls -lA "$d"/out'
+    assert "ls" not in of_call(call).split()
+
+
 def test_a_server_that_ended_is_shown_with_its_exit_code(tmp_path: Path) -> None:
     """No answer is nothing to see."""
     report = _certified(tmp_path, "write_failure_ends_the_process", only={"LRO-ERR-01"})

@@ -40,7 +40,9 @@ def of_call(call: Call, *, also: Sequence[bytes | str] = (), setup: str | None =
     """
     before = said_before(call.start, call.before)
     items = [*before, *also, call.reply.request]
-    return paste(call.start, items, wait_s=patience(call), setup=setup, limit=limit, after=_outcome(call))
+    return paste(
+        call.start, items, wait_s=patience(call), setup=setup, limit=limit, after=_outcome(call, lists=bool(limit))
+    )
 
 
 def of_call_among_others(call: Call) -> str:
@@ -58,14 +60,19 @@ def of_call_among_others(call: Call) -> str:
     return paste(call.start, items, wait_s=2 * patience(call), after=_outcome(call))
 
 
-def _outcome(call: Call) -> str:
-    """What shows how the server ended that gave no answer, or else the call's files and how they begin."""
+def _outcome(call: Call, *, lists: bool = False) -> str:
+    """What shows how the server ended that gave no answer, or else the call's files and how they begin.
+
+    Where there is no file, *lists* shows what lies in its folder all the same: remains, perhaps.
+    """
     if call.reply.raw is None:
         return 'echo "exit code $?"'
-    if call.file is None or call.start.output_dir is None:
+    if call.start.output_dir is None:
         return ""
     folder = word(call.start, str(call.start.output_dir))
-    return f"(cd {folder} && ls -l && head -n 2 ./*) | cut -c 1-200 | sed 's/^/  /'"
+    if call.file is None:
+        return f"ls -lA {folder}" if lists else ""
+    return f"(cd {folder} && ls -lA && head -n 2 ./*) | cut -c 1-200 | sed 's/^/  /'"
 
 
 def patience(call: Call) -> int:
