@@ -5,6 +5,8 @@ from __future__ import annotations
 import base64
 import re
 
+import httpx2
+
 from lro_reference.proxy.messages import Message, members
 
 SESSION, VERSION, LAST_EVENT = "Mcp-Session-Id", "Mcp-Protocol-Version", "Last-Event-ID"
@@ -32,6 +34,16 @@ def repeated(message: Message) -> dict[str, str]:
         "Mcp-Method": method,
         **({"Mcp-Name": _header(named)} if isinstance(named, str) else {}),
     }
+
+
+def kind_of(response: httpx2.Response) -> str:
+    """The media type of an answer."""
+    return response.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+
+def origin(url: httpx2.URL) -> tuple[str, str, int | None]:
+    """What makes two addresses those of one server."""
+    return url.scheme, url.host, url.port
 
 
 def _header(value: str) -> str:

@@ -11,15 +11,17 @@ import os
 import queue
 import socket
 import threading
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Mapping
 from typing import Any, cast
 
 import httpx2
 import orjson
 
-from lro_reference.proxy.http_headers import LAST_EVENT, SESSION, VERSION, modern, repeated
+from lro_reference.proxy.event_stream import TooLargeError, events
+from lro_reference.proxy.http_headers import LAST_EVENT, SESSION, VERSION, kind_of, modern, origin, repeated
+from lro_reference.proxy.lines import ends
 from lro_reference.proxy.messages import Message, exactly, members, parsed, written
-from lro_reference.proxy.relay import CANCELLED, GONE, TOO_LONG, UNREADABLE, Say, error_line
+from lro_reference.proxy.relay import CANCELLED, GONE, TOO_LONG, UNREADABLE, Say, error_line, id_in
 
 _TIMES = httpx2.Timeout(30, read=None)
 """How long an answer may take is the relay's concern."""
@@ -30,6 +32,7 @@ _RETRY_S = (1.0, 30.0)
 _MOST_RESUMED = 5
 _ONE_LINE = bytes.maketrans(b"\r\n", b"  ")
 _GOODBYE_S = 2.0
+_LARGE = 1 << 18
 
 
 class HttpUpstream:
@@ -153,16 +156,16 @@ class HttpUpstream:
                 raise httpx2.ReadError("cancelled")
             if message["method"] == "initialize" and (session := response.headers.get(SESSION)):
                 self._session = {SESSION: session}
-            kind = _kind(response)
+            kind = kind_of(response)
             if kind == "text/event-stream":
                 return self._events(response, message)
             if kind != "application/json":
                 raise _Refused(f"{self._place} answered HTTP {response.status_code} with {kind or 'nothing'}")
             body = self._body(response)
-            if (found := parsed(body)) is None:
+            if len(body) < _LARGE and parsed(body) is None:  # of a large one the relay says so
                 shown = bytes(body[:80]).decode(errors="replace")
                 raise _Refused(f"the server's answer is not valid JSON: {shown}…", UNREADABLE)
-            if not self._pass_on(body, found, message):
+            if not self._pass_on(body, message):
                 raise _Refused(f"{self._place} answered HTTP {response.status_code}, but not this request")
         return None
 
@@ -176,13 +179,12 @@ class HttpUpstream:
         """Passes on the messages of a stream; None once the answer to *message* was among them."""
         last, wait_s = before.event if before else "", before.wait_s if before else _RETRY_S[0]
         try:
-            for event in self._each(response):
+            for event in events(response.iter_bytes(), self._most):
                 last = event.id or last
-                wait_s = wait_s if event.retry is None else min(event.retry / 1000, _RETRY_S[1])
-                data = event.data.encode() if event.event == "message" else b""
-                if data and self._pass_on(data, parsed(data), message):
+                wait_s = wait_s if event.retry_s is None else min(event.retry_s, _RETRY_S[1])
+                if event.data and event.kind == "message" and self._pass_on(event.data, message):
                     return None
-        except httpx2.SSEError as problem:
+        except TooLargeError as problem:
             raise _Refused(f"the server's answer cannot be taken: {problem} (--max-line-mb)", TOO_LONG) from None
         except httpx2.TransportError:
             if not last:
@@ -191,13 +193,18 @@ class HttpUpstream:
             raise _Refused("the server's stream ended before the answer")
         return _Stopped(last, wait_s)
 
-    def _each(self, response: httpx2.Response) -> Iterator[httpx2.ServerSentEvent]:
-        response.encoding = "utf-8-sig"  # whatever the server calls it, events are in UTF-8, maybe with a mark before
-        return iter(httpx2.EventSource(response, max_event_size=self._most))
-
-    def _pass_on(self, data: bytes | bytearray, found: object, asked: Message) -> bool:
-        """Passes on messages, which are parsed as *found*; whether the answer to *asked* is among them."""
+    def _pass_on(self, data: bytearray, asked: Message) -> bool:
+        """Passes on messages; whether the answer to *asked* is among them."""
+        answered = self._is_answer(data, asked)
         self._emit(data)
+        return answered
+
+    def _is_answer(self, data: bytearray, asked: Message) -> bool:
+        if len(data) >= _LARGE and asked.get("method") != "initialize":  # parsed, it would be several times as large
+            known = ends(data)
+            if (id := id_in(known)) is not None and b'"method"' not in known.head + known.tail:
+                return _key(id) == _key(asked.get("id"))
+        found = parsed(data)
         for one in cast("list[Any]", found) if isinstance(found, list) else [found]:
             message = members(one)
             if "id" in message and "method" not in message and _key(message["id"]) == _key(asked.get("id")):
@@ -215,18 +222,20 @@ class HttpUpstream:
         used = self._session
         try:
             try:
-                with self._posted(line, message, timeout=_NOTICE_S):
-                    pass
+                self._give(line, message)
             except _SessionEnded:
                 self._renew(used)
-                with self._posted(line, message, timeout=_NOTICE_S):
-                    pass
+                self._give(line, message)
         except (_Refused, httpx2.HTTPError) as problem:
             if not self._over.is_set():
                 self._say(f"{self._place} did not take {method or 'an answer'}: {_why(problem)}")
             return
         if method == "notifications/initialized":
             self._begin_listening()
+
+    def _give(self, line: bytes, message: Message) -> None:
+        with self._posted(line, message, timeout=_NOTICE_S):
+            pass
 
     def _cancelled(self, message: Message) -> bool:
         """Since protocol 2026-07-28 a request is cancelled by closing the connection that it went by."""
@@ -264,7 +273,7 @@ class HttpUpstream:
     def _moved(self, response: httpx2.Response) -> str | None:
         """Where a server wants the same sent, if that is the same server (a slash at the end, mostly)."""
         after = response.next_request if response.status_code in (307, 308) else None
-        return str(after.url) if after is not None and _origin(after.url) == _origin(response.request.url) else None
+        return str(after.url) if after is not None and origin(after.url) == origin(response.request.url) else None
 
     def _accept(self, response: httpx2.Response, message: Message) -> None:
         """Raises `_Refused` for a status that is no success, and for a request that is never answered."""
@@ -277,7 +286,7 @@ class HttpUpstream:
         if status == 404 and self._session and message.get("method") != "initialize":
             raise _SessionEnded(f"{self._place} no longer knows the session (HTTP 404)")
         said = bytes(self._body(response))
-        told = members(parsed(said)) if _kind(response) == "application/json" else {}
+        told = members(parsed(said)) if kind_of(response) == "application/json" else {}
         where = response.headers.get("location")
         hint = f": it is at {where} now" if where else ": give what authorizes as a header" if status == 401 else ""
         line = orjson.dumps({**told, "id": message["id"]}) if asks and isinstance(told.get("error"), dict) else b""
@@ -294,8 +303,7 @@ class HttpUpstream:
                 session = response.headers.get(SESSION)
                 self._session = {**used, SESSION: session} if session else dict(used)
             greeting = {"jsonrpc": "2.0", "method": "notifications/initialized"}
-            with self._posted(orjson.dumps(greeting), greeting, timeout=_NOTICE_S):
-                pass
+            self._give(orjson.dumps(greeting), greeting)
             self._begin_listening()
 
     # --- from the server
@@ -312,15 +320,15 @@ class HttpUpstream:
         while not self._over.is_set() and self._session is session:
             try:
                 with self._http.stream("GET", self._url, headers=self._listening(last)) as response:
-                    if response.status_code != 200 or _kind(response) != "text/event-stream":
+                    if response.status_code != 200 or kind_of(response) != "text/event-stream":
                         return
                     failures = 0
-                    for event in self._each(response):
+                    for event in events(response.iter_bytes(), self._most):
                         last = event.id or last
-                        wait_s = wait_s if event.retry is None else max(_RETRY_S[0], event.retry / 1000)
-                        if event.event == "message" and event.data:
-                            self._emit(event.data.encode())
-            except httpx2.HTTPError:
+                        wait_s = wait_s if event.retry_s is None else max(_RETRY_S[0], event.retry_s)
+                        if event.kind == "message" and event.data:
+                            self._emit(event.data)
+            except (httpx2.HTTPError, TooLargeError):
                 failures += 1
             self._over.wait(min(wait_s * 2 ** min(failures, 5), _RETRY_S[1]))
 
@@ -381,14 +389,6 @@ class _Refused(Exception):
 
 class _SessionEnded(_Refused):
     """The server no longer knows the session."""
-
-
-def _origin(url: httpx2.URL) -> tuple[str, str, int | None]:
-    return url.scheme, url.host, url.port
-
-
-def _kind(response: httpx2.Response) -> str:
-    return response.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
 def _key(id: object) -> tuple[type, str]:

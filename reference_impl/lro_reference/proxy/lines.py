@@ -26,6 +26,11 @@ class TooLong:
     """How many bytes it had."""
 
 
+def ends(line: bytes | bytearray) -> TooLong:
+    """A line as if only its ends had been kept."""
+    return TooLong(bytes(line[:_EXCERPT]), bytes(line[-_EXCERPT:]), len(line))
+
+
 class Writer(Protocol):
     """Where lines to the client go."""
 

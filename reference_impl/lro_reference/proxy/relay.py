@@ -16,7 +16,7 @@ import orjson
 from lro_reference import exact, proxy_hint
 from lro_reference.line_sources import TextLines
 from lro_reference.proxy.calls import Id, Request, Requests
-from lro_reference.proxy.lines import Outgoing, TooLong, Writer, read_lines
+from lro_reference.proxy.lines import Outgoing, TooLong, Writer, ends, read_lines
 from lro_reference.proxy.messages import Message, members, parsed, raw_member, written
 from lro_reference.proxy.own_tools import OwnTools
 from lro_reference.proxy.raw_result import WORTH_IT
@@ -39,7 +39,6 @@ _TAIL_ID = re.compile(
     rb'(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(-?\d+|"(?:[^"\\]|\\.)*")\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*\Z'
 )
 
-_EXCERPT = 4096
 _HINT = proxy_hint.META.encode()
 _NEVER = 2**63
 
@@ -299,7 +298,7 @@ class Relay:
 
     def _unreadable(self, line: bytearray) -> None:
         shown = bytes(line[:80]).decode(errors="replace").strip()
-        request = self._requests.answered(id_in(TooLong(bytes(line[:_EXCERPT]), bytes(line[-_EXCERPT:]), len(line))))
+        request = self._requests.answered(id_in(ends(line)))
         if request is not None:
             self._error(request.id, UNREADABLE, f"the server's answer is not valid JSON: {shown}…")
         elif shown:
