@@ -242,7 +242,7 @@ class empties_the_file_before(Meddling):
     proves=0,
     also=(
         *("LRO-FILE-01", "LRO-FILE-06", "LRO-FILE-09", "LRO-DESC-03", "LRO-DESC-06", "LRO-DESC-07"),
-        *("LRO-THR-02", "LRO-INJ-03"),
+        *("LRO-THR-02", "LRO-INJ-03", "LRO-ERR-05"),
     ),
 )
 class answers_before_the_file_is_complete(Server):
