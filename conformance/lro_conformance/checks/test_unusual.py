@@ -208,7 +208,8 @@ def _with(word: str, call: Call | None) -> Record:
 def _filed_with(word: str, call: Call | None) -> Record:
     """Likewise in a file, on a line with which nothing is wrong: others are a matter of LRO-FILE-01."""
     lines = call.file.record_lines if call is not None and call.file is not None else []
-    return next((r for line in lines if line.problem is None and (r := line.record) and _has(word, r)), {})
+    found = [r for line in lines if line.problem is None and (r := line.record) and _has(word, r)]
+    return found[0] if found else {}
 
 
 def _all_with(word: str, call: Call | None) -> list[Record]:
