@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -184,6 +185,32 @@ def test_different_text_and_structured_content_are_both_kept(folder: Path) -> No
         content("long\n" * 2000, structuredContent=json.dumps({"rows": [{"a": n} for n in range(300)], "x": "y"})),
         folder,
     )
+
+
+def made(result: str, folder: Path, threshold_tokens: int) -> tuple[Any, Any]:
+    """What becomes of a result, and what it was."""
+    settings = Settings(threshold_tokens=threshold_tokens, output_dir=str(folder))
+    sent = orjson.loads(result)
+    return Interceptor(settings, emit=lambda event: None).result(sent, tool="probe"), sent
+
+
+def test_a_short_text_does_not_carry_large_structured_content_past_the_threshold(folder: Path) -> None:
+    rows = json.dumps({"rows": [{"a": n, "b": "x" * 20} for n in range(200)]})
+    answer, sent = made(content("Found 200 rows.", structuredContent=rows), folder, 500)
+    assert answer["structuredContent"]["offloaded"] is True
+    assert answer["structuredContent"]["summary"]["estimated_tokens"] == math.ceil(
+        len(json.dumps(sent["structuredContent"], separators=(",", ":"))) / 4
+    )
+    answer, sent = made(content("Found 3 rows.", structuredContent='{"rows":[1,2,3]}'), folder, 500)
+    assert answer is sent
+
+
+def test_a_payload_that_is_sent_twice_weighs_what_its_text_weighs(folder: Path) -> None:
+    text = json.dumps([{"a": n, "b": "x" * 20} for n in range(50)], separators=(",", ":"))
+    for repeated in (json.dumps({"result": text}), f'{{"result":{text},"note":"{"y" * 400}"}}'):
+        answer, sent = made(content(text, structuredContent=repeated), folder, 450)
+        assert answer is sent
+        assert made(content(text, structuredContent=repeated), folder, 440)[0] is not sent
 
 
 @pytest.mark.parametrize(

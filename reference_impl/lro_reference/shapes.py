@@ -49,6 +49,12 @@ def text_of(result: Mapping[str, Any]) -> str:
     return "" if structured is None else encode(structured).decode()
 
 
+def structured_beside_text(result: Mapping[str, Any]) -> str:
+    """Structured content that stands beside texts, as JSON; empty where there is no such thing."""
+    structured = result.get("structuredContent")
+    return encode(structured).decode() if structured is not None and _texts(result) else ""
+
+
 def shape(result: Mapping[str, Any], again: Callable[[], Mapping[str, Any]]) -> Shape | None:
     """The payload of a `tools/call` result; None where it has none.
 

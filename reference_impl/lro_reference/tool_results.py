@@ -16,7 +16,7 @@ from lro_reference.interceptor import Estimate, Inline, Offloaded, ResultSet, Tr
 from lro_reference.memories import SCHEMA_VERSION
 from lro_reference.record_guide import RecordGuide
 from lro_reference.settings import Settings, from_environment
-from lro_reference.shapes import Shape, is_text, shape, text_of
+from lro_reference.shapes import Shape, is_text, shape, structured_beside_text, text_of
 from lro_reference.writer import encode
 from lro_spec.discovery import find_descriptor
 from lro_spec.messages import OffloadResponse
@@ -79,15 +79,18 @@ class Interceptor:
         if not settings.enabled or result.get("isError") is True:
             return result
         text = text_of(result)
-        tokens = self._estimate(text)
+        tokens, threshold = self._estimate(text), settings.threshold_tokens
+        more = 0 if tokens > threshold else self._estimate(structured_beside_text(result))
         # Records as lines never weigh more than the text they came in, so this is no hasty verdict on memories either.
-        if tokens <= settings.threshold_tokens or (len(text) <= _LARGEST_DESCRIPTOR and find_descriptor(result)):
+        if max(tokens, more) <= threshold or (len(text) <= _LARGEST_DESCRIPTOR and find_descriptor(result)):
             return result
         del text
         found = shape(result, again or (lambda: result))
-        if found is None or not len(found.lines):
+        if found is None or not len(found.lines) or (tokens <= threshold and found.extra.get("from") == "both"):
             return result
-        return self.shaped(result, found, tokens, tool=tool, arguments=arguments, threshold_tokens=threshold_tokens)
+        return self.shaped(
+            result, found, max(tokens, more), tool=tool, arguments=arguments, threshold_tokens=threshold_tokens
+        )
 
     def shaped(
         self,
