@@ -124,6 +124,17 @@ def test_a_failed_handshake_tells_the_exit_and_the_end_of_stderr(
     assert time.monotonic() - begun < 5
 
 
+def test_garbage_that_came_before_the_first_request_is_told_with_it(run: Run) -> None:
+    server = run.server(command("prints-garbage"))
+    server.start()
+    assert server.drain(10, until=lambda: len(server.transcript.anomalies) == 2)
+    failure = server.initialize(timeout_s=0.3).failure
+
+    assert failure is not None
+    assert failure.kind == "garbage"
+    assert "listening ..." in failure.detail
+
+
 def test_a_server_that_exits_during_a_call_is_noticed_at_once(start: Start) -> None:
     server = start("exits-when-called")
     reply = server.request("anything", timeout_s=20)

@@ -33,11 +33,16 @@ class Served:
         return [(h, m) for verb, h, m in self.seen if verb == "POST" and m.get("method") == method]
 
 
+class _Server(ThreadingHTTPServer):
+    request_queue_size = 64
+    """Of fifty at once the usual five would be let in, and the others knock again seconds later."""
+
+
 @contextmanager
 def serving(**how: Any) -> Generator[Served]:
     served = Served(**how)
     handler = type("Bound", (_Handler,), {"served": served})
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+    with _Server(("127.0.0.1", 0), handler) as server:
         served.url = f"http://127.0.0.1:{server.server_address[1]}/mcp"
         threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
         try:

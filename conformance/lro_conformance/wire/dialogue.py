@@ -120,7 +120,8 @@ class Dialogue:
     def ask(self, method: str, params: Mapping[str, Any] | None) -> Pending:
         """A new request. Raises `ValueError` when *params* hold NaN or an infinity."""
         line = jsonrpc.request(self._next_id, method, params)
-        before = (self.messages, self.garbage, self.transcript.counts.total())
+        # What comes before the first request is looked at with it: a greeting may come sooner than that.
+        before = (self.messages, self.garbage, self.transcript.counts.total()) if self._next_id > 1 else (0, 0, 0)
         pending = Pending(self._next_id, method, line, time.time(), time.monotonic(), *before)
         self.pending[pending.id] = pending
         self._next_id += 1
