@@ -15,7 +15,6 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import seed as seeded_with
 from hypothesis.configuration import set_hypothesis_home_dir, storage_directory
 from hypothesis.errors import Unsatisfiable
-from hypothesis.internal.entropy import deterministic_PRNG
 from hypothesis.strategies import SearchStrategy
 
 Value = TypeVar("Value")
@@ -58,8 +57,6 @@ def on_its_own(folder: Path) -> Generator[None]:
     """
     usual = storage_directory(intent_to_write=False).home_directory
     set_hypothesis_home_dir(folder)
-    with deterministic_PRNG():
-        pass  # the first time it collects garbage: little now, much among all that a run finds
     inside: Any = providers
     before: dict[str, object] = {}
     with suppress(AttributeError, TypeError):

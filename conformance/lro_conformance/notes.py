@@ -51,8 +51,8 @@ def notes(evidence: Mapping[str, Any], trouble: str | None) -> tuple[str, ...]:
         if isinstance(survey, Survey) and edges.reason is None:
             found += [
                 f"the exact threshold of {n} was not tested: its results tell no E of three tokens or more"
-                for n in survey.operations
-                if n not in edges.edges and survey.offloads(n)
+                for n in survey.effective
+                if n not in edges.edges
             ]
     overall = evidence.get(OVERALL)
     if isinstance(overall, Overall):

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 Value = TypeVar("Value")
 Seen = TypeVar("Seen")
 
-
 EXAMPLES = 12
 """How many examples a property is tried with."""
 
@@ -145,8 +144,6 @@ class Live:
         that does not come again is noted, not held against a server.
         *share* is how many of the usual number of examples are tried.
         """
-        from hypothesis.errors import FlakyFailure
-
         before = see.examined
 
         def one(value: Value) -> Miss | bool:
@@ -156,7 +153,7 @@ class Live:
 
         try:
             missed = self._explore(strategy, one, share)
-        except FlakyFailure:
+        except _NotAgain:
             see.examined = before
             see.unseen(_GONE)
             return
@@ -168,7 +165,7 @@ class Live:
     def _explore(
         self, strategy: SearchStrategy[Value], examine: Callable[[Value], Miss | bool], share: float
     ) -> Miss | None:
-        """The smallest miss that was found. Raises `FlakyFailure` for one that does not come again."""
+        """The smallest miss that was found. Raises `_NotAgain` for one that does not come again."""
         from hypothesis.errors import FlakyFailure
 
         from lro_conformance.examples import on_its_own, search
@@ -200,10 +197,16 @@ class Live:
                 self.lab.forget()
                 again = examine(missed[0][0])
                 if not isinstance(again, Miss):
-                    raise FlakyFailure(_GONE, [AssertionError(missed[0][1].observed)]) from None
+                    raise _NotAgain from None
+        except FlakyFailure:
+            raise _NotAgain from None
         finally:
             self.left_s -= time.monotonic() - begun
         return missed[-1][1] if missed else None
+
+
+class _NotAgain(Exception):
+    """A miss did not come again."""
 
 
 class _Enough(BaseException):

@@ -13,6 +13,9 @@ _MARK = b"\xef\xbb\xbf"
 class TooLargeError(ValueError):
     """An event has more bytes than it may have."""
 
+    def __init__(self, most: int) -> None:
+        super().__init__(f"an event of the server's is larger than {most} bytes")
+
 
 @dataclass(slots=True)
 class Event:
@@ -35,7 +38,7 @@ def events(chunks: Iterable[bytes], most: int) -> Iterator[Event]:
             continue
         _note(event, line)
         if event.data is not None and len(event.data) > most:
-            raise TooLargeError(f"an event of the server's is larger than {most} bytes")
+            raise TooLargeError(most)
 
 
 def _lines(chunks: Iterable[bytes], most: int) -> Iterator[bytearray]:
@@ -54,7 +57,7 @@ def _lines(chunks: Iterable[bytes], most: int) -> Iterator[bytearray]:
             del line  # or it would stay in memory until the next one is complete
         looked = len(pending)
         if looked > most:
-            raise TooLargeError(f"an event of the server's is larger than {most} bytes")
+            raise TooLargeError(most)
 
 
 def _note(event: Event, line: bytearray) -> None:
