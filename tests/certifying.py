@@ -1,7 +1,8 @@
 """Certifying the servers of tests/faults and tests/sound: a job in, what was found of it out.
 
 Jobs run in processes of their own, as many at a time as there are cores (fixture ``certified`` of conftest.py), and the
-benchmark does the same; so all that goes in or out can be pickled.
+benchmark does the same; so all that goes in or out can be pickled. Where test processes run side by side already, each
+does its own jobs, one after the other.
 """
 
 from __future__ import annotations

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Callable, Iterator
+from functools import cache
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.certifying import Job, Outcome, side_by_side
+from tests.certifying import certified as certify_job
 from tests.registry import Installed
 
 # A shell starts what runs in the background with these ignored; servers and suites under test must not inherit that.
@@ -37,8 +39,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 @pytest.fixture(scope="session")
-def certified(request: pytest.FixtureRequest) -> Iterator[Callable[[Job], Outcome]]:
+def certified(request: pytest.FixtureRequest, worker_id: str) -> Iterator[Callable[[Job], Outcome]]:
     """What the certification of a job found; the jobs of the tests that come next are under way meanwhile."""
+    if worker_id != "master":
+        # what comes next here may be another process's: it would be done twice, and by more processes than cores
+        yield cache(certify_job)
+        return
     with side_by_side(job for item in request.session.items for job in _jobs(item)) as outcome:
         yield outcome
 
