@@ -28,6 +28,8 @@ _SURROGATES = re.compile(
     rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|[^u]|u)"
 )
 
+_spell = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
 Answer = dict[str, Any]
 
 
@@ -52,7 +54,9 @@ def main() -> None:
         if job["bytes"] is not None:
             data = _read(jobs, job["bytes"])
         _limit_cpu(job["timeout_s"])
+        before = _cpu()
         answer, stdout = _run(job, data)
+        answer["cpu_s"] = _cpu() - before
         answer["bytes"] = len(stdout)
         answers.write(json.dumps(answer).encode() + b"\n" + stdout)
         answers.flush()
@@ -75,9 +79,14 @@ def _read(stream: BinaryIO, size: int) -> bytes:
     return data
 
 
+def _cpu(*of: int) -> float:
+    """The processor time that this process and those it has started took so far, in seconds; or *of* some of them."""
+    used = [resource.getrusage(who) for who in of or (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(u.ru_utime + u.ru_stime for u in used)
+
+
 def _limit_cpu(seconds: float) -> None:
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    soft = int(used.ru_utime + used.ru_stime + seconds) + 2
+    soft = int(_cpu(resource.RUSAGE_SELF) + seconds) + 2
     with contextlib.suppress(ValueError, OSError):
         resource.setrlimit(resource.RLIMIT_CPU, (soft, resource.getrlimit(resource.RLIMIT_CPU)[1]))
 
@@ -263,10 +272,7 @@ def _texts(text: str) -> Iterator[str]:
 
 
 def _spelled(value: object, call: dict[str, Any]) -> bytes:
-    if call["raw"] and isinstance(value, str):
-        spelled = value
-    else:
-        spelled = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    spelled = value if call["raw"] and isinstance(value, str) else _spell(value)
     return (spelled if call["join"] else f"{spelled}\n").encode("utf-8", "replace")
 
 

@@ -139,10 +139,28 @@ def test_an_endless_program_is_ended_and_the_next_one_runs(program: str):
 
 @needs_binary
 def test_an_endless_binary_is_ended_and_the_next_one_runs():
-    with JqRunner(BINARY, timeout_s=0.5) as runner:
+    with JqRunner(BINARY, timeout_s=1) as runner:
         output = runner.run(piped("def f: f; f", "-n"), DATA)
         assert (output.timed_out, output.problem) == (True, "timed out")
         assert lines(runner.run(piped(".a"), DATA)) == ["1", "2", "null"]
+
+
+def test_a_program_that_was_left_to_wait_is_tried_once_more(tmp_path: Path):
+    binary = tmp_path / "jq"
+    binary.write_text(
+        f"""#!/bin/sh
+case "$*" in
+*--version*) echo jq-1.7; exit ;;
+*endless*) while :; do :; done ;;
+esac
+if mkdir {tmp_path}/waited; then exec sleep 60; fi
+echo 1
+"""
+    )
+    binary.chmod(0o755)
+    with JqRunner(str(binary), timeout_s=1) as runner:
+        assert runner.run(piped('"endless"'), DATA).timed_out  # uses up the patience with the first
+        assert lines(runner.run(piped(".a"), DATA)) == ["1"]
 
 
 def test_endless_output_is_cut(binary: str | None):

@@ -82,9 +82,11 @@ class Try:
     command: Command
     literal: str | None
     """What it was made to look for, in place of its own placeholder."""
+    ran: Pipeline
+    """The command, made to look for that."""
     output: JqRun
     """What jq gave."""
-    edition: str = DEFAULT_EDITION
+    edition: str
     """The edition whose recipe has this number, at the detail level of the file."""
     header_left_out: bool = False
     """Whether a wrong output is the same over the records alone, though the command does not skip just one line."""
@@ -241,10 +243,15 @@ def attempt(
     for command in (*own, *(c for c in commands if c not in own)):
         if command.pipeline is None:
             continue
-        found = list(_runs(runner, edition, role, command, command.pipeline))
-        if all(right(t) for t in found) and (may is None or command in own or may(command)):
-            return found
-        first = first or (found if command in own else [])
+        found: list[Try] = []
+        for one in _runs(runner, edition, role, command, command.pipeline):
+            if not right(one) and command not in own:
+                break  # one wrong answer is enough where another would have been the one to give it
+            found.append(one if right(one) else _beside(runner, one))
+        else:
+            if all(right(t) for t in found) and (may is None or command in own or may(command)):
+                return found
+            first = first or (found if command in own else [])
     return first
 
 
@@ -265,35 +272,22 @@ def right(one: Try) -> bool:
 
 def again(runner: JqRunner, tries: Sequence[Try]) -> list[Try]:
     """The same runs by another jq."""
-    found: list[Try] = []
-    for one in tries:
-        pipeline, call = one.command.pipeline, one.command.call
-        if pipeline is None or call.file is None:
-            continue
-        changed = _made_to_look(pipeline, one.edition, one.standard, call, one.literal)
-        found.append(replace(one, output=runner.run(changed or pipeline, call.file.data)))
-    return found
+    return [replace(t, output=runner.run(t.ran, file.data)) for t in tries if (file := t.command.call.file) is not None]
 
 
 def _runs(runner: JqRunner, edition: str, role: StandardRecipe, command: Command, pipeline: Pipeline) -> Iterator[Try]:
     call = command.call
+    spelled: _Options = {"edition": edition, "detail": level_in(edition, call)}
+    data = call.file.data if call.file is not None else b""
     for literal in literals(role.effect, call.filed):
-        changed = _made_to_look(pipeline, edition, role, call, literal)
-        if changed is None:
-            changed, literal = pipeline, None
-        data = call.file.data if call.file is not None else b""
-        one = Try(role.number, command, literal, runner.run(changed, data), edition)
-        alone = None if right(one) else of_the_records_alone(changed)
-        if alone is not None:
-            one = replace(one, header_left_out=same_output(one.output, runner.run(alone, data)))
-        yield one
+        changed = None if literal is None else probe(pipeline, role.number, literal, header=call.header, **spelled)
+        ran, sought = (pipeline, None) if changed is None else (changed, literal)
+        yield Try(role.number, command, sought, ran, runner.run(ran, data), edition)
 
 
-def _made_to_look(
-    pipeline: Pipeline, edition: str, role: StandardRecipe, call: Call, literal: str | None
-) -> Pipeline | None:
-    """The pipeline with another literal; None where it has none that could be another."""
-    if literal is None:
-        return pipeline
-    detail = level_in(edition, call)
-    return probe(pipeline, role.number, literal, header=call.header, edition=edition, detail=detail)
+def _beside(runner: JqRunner, wrong: Try) -> Try:
+    """A wrong run, beside one over the records alone."""
+    alone, file = of_the_records_alone(wrong.ran), wrong.command.call.file
+    if alone is None or file is None:
+        return wrong
+    return replace(wrong, header_left_out=same_output(wrong.output, runner.run(alone, file.data)))
