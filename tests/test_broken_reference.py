@@ -26,7 +26,7 @@ seed: {{tool: store_memory, arguments: {{memory: "$memory"}}}}
 cleanup: {{tool: run_custodial_task, arguments: {{task: offload_cleanup}}}}
 events: notifications
 """
-ALWAYS = ("offloads_at_the_threshold", "recipe_4_sorts_upwards")
+ALWAYS = ("offloads_at_the_threshold",)
 """What every run of the tests tries; each takes half a minute."""
 
 

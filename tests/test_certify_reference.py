@@ -24,7 +24,7 @@ from wire_helpers import eventually
 
 from lro_spec.schemas import json_schema
 
-pytestmark = pytest.mark.timeout(400)
+pytestmark = [pytest.mark.timeout(400), pytest.mark.xdist_group("certify_reference")]
 
 SCRIPT = Path(sys.executable).with_name("lro")
 LRO = [str(SCRIPT)] if SCRIPT.exists() else [sys.executable, "-P", "-m", "lro_conformance"]
@@ -144,7 +144,8 @@ def without_programs(tmp_path_factory: pytest.TempPathFactory) -> Finished:
     return certified(Place(root, str(root / "no-programs")))
 
 
-@pytest.fixture(params=["among_traps", "without_programs"])
+# .ci/run certifies from the wheel without programs, so that this need not be done twice each time.
+@pytest.fixture(params=["among_traps", pytest.param("without_programs", marks=pytest.mark.long)])
 def finished(request: pytest.FixtureRequest) -> Finished:
     return request.getfixturevalue(request.param)
 
@@ -183,6 +184,7 @@ def test_no_file_and_no_process_is_left(finished: Finished):
     assert finished.place.processes() == []
 
 
+@pytest.mark.long
 def test_verdicts_are_the_same_again(among_traps: Finished, without_programs: Finished):
     assert len(among_traps.verdicts) > 100
     assert among_traps.verdicts == without_programs.verdicts

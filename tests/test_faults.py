@@ -15,7 +15,7 @@ from lro_spec.requirements import EXTENSIONS, requirement
 from tests.certifying import Job, Outcome
 from tests.faults.catalogue import Fault, faults
 
-ENOUGH, OF_EXTENSIONS = 3, 1
+ENOUGH, OF_EXTENSIONS = 2, 1
 """How many faults of each requirement, and of those of an extension, are tried each time: each takes half a second."""
 DEAR = {"extraction": ("LRO-EXTRACT-02", "LRO-EXTRACT-05", "LRO-EXTRACT-08")}
 """Of extensions whose faults take seconds: the requirements of which one is tried each time."""

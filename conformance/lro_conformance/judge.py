@@ -1,8 +1,9 @@
 """What a check is, how it counts its subjects, and how a verdict comes of it.
 
 A check is a plain function in ``checks/``, bound to exactly one requirement by `check`. Its parameters name the
-evidence it reads (see ``trials/``); ``text`` is the edition that it judges by; the parameter ``see`` is the `Subjects`
-through which it examines and expects. It passes only when it examined something that could have failed it.
+evidence it reads (see ``trials/``), and what may be None it does without where it could not be had; ``text`` is the
+edition that it judges by; the parameter ``see`` is the `Subjects` through which it examines and expects. It passes only
+when it examined something that could have failed it.
 """
 
 from __future__ import annotations
@@ -43,6 +44,8 @@ class Check:
     """Its docstring: what a reader of the report sees as expected."""
     by_text: bool = False
     """Whether it asks for the edition."""
+    spares: tuple[str, ...] = ()
+    """Of what it reads, what it can do without."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,8 +131,10 @@ def check(requirement_id: str) -> Callable[[Function], Function]:
         known = _REGISTRY.get(name)
         if known is not None and known.function.__code__.co_filename != function.__code__.co_filename:
             raise ValueError(f"two checks are named {name}")
-        needs = tuple(p for p in inspect.signature(function).parameters if p not in ("see", TEXT))
-        made = Check(name, requirement_id, function, needs, doc, TEXT in inspect.signature(function).parameters)
+        parameters = inspect.signature(function).parameters
+        needs = tuple(p for p in parameters if p not in ("see", TEXT))
+        spares = tuple(n for n in needs if str(parameters[n].annotation).endswith("| None"))
+        made = Check(name, requirement_id, function, needs, doc, TEXT in parameters, spares)
         _REGISTRY[name] = made
         function.lro_check = made  # type: ignore[attr-defined]
         return function
@@ -177,8 +182,8 @@ def _worded(doc: str, edition: str) -> str:
 
 
 def _judged(one: Check, have: Mapping[str, Any], edition: str) -> CheckResult:
-    for name in one.needs:
-        problem = have[name]
+    had = {n: None if n in one.spares and isinstance(have[n], BaseException) else have[n] for n in one.needs}
+    for name, problem in had.items():
         if isinstance(problem, NotObserved):
             return _result(one, Verdict.NOT_OBSERVED, 0, str(problem))
         if isinstance(problem, NotApplicable):
@@ -188,7 +193,7 @@ def _judged(one: Check, have: Mapping[str, Any], edition: str) -> CheckResult:
     see = Subjects()
     try:
         told = {TEXT: edition_named(edition)} if one.by_text else {}
-        one.function(**{name: have[name] for name in one.needs}, **told, see=see)
+        one.function(**had, **told, see=see)
     except NotApplicable as other:
         see.not_applicable(str(other))
     except NotObserved as nothing:

@@ -165,18 +165,25 @@ def _drain(waiting: Waiting) -> None:
         quiet_since = time.monotonic()
         while answers.is_alive() and time.monotonic() < until and _is_heard():
             answers.join(0.02)
-            # What a server that has ended wrote may still wait in the pipe, or for a client that reads slowly; but the
-            # pipe itself may be held open by what it started.
-            if relay.busy or select.select([upstream.stdout], [], [], 0)[0]:
+            if _on_its_way(relay, upstream):
                 quiet_since = time.monotonic()
             patience_s = _ANSWERS_S if relay.owes and upstream.ended() is None else _LAST_BYTES_S
             if time.monotonic() - quiet_since > patience_s:
                 break
         if relay.owes:
-            why = f"the server {upstream.name} has not answered within {_ANSWERS_S} s after the client had left"
+            late = f"has not answered within {_ANSWERS_S} s after the client had left"
+            why = f"the server {upstream.name} {late if upstream.ended() is None else upstream.ending()}"
             last_words = threading.Thread(target=relay.gone, args=(why,), daemon=True)
             last_words.start()
             last_words.join(_LAST_BYTES_S)  # the client may not read
+
+
+def _on_its_way(relay: Relay, upstream: Behind) -> bool:
+    """Whether something that a server wrote waits in its pipe still, or for a client that reads slowly.
+
+    That its pipe is open says nothing of a server that has ended: what it started may hold it.
+    """
+    return relay.busy or bool(select.select([upstream.stdout], [], [], 0)[0])
 
 
 def _is_heard() -> bool:
@@ -220,9 +227,10 @@ def _keep_house(
             next_cleanup = time.monotonic() + settings.cleanup_interval_seconds
             clean()
         relay.expire(upstream.stdin)
-        if upstream.ended() is not None and len(requests):  # its output may be held open by what it started
+        if upstream.ended() is not None and len(requests) and not _on_its_way(relay, upstream):
             over.wait(_LAST_BYTES_S)
-            relay.gone(f"the server {upstream.name} {upstream.ending()}")
+            if not _on_its_way(relay, upstream):
+                relay.gone(f"the server {upstream.name} {upstream.ending()}")
         if over.wait(1):
             return
 
