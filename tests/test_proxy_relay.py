@@ -78,6 +78,15 @@ def test_an_id_that_is_none_ends_nothing(client: Client, id: object) -> None:
     assert client.result("say", result=SMALL)
 
 
+@pytest.mark.parametrize("id", [10**30, 1.5, -(2**70)])
+def test_an_answer_whose_id_could_not_be_written_again_passes_as_it_is(client: Client, id: float) -> None:
+    params = {"name": "say", "arguments": {"result": text_result("z" * 5000)}}
+    client.send({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params})
+    message = json.loads(client.line())
+    assert (type(message["id"]), message["id"]) == (type(id), id)
+    assert message["result"]["content"][0]["text"] == "z" * 5000
+
+
 def test_large_text_is_in_a_file_and_nowhere_else(client: Client, folder: Path) -> None:
     text = "".join(f'line {n} with \\ and "\r\n' for n in range(400))
     result = client.result(

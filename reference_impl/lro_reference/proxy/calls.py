@@ -8,7 +8,8 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-Id = int | float | str
+Id = int | str
+"""What a request is known by. A number that is read as neither (1.5, 10**30) could not be written as it came."""
 
 
 @dataclass(slots=True)

@@ -117,15 +117,16 @@ class Relay:
             if not isinstance(message, dict):
                 continue
             said = cast("Message", message)
-            if self._own is not None and message is whole and self._own.take(said, lambda: line):
+            id, params = said.get("id"), members(said.get("params"))
+            possible = id is None or isinstance(id, Id)
+            if possible and self._own is not None and message is whole and self._own.take(said, lambda: line):
                 return None
             if "method" not in said:
                 continue
-            params = members(said.get("params"))
-            if isinstance(said.get("id"), Id):
+            if not possible:
+                self._unread = True  # the server has its own answer to that, too
+            elif id is not None:
                 self._requests.expect(_request(said, params))
-            elif said.get("id") is not None:
-                self._unread = True  # no request may have such an id
             elif said["method"] == "notifications/cancelled":
                 self._requests.cancel(params.get("requestId"))
         if isinstance(whole, dict) and cast("Message", whole).get("method") == "initialize":
