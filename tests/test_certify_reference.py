@@ -24,7 +24,7 @@ from wire_helpers import eventually
 
 from lro_spec.schemas import json_schema
 
-pytestmark = [pytest.mark.timeout(400), pytest.mark.xdist_group("certify_reference")]
+pytestmark = pytest.mark.timeout(400)
 
 SCRIPT = Path(sys.executable).with_name("lro")
 LRO = [str(SCRIPT)] if SCRIPT.exists() else [sys.executable, "-P", "-m", "lro_conformance"]

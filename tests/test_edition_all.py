@@ -17,7 +17,6 @@ FAILED = {
     "lro-paper": {"LRO-THR-01", "LRO-NAME-02"},
 }
 """What a server of the default edition misses by the others, and nothing else."""
-pytestmark = pytest.mark.xdist_group("edition_all")
 
 
 def failed(path: Path) -> tuple[str, set[str]]:

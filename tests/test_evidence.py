@@ -33,7 +33,6 @@ from lro_spec.messages import find_descriptor
 from tests.servers.variants import profile_text
 
 FAULT = "offloads_at_equal_threshold"
-pytestmark = pytest.mark.xdist_group("evidence")
 
 
 def _certified(

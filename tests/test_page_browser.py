@@ -26,7 +26,6 @@ MADE = {
     "equal": lambda: read_report(Path(__file__).parent / "data" / "reports" / "equal.json"),
 }
 PHONE = {"viewport": {"width": 360, "height": 700}, "has_touch": True, "is_mobile": True}
-pytestmark = pytest.mark.xdist_group("page_browser")
 
 
 @pytest.fixture(scope="module")

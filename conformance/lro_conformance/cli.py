@@ -8,6 +8,7 @@ wrong, 3 no verdict.
 from __future__ import annotations
 
 import errno
+import gc
 import os
 import re
 import sys
@@ -48,6 +49,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         lro.main(arguments, prog_name="lro")  # answers the shell, and exits
     _open_streams()
     tolerate(sys.stdout)
+    usual = gc.get_threshold()
     try:
         with lro.make_context("lro", arguments) as context:
             code = cast("int | None", lro.invoke(context))
@@ -70,6 +72,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         return NO_VERDICT
     except Exception as problem:
         return _defect(problem, arguments)
+    finally:  # a command may have set it for itself, and this process may be somebody's tests
+        gc.set_threshold(*usual)
+        gc.unfreeze()
     return code or 0
 
 
@@ -296,8 +301,6 @@ def _run(
     profile: Profile, seed: int | None, jobs: int | None, evidence: Path | None, view: View, *, every: bool
 ) -> tuple[tuple[Report, ...], str | None]:
     """The report, or one of each edition, and what kept evidence from being complete."""
-    import gc
-
     from lro_conformance.engine import certify as run
     from lro_conformance.evidence.layout import EvidenceError
     from lro_conformance.profile import ProfileError

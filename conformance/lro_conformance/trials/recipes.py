@@ -69,6 +69,11 @@ class Command(OfACall):
         """Whether it may be right, and is only more than is interpreted."""
         return isinstance(self._parsed, NotInterpretedError)
 
+    @property
+    def data(self) -> bytes:
+        """The file that it reads."""
+        return self.call.file.data if self.call.file is not None else b""
+
     def evidence(self) -> str:
         """What to paste."""
         return f"recipe #{self.index + 1}: {self.text}\n{self.call.evidence()}"
@@ -82,11 +87,9 @@ class Try:
     command: Command
     literal: str | None
     """What it was made to look for, in place of its own placeholder."""
-    ran: Pipeline
-    """The command, made to look for that."""
     output: JqRun
     """What jq gave."""
-    edition: str
+    edition: str = DEFAULT_EDITION
     """The edition whose recipe has this number, at the detail level of the file."""
     header_left_out: bool = False
     """Whether a wrong output is the same over the records alone, though the command does not skip just one line."""
@@ -96,12 +99,23 @@ class Try:
         """That recipe."""
         return standard(self.number, self.edition, level_in(self.edition, self.command.call))
 
+    @property
+    def ran(self) -> Pipeline | None:
+        """The command, made to look for that."""
+        pipeline, call = self.command.pipeline, self.command.call
+        if pipeline is None or self.literal is None:
+            return pipeline
+        return probe(pipeline, self.number, self.literal, header=call.header, **self._options)
+
     @cached_property
     def agreement(self) -> Agreement:
         """How that compares with what the recipe means, evaluated without jq."""
         call = self.command.call
-        options: _Options = {"edition": self.edition, "detail": level_in(self.edition, call)}
-        return agrees(self.number, self.output, call.filed, self.literal, header=call.header, **options)
+        return agrees(self.number, self.output, call.filed, self.literal, header=call.header, **self._options)
+
+    @property
+    def _options(self) -> _Options:
+        return {"edition": self.edition, "detail": level_in(self.edition, self.command.call)}
 
     def evidence(self) -> str:
         """What to paste."""
@@ -272,22 +286,21 @@ def right(one: Try) -> bool:
 
 def again(runner: JqRunner, tries: Sequence[Try]) -> list[Try]:
     """The same runs by another jq."""
-    return [replace(t, output=runner.run(t.ran, file.data)) for t in tries if (file := t.command.call.file) is not None]
+    return [replace(t, output=runner.run(t.ran, t.command.data)) for t in tries if t.ran is not None]
 
 
 def _runs(runner: JqRunner, edition: str, role: StandardRecipe, command: Command, pipeline: Pipeline) -> Iterator[Try]:
     call = command.call
     spelled: _Options = {"edition": edition, "detail": level_in(edition, call)}
-    data = call.file.data if call.file is not None else b""
     for literal in literals(role.effect, call.filed):
         changed = None if literal is None else probe(pipeline, role.number, literal, header=call.header, **spelled)
-        ran, sought = (pipeline, None) if changed is None else (changed, literal)
-        yield Try(role.number, command, sought, ran, runner.run(ran, data), edition)
+        output = runner.run(changed or pipeline, command.data)
+        yield Try(role.number, command, None if changed is None else literal, output, edition)
 
 
 def _beside(runner: JqRunner, wrong: Try) -> Try:
     """A wrong run, beside one over the records alone."""
-    alone, file = of_the_records_alone(wrong.ran), wrong.command.call.file
-    if alone is None or file is None:
+    alone = None if wrong.ran is None else of_the_records_alone(wrong.ran)
+    if alone is None:
         return wrong
-    return replace(wrong, header_left_out=same_output(wrong.output, runner.run(alone, file.data)))
+    return replace(wrong, header_left_out=same_output(wrong.output, runner.run(alone, wrong.command.data)))
