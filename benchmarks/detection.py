@@ -39,6 +39,9 @@ conformant in an unusual way. `python benchmarks/detection.py` makes it anew.
 A fault is *caught* when the requirement that it breaks fails (or warns, where it is a SHOULD) and *blamed exactly* when
 no other does, but for those that it cannot help breaking too. The *level* is right when the highest level proved is the
 one that the fault leaves standing.
+
+Checks that only another edition knows, or that compare the two protocols of a server which speaks both, have their broken
+and sound servers in `tests/editions`; two of the latter kind stand in the count below, and none of these servers reaches them.
 """
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tests.servers.plain import Record
 
 MOST = 40_000
-SECONDS = 1.0
+SECONDS = 2.5
 SEARCH = """
 import re, sys
 pattern = re.compile(sys.argv[1], int(sys.argv[3]))
