@@ -99,8 +99,9 @@ def large(characters: int) -> dict[str, Large]:
 
 
 def _arrays(number: int) -> dict[str, Large]:
-    rows = {kind: [_record(kind, n) for n in range(number)] for kind in ("array", "object", "both", "only", "jsonl")}
-    both, only = {"items": rows["both"]}, {"items": rows["only"]}
+    kinds = ("array", "object", "both", "brief", "only", "jsonl")
+    rows = {kind: [_record(kind, n) for n in range(number)] for kind in kinds}
+    both, brief, only = ({"items": rows[kind]} for kind in ("both", "brief", "only"))
     around = {"total": number, "items": rows["object"], "cursor": AROUND}
     twice = text_result(json.dumps(both, indent=1), structuredContent=both)
     alone = dumps({"content": [], "structuredContent": only})
@@ -109,6 +110,9 @@ def _arrays(number: int) -> dict[str, Large]:
         "an object around an array": _of(rows["object"], text_result(dumps(around)), lines=[AROUND]),
         "text and structured content": _of(rows["both"], twice, typed=True),
         "structured content alone": _of(rows["only"], alone, typed=True),
+        "a short text beside structured content": _of(
+            rows["brief"], text_result(f"{number} rows.", structuredContent=brief), typed=True
+        ),
         "JSON Lines": _of(rows["jsonl"], text_result("".join(dumps(r) + "\n" for r in rows["jsonl"]))),
     }
 

@@ -84,6 +84,14 @@ class offloads_text_only(Proxy):
         return len(self.text(result))
 
 
+@broken("03", says="a short text beside structured content")
+class weighs_the_text_where_there_is_one(Proxy):
+    """A line of text carries large structured content past the threshold."""
+
+    def size(self, result: Record) -> int:
+        return len(self.text(result)) or super().size(result)
+
+
 @broken("03", says="tokens at least")
 class offloads_at_twice_the_threshold(Proxy):
     """What is up to twice too large floods the context."""
