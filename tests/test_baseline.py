@@ -107,7 +107,7 @@ class TestShown:
         assert failure.attrib["message"] == "stale: accepted fail until 2026-11-21: issue 123"
 
     def test_in_code_scanning(self):
-        (result,) = json.loads(to_sarif(self.accepted))["runs"][0]["results"]
+        (result,) = json.loads(to_sarif(self.accepted, "lro.yaml"))["runs"][0]["results"]
         assert result["suppressions"] == [
             {"kind": "external", "status": "accepted", "justification": "until 2026-11-21: issue 123"}
         ]

@@ -108,6 +108,13 @@ class TestCertify:
         server = engine.calls[0].profile.server
         assert (tuple(server.command), server.timeout_s) == (("mine", "-x"), 7)
 
+    def test_code_scanning_is_led_to_the_profile_that_was_named(self, engine: Engine, here: Path):
+        engine.outcome = mixed()
+        (here / "ci").mkdir()
+        (here / "ci" / "my server.yaml").write_text("server:\n  command: [from-profile]\n")
+        assert main(["certify", "--profile", "ci/my server.yaml", "--sarif", "r.sarif"]) == 1
+        assert set(re.findall(r'"uri": "(.*)"', (here / "r.sarif").read_text())) == {"ci/my%20server.yaml"}
+
     @pytest.mark.parametrize(
         ("outcome", "code"),
         [

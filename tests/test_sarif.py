@@ -84,11 +84,11 @@ def test_a_result_keeps_its_fingerprint_when_its_line_moves():
 
 @pytest.mark.parametrize("made", [mixed(), hostile(), report(failure="exit code 1"), read_report(EQUAL)])
 def test_a_report_satisfies_the_official_schema(made: Report):
-    assert_sarif(json.loads(to_sarif(made)))
+    assert_sarif(json.loads(to_sarif(made, "lro.yaml")))
 
 
 def test_a_report_tells_what_was_not_met_and_nothing_else():
-    run = json.loads(to_sarif(mixed()))["runs"][0]
+    run = json.loads(to_sarif(mixed(), "ci/server.yaml"))["runs"][0]
     told = {(r["ruleId"], r["level"]) for r in run["results"]}
     assert told == {
         ("LRO-FILE-06", "error"),
@@ -96,12 +96,14 @@ def test_a_report_tells_what_was_not_met_and_nothing_else():
         ("LRO-GUI-03", "warning"),
         ("LRO-HARD-01", "note"),
     }
-    assert {r["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for r in run["results"]} == {"lro.yaml"}
+    assert {r["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for r in run["results"]} == {
+        "ci/server.yaml"
+    }
     assert run["invocations"] == [{"executionSuccessful": True}]
 
 
 def test_a_report_explains_each_result_by_its_requirement():
-    run = json.loads(to_sarif(read_report(EQUAL)))["runs"][0]
+    run = json.loads(to_sarif(read_report(EQUAL), "lro.yaml"))["runs"][0]
     (result,), (rule,) = run["results"], run["tool"]["driver"]["rules"]
     assert rule["id"] == result["ruleId"] == "LRO-THR-07"
     assert "Compare with `>`, not `>=`" in rule["help"]["text"]
@@ -115,12 +117,12 @@ def test_a_report_explains_each_result_by_its_requirement():
 def test_a_result_of_a_report_is_the_same_in_the_next_run():
     def prints(observed: str) -> object:
         made = report(judged("LRO-FILE-06", Verdict.FAIL, observed=observed))
-        return json.loads(to_sarif(made))["runs"][0]["results"][0]["partialFingerprints"]
+        return json.loads(to_sarif(made, "lro.yaml"))["runs"][0]["results"][0]["partialFingerprints"]
 
     assert prints("count 199") == prints("count 198")
 
 
 def test_a_run_without_a_verdict_says_why():
-    run = json.loads(to_sarif(report(failure="exit code 1\nno database")))["runs"][0]
+    run = json.loads(to_sarif(report(failure="exit code 1\nno database"), "lro.yaml"))["runs"][0]
     assert run["invocations"] == [{"executionSuccessful": False}]
     assert run["results"][0]["message"]["text"] == "exit code 1\nno database"

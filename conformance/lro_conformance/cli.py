@@ -23,6 +23,7 @@ from lro_conformance.compare_command import compare
 from lro_conformance.init_command import init
 from lro_conformance.judge_command import judge
 from lro_conformance.misuse import MISUSE, Misuse
+from lro_conformance.report.outputs import PROFILE_NAME
 from lro_conformance.report.text import tolerate
 from lro_conformance.showing import EDITION_HELP, EVERY, Showing, known_edition, showing_options
 from lro_conformance.validate_command import validate
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from lro_conformance.report.terminal import View
 
 NO_VERDICT, INTERRUPTED, BROKEN_PIPE = 3, 130, 141
-PROFILE_NAME = "lro.yaml"
 _CANNOT_WRITE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 _PASS_ON = {"allow_interspersed_args": False}  # from the first word that is no option on, everything is the server's
 
@@ -161,7 +161,7 @@ def certify(
         lost.extend([problem] if problem is not None else [])
         return reports
 
-    return showing.show(make, lambda: next(iter(lost), None))
+    return showing.of(profile_path).show(make, lambda: next(iter(lost), None))
 
 
 lro.add_command(init)

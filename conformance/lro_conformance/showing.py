@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import wraps
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -39,6 +40,10 @@ class Showing:
         if self.verbose and self.quiet:
             raise Misuse("-v and -q exclude each other")
         self.outputs.check()
+
+    def of(self, profile: Path | None) -> Showing:
+        """The same, of the server that this profile is of; with None that is the working directory's."""
+        return self if profile is None else replace(self, outputs=replace(self.outputs, profile=str(profile)))
 
     def show(self, make: Callable[[View], Sequence[Report]], problem: Callable[[], str | None] = lambda: None) -> int:
         """Have reports made before the view's eyes, write them, show them, and give the exit code.

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from lro_conformance.report.model import Report
 
 STDOUT = "-"
+PROFILE_NAME = "lro.yaml"
+"""The profile of a working directory."""
 Result = TypeVar("Result")
 
 
@@ -39,8 +41,8 @@ class Form:
     renderers: tuple[tuple[str, str], ...]
     """What the name of the file ends with, and ``module:function`` below this package, which makes the whole text.
     Where several are given, the name must end with one of them; standard output gets the first."""
-    about: bool = False
-    """Whether it is about artifacts: then the function takes them after the report."""
+    takes: str = ""
+    """What of `Outputs` the function takes after the report; empty where it needs nothing more."""
 
     def renderer(self, target: str) -> Callable[..., str]:
         """What makes the text for a file of this name. Raises `Misuse` when the name does not tell."""
@@ -59,7 +61,7 @@ FORMS = (
     Form("junit", "JUnit XML, for the test views of CI.", (("", "junit:to_junit"),)),
     Form("html", "A page for people: one file, no network.", (("", "page:to_html"),)),
     Form("markdown", "Markdown, for a step summary or a comment.", (("", "markdown:to_markdown"),)),
-    Form("sarif", "SARIF 2.1.0, for code scanning.", (("", "scanning:to_sarif"),)),
+    Form("sarif", "SARIF 2.1.0, for code scanning.", (("", "scanning:to_sarif"),), takes="profile"),
     Form(
         "badge",
         "A badge: F.svg, or F.json for shields.io; may be given twice.",
@@ -69,7 +71,7 @@ FORMS = (
         "attestation",
         "An in-toto test-result statement about --subject, to be signed.",
         (("", "attestation:to_attestation"),),
-        about=True,
+        takes="subjects",
     ),
 )
 
@@ -97,6 +99,8 @@ class Outputs:
     """The artifacts that an attestation is about, as they were before the run."""
     baseline: tuple[Entry, ...] = ()
     """What is accepted for a while."""
+    profile: str = PROFILE_NAME
+    """The file that the server's profile is in, or would be."""
 
     def final(self, report: Report) -> Report:
         """The report as it is shown, written and decided by: held to the baseline, if there is one."""
@@ -125,7 +129,7 @@ class Outputs:
         """Raises `Misuse` when one of them could not be written, or two would overwrite each other."""
         taken: dict[str | Path, Output] = {}
         for output in self.wanted:
-            if output.form.about and not self.subjects:
+            if output.form.takes == "subjects" and not self.subjects:
                 raise Misuse(f"{output.option} needs --subject: the artifact that is tested, a file or NAME@sha256:HEX")
             output.form.renderer(output.target)
             place = output.target if output.target == STDOUT else real(Path(output.target))
@@ -157,7 +161,7 @@ class Outputs:
     def text(self, output: Output, report: Any) -> str:
         """What is written there."""
         render = output.form.renderer(output.target)
-        return render(report, self.subjects) if output.form.about else render(report)
+        return render(report, getattr(self, output.form.takes)) if output.form.takes else render(report)
 
 
 def output_options(command: Callable[..., Result]) -> Callable[..., Result]:

@@ -10,20 +10,20 @@ from lro_conformance.report.model import Acceptance, Report, RequirementResult
 from lro_conformance.report.text import one_line
 from lro_conformance.verdicts import Verdict
 
-PLACE = "lro.yaml"
-"""Code scanning shows nothing that is in no file. A server's answer is in none, so it is shown at the profile."""
-
 NO_VERDICT = "no-verdict"
 
 LEVELS: Mapping[Verdict, sarif.Level] = {Verdict.FAIL: "error", Verdict.WARN: "warning", Verdict.ERROR: "note"}
 """What is told, and how gravely; an error is the suite's own fault, never the server's."""
 
 
-def to_sarif(report: Report) -> str:
-    """The report as a SARIF log: a result for each check that failed or warned, or for why there is no verdict."""
+def to_sarif(report: Report, profile: str) -> str:
+    """The report as a SARIF log: a result for each check that failed or warned, or for why there is no verdict.
+
+    Code scanning shows nothing that is in no file. A server's answer is in none, so all is shown at the *profile*.
+    """
     rules = {**sarif.requirement_rules(), **{r.requirement.id: _rule(r) for r in report.requirements}}
     made = sarif.log(
-        _results(report),
+        _results(report, profile),
         rules | {NO_VERDICT: sarif.Rule(NO_VERDICT, "The server could not be observed")},
         version=report.suite_version,
         successful=report.failure is None,
@@ -38,17 +38,17 @@ def to_sarif(report: Report) -> str:
     return sarif.text(made)
 
 
-def _results(report: Report) -> Iterator[sarif.Result]:
+def _results(report: Report, profile: str) -> Iterator[sarif.Result]:
     if report.failure is not None:
         message = "\n".join(no_verdict(report))
-        yield sarif.Result(NO_VERDICT, message, path=PLACE, line=1, identity="no verdict")
+        yield sarif.Result(NO_VERDICT, message, path=profile, line=1, identity="no verdict")
     accepted = {a.check: a for a in report.baseline if a.state == "accepted"}
     for result in report.requirements:
         if result.verdict in LEVELS:
-            yield from _of(result, accepted)
+            yield from _of(result, accepted, profile)
 
 
-def _of(result: RequirementResult, accepted: Mapping[str, Acceptance]) -> Iterator[sarif.Result]:
+def _of(result: RequirementResult, accepted: Mapping[str, Acceptance], profile: str) -> Iterator[sarif.Result]:
     detail = detail_of(result)
     for check in detail.checks:
         expected, observed = " ".join(check.expected), " ".join(check.observed)
@@ -56,7 +56,7 @@ def _of(result: RequirementResult, accepted: Mapping[str, Acceptance]) -> Iterat
             detail.id,
             f"{one_line(detail.title)}: expected {expected}; observed {observed}",
             LEVELS[detail.verdict],
-            path=PLACE,
+            path=profile,
             line=1,
             place=check.name,
             properties={"binding": detail.binding, "examined": check.subjects, "evidence": list(check.evidence)},
