@@ -197,7 +197,9 @@ def _broken(line: PhysicalLine, value: object, state: FileState) -> Iterator[Fin
 
 def _again(line: PhysicalLine, record: dict[str, Any], state: FileState) -> Iterator[Finding]:
     if not state.beyond.takes(TWICE, "error", line.number):
-        yield placed(twice(shown(record["id"])), line)
+        first = state.ids.line_of(record["id"])
+        there = "" if first is None else f", as in line {first}"
+        yield placed(twice(f"{shown(record['id'])}{there}"), line)
 
 
 def twice(observed: str, line: int | None = None) -> Finding:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from array import array
 from collections.abc import Collection, Iterator, Sequence
+from itertools import count
 from typing import IO
 
 _SHARES = 256
@@ -14,16 +15,17 @@ _SHARE_ITEMS = 1024
 class SeenIds:
     """Remembers ids by a 64-bit hash. Two different ids of a million collide once in thirty million files.
 
-    The first ids, *limit* of them, are kept in memory: in a set while they are few, then in a table of eight bytes a
-    place, because a set of a million integers is ninety megabytes. What comes after them goes to a temporary file of
-    sixteen bytes an id, in shares that are looked through one by one at the end (`late`).
+    The first ids, *limit* of them, are kept in memory: with their lines while they are few, then in a table of eight
+    bytes a place, because a set of a million integers is ninety megabytes. What comes after them goes to a temporary
+    file of sixteen bytes an id, in shares that are looked through one by one at the end (`late`).
     """
 
     def __init__(self, limit: int = 1_500_000, few: int = 50_000) -> None:
         self.limit = limit
         self.count = 0
         """How many are kept in memory."""
-        self._few: set[int] | None = set()
+        self._few: dict[int, int] | None = {}
+        """Of each hash the line."""
         self._most_few = min(few, limit)
         self._table: array[int] = array("q")
         """A hash is at the place that its last bits name, or behind it, with no empty place (0) between."""
@@ -42,8 +44,8 @@ class SeenIds:
     def add_hashes(self, hashes: Sequence[int], first_line: int) -> bool:
         """Like `add` for the hashes of ids of lines in a row; False, and nothing is added, where one is not new."""
         if self._few is not None:
-            new = set(hashes)
-            if len(new) < len(hashes) or not self._few.isdisjoint(new):
+            new = dict(zip(hashes, count(first_line)))
+            if len(new) < len(hashes) or not self._few.keys().isdisjoint(new):
                 return False
             if self.count + len(new) < self._most_few:
                 self._few |= new
@@ -62,6 +64,10 @@ class SeenIds:
         for place in range(room, len(hashes)):
             self._spilled.add(hashes[place], first_line + place)
         return True
+
+    def line_of(self, id: str) -> int | None:
+        """The line of an id that is not new; None once there are too many to remember that."""
+        return None if self._few is None else self._few.get(hash(id))
 
     def late(self) -> Iterator[int]:
         """The lines of ids that were there before and could not be told at once, in no order."""

@@ -197,7 +197,7 @@ class TestFile:
 
     def test_memory_that_is_there_twice_is_found(self):
         finding = only(found(lines(header(count=3), A, B, A)))
-        assert (finding.rule, finding.line, finding.observed) == ("LRO-FILE-09", 4, '"a"')
+        assert (finding.rule, finding.line, finding.observed) == ("LRO-FILE-09", 4, '"a", as in line 2')
 
     def test_light_record_with_content_is_found(self):
         finding = only(found(lines(header(), A, {"id": "b", "content": "text"})))
@@ -525,6 +525,15 @@ def _value(text: str, pointer: str) -> Any:
 
 
 class TestSeenIds:
+    def test_the_line_of_an_id_is_known_while_they_are_few(self):
+        seen = SeenIds(few=10)
+        assert seen.add_all(["a", "b", "c"], 2) == []
+        assert seen.add_all(["d", "b", "d"], 5) == [1, 2]
+        assert [seen.line_of(id) for id in "abcde"] == [2, 3, 4, 5, None]
+        seen.add_all(list("fghijklmno"), 8)
+        assert not seen.add("b", 18)
+        assert seen.line_of("b") is None
+
     @given(st.lists(st.text(max_size=2)))
     def test_repeats_are_told_from_news(self, ids: list[str]):
         seen, model = SeenIds(), set[str]()
