@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -137,6 +138,23 @@ class TestACheck:
 
         result = judged(function, survey=evidence)
         assert (result.verdict, result.subjects, result.observed) == (verdict, 0, says)
+
+    @pytest.mark.parametrize("absent", [NotObserved("no file"), NotApplicable("no tool")])
+    def test_does_without_what_may_be_none(self, absent: Exception) -> None:
+        def function(survey: object, fallback: object | None, see: Subjects) -> None:
+            see.expect(fallback is not None, expected="a fallback", observed=f"{survey} alone")
+
+        def result(fallback: object) -> tuple[Verdict, str]:
+            known = replace(made(function, MUST, "survey", "fallback"), spares=("fallback",))
+            found = judge(known, {"survey": "a survey", "fallback": fallback})
+            return found.verdict, found.observed
+
+        assert result(absent) == (Verdict.FAIL, "a survey alone")
+        assert result("seen")[0] is Verdict.PASS
+        assert result(OSError("disk"))[0] is Verdict.ERROR
+
+    def test_says_by_its_parameters_what_may_be_none(self) -> None:
+        assert [c.spares for c in checks() if c.name == "fallback.no_failure_is_told_of_a_success"] == [("fallback",)]
 
     def test_is_given_the_evidence_that_it_names(self) -> None:
         def function(survey: int, inline: int, see: Subjects) -> None:

@@ -182,7 +182,8 @@ def _worded(doc: str, edition: str) -> str:
 
 
 def _judged(one: Check, have: Mapping[str, Any], edition: str) -> CheckResult:
-    had = {n: None if n in one.spares and isinstance(have[n], BaseException) else have[n] for n in one.needs}
+    absent = {n for n in one.spares if isinstance(have[n], NotObserved | NotApplicable)}
+    had = {n: None if n in absent else have[n] for n in one.needs}
     for name, problem in had.items():
         if isinstance(problem, NotObserved):
             return _result(one, Verdict.NOT_OBSERVED, 0, str(problem))
