@@ -22,7 +22,7 @@ def wrong_number(guidance: str, counts: Sequence[object], tokens: Sequence[objec
     """What a guidance says of count or tokens where it is none of these; None where it is, or is not said."""
     for what, pattern, meant in (("count", COUNT, counts), ("tokens", _TOKENS, tokens)):
         said = pattern.search(guidance[:_LOOKED_AT])
-        known = sorted({m for m in meant if isinstance(m, int)})
+        known = sorted({abs(m) for m in meant if isinstance(m, int)})
         if said is None or not any(known):
             continue
         number = int(re.sub(r"\D", "", said.group(1))[:_MOST_DIGITS])

@@ -290,6 +290,11 @@ def follows_detail(survey: Survey, operation: str) -> str | None:
     return None
 
 
+def weighs_otherwise(survey: Survey, operation: str) -> bool:
+    """Whether E is that of another set than the one that is returned: of another level, or made before the limit."""
+    return follows_detail(survey, operation) is not None or before_the_limit(survey, operation) is not None
+
+
 def _detail(call: Call) -> str:
     return f"detail {call.detail}" if call.detail is not None else "no detail asked for"
 

@@ -181,6 +181,16 @@ class line_schema_bounds_confidence_too_low(Server):
         return schema
 
 
+@fault("LRO-DESC-09", says="whatever memories there are", proves=0)
+class line_schema_lists_the_namespaces_of_the_start(Server):
+    """Only the namespaces that there were when the server started are allowed; memories come in others later."""
+
+    def line_schema(self, detail: str) -> Record:
+        schema = super().line_schema(detail)
+        schema["properties"]["namespace"] = {"enum": sorted({m["namespace"] for m in self.corpus()})}
+        return schema
+
+
 @fault("LRO-DESC-10", says="line_schema", proves=0)
 class line_schema_is_empty(Server):
     """`{}` accepts everything."""

@@ -183,6 +183,14 @@ class every_write_is_told_as_a_failure(Server):
         return super().offload(call)
 
 
+@fault("LRO-ERR-04", says="results were written", proves=2, profile="events: stderr\n")
+class every_write_is_told_as_a_failure_on_stderr(every_write_is_told_as_a_failure):
+    """The same where events are lines on stderr alone."""
+
+    def notify(self, method: str, params: Record) -> None:
+        pass
+
+
 @fault("LRO-ERR-05", says="no descriptor, as there is no file", proves=2, also=("LRO-ERR-02", "LRO-ERR-03"))
 class returns_the_descriptor_all_the_same(Server):
     """A descriptor of a file that could not be written."""

@@ -6,6 +6,7 @@ import os
 import time
 
 from tests.faults.catalogue import fault
+from tests.servers.fastjson import loads
 from tests.servers.plain import CROCKFORD, Call, Server
 
 TYPE_CHECKING = False
@@ -156,6 +157,21 @@ class deletes_what_a_link_points_to(Server):
 
     def delete(self, path: str) -> None:
         os.unlink(os.path.realpath(path))
+
+
+@fault("LRO-HARD-05", says="link", proves=3)
+class deletes_behind_links_by_the_header(deletes_what_a_link_points_to):
+    """The path is resolved before it is opened, and the header tells how old the file is."""
+
+    def created_at(self, path: str) -> float:
+        import calendar
+
+        try:
+            with open(path, encoding="utf-8") as file:
+                stamp = loads(file.readline())["timestamp"]
+            return calendar.timegm(time.strptime(stamp[:19], "%Y-%m-%dT%H:%M:%S"))
+        except (OSError, ValueError, KeyError):
+            return time.time()
 
 
 @fault("LRO-HARD-05", says="link", proves=3)

@@ -63,6 +63,14 @@ class summary_count_is_of_all_memories(Summarised):
         return {**summary, "count": len(self.memories)}
 
 
+@fault("LRO-DESC-01", says="estimated_tokens is -", proves=0)
+class summary_estimate_goes_below_zero(Summarised):
+    """E less a fixed cost of the descriptor, which is more than a few records have."""
+
+    def summarised(self, call: Call, summary: Record) -> Record:
+        return {**summary, "estimated_tokens": call.tokens - 800}
+
+
 @fault("LRO-DESC-04", says="the header's E", proves=0)
 class summary_estimate_is_zero(Summarised):
     """Never filled in."""

@@ -384,6 +384,28 @@ class threshold_is_read_from_another_variable(Server):
 
 
 @fault("LRO-THR-05", says="made before the limit", proves=0)
+class keeps_the_estimate_of_a_query(Server):
+    """The estimate of the first call with a query is kept, whatever limit and level come with it later."""
+
+    def tokens(self, call: Call) -> int:
+        return kept(self).setdefault((call.operation, call.query), super().tokens(call))
+
+
+@fault("LRO-THR-02", says="record lines: E = ", proves=0)
+class keeps_the_estimate_of_a_limit(Server):
+    """The estimate of the first call with a limit and a level is kept, whatever is asked for later."""
+
+    def tokens(self, call: Call) -> int:
+        limit = call.arguments.get("limit")
+        return kept(self).setdefault((call.operation, call.detail, limit), super().tokens(call))
+
+
+def kept(server: Server) -> dict[Any, int]:
+    """The estimates that a server keeps."""
+    return vars(server).setdefault("kept", {})
+
+
+@fault("LRO-THR-05", says="made before the limit", proves=0)
 class estimate_is_made_before_the_limit(Server):
     """All that was found is weighed, and then cut."""
 

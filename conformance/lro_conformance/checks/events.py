@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from lro_conformance.records import as_record
@@ -9,13 +10,21 @@ from lro_conformance.trials.survey import Survey
 
 
 def events_in(survey: Survey, name: str) -> list[Any]:
-    """The log notifications that are, by what they are called or how they begin, events of this *name*."""
-    logged = [as_record(s.value).get("data") for s in survey.messages if s.kind == "notifications/message"]
+    """The log notifications, and lines in other channels, that are events of this *name*: by what they are called or
+    how they begin."""
+    said = [as_record(s.value).get("data") for s in survey.messages if s.kind == "notifications/message"]
+    said += [_line(line.partition(": ")[2]) for line in survey.told]
     return [
-        d
-        for d in logged
-        if name in (as_record(d).get(k) for k in ("event", "type", "name", "kind")) or _begins(d, name)
+        d for d in said if name in (as_record(d).get(k) for k in ("event", "type", "name", "kind")) or _begins(d, name)
     ]
+
+
+def _line(text: str) -> object:
+    """What a line says: an object, where it is one of JSON."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
 
 
 def _begins(data: Any, name: str) -> bool:

@@ -120,8 +120,8 @@ def test_summary_estimate(survey: Survey, see: Subjects) -> None:
     """The summary's estimated_tokens is E, or E less what the descriptor itself costs."""
     for call in survey.files:
         header, said = call.header.get("estimated_tokens"), call.summary.get("estimated_tokens")
-        if not isinstance(header, int) or not isinstance(said, int):
-            see.unseen("header or summary tells no estimate")
+        if not isinstance(header, int) or not isinstance(said, int) or said < 0:
+            see.unseen("header or summary tells no estimate that is a whole number of tokens")
             continue
         cost = len(call.text) // 2 + 64
         low = max(0, header - cost)

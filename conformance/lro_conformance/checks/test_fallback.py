@@ -10,7 +10,7 @@ from typing import Any, cast
 from lro_conformance.calls import Call
 from lro_conformance.checks.events import events_in
 from lro_conformance.judge import Subjects, check
-from lro_conformance.readings import follows_detail, is_honest, tokens_per_character
+from lro_conformance.readings import follows_detail, is_honest, tokens_per_character, weighs_otherwise
 from lro_conformance.records import Record, as_record, at_path, by_id, lost_or_changed, show, size, value_at
 from lro_conformance.trials.fallback import KINDS, Failing, Fallback
 from lro_conformance.trials.survey import Survey
@@ -99,9 +99,11 @@ def _is_cut(whole: object, part: object) -> bool:
 
 
 @check("LRO-ERR-03")
-def test_warning(fallback: Fallback, see: Subjects) -> None:
+def test_warning(survey: Survey, fallback: Fallback, see: Subjects) -> None:
     """The response says that offloading failed and that the results are truncated, in whatever language."""
     for failing in _inline(fallback, see):
+        if _perhaps_not_tried(survey, failing, see):
+            continue
         text = _beside_the_memories(failing)
         failed, short = FAILED.search(text), SHORT.search(text)
         if (failed is None or short is None) and foreign(text):
@@ -116,6 +118,18 @@ def test_warning(fallback: Fallback, see: Subjects) -> None:
             observed=_said(text, failed is not None, short is not None),
             at=failing,
         )
+
+
+def _perhaps_not_tried(survey: Survey, failing: Failing, see: Subjects) -> bool:
+    """Whether all came inline, unremarked, of a server that weighs another set: it may not have wanted to write."""
+    records = failing.call.records
+    whole = records is None or len(records) >= len(failing.known)
+    if failing.call.outcome != "inline" or failing.events or not whole:
+        return False
+    if not weighs_otherwise(survey, failing.call.operation):
+        return False
+    see.unseen("the estimate is of another set (LRO-THR-05), so a result that came inline may not have been too large")
+    return True
 
 
 def _said(text: str, failed: bool, short: bool) -> str:
@@ -192,9 +206,11 @@ def test_offloads_again(fallback: Fallback, see: Subjects) -> None:
 
 
 @check("LRO-ERR-04")
-def test_failure_is_told(fallback: Fallback, see: Subjects) -> None:
+def test_failure_is_told(survey: Survey, fallback: Fallback, see: Subjects) -> None:
     """An OffloadWriteFailed event with the error's details is emitted for a write that failed."""
     for failing in _each(fallback, see):
+        if _perhaps_not_tried(survey, failing, see):
+            continue
         if failing.recreated or failing.torn is not None:  # what went unnoticed cannot be told (LRO-ERR-05)
             continue
         if not failing.events and not failing.listened:

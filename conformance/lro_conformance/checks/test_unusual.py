@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 
 from lro_conformance.calls import Call
-from lro_conformance.checks.test_file import wrong_line
+from lro_conformance.checks.test_file import readable, wrong_line
 from lro_conformance.judge import NotObserved, Subjects, check
 from lro_conformance.lab import LIMIT
-from lro_conformance.readings import died, volatile
+from lro_conformance.readings import characters, died, honest_range, volatile, weighs_otherwise
 from lro_conformance.records import Record, at_path, lost_or_changed, show
 from lro_conformance.seeds import DELICATE_WORD, OTHER_WORD, ROUGH_WORD, WORD, delicate, rough
 from lro_conformance.trials.corpus import Seeded
 from lro_conformance.trials.folders import CLIENT, Folders
 from lro_conformance.trials.survey import Disabled, Inline, Survey
+from lro_spec.line_schemas import lines_violating, schema_problem
 from lro_spec.tokens import LOW
 
 
@@ -150,6 +151,65 @@ def _compare(
     return True
 
 
+@check("LRO-DESC-09")
+def test_lines_of_any_memory_satisfy_the_schema(seeded: Seeded, see: Subjects) -> None:
+    """Memories that were stored beside a server's own, with other fields and values, satisfy the line_schema too."""
+    for call in seeded.files:
+        schema = call.descriptor.get("line_schema")
+        if schema_problem(schema) is not None:
+            see.unseen("line_schema is no valid JSON Schema")
+            continue
+        wrong = lines_violating(schema, call.filed, limit=1)
+        see.expect(
+            not wrong,
+            expected="every record line valid against line_schema, whatever memories there are",
+            observed=f"record {wrong[0][0] + 1}: {wrong[0][1]}" if wrong else "",
+            at=call,
+        )
+
+
+@check("LRO-THR-02")
+def test_estimate_is_of_this_call(survey: Survey, seeded: Seeded, see: Subjects) -> None:
+    """The header's E is that of the records of this call where the same limit was asked for with another query.
+
+    Twice the tolerance is allowed: a few deep objects grow much where they are indented.
+    """
+    for call in seeded.files:
+        if call.operation == "inject" or call.estimate is None or weighs_otherwise(survey, call.operation):
+            see.unseen("no header told E, or it is of another set (LRO-THR-05)")
+            continue
+        low, high = _roughly(call)
+        see.expect(
+            low <= call.estimate <= high,
+            expected=f"E between {low} and {high} for {characters(call)} characters in {len(call.filed)} record lines",
+            observed=f"E = {call.estimate}",
+            at=call,
+        )
+
+
+def _roughly(call: Call) -> tuple[int, int]:
+    """Half the least and twice the greatest honest estimate of a file."""
+    low, high = honest_range(call)
+    return low // 2, 2 * high
+
+
+@check("LRO-FILE-06")
+def test_header_count_minds_separators(seeded: Seeded, see: Subjects) -> None:
+    """A line separator within a text (U+2028) counts for no line of its own."""
+    call = seeded.delicate_filed
+    filed, shown = _all_with(DELICATE_WORD, call), _all_with(DELICATE_WORD, seeded.delicate)
+    if call is None or not filed or not readable(call) or not isinstance(call.header.get("count"), int):
+        raise NotObserved("the one memory with such a text could not be had in a file with a header")
+    if len(filed) < len(shown):
+        raise NotObserved("memories are missing in the file (LRO-FILE-09)")
+    see.expect(
+        call.header["count"] == len(call.filed),
+        expected=f'"count": {len(call.filed)}, the record lines of the file',
+        observed=f'"count": {call.header["count"]}',
+        at=call,
+    )
+
+
 @check("LRO-FILE-09")
 def test_many_records_are_all_there(survey: Survey, inline: Inline, see: Subjects) -> None:
     """A file of many hundred records has as many as the same call returns inline."""
@@ -191,6 +251,10 @@ def test_a_huge_memory_is_offloaded(seeded: Seeded, see: Subjects) -> None:
     length = len(str(_with(OTHER_WORD, call).get("content") or ""))
     if call is None or length / 4 * LOW <= threshold:
         raise NotObserved("no memory of so many tokens could be stored and had back")
+    if any(
+        c.estimate is not None and not low <= c.estimate <= high for c in seeded.files for low, high in [_roughly(c)]
+    ):
+        raise NotObserved("the estimate of some call is of other records (LRO-THR-02), so it may be of this one, too")
     see.expect(
         call.outcome == "offloaded",
         expected=f"one memory of {length} characters is offloaded at threshold {threshold}",

@@ -53,6 +53,12 @@ class Seeded:
     rough_filed: Call | None = None
     """The same one in a file."""
 
+    @property
+    def files(self) -> list[Call]:
+        """The calls whose files were read and have records."""
+        calls = (*self.wide, self.large_filed, self.delicate_filed, self.rough_filed)
+        return [c for c in calls if c is not None and c.filed]
+
 
 @trial("memories in a wide script")
 def seeded(lab: Lab, survey: Survey) -> Seeded:

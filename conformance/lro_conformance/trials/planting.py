@@ -61,7 +61,11 @@ def _before(sample: str, age: timedelta) -> str:
 
 
 def plant_decoys(folder: Path, workdir: Path, template: bytes, operation: str, edition: str) -> list[tuple[Path, str]]:
-    """Old things that do not match the pattern, are not files directly in the folder, or lie behind a link."""
+    """Old things that do not match the pattern, are not files directly in the folder, or lie behind a link.
+
+    They are old in all that can be seen, as planted files are: a server may go by the header's timestamp.
+    """
+    template = _backdated(template, timedelta(seconds=OLD_S), operation)
     past = datetime.now(UTC) - timedelta(seconds=OLD_S)
     prefix = edition_named(edition).file_prefix
 

@@ -88,6 +88,8 @@ class Survey:
     """The version of MCP that it speaks."""
     messages: tuple[Said, ...] = ()
     """What it said beside the results of calls."""
+    told: tuple[str, ...] = ()
+    """Lines on stderr or in the file of events that have the name of an event in them, with the channel before it."""
     many: Call | None = None
     """A call for `CROWDED` records, where the usual limit cut the result and identical calls find the same."""
     claims: tuple[str, ...] = ()
@@ -191,6 +193,11 @@ def survey(lab: Lab) -> Survey:
     return again if lab.switched_on else seen
 
 
+def _told(bench: Bench) -> tuple[str, ...]:
+    lines = (s for s in bench.said() if not s.startswith("notifications: "))
+    return tuple(s for s in lines if "OffloadWriteFailed" in s or "OffloadFileExpired" in s)[:MANY]
+
+
 def _look(lab: Lab, bench: Bench, adjustable: bool) -> Survey:
     whole: dict[tuple[str, str | None], Call] = {}
     repeats: dict[str, tuple[Call, Call]] = {}
@@ -261,6 +268,7 @@ def _look(lab: Lab, bench: Bench, adjustable: bool) -> Survey:
         server_info=bench.server.server_info,
         protocol=bench.server.protocol_version,
         messages=said(bench.server),
+        told=_told(bench),
         many=many,
         claims=claims(lab.profile, bench.tools, bench.server.handshake),
         default_tokens=lab.edition.default_threshold_tokens,
