@@ -25,6 +25,7 @@ PATIENCE_S = 20.0
 _ONE_S = 4.0
 _MEMORY = 512 * 1024 * 1024
 _OUTPUT = 16 * 1024 * 1024
+_NO_PROGRAM = 3  # the status that jq exits with where it cannot compile a program
 _MOST_RECIPES = 40
 
 
@@ -82,20 +83,30 @@ class _Trial:
     detail: str
 
     def of(self, number: int, description: str, commands: Sequence[tuple[int, Pipeline]]) -> Iterator[Finding]:
-        """The finding where neither the command at its place nor any other does what a standard recipe does."""
+        """The finding where neither the command at its place nor any other does what a standard recipe does.
+
+        What jq cannot read at all is told whatever the others do: where a recipe has nothing to find, any that finds
+        nothing does the same.
+        """
         own = [c for c in commands if c[0] == number - 1]
         told: Finding | None = None
         for index, pipeline in (*own, *(c for c in commands if c not in own)):
             finding = self._finding(number, description, index, pipeline)
             if finding is None:
                 return
-            if finding.severity == "warning" and index == number - 1:
+            if index == number - 1 and (finding.severity == "warning" or not self._compiles(pipeline)):
                 yield finding
                 return
             if index == number - 1:
                 told = finding
         if told is not None:
             yield told
+
+    def _compiles(self, pipeline: Pipeline) -> bool:
+        try:
+            return self.runner.run(pipeline, self.sample.lines).status != _NO_PROGRAM
+        except EngineError:
+            return True
 
     def is_done(self, recipe: StandardRecipe, commands: Sequence[tuple[int, Pipeline]]) -> bool:
         """Whether some command does what a standard recipe does, as well as that can be done."""

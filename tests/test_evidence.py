@@ -12,6 +12,7 @@ import sys
 import tempfile
 import time
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -202,6 +203,9 @@ def test_what_a_failed_write_leaves_is_listed() -> None:
     call: Any = SimpleNamespace(start=start, before=(), reply=reply, file=None)
     assert of_call(call, limit="ulimit -f 8 && ").splitlines()[-2] == 'ls -lA "$d"/out'
     assert "ls" not in of_call(call).split()
+    start = replace(start, output_dir=None)
+    call = SimpleNamespace(start=start, before=(), reply=reply, file=SimpleNamespace(path="/w/tmp/x.jsonl"))
+    assert of_call(call).splitlines()[-2].startswith('(cd "$d"/tmp && ls -lA && head'), "no folder was set"
 
 
 def test_a_server_that_ended_is_shown_with_its_exit_code(tmp_path: Path) -> None:

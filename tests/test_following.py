@@ -203,6 +203,18 @@ def test_another_recipe_may_do_what_the_one_at_its_place_does_not(tmp_path: Path
     assert list(follow(made(tmp_path, change))) == []
 
 
+def test_a_recipe_that_jq_cannot_read_is_told_though_another_finds_nothing_either(tmp_path: Path):
+    """No title has the word that recipe 3 looks for, and recipe 2 gives nothing on these records."""
+
+    def change(descriptor: dict[str, Any], lines: list[dict[str, Any]]) -> None:
+        recipe(3, "jq 'select(.title'")(descriptor, lines)
+        for n, line in enumerate(lines[1:]):
+            line |= {"title": f"{n}", "namespace": "_procedural/a"}
+
+    found = [f for f in follow(made(tmp_path, change)) if f.pointer == "/jq_recipes/2/command"]
+    assert [(f.rule, f.severity) for f in found] == [("LRO-REC-03", "error")]
+
+
 @pytest.mark.parametrize("left_out", range(10))
 def test_a_recipe_that_is_left_out_is_missing_and_no_other_is_blamed(tmp_path: Path, left_out: int):
     def change(descriptor: dict[str, Any], lines: list[dict[str, Any]]) -> None:

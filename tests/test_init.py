@@ -169,7 +169,7 @@ def test_a_server_without_a_fitting_tool(tmp_path: Path) -> None:
     assert "#   read_file   evil: 1" in text
     profile = profiles.load(tmp_path / "mine.yaml")
     assert profile.server.command == (sys.executable, str(server))
-    assert "next: lro certify --profile mine.yaml" in done.stdout
+    assert "next: lro init --force -o mine.yaml --tool recall=NAME -- COMMAND\n" in done.stdout
     words = ["--force", "--tool", "recall=read_file\n  evil: 1", "--", sys.executable, str(server)]
     assert _init(tmp_path, *words).returncode == 0
     recall = (profiles.load(tmp_path / "lro.yaml").operations or {})["recall"]

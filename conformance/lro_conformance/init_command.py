@@ -78,7 +78,9 @@ def init(output: Path, force: bool, tools: tuple[str, ...], command: tuple[str, 
         click.echo(f"{missing} not found: look for NOT FOUND in {output}")
     if masks.value(command) != command:
         click.echo(f"{output}: there is a secret in its command, from a variable of your environment", err=True)
-    click.echo("next: lro certify" + ("" if output == Path("lro.yaml") else f" --profile {output}"))
+    given = "" if output == Path("lro.yaml") else f" --profile {output}"
+    again = f"lro init --force{given and f' -o {output}'} --tool recall=NAME -- COMMAND"
+    click.echo(f"next: {again if found.tools and not found.operations else f'lro certify{given}'}")
     return 0
 
 

@@ -110,7 +110,8 @@ def _undecided(survey: Survey) -> Iterator[str]:
         return
     if not survey.operations:
         listed = show([str(t.get("name")) for t in survey.tools], 300)
-        yield f"no tool sounds like recall, search or inject; the server lists {listed} (profile: operations)"
+        said = "no tool sounds like recall, search or inject, so none was called"
+        yield f"{said}; the server lists {listed} (profile: operations)"
     elif survey.claims:
         said = "; ".join(survey.claims)
         yield f"{said}; yet nothing was offloaded, not even a result of {survey.greatest} characters"

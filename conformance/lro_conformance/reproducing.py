@@ -67,9 +67,12 @@ def _outcome(call: Call, *, lists: bool = False) -> str:
     """
     if call.reply.raw is None:
         return 'echo "exit code $?"'
-    if call.start.output_dir is None:
+    start, place = call.start, call.start.output_dir
+    if place is None and call.file is not None and Path(call.file.path).is_relative_to(start.temp):
+        place = start.temp  # where no folder was set, a file goes there
+    if place is None:
         return ""
-    folder = word(call.start, str(call.start.output_dir))
+    folder = word(start, str(place))
     if call.file is None:
         return f"ls -lA {folder}" if lists else ""
     return f"(cd {folder} && ls -lA && head -n 2 ./*) | cut -c 1-200 | sed 's/^/  /'"
