@@ -27,8 +27,9 @@ def plant(folder: Path, template: bytes, age_s: float, operation: str, edition: 
     when = datetime.now(UTC) - age
     path = folder / file_name(operation, edition=edition, ulid=ulid_at(when))
     path.write_bytes(_backdated(template, age, operation))
-    path.chmod(0o600)
-    os.utime(path, (when.timestamp(), when.timestamp()))
+    with suppress(FileNotFoundError):  # a server that cleans up all the time may have been here
+        path.chmod(0o600)
+        os.utime(path, (when.timestamp(), when.timestamp()))
     return path
 
 
@@ -120,5 +121,6 @@ def plant_decoys(folder: Path, workdir: Path, template: bytes, operation: str, e
     (folder / "shortcut").symlink_to(linked, target_is_directory=True)
     stamp = past.timestamp()
     for path in [p for p, _ in made] + [link]:
-        os.utime(path, (stamp, stamp), follow_symlinks=False)
+        with suppress(FileNotFoundError):
+            os.utime(path, (stamp, stamp), follow_symlinks=False)
     return made
