@@ -73,6 +73,7 @@ def survey(*calls: Made, **other: Any) -> Made:
         "offloaded": offloaded,
         "files": files,
         "together": (),
+        "whole": {},
         "effective": ["recall"],
         "offloads": lambda name: any(c.operation == name for c in offloaded),
     }

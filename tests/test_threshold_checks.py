@@ -239,7 +239,7 @@ class TestSizes:
 
         text = OTHER_WORD + "x" * (length - len(OTHER_WORD))
         huge = call(outcome=outcome, filed=[{"content": "no"}, {"content": text}, {"content": OTHER_WORD}])
-        seeded = Made(huge=huge, large_estimate=100)
+        seeded = Made(huge=huge, large_estimate=100, files=[])
         assert judged("unusual.a_huge_memory_is_offloaded", seeded=seeded).verdict is verdict
 
     @pytest.mark.parametrize(

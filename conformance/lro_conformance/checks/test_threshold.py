@@ -128,7 +128,7 @@ def contradiction(defaults: Defaults) -> tuple[Bracket, Bracket] | None:
     """A result that stayed inline and a clearly smaller one that was offloaded, under the same default."""
     for a in defaults.brackets:
         for b in defaults.brackets:
-            smaller = b.offloaded_estimate
+            smaller = _size(b)
             if a.inline_estimate is not None and smaller is not None and a.inline_estimate > 1.1 * smaller:
                 return a, b
     return None
@@ -355,8 +355,8 @@ def test_one_threshold_for_all(survey: Survey, edges: Edges, defaults: Defaults,
         one, other = against
         see.expect(
             holds=False,
-            expected=f"one default threshold: {other.operation} of {other.offloaded_estimate} tokens at {other.detail} "
-            "detail, which is less, is offloaded",
+            expected=f"one default threshold: {other.operation} of {_size(other)} tokens at {other.detail} detail, "
+            "which is less, is offloaded",
             observed=f"{one.operation} of {one.inline_estimate} tokens at {one.detail} detail stays inline",
             at=one.inline,
         )
@@ -388,6 +388,10 @@ def test_one_threshold_for_all(survey: Survey, edges: Edges, defaults: Defaults,
             observed=_words(probe.call.outcome),
             at=probe.call,
         )
+
+
+def _size(bracket: Bracket) -> int | None:
+    return bracket.offloaded.estimate if bracket.offloaded is not None else None
 
 
 def _e(edge: Edge) -> str:

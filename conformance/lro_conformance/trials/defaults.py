@@ -36,11 +36,6 @@ class Bracket:
     offloaded: Call | None
     """The smallest result that was offloaded."""
 
-    @property
-    def offloaded_estimate(self) -> int | None:
-        """Its E."""
-        return self.offloaded.estimate if self.offloaded is not None else None
-
 
 @dataclass(frozen=True)
 class Defaults:
