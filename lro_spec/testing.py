@@ -46,4 +46,5 @@ def _descriptor(value: object) -> object:
 
 def _told(found: Iterable[Finding]) -> str:
     lines = [str(finding) for finding in found]
-    return "\n".join([f"not a valid descriptor, {len(lines)} findings:", *(f"  {line}" for line in lines)])
+    count = "1 finding" if len(lines) == 1 else f"{len(lines)} findings"
+    return "\n".join([f"not a valid descriptor, {count}:", *(f"  {line}" for line in lines)])

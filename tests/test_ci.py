@@ -21,6 +21,7 @@ from report_samples import hostile, judged, mixed, report
 
 from lro_conformance.report.baseline import Entry, held_to
 from lro_conformance.report.jsonfile import write_json
+from lro_conformance.report.scanning import to_sarif
 from lro_conformance.report.workflow import annotated, main, results
 from lro_conformance.verdicts import Verdict
 from tests.test_report_renderings import UNSAFE
@@ -173,6 +174,17 @@ class TestAnnotations:
     def test_what_the_claimed_level_does_not_need_is_no_error(self, level: int | None, kind: str):
         made = report(judged("LRO-A-01", Verdict.FAIL, level=level), claimed=2)
         assert [line.split(" ", 1)[0] for line in annotated(made, "lro.yaml")] == [kind]
+
+    def test_name_the_file_from_the_root_of_the_workspace(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+        (tmp_path / "server").mkdir()
+        monkeypatch.setenv("GITHUB_WORKSPACE", str(tmp_path))
+        monkeypatch.chdir(tmp_path / "server")
+        told = [*annotated(mixed(), "lro.yaml"), *annotated(mixed(), str(tmp_path / "server/lro.yaml"))]
+        assert all(" file=server/lro.yaml," in line for line in told)
+        assert next(annotated(mixed(), "/elsewhere/lro.yaml")).startswith("::error file=/elsewhere/lro.yaml,")
+        assert json.loads(to_sarif(mixed(), "lro.yaml"))["runs"][0]["results"][0]["locations"][0]["physicalLocation"][
+            "artifactLocation"
+        ] == {"uri": "server/lro.yaml"}
 
     def test_results_are_lines_for_other_steps(self):
         assert list(results(mixed())) == ["achieved=0", "level-1=failed", "level-2=failed", "level-3=failed"]

@@ -242,7 +242,8 @@ def _kind_of(path: str, stream: Peekable) -> Kind:
         if told is None and _looks_like_profile(start):
             told = "profile"
         if told is None:
-            raise UnknownKindError(f"{path}: no JSON object, so its kind cannot be told: name it with --kind")
+            held = "no JSON object" if start.strip() else "nothing in it"
+            raise UnknownKindError(f"{path}: {held}, so its kind cannot be told: name it with --kind")
         return told
     if top.get("type") == "lro_header":
         return "header"

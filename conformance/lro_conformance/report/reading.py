@@ -41,6 +41,8 @@ def report_of(value: Any, name: str = "the report") -> Report:
     """
     from lro_spec.schema_errors import violations
 
+    if not _names_its_format(value):
+        raise Misuse(f"{name}: no report: expected what `lro certify --json` writes")
     for error in violations(value, "report"):
         where = pointer(list(error.path)) or "the document"
         raise Misuse(f"{name}: {where}: expected {error.expected}, got {error.observed}")
@@ -72,6 +74,10 @@ def report_of(value: Any, name: str = "the report") -> Report:
         baseline=tuple(map(_acceptance, value.get("baseline", ()))),
         timeline=tuple(map(_span, value.get("timeline", ()))),
     )
+
+
+def _names_its_format(value: object) -> bool:
+    return isinstance(value, Mapping) and "format" in value
 
 
 def _result(value: Mapping[str, Any], known: Mapping[str, Requirement], edition: str) -> RequirementResult:

@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import quote
 
+from lro_conformance.report.workflow import from_workspace
+
 VERSION = "2.1.0"
 SCHEMA_URI = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
@@ -112,6 +114,7 @@ def text(made: Mapping[str, Any]) -> str:
 
 def uri(path: str) -> str:
     """A path as the reference of an artifact: relative where it is relative, so that a repository's files are found."""
+    path = from_workspace(path)
     if Path(path).is_absolute():
         return Path(path).as_uri()
     return quote(Path(path).as_posix().encode("utf-8", "surrogateescape"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -17,9 +18,23 @@ MOST = 10
 
 
 def command(kind: str, message: str, properties: Mapping[str, str | int | None]) -> str:
-    """One workflow command; *message* may have several lines."""
-    told = ",".join(f"{key}={_property(value)}" for key, value in properties.items() if value is not None)
+    """One workflow command; *message* may have several lines, and a *file* is told from the root of the workspace."""
+    known = {key: value for key, value in properties.items() if value is not None}
+    if "file" in known:
+        known["file"] = from_workspace(str(known["file"]))
+    told = ",".join(f"{key}={_property(value)}" for key, value in known.items())
     return f"::{kind} {told}::{_data(message)}"
+
+
+def from_workspace(path: str) -> str:
+    """A path as GitHub finds it: from the root of its workspace, where it is in one; elsewhere as it came."""
+    workspace = os.environ.get("GITHUB_WORKSPACE")
+    if workspace is None:
+        return path
+    try:
+        return Path(os.path.abspath(path)).relative_to(workspace).as_posix()
+    except ValueError:
+        return path
 
 
 def annotated(report: Report, file: str) -> Iterator[str]:
