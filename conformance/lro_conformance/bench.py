@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from lro_conformance import profile as profiles
 from lro_conformance.calls import Call, FileSeen, real_path, see_file, written_since
 from lro_conformance.judge import NotObserved
+from lro_conformance.limits import within_limit
 from lro_conformance.operations import Operation
 from lro_conformance.profile.launching import Value
 from lro_conformance.seeds import substitute
@@ -82,7 +83,7 @@ class Bench:
     client: str | None = None
     """Who the suite says that it is; None: itself."""
     tools: Sequence[Mapping[str, Any]] = ()
-    operations: Mapping[str, Operation] = field(default_factory=dict[str, Operation])
+    operations: dict[str, Operation] = field(default_factory=dict[str, Operation])
     lock: threading.RLock = field(default_factory=threading.RLock)
     overheard: list[str] = field(default_factory=list[str])
     """What commands that work beside the server said on stderr."""
@@ -145,8 +146,12 @@ class Bench:
         query: str | None = None,
         **extra: Any,
     ) -> Call:
-        """Call the tool of an operation and see everything that comes of it."""
-        return self.calls([{"name": name, "detail": detail, "limit": limit, "query": query, **extra}])[0]
+        """Call the tool of an operation and see everything that comes of it.
+
+        The limit is one that the server takes: `lro_conformance.limits`.
+        """
+        made = self.calls([{"name": name, "detail": detail, "limit": limit, "query": query, **extra}])[0]
+        return made if made.outcome != "error" or extra else within_limit(self, made) or made
 
     def calls(self, wanted: Sequence[Mapping[str, Any]]) -> list[Call]:
         """Several calls in flight together; their results in the order asked."""

@@ -348,7 +348,7 @@ class Lab:
         """Whether files in the system's temporary folder are this server's: where no output folder was set."""
         return not settings.get("output_dir")
 
-    def _find_operations(self, server: ServerProcess) -> tuple[Sequence[Mapping[str, Any]], Mapping[str, Operation]]:
+    def _find_operations(self, server: ServerProcess) -> tuple[Sequence[Mapping[str, Any]], dict[str, Operation]]:
         with self._lock:
             if self._operations is not None:
                 return self._tools, self._operations

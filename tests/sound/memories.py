@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 
-from tests.servers.plain import Server
+from tests.servers.plain import BadArguments, Server
 from tests.sound.catalogue import sound
 
 TYPE_CHECKING = False
@@ -173,6 +173,28 @@ class limits_are_capped_at_fifty(Server):
 
     def limited(self, found: list[Record], limit: int | None) -> list[Record]:
         return found[: min(50, 50 if limit is None else limit)]
+
+
+@sound("it asks for four thousand records, and learns nothing from an error that names the limit")
+class refuses_a_limit_above_five_hundred(Server):
+    most = 500
+    told = "limit: expected 1 to 500"
+
+    def limited(self, found: list[Record], limit: int | None) -> list[Record]:
+        if limit is not None and limit > self.most:
+            raise BadArguments(self.told)
+        return super().limited(found, limit)
+
+
+@sound("it needs an error that says which limit is taken")
+class refuses_four_thousand_records_without_a_reason(refuses_a_limit_above_five_hundred):
+    told = "too many"
+
+
+@sound("the usual limit is one that it refuses, and says so in an error only")
+class refuses_a_limit_above_a_hundred(refuses_a_limit_above_five_hundred):
+    most = 100
+    told = "limit 200: expected 1 to 100"
 
 
 @sound("it expects everything where no limit is given")

@@ -67,7 +67,7 @@ def defaults(lab: Lab, survey: Survey) -> Defaults:
     enabled: tuple[Call, ...] = ()
     if crossing is None and lab.can_set("enabled"):
         with lab.bench(Settings(enabled=True)) as bench:
-            enabled = tuple(bench.call(n, detail=_fullest(survey, n), limit=MOST) for n in survey.operations)
+            enabled = tuple(_answered(bench, n, _fullest(survey, n), LIMIT) for n in survey.operations)
     return Defaults(brackets, cleaning, bare, bare_temps, enabled)
 
 
@@ -75,7 +75,13 @@ def _bare(lab: Lab, crossing: Call | None) -> tuple[Call | None, tuple[Path, ...
     if crossing is None:
         return None, ()
     with lab.bench(Settings(output_dir=None, as_shipped=True)) as bench:
-        return bench.call(crossing.operation, detail=crossing.detail, limit=MOST), real_temps(bench)
+        return _answered(bench, crossing.operation, crossing.detail, crossing.limit), real_temps(bench)
+
+
+def _answered(bench: Bench, name: str, detail: str | None, limit: int | None) -> Call:
+    """The call for as many as may be, or for *limit* where the server refuses so many."""
+    call = bench.call(name, detail=detail, limit=MOST)
+    return bench.call(name, detail=detail, limit=limit) if call.outcome == "error" else call
 
 
 def real_temps(bench: Bench) -> tuple[Path, ...]:
@@ -101,7 +107,7 @@ def _bracket(bench: Bench, survey: Survey, name: str, detail: str | None) -> Bra
     """Halve the interval of limits until its ends are neighbours."""
     top = next((c for c in _growing(bench, name, detail) if c.outcome == "offloaded"), None)
     if top is None or top.limit is None:
-        greatest = bench.call(name, detail=detail, limit=MOST)
+        greatest = _answered(bench, name, detail, LIMIT)
         inline = greatest if greatest.outcome == "inline" else None
         return Bracket(name, detail, inline, _known(survey, inline), top)
     low, high, lower, upper = 0, min(top.limit, max(1, len(top.filed))), None, top
