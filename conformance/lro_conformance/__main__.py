@@ -8,12 +8,16 @@ import sys
 from contextlib import suppress
 from typing import NoReturn
 
-from lro_conformance.cli import main
-
 
 def run() -> NoReturn:
     """Runs `lro`, and ends the process without taking it apart: after a certification that takes 0.2 s."""
-    code = main()
+    try:
+        from lro_conformance.cli import main
+
+        code = main()
+    except KeyboardInterrupt:  # before it has begun
+        sys.stderr.write("lro: interrupted\n")
+        code = 130
     atexit._run_exitfuncs()  # pyright: ignore[reportPrivateUsage]
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError, AttributeError):  # closed, or nobody reads it: main has said what there is

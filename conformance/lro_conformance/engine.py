@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from lro_conformance.events import CheckJudged, Observer, RunFinished, RunStarted, TrialFinished, TrialStarted
 from lro_conformance.evidence.layout import EvidenceError
 from lro_conformance.evidence.masking import masks_of
+from lro_conformance.interrupting import heard
 from lro_conformance.judge import Check, NotApplicable, NotObserved, by_keyword, checks, held_by, judge
 from lro_conformance.lab import Lab
 from lro_conformance.notes import no_verdict, notes, nothing_to_see, once_more
@@ -245,7 +246,8 @@ class Session:
     def _experiment(self, lab: Lab, jobs: int, live: Live) -> None:
         """Make every trial as soon as what it builds on is there, the survey first; judge as evidence comes."""
         self.evidence |= self.unbound
-        self.evidence["survey"] = self._make(lab, self.trials[0])
+        with heard():
+            self.evidence["survey"] = self._make(lab, self.trials[0])
         survey = self.evidence["survey"]
         if not isinstance(survey, Survey):
             return
@@ -260,22 +262,23 @@ class Session:
         at_once = jobs + 1  # the cleanup trial mostly waits for a TTL to pass
         pool = ThreadPoolExecutor(at_once, thread_name_prefix="trial")
         try:
-            while waiting or under_way:
-                ready = [t for t in waiting if all(n in self.evidence for n in t.needs)]
-                for one in ready[: at_once - len(under_way)]:
-                    waiting.remove(one)
-                    under_way[pool.submit(self._make, lab, one)] = one
-                rest = [*waiting, *under_way.values()]
-                held = any(t.name in HELD for t in rest) if lab.can_set("output_dir") else rest
-                if survey.implemented and not held:
-                    self.evidence[LIVE] = live  # property checks go on while the other trials do
-                self._judge(beside=under_way)
-                done, _ = wait(under_way, return_when=FIRST_COMPLETED)
-                for future in done:
-                    self.evidence[under_way.pop(future).name] = future.result()
-            if survey.implemented:
-                self.evidence[LIVE] = live
-            self._judge()
+            with heard():
+                while waiting or under_way:
+                    ready = [t for t in waiting if all(n in self.evidence for n in t.needs)]
+                    for one in ready[: at_once - len(under_way)]:
+                        waiting.remove(one)
+                        under_way[pool.submit(self._make, lab, one)] = one
+                    rest = [*waiting, *under_way.values()]
+                    held = any(t.name in HELD for t in rest) if lab.can_set("output_dir") else rest
+                    if survey.implemented and not held:
+                        self.evidence[LIVE] = live  # property checks go on while the other trials do
+                    self._judge(beside=under_way)
+                    done, _ = wait(under_way, return_when=FIRST_COMPLETED)
+                    for future in done:
+                        self.evidence[under_way.pop(future).name] = future.result()
+                if survey.implemented:
+                    self.evidence[LIVE] = live
+                self._judge()
         except BaseException:
             lab.run.abort()  # or the trials under way would be waited for
             raise

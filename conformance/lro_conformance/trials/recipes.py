@@ -171,11 +171,20 @@ def roles(edition: str, call: Call) -> tuple[StandardRecipe, ...]:
 @trial("the ten recipes, run on real files")
 def recipes(lab: Lab, survey: Survey) -> Recipes:
     """Run the recipes on files of every detail level."""
-    return recipes_by(lab.edition.name, survey, lambda said: lab.step("recipes", said))
+    return recipes_by(lab.edition.name, survey, lambda said: lab.step("recipes", said), going=lambda: lab.run.pause(0))
 
 
-def recipes_by(edition: str, survey: Survey, step: Callable[[str], object] = lambda _: None) -> Recipes:
-    """Run the recipes of a survey and compare them with those of an edition; no server is needed for it."""
+def recipes_by(
+    edition: str,
+    survey: Survey,
+    step: Callable[[str], object] = lambda _: None,
+    *,
+    going: Callable[[], object] = lambda: None,
+) -> Recipes:
+    """Run the recipes of a survey and compare them with those of an edition; no server is needed for it.
+
+    *going* is asked before each and raises where the run has ended.
+    """
     commands = {id(c): commands_of(c) for c in survey.files}
     if not any(commands.values()):
         none = tuple((r.number, survey.files[0]) for r in roles(edition, survey.files[0])) if survey.files else ()
@@ -191,6 +200,7 @@ def recipes_by(edition: str, survey: Survey, step: Callable[[str], object] = lam
         for call in chosen:
             step(f"{call.operation} {call.detail or ''}")
             for role in roles(edition, call):
+                going()
                 found = attempt(bundled, edition, role, call, commands[id(call)])
                 if found and hides(edition, role, call) and not all(t.agreement.ok for t in found):
                     found = []
