@@ -5,9 +5,7 @@ gzip comes with Python; zstd with Python 3.14, or with the extra ``zstd`` of thi
 
 from __future__ import annotations
 
-import gzip
 import importlib
-import zlib
 from pathlib import PurePath
 from typing import Any, cast
 
@@ -78,6 +76,9 @@ def unpacked(stream: Readable) -> Peekable:
     packed = stream if isinstance(stream, Peekable) else Peekable(stream)
     start = packed.peek(4)
     if start.startswith(_GZIP):
+        import gzip
+        import zlib
+
         return Peekable(_Unpacked(gzip.GzipFile(fileobj=cast("Any", packed)), (gzip.BadGzipFile, EOFError, zlib.error)))
     if start == _ZSTD or (start[1:] == _SKIPPABLE and 0x50 <= start[0] <= 0x5F):
         zstd = _zstd()

@@ -14,7 +14,7 @@ import click
 import pytest
 
 from lro_conformance import command_help
-from lro_conformance.cli import lro, main
+from lro_conformance.cli import COMMANDS, command_named, main
 from lro_conformance.command_help import EXAMPLES, STARTS_SERVERS
 
 CODE = "import sys; from lro_conformance.cli import main; sys.exit(main())"
@@ -34,7 +34,7 @@ def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]
 
 
 def test_every_command_has_examples_in_its_help(capsys: pytest.CaptureFixture[str]):
-    assert set(EXAMPLES) == set(lro.commands)
+    assert set(EXAMPLES) == set(COMMANDS)
     for name in sorted(set(EXAMPLES) - set(OWN_HELP)):
         assert main([name, "--help"]) == 0
         shown = capsys.readouterr().out
@@ -54,15 +54,15 @@ def test_an_example_is_a_call_that_is_understood(example: str, tmp_path: Path, m
     (tmp_path / "lro.yaml").write_text("server: {command: [my-server]}\n", encoding="utf-8")
     program, name, *rest = shlex.split(example)
     assert program == "lro"
-    with lro.commands[name].make_context(name, rest) as context:
+    with command_named(name).make_context(name, rest) as context:
         assert context.params
 
 
 @pytest.mark.parametrize("width", [40, 80, 200])
 def test_help_fits_the_terminal(width: int):
-    for name, command in lro.commands.items():
+    for name in COMMANDS:
         if name not in OWN_HELP:
-            with click.Context(command, info_name=f"lro {name}", terminal_width=width) as context:
+            with click.Context(command_named(name), info_name=f"lro {name}", terminal_width=width) as context:
                 prose = context.get_help().partition("Examples:")[0]
             wide = [line for line in prose.splitlines() if len(line) > width and not line.startswith("  -")]
             assert wide == [], name  # an option and its choices are one word

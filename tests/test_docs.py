@@ -10,9 +10,8 @@ from pathlib import Path
 import click
 import pytest
 
-from lro_conformance import plugin, pytest_run
+from lro_conformance import cli, plugin, pytest_run
 from lro_conformance import profile as profiles
-from lro_conformance.cli import lro, main
 from lro_conformance.engine import certify
 from lro_conformance.report import baseline
 from lro_spec.requirements import catalogue, chapters
@@ -91,20 +90,20 @@ def test_a_command_is_understood(command: str, tmp_path: Path, monkeypatch: pyte
     monkeypatch.chdir(tmp_path)
     (tmp_path / "lro.yaml").write_text("server: {command: [my-server]}\n", encoding="utf-8")
     name, *rest = filled(command)
-    assert name in lro.commands
+    assert name in cli.COMMANDS
     if rest:
-        with lro.commands[name].make_context(name, rest) as context:
+        with cli.command_named(name).make_context(name, rest) as context:
             assert context.params
 
 
 @pytest.mark.parametrize("command", [c for c in COMMANDS if c.split()[1] in QUICK])
 def test_a_command_that_prints_does(command: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(filled(command)) == 0
+    assert cli.main(filled(command)) == 0
     assert capsys.readouterr().out.strip()
 
 
 def test_there_are_commands_to_try() -> None:
-    assert {command.split()[1] for command in COMMANDS} == set(lro.commands)
+    assert {command.split()[1] for command in COMMANDS} == set(cli.COMMANDS)
 
 
 def test_a_command_that_does_not_exist_would_be_found() -> None:
@@ -113,7 +112,7 @@ def test_a_command_that_does_not_exist_would_be_found() -> None:
         "lro judge DIR",
     ]
     with pytest.raises(click.UsageError):
-        lro.commands["certify"].make_context("certify", ["--pdf", "report.pdf", "--", "my-server"])
+        cli.command_named("certify").make_context("certify", ["--pdf", "report.pdf", "--", "my-server"])
 
 
 def test_options_of_the_plugin_are_those_that_there_are() -> None:

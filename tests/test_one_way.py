@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-SERVE = ("cli.py", "serve", "lro_reference.__main__")
-PROXY = ("cli.py", "proxy", "lro_reference.proxy.__main__")
+SERVE = ("reference_commands.py", "serve", "lro_reference.__main__")
+PROXY = ("reference_commands.py", "proxy", "lro_reference.proxy.__main__")
 """The exceptions: `lro serve` and `lro proxy` start the reference, by name and only when they are called."""
 
 

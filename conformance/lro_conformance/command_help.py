@@ -40,10 +40,11 @@ STARTS_SERVERS = frozenset({"certify", "init", "proxy", "serve"})
 """What needs processes as POSIX has them."""
 
 
-def with_examples(command: click.Command) -> None:
-    """Gives a command's help the examples of its name."""
+def with_examples(command: click.Command) -> click.Command:
+    """The command with the examples of its name in its help."""
     lines = "".join(f"  {example}\n" for example in EXAMPLES[str(command.name)])
     command.epilog = f"\b\nExamples:\n{lines}"
+    return command
 
 
 def check_platform(command: str | None) -> None:

@@ -9,7 +9,7 @@ from typing import Any, cast
 import click
 from api import python_page
 
-from lro_conformance.cli import lro
+from lro_conformance.cli import COMMANDS, command_named, lro
 from lro_conformance.report.catalogue import notes
 from lro_conformance.report.explaining import as_markdown, explained
 from lro_spec.requirements import Chapter, chapters
@@ -130,9 +130,9 @@ def _cell(text: str) -> str:
 def _commands() -> Iterator[str]:
     yield from ("# Command line", "", "What `lro --help` and the help of each command say.", "")
     yield from _help("lro", lro)
-    for name, command in lro.commands.items():
+    for name in COMMANDS:
         yield from ("", f"## lro {name}", "")
-        yield from _help(f"lro {name}", command)
+        yield from _help(f"lro {name}", command_named(name))
 
 
 def _help(path: str, command: click.Command) -> Iterator[str]:
