@@ -19,8 +19,12 @@ _NUMBER = re.compile(r"(?<![\w.])\d{1,6}(?![\w.]?\d)")
 def within_limit(bench: Bench, call: Call) -> Call | None:
     """The call once more with the limit that its error tells of; None where that was not the reason.
 
-    It was, where so many records are given and one more is refused as well. From then on no more are asked for.
+    It was, where so many records are given and one more is refused as well. From then on no more are asked for. That is
+    tried at a threshold of 1 only, where offloading makes no difference between them: elsewhere one record more may be
+    the one that has to be written, and cannot be.
     """
+    if bench.settings.get("threshold_tokens") != 1:
+        return None
     for most in _told(bench, call):
         again, beyond = (
             bench.calls([{"name": call.operation, "detail": call.detail, "limit": n, "query": call.query}])[0]

@@ -22,6 +22,14 @@ class write_failure_is_a_tool_error(Server):
         return self.error(warning)
 
 
+@fault("LRO-ERR-01", says="error", proves=2, also=("LRO-ERR-02", "LRO-ERR-03"))
+class write_failure_asks_for_a_smaller_limit(Server):
+    """The call fails, and its error names the limit that would have stayed inline."""
+
+    def truncated(self, call: Call, warning: str) -> Record:
+        return self.error(f"{warning} Ask for less: limit {self.fitting(call)}")
+
+
 @fault("LRO-ERR-01", says="error: ", proves=2)
 class write_failure_sets_is_error(Server):
     """The right fallback, flagged as an error."""
