@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from pathlib import Path
 
@@ -54,6 +55,11 @@ def test_the_broken_reference_is_blamed_in_words_that_name_it(tmp_path: Path) ->
 def test_the_broken_reference_is_blamed_for_exactly_that(name: str, tmp_path: Path) -> None:
     requirement, _, _ = reference.FAULTS[name]
     assert blamed(name, tmp_path) == [requirement]
+
+
+def test_what_is_overridden_is_there() -> None:
+    program = "from tests.servers.reference import FAULTS\nfor _, _, change in FAULTS.values(): change()"
+    subprocess.run([sys.executable, "-c", program], cwd=Path(__file__).parent.parent, timeout=60, check=True)
 
 
 def test_the_faults_are_of_ten_groups_and_more() -> None:

@@ -41,13 +41,13 @@ def _recipes_sort_upwards() -> None:
 
 
 def _recall_in_full() -> None:
-    whole = tools._with_defaults  # pyright: ignore[reportPrivateUsage]
+    whole = tools.with_defaults
 
-    def with_defaults(name: str, arguments: Any) -> dict[str, Any]:
-        default = {"detail": "full"} if name == "recall_memories" and "detail" not in arguments else {}
-        return whole(name, {**arguments, **default})
+    def with_defaults(tool: Any, arguments: Any) -> dict[str, Any]:
+        default = {"detail": "full"} if tool.name == "recall_memories" and "detail" not in arguments else {}
+        return whole(tool, {**arguments, **default})
 
-    tools._with_defaults = with_defaults
+    tools.with_defaults = with_defaults
 
 
 def _failed_writes_fail() -> None:
