@@ -121,11 +121,11 @@ def test_references_that_multiply_end_in_time():
 
 
 def test_running_out_of_time_over_many_records_accuses_none():
-    schema = {"properties": {"t": {"pattern": "^(?=x)x*y*z*$"}}}  # not for an engine that never backtracks
-    records = ({"t": "x" * 20_000, "n": i} for i in range(5_000))
+    schema = {"properties": {"t": {"pattern": "^(?=x)(?:xy|x)*$"}}}  # not for an engine that never backtracks
+    records = ({"t": "x" * 20_000, "n": i} for i in range(100_000))
     judged = judge_lines(schema, records, timeout_s=0.2)
     assert judged.violations == ()
-    assert 0 < judged.judged < 5_000
+    assert 0 < judged.judged < 100_000
 
 
 def test_the_place_of_a_record_counts_those_that_needed_no_closer_look():

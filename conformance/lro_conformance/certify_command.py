@@ -18,9 +18,8 @@ if TYPE_CHECKING:
     from lro_conformance.report.terminal import View
 
 
-@click.command(
-    context_settings={"allow_interspersed_args": False}
-)  # from the first word that is no option on, all is the server's
+# From the first word that is no option on, all is the server's.
+@click.command(context_settings={"allow_interspersed_args": False})
 @click.option(
     "--profile",
     "profile_path",

@@ -145,22 +145,19 @@ def _both_sides(survey: Survey, bracket: Bracket, default: int, see: Subjects) -
         )
     if bracket.inline is None:
         return
-    estimate = bracket.inline_estimate
+    estimate, size = bracket.inline_estimate, len(bracket.inline.text)
     if estimate is not None:
-        see.expect(
-            estimate * (1 - slack) <= default,
-            expected=f"a result of {estimate} tokens is offloaded by default (threshold {default})",
-            observed="it came inline",
-            at=bracket.inline,
-        )
+        told, below = f"{estimate} tokens", estimate * (1 - slack) <= default
     elif bracket.inline.records:
-        size = len(bracket.inline.text)
-        see.expect(
-            size / 4 * LOW <= default,
-            expected=f"a result of {size} characters is offloaded by default (threshold {default} tokens)",
-            observed="it came inline",
-            at=bracket.inline,
-        )
+        told, below = f"{size} characters", size / 4 * LOW <= default
+    else:
+        return
+    see.expect(
+        below,
+        expected=f"a result of {told} is offloaded by default (threshold {default} tokens)",
+        observed="it came inline",
+        at=bracket.inline,
+    )
 
 
 @check("LRO-THR-02")

@@ -180,7 +180,7 @@ def test_estimate_is_of_this_call(survey: Survey, seeded: Seeded, see: Subjects)
             continue
         low, high = _roughly(call)
         see.expect(
-            low <= call.estimate <= high,
+            _roughly_honest(call),
             expected=f"E between {low} and {high} for {characters(call)} characters in {len(call.filed)} record lines",
             observed=f"E = {call.estimate}",
             at=call,
@@ -191,6 +191,11 @@ def _roughly(call: Call) -> tuple[int, int]:
     """Half the least and twice the greatest honest estimate of a file."""
     low, high = honest_range(call)
     return low // 2, 2 * high
+
+
+def _roughly_honest(call: Call) -> bool:
+    low, high = _roughly(call)
+    return call.estimate is None or low <= call.estimate <= high
 
 
 @check("LRO-FILE-06")
@@ -251,9 +256,7 @@ def test_a_huge_memory_is_offloaded(seeded: Seeded, see: Subjects) -> None:
     length = len(str(_with(OTHER_WORD, call).get("content") or ""))
     if call is None or length / 4 * LOW <= threshold:
         raise NotObserved("no memory of so many tokens could be stored and had back")
-    if any(
-        c.estimate is not None and not low <= c.estimate <= high for c in seeded.files for low, high in [_roughly(c)]
-    ):
+    if not all(_roughly_honest(c) for c in seeded.files):
         raise NotObserved("the estimate of some call is of other records (LRO-THR-02), so it may be of this one, too")
     see.expect(
         call.outcome == "offloaded",
