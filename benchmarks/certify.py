@@ -26,6 +26,8 @@ from lro_conformance.profile import Profile, launch  # noqa: E402
 from lro_conformance.wire import Run  # noqa: E402
 from tests.servers.variants import profile_text  # noqa: E402
 
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # what is installed is compiled, so is a checkout after its first run
+
 JOBS = 2
 """Servers at a time."""
 PLAIN_TARGET_S = 5.0

@@ -265,7 +265,7 @@ class Session:
             with heard():
                 while waiting or under_way:
                     ready = [t for t in waiting if all(n in self.evidence for n in t.needs)]
-                    for one in ready[: at_once - len(under_way)]:
+                    for one in ready[: at_once + 1 - len(under_way)]:  # the last begins when any ends, without us
                         waiting.remove(one)
                         under_way[pool.submit(self._make, lab, one)] = one
                     rest = [*waiting, *under_way.values()]

@@ -3,7 +3,7 @@ volatile, how a server measures. Pure functions."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from math import gcd
 from typing import Literal
 
@@ -204,9 +204,9 @@ def honest_range(call: Call) -> tuple[int, int]:
     return honest_estimates(wide, escapes, narrow)
 
 
-def filled_fields(records: Iterable[Record]) -> frozenset[str]:
+def filled_fields(records: Sequence[Record]) -> frozenset[str]:
     """The documented fields that at least one record fills."""
-    return frozenset(k for r in records for k in MEMORY_FIELDS if not is_blank(r.get(k)))
+    return frozenset(k for k in MEMORY_FIELDS if any(not is_blank(r.get(k)) for r in records))
 
 
 def taken_for(inline: Inline, filed: Call, shown: Call) -> str | None:

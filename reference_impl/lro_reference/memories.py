@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from functools import cache
 from typing import Any, cast
 
 from lro_reference.events import timestamp
@@ -88,6 +89,7 @@ def project(memory: Memory, detail: str) -> Memory:
     return seen
 
 
+@cache
 def fields(detail: str) -> tuple[str, ...]:
     """The fields of a detail level that this server knows by name."""
     depth = DETAILS.index(detail)
