@@ -169,6 +169,15 @@ def test_texts_that_are_records(text: str) -> None:
     assert both_ways(line_of(text, structured=json.dumps({"content": text}, ensure_ascii=False, separators=(",", ":"))))
 
 
+def test_a_log_with_a_comma_a_line_is_taken_as_the_text_it_is() -> None:
+    line = line_of("".join(f"2026-03-01 10:00:{n % 60:02},{n} INFO request {n}\n" for n in range(200)))
+    assert both_ways(line)
+    with tiny():
+        found = raw_result.read(line)
+    assert found is not None
+    assert found.shape.extra["format"] == "text"
+
+
 @pytest.mark.parametrize(
     "line",
     [

@@ -171,7 +171,12 @@ def test_any_text_is_in_its_file(folder: Path, texts: list[str], both: bool) -> 
         ("id\tname\n1\ta\n2\tb\n3\tc\n", "table"),
         ("id,name\n1,'a'\n2,\"b\"\n3,c\n", "text"),
         ("id,id\n1,2\n3,4\n", "text"),
+        ("country,2019,2020\nDE,1,2\nFR,3,4\n", "table"),
         ("Dear all,\nhow are you,\nbye,\n", "text"),
+        ("2026-03-01 10:00:00,123 INFO up\n2026-03-01 10:00:01,7 INFO hit\n2026-03-01 10:00:02,44 WARN slow", "text"),
+        ("One likes the sea, it seems\nOne likes the hills, too\nOne stays at home, or not\n", "text"),
+        ("this is the first of some lines that\thave a tab\nand so has this\tone\nand\tthis", "text"),
+        ("7,a\n8,b\n9,c\n", "text"),
     ],
 )
 def test_what_a_text_is_taken_for(folder: Path, text: str, form: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -20,6 +21,9 @@ _LINE = 10_000
 _MOST_COLUMNS = 500
 _BATCH = 1 << 16
 _EXTENSIONS = 3
+_A_NAME = re.compile(r"\s*\S+(?:\s+\S+){0,5}\s*$")
+"""What can name a column: a few words."""
+_BEGINS_WITH_A_DIGIT = re.compile(r"\s*[-+]?\d")
 
 Rows = list[list[str]]
 
@@ -162,7 +166,10 @@ def _decoded(text: bytes | bytearray, start: int, stop: int) -> str:
 
 
 def _are_names(names: Sequence[str]) -> bool:
-    return len(set(names)) == len(names) and all(name.strip() for name in names)
+    """Whether a first row can be the names of columns: a line of a log or a sentence has commas, too."""
+    if len(set(names)) < len(names) or not all(_A_NAME.match(name) for name in names):
+        return False
+    return _BEGINS_WITH_A_DIGIT.match(names[0]) is None and not all(name.startswith(" ") for name in names[1:])
 
 
 def _records(names: Sequence[str], rows: Rows) -> list[dict[str, str]]:
@@ -195,5 +202,5 @@ def _delimiter(text: str) -> str | None:
     for delimiter in ("\t", ","):
         counts = {line.count(delimiter) for line in first if '"' not in line}
         if len(counts) == 1 and 0 < next(iter(counts)) < _MOST_COLUMNS and first[0].count(delimiter) in counts:
-            return delimiter
+            return delimiter if _are_names(first[0].rstrip("\r").split(delimiter)) else None
     return None
