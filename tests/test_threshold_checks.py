@@ -118,6 +118,28 @@ class TestDefault:
         assert self.judged(6401, text="x" * size).verdict is verdict
 
 
+    @pytest.mark.parametrize(
+        ("inline", "offloaded", "verdict"),
+        [(6400, None, NOT_OBSERVED), (6401, None, FAIL), (None, 6401, NOT_OBSERVED), (None, 6400, FAIL)],
+    )
+    def test_is_not_proved_by_one_side(self, inline: int | None, offloaded: int | None, verdict: Verdict) -> None:
+        bracket = Made(
+            operation="recall",
+            detail=None,
+            inline=None if inline is None else call(outcome="inline", records=ONE),
+            inline_estimate=inline,
+            offloaded=None if offloaded is None else call(estimate=offloaded),
+        )
+        found = judged(
+            "threshold.default_threshold",
+            survey=survey(restless=set(), operations={"recall": Made(details=())}),
+            edges=NO_EDGES,
+            defaults=Made(brackets=(bracket,), enabled=()),
+            text=edition("lro-6400"),
+        )
+        assert found.verdict is verdict
+
+
 class TestContradiction:
     @pytest.mark.parametrize(
         ("inline", "offloaded", "verdict"),

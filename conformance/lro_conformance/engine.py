@@ -255,8 +255,7 @@ class Session:
         # Extensions do not ask for LRO itself.
         reasons = {t.name: reason for t in self.trials[1:] if (reason := t.unlisted(survey)) is not None}
         self.evidence |= {name: NotApplicable(reason) for name, reason in reasons.items()}
-        asked = [t for t in self.trials[1:] if t.name not in reasons]
-        bound = [t for t in asked if survey.implemented or t.asks_no_lro]
+        bound = [t for t in self.trials[1:] if t.name not in reasons and (survey.implemented or t.asks_no_lro)]
         waiting = sorted(bound, key=lambda t: FIRST.index(t.name) if t.name in FIRST else len(FIRST))
         under_way: dict[Future[Any], Trial] = {}
         at_once = jobs + 1  # the cleanup trial mostly waits for a TTL to pass
@@ -332,9 +331,10 @@ class Session:
             self.tell(CheckJudged(result))
 
     def _evidence_for(self, one: Check) -> Mapping[str, Any]:
-        gate = self._gate()
-        group = requirement(one.requirement, self.profile.edition).group
-        own = group in ("implemented", *EXTENSIONS) and isinstance(self.evidence["survey"], Survey)
+        gate, asked = self._gate(), requirement(one.requirement, self.profile.edition)
+        own = asked.group in ("implemented", *EXTENSIONS) and isinstance(self.evidence["survey"], Survey)
+        if isinstance(gate, NotApplicable):  # what MCP asks of any server, and what decides no level, holds without LRO
+            own = own or (asked.group == "protocol" and asked.level is None)
         if gate is None or (own and all(name in self.evidence for name in one.needs)):
             return self.evidence
         return dict.fromkeys(one.needs, gate)

@@ -103,6 +103,12 @@ class Subjects:
         if reason not in self.unseen_because:
             self.unseen_because.append(reason)
 
+    def half(self, reason: str) -> None:
+        """Note that what was examined is one half of a proof and why the other is missing: a miss still counts."""
+        self.unseen(reason)
+        if not self.misses:
+            self.examined = 0
+
     def not_applicable(self, reason: str) -> None:
         """Note that the requirement does not bind this server."""
         self.not_applicable_because = reason

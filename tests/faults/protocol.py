@@ -50,6 +50,18 @@ class prints_a_greeting_on_stdout(Server):
         sys.stdout.flush()
 
 
+@fault("LRO-PROT-02", says="stdout", proves=2, also=("LRO-IMPL-02", "LRO-IMPL-03"))
+class prints_a_greeting_and_offloads_nothing(Server):
+    """A line that is no message, of a server that knows no offloading."""
+
+    def started(self) -> None:
+        sys.stdout.write("plain-memory is ready\n")
+        sys.stdout.flush()
+
+    def exceeds(self, tokens: int, threshold: int) -> bool:
+        return False
+
+
 @fault("LRO-PROT-02", says="stdout", proves=3)
 class logs_offloading_on_stdout(Server):
     """One line of plain text for each file."""
