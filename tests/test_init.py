@@ -12,6 +12,7 @@ import pytest
 
 from lro_conformance import profile as profiles
 from lro_conformance.engine import certify
+from lro_conformance.operations import introduced
 from lro_conformance.probing import memory_arguments, probe, ways_in
 from lro_conformance.profile import Profile, Setting
 from lro_conformance.profile.writing import profile_text
@@ -138,6 +139,13 @@ def test_what_a_tool_that_stores_is_given(properties: object, required: object, 
     assert memory_arguments(tool) == arguments
 
 
+HOUSEKEEPING = {
+    "name": "housekeeping",
+    "description": "Delete expired files.",
+    "inputSchema": {"type": "object", "properties": {"dry": {"type": "boolean"}}, "required": ["dry"]},
+}
+
+
 def test_a_server_without_a_fitting_tool(tmp_path: Path) -> None:
     """Its tools are listed in the profile, which loads, and says what is to be filled in; also hostile names.
 
@@ -151,7 +159,7 @@ def test_a_server_without_a_fitting_tool(tmp_path: Path) -> None:
             "capabilities": {},
             "serverInfo": {"name": "x\nserver: {command: [rm]}", "version": "1"},
         },
-        "tools/list": {"tools": [{"name": "read_file\n  evil: 1", "inputSchema": schema}]},
+        "tools/list": {"tools": [{"name": "read_file\n  evil: 1", "inputSchema": schema}, HOUSEKEEPING]},
     }
     server = tmp_path / "server.py"
     server.write_text(
@@ -166,7 +174,8 @@ def test_a_server_without_a_fitting_tool(tmp_path: Path) -> None:
     assert done.returncode == 0
     text = (tmp_path / "mine.yaml").read_text()
     assert "# NOT FOUND: which tool performs which operation" in text
-    assert "#   read_file   evil: 1" in text
+    assert "#   read_file   evil: 1, housekeeping" in text
+    assert "# cleanup: {tool: housekeeping, arguments: {dry: false}}" in text
     profile = profiles.load(tmp_path / "mine.yaml")
     assert profile.server.command == (sys.executable, str(server))
     assert "next: lro init --force -o mine.yaml --tool recall=NAME -- COMMAND\n" in done.stdout
@@ -174,6 +183,14 @@ def test_a_server_without_a_fitting_tool(tmp_path: Path) -> None:
     assert _init(tmp_path, *words).returncode == 0
     recall = (profiles.load(tmp_path / "lro.yaml").operations or {})["recall"]
     assert (recall.query, recall.limit, recall.detail) == ("text", "top", "view")
+    assert "a tool for inject; the server also lists housekeeping\n" in (tmp_path / "lro.yaml").read_text()
+
+
+@pytest.mark.parametrize("names", [("maxResults", "detailLevel"), ("max-results", "detail-level"), ("topK", "Details")])
+def test_arguments_are_known_in_any_case(names: tuple[str, str]) -> None:
+    schema = {"type": "object", "properties": {"q": {}, names[0]: {"type": "integer"}, names[1]: {}}}
+    found = introduced({"recall": "x"}, [{"name": "x", "inputSchema": schema}])["recall"]
+    assert (found.query, found.limit, found.detail) == ("q", *names)
 
 
 @pytest.mark.parametrize(

@@ -269,5 +269,5 @@ def test_wrong_setting_ends_the_start_with_exit_code_2(tmp_path: Path) -> None:
         out, err = server.communicate(timeout=20)
     assert (server.returncode, out) == (2, b"")
     assert err.decode().splitlines() == [
-        f"lro serve: {E}THRESHOLD_TOKENS must be a whole number from 0 on, not '-5'",
+        f"lro serve: {E}THRESHOLD_TOKENS must be a whole number from 0 to 18446744073709551615, not '-5'",
     ]

@@ -65,7 +65,10 @@ def test_folder_is_absolute_and_empty_means_the_temporary_one(monkeypatch: pytes
 @pytest.mark.parametrize(
     ("environ", "message"),
     [
-        ({f"{E}THRESHOLD_TOKENS": "-1"}, "THRESHOLD_TOKENS must be a whole number from 0 on, not '-1'"),
+        (
+            {f"{E}THRESHOLD_TOKENS": "-1"},
+            "THRESHOLD_TOKENS must be a whole number from 0 to 18446744073709551615, not '-1'",
+        ),
         ({f"{E}THRESHOLD_TOKENS": "many"}, "not 'many'"),
         ({f"{E}THRESHOLD_TOKENS": "1.5"}, "not '1.5'"),
         ({f"{E}THRESHOLD_TOKENS": ""}, "not ''"),
@@ -93,7 +96,9 @@ def test_wrong_variable_is_named(environ: dict[str, str], message: str) -> None:
         ),
         ("[prompt.offload]\nzzz = 1\n", "there are enabled, threshold_tokens"),
         ("[prompt.offload]\nenabled = 2\n", "prompt.offload.enabled must be true or false, not 2"),
-        ("[prompt.offload]\nttl_seconds = true\n", "must be a whole number from 0 on, not True"),
+        ("[prompt.offload]\nttl_seconds = true\n", "must be a whole number from 0 to 18446744073709551615, not True"),
+        ('[prompt.offload]\nthreshold_tokens = "5"\n', "must be without quotation marks, not '5'"),
+        ('[prompt.offload]\nenabled = "false"\n', "must be without quotation marks, not 'false'"),
         ("[prompt.offload]\noutput_dir = 5\n", "must be a path"),
         ("[prompt]\noffload = 5\n", "[prompt.offload] must be a table"),
         ("prompt = [", "is not valid TOML"),
@@ -111,7 +116,9 @@ def test_wrong_setting_stops_the_start_with_one_line(capsys: pytest.CaptureFixtu
     assert main(["--ttl-seconds", "soon\nor later"]) == 2
     said = capsys.readouterr()
     assert said.out == ""
-    assert said.err == "lro serve: --ttl-seconds must be a whole number from 0 on, not 'soon\\nor later'\n"
+    assert said.err == (
+        f"lro serve: --ttl-seconds must be a whole number from 0 to {2**64 - 1}, not 'soon\\nor later'\n"
+    )
 
 
 def test_unusable_data_folder_stops_the_start_with_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -117,7 +117,6 @@ class TestDefault:
     def test_of_a_result_without_an_estimate_is_judged_by_its_characters(self, size: int, verdict: Verdict) -> None:
         assert self.judged(6401, text="x" * size).verdict is verdict
 
-
     @pytest.mark.parametrize(
         ("inline", "offloaded", "verdict"),
         [(6400, None, NOT_OBSERVED), (6401, None, FAIL), (None, 6401, NOT_OBSERVED), (None, 6400, FAIL)],

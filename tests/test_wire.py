@@ -106,7 +106,7 @@ def test_a_missing_working_directory_is_named(run: Run) -> None:
         ("exits-at-once", "exited", "exited with code 3", "no database"),
         ("dies-of-a-signal", "exited", "SIGSEGV", "about to crash"),
         ("hangs-at-initialize", "timeout", "within 0.8 s", "waiting for a lock"),
-        ("prints-garbage", "garbage", "listening ...", ""),
+        ("prints-garbage", "garbage", "Welcome to my server!", ""),
     ],
 )
 def test_a_failed_handshake_tells_the_exit_and_the_end_of_stderr(
@@ -132,7 +132,7 @@ def test_garbage_that_came_before_the_first_request_is_told_with_it(run: Run) ->
 
     assert failure is not None
     assert failure.kind == "garbage"
-    assert "listening ..." in failure.detail
+    assert "Welcome to my server!" in failure.detail
 
 
 def test_a_server_that_exits_during_a_call_is_noticed_at_once(start: Start) -> None:

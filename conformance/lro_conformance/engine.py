@@ -236,7 +236,7 @@ class Session:
             # What was tried with another edition's recipes and names, or with its operations, tells nothing here.
             self.checks = [c for c in self.checks if c not in live]
         if isinstance(survey, Survey):
-            self.info = _server_info(survey, self.info.command)
+            self.info = _server_info(survey.server_info, survey.protocol, self.info.command)
         if self._gate() is None:  # what comes before it comes of no live server
             for one in (c for c in self.checks if c.name in properties):
                 self.results[one.name] = by_keyword(properties[one.name], text.name)
@@ -249,9 +249,9 @@ class Session:
         with heard():
             self.evidence["survey"] = self._make(lab, self.trials[0])
         survey = self.evidence["survey"]
+        self.info = _server_info(*lab.handshakes.introduced, self.info.command)
         if not isinstance(survey, Survey):
             return
-        self.info = _server_info(survey, self.info.command)
         # Extensions do not ask for LRO itself.
         reasons = {t.name: reason for t in self.trials[1:] if (reason := t.unlisted(survey)) is not None}
         self.evidence |= {name: NotApplicable(reason) for name, reason in reasons.items()}
@@ -395,6 +395,5 @@ class Session:
         return RequirementResult(one, verdict, tuple(results), reason)
 
 
-def _server_info(survey: Survey, command: tuple[str, ...]) -> ServerInfo:
-    info = survey.server_info
-    return ServerInfo(str(info.get("name") or ""), str(info.get("version") or ""), command, str(survey.protocol or ""))
+def _server_info(info: Mapping[str, Any], protocol: str | None, command: tuple[str, ...]) -> ServerInfo:
+    return ServerInfo(str(info.get("name") or ""), str(info.get("version") or ""), command, str(protocol or ""))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from lro_conformance.bench import ServerTrouble
@@ -34,6 +34,8 @@ class Handshakes:
     turned: bool = False
     """Whether that was tried."""
     slowest_s: float = 0.0
+    introduced: tuple[Mapping[str, Any], str | None] = field(default_factory=lambda: ({}, None))
+    """What the last server said of itself, and its protocol: known also where nothing else is."""
 
     def turn(self) -> bool:
         """Open conversations by the other protocol from now on; False where that was tried."""
@@ -63,6 +65,7 @@ class Handshakes:
             raise Refused(f"{asked} was refused: {json.dumps(reply.error)[:300]}")
         if self.modern and not server.modern:
             raise ServerTrouble(f"server/discover does not offer MCP {MODERN_VERSION}")
+        self.introduced = server.server_info, server.protocol_version
         if server.offers_logging:
             server.set_log_level("debug")
         return reply

@@ -152,7 +152,13 @@ def required_of(tool: Mapping[str, Any]) -> list[str]:
 
 
 def _argument(kind: str, properties: Mapping[str, Any]) -> str | None:
-    return next((n for n in _NAMES[kind] if n in properties), None)
+    spelt = {_plain(name): name for name in reversed(properties)}
+    return next((n if n in properties else spelt[_plain(n)] for n in _NAMES[kind] if _plain(n) in spelt), None)
+
+
+def _plain(name: str) -> str:
+    """A name without what languages differ in: max_results, maxResults, max-results."""
+    return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
 def _details(schema: Any) -> tuple[str, ...]:

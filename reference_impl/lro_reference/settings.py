@@ -161,7 +161,10 @@ def _from_toml(path: str) -> dict[str, Any]:
     for key, value in cast("dict[str, Any]", section).items():
         if key not in _CHECKS:
             raise SettingsError(f"{path}: prompt.offload.{key} is not a setting; {_known(key, list(_CHECKS))}")
-        values[key] = _CHECKS[key](value, f"{path}: prompt.offload.{key}")
+        where = f"{path}: prompt.offload.{key}"
+        if isinstance(value, str) and _CHECKS[key] is not _folder:  # TOML has numbers and booleans
+            raise SettingsError(f"{where} must be without quotation marks, not {value!r}")
+        values[key] = _CHECKS[key](value, where)
     return values
 
 
@@ -190,7 +193,7 @@ def _number(value: object, where: str) -> int:
         value = int(text)
     if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _U64:
         return value
-    raise SettingsError(f"{where} must be a whole number from 0 on, not {value!r}")
+    raise SettingsError(f"{where} must be a whole number from 0 to {_U64}, not {value!r}")
 
 
 def _boolean(value: object, where: str) -> bool:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from lro_conformance.operations import OPERATIONS, TOOLS
+from lro_conformance.operations import OPERATIONS, TOOLS, properties_of, required_of, sample_value
 from lro_conformance.profile.model import Setting, default_settings
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ def _operations(found: Probed, masked: Callable[[str], str]) -> Iterator[str]:
     for name in OPERATIONS:
         operation = found.operations.get(name)
         if operation is None:
-            yield f"  # NOT FOUND: a tool for {name}"
+            yield f"  # NOT FOUND: a tool for {name}{_others(found)}"
             continue
         known: dict[str, Any] = {"tool": operation.tool, "arguments": dict(operation.arguments)}
         for key in ("query", "limit", "detail", "budget"):
@@ -103,6 +104,13 @@ def _operations(found: Probed, masked: Callable[[str], str]) -> Iterator[str]:
             yield f"    # NOT FOUND: an argument for {', '.join(missing)}"
         if call is not None and call.outcome in ("error", "no answer"):
             yield f"    # it did not answer with a result: {_safe(masked(call.evidence().splitlines()[-1]))[:160]}"
+
+
+def _others(found: Probed) -> str:
+    """What the server lists beside the tools that are known."""
+    known = {o.tool for o in found.operations.values()}
+    names = [name for t in found.tools if (name := str(t.get("name"))) not in known]
+    return f"; the server also lists {_safe(', '.join(names))}" if names else ""
 
 
 def _seed(found: Probed) -> Iterator[str]:
@@ -127,7 +135,14 @@ def _cleanup(found: Probed) -> Iterator[str]:
     way = found.cleanup or found.profile.cleanup
     if way is None:
         yield "# NOT FOUND: what makes the server delete expired files; or {restart: true}, {command: […]}, {wait_s: 5}"
-        yield "# cleanup: {tool: run_custodial_task, arguments: {task: offload_cleanup}}"
+        tool = next((t for t in found.tools if _CLEANS.search(f"{t.get('name')} {t.get('description')}")), None)
+        if tool is None:
+            yield "# cleanup: {tool: run_custodial_task, arguments: {task: offload_cleanup}}"
+            return
+        properties = properties_of(tool)
+        arguments = {name: sample_value(properties.get(name, {})) for name in required_of(tool)}
+        yield "# Not tried, as it may delete more than that:"
+        yield f"# cleanup: {_flow({'tool': str(tool.get('name')), **({'arguments': arguments} if arguments else {})})}"
     elif way.tool is not None:
         yield f"cleanup: {_flow({'tool': way.tool, 'arguments': way.arguments})}"
     else:
@@ -168,6 +183,9 @@ def _flow(value: object) -> str:
         return value if value.lower() not in _WORDS else json.dumps(value)
     return json.dumps(value, ensure_ascii=True)
 
+
+_CLEANS = re.compile(r"clean|housekeep|custod|expire|purge|prune|sweep", re.IGNORECASE)
+"""What a tool says that may delete expired files."""
 
 _WORDS = {"true", "false", "yes", "no", "on", "off", "null", "y", "n"}
 """What YAML would take for something else than a text."""

@@ -238,7 +238,9 @@ class Connection:
             return self._too_large(pending, "its time ran out while a line came that is over")
         text = f"{pending.method}: no response within {timeout_s:g} s"
         if odd := self.transcript.counts.total() - pending.anomalies_before:
-            text += f"; what came was wrong ({odd} times), at last: {self.transcript.last_anomaly}"
+            kept = self.transcript.anomalies[pending.anomalies_before :]
+            times, first = "once" if odd == 1 else f"{odd} times", kept[0] if kept else self.transcript.last_anomaly
+            text += f"; what came was wrong ({times}), at first: {first}"
         garbage = self._dialogue.garbage > pending.garbage_before
         understood = self._dialogue.messages > pending.messages_before
         return self._failure("garbage" if garbage and not understood else "timeout", text)
