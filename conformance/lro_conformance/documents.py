@@ -81,6 +81,8 @@ class Document:
         """How many of the files hold records that are no memories."""
         self.beyond = Beyond()
         """Which findings in lines are wanted, and how many others there were."""
+        self.path_of_lines = path
+        """The file whose lines are judged: the one that a descriptor leads to, where it does."""
         self._edition = edition
         self._named = named
         self._follow = follow
@@ -178,6 +180,7 @@ class Document:
                 beyond=self.beyond,
             )
             yield from both.findings()
+            self.path_of_lines = both.path or self.path
             self.lines += both.lines
             self.followed += both.path is not None
             self.others += not holds_memories(both.header or {})
