@@ -58,6 +58,8 @@ class Following:
         """The file that was opened; None as long as none was."""
         self.header: dict[str, Any] | None = None
         """The file's header, where there is one."""
+        self.read = False
+        """Whether the file was read to its end."""
         self._descriptor = descriptor
         self._edition = edition_named(edition)
         self._folder = folder
@@ -131,7 +133,7 @@ class Following:
             except OSError as problem:
                 yield Finding(_RULE, "/file_path", "the file cannot be read", "a readable file", _said(path, problem))
                 return
-            self.lines, self.header = state.lines, state.header
+            self.lines, self.header, self.read = state.lines, state.header, True
             for finding in reader.end():
                 yield replace(finding, path=path)
             if state.header is None or state.header_line is None:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import IO, Any, Literal, cast
 
 from lro_conformance.chosen_paths import LINES, STDIN
+from lro_conformance.led_to import LedTo
 from lro_spec.beyond import Beyond
 from lro_spec.discovery import find_descriptor, reply_result
 from lro_spec.editions import DEFAULT_EDITION, EDITIONS, edition
@@ -38,6 +39,7 @@ _NEAR = 30
 _MOST_LINES = 20
 _MOST_COMMENTS = 200
 _PREFIXES = tuple(f"{text.file_prefix}-" for text in EDITIONS.values())
+_OF_BOTH = "LRO-DESC-09"  # of what is found in lines, all but this is the file's own fault
 _OF_MEMORIES = {"memory_type", "namespace", "title", "content", "created", "provenance"}
 _TELLING: tuple[tuple[bytes, Kind], ...] = (
     (b'"lro-report/', "report"),
@@ -64,10 +66,12 @@ class Document:
         follow: bool = False,
         opened: Callable[[str, Readable], Readable] | None = None,
         passed: Callable[[str, int], object] | None = None,
+        led_to: LedTo | None = None,
     ) -> None:
         """*named*: whether it was meant by itself, so that lines need not look like those of LRO to be judged.
 
-        *opened* and *passed* are those of `lro_spec.following.Following`: with the latter there may be a fork.
+        *led_to*: the files that were judged with their descriptors; it is told of one more, and what is wrong with one
+        of them by itself is not found again. *opened* and *passed* are those of `lro_spec.following.Following`: with the latter there may be a fork.
         """
         self.path = path
         """Where it is; ``-`` is standard input."""
@@ -88,6 +92,8 @@ class Document:
         self._follow = follow
         self._opened = opened or _unwatched
         self._passed = passed
+        self._led_to = LedTo() if led_to is None else led_to
+        self._again = False
 
     def findings(self) -> Iterator[Finding]:
         """What is wrong with it, as it is found.
@@ -107,11 +113,14 @@ class Document:
 
     def not_wanted(self) -> Counter[tuple[str, Severity]]:
         """How many findings of which rule and severity were not wanted, by the edition."""
+        counts = self.beyond.counts
+        if self._again:
+            counts = Counter({of: number for of, number in counts.items() if of[0] == _OF_BOTH})
         if self._edition == DEFAULT_EDITION:
-            return self.beyond.counts
+            return counts
         from lro_spec.edition_findings import counts_as_held
 
-        return counts_as_held(self.beyond.counts, edition(self._edition))
+        return counts_as_held(counts, edition(self._edition))
 
     @contextmanager
     def _open(self) -> Generator[tuple[IO[bytes] | None, Peekable]]:
@@ -179,15 +188,25 @@ class Document:
                 passed=self._passed,
                 beyond=self.beyond,
             )
-            yield from both.findings()
-            self.path_of_lines = both.path or self.path
-            self.lines += both.lines
-            self.followed += both.path is not None
-            self.others += not holds_memories(both.header or {})
+            for finding in both.findings():
+                self._note(both.path)
+                if finding.path is None or finding.rule == _OF_BOTH or not self._again:
+                    yield finding
+            self._note(both.path)
+            if both.path is not None and not self._again:
+                self.lines += both.lines
+                self.followed += 1
+                self.others += not holds_memories(both.header or {})
+                if both.read:
+                    self._led_to.add(both.path)
         else:
             from lro_spec.descriptor_rules import validate_descriptor
 
             yield from validate_descriptor(value, edition=self._edition)
+
+    def _note(self, path: str | None) -> None:
+        if path is not None and path != self.path_of_lines:
+            self.path_of_lines, self._again = path, path in self._led_to
 
 
 def _unwatched(_: str, stream: Readable) -> Readable:

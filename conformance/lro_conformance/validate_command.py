@@ -59,6 +59,7 @@ def validate(
 
     from lro_conformance.chosen_paths import NothingFoundError, chosen
     from lro_conformance.documents import Document, UnknownKindError
+    from lro_conformance.led_to import LedTo, files_last
     from lro_conformance.report.findings import Telling, UnreadableError
     from lro_conformance.report.meter import Meter
     from lro_conformance.report.text import one_line
@@ -68,14 +69,24 @@ def validate(
     gc.set_threshold(100_000, 20, 20)
     try:
         known = edition(edition_name or "lro-6400").name
-        found = chosen(paths)
+        found = files_last(chosen(paths)) if follow else chosen(paths)
     except (ValueError, NothingFoundError) as problem:
         raise Misuse(str(problem)) from None
+    led_to = LedTo()
     with Meter(sys.stderr, found) as meter:
         telling = Telling(form, sys.stdout, max_findings or None, quiet=quiet, before=meter.hide)
         for each in found:
+            if kind in (None, "file") and each.path in led_to:
+                continue
             document = Document(
-                each.path, kind, known, named=each.named, follow=follow, opened=meter.watched, passed=meter.add
+                each.path,
+                kind,
+                known,
+                named=each.named,
+                follow=follow,
+                opened=meter.watched,
+                passed=meter.add,
+                led_to=led_to,
             )
             try:
                 telling.tell(document)
