@@ -19,9 +19,10 @@ from lro_conformance.led_to import LedTo
 from lro_spec.beyond import Beyond
 from lro_spec.discovery import find_descriptor, reply_result
 from lro_spec.editions import DEFAULT_EDITION, EDITIONS, edition
-from lro_spec.findings import Finding, Severity, from_schema, in_text, shown
+from lro_spec.findings import Finding, Severity, from_schema, in_text
 from lro_spec.header_rules import holds_memories, resembles_header
 from lro_spec.json_position import nearest_position
+from lro_spec.json_values import not_strict, problems
 from lro_spec.physical_lines import Readable
 from lro_spec.schemas import json_schema
 from lro_spec.streams import DamagedError, Peekable, plain_name, unpacked
@@ -35,7 +36,6 @@ MAX_DOCUMENT_BYTES = 64 * 1024 * 1024
 _FIRST = 1024 * 1024
 _INLINE = "there is no descriptor in this reply: the result was not offloaded"
 _LOOK = 64 * 1024
-_NEAR = 30
 _MOST_LINES = 20
 _MOST_COMMENTS = 200
 _PREFIXES = tuple(f"{text.file_prefix}-" for text in EDITIONS.values())
@@ -71,7 +71,8 @@ class Document:
         """*named*: whether it was meant by itself, so that lines need not look like those of LRO to be judged.
 
         *led_to*: the files that were judged with their descriptors; it is told of one more, and what is wrong with one
-        of them by itself is not found again. *opened* and *passed* are those of `lro_spec.following.Following`: with the latter there may be a fork.
+        of them by itself is not found again. *opened* and *passed* are those of `lro_spec.following.Following`: with
+        the latter there may be a fork.
         """
         self.path = path
         """Where it is; ``-`` is standard input."""
@@ -85,7 +86,7 @@ class Document:
         """How many of the files hold records that are no memories."""
         self.beyond = Beyond()
         """Which findings in lines are wanted, and how many others there were."""
-        self.path_of_lines = path
+        self.path_of_lines: str = path
         """The file whose lines are judged: the one that a descriptor leads to, where it does."""
         self._edition = edition
         self._named = named
@@ -153,10 +154,7 @@ class Document:
         try:
             value = loads(data)
         except StrictJsonError as problem:
-            expected, near = "strict JSON in UTF-8", text[problem.offset : problem.offset + _NEAR]
-            observed = shown(near) if near.strip() else "the end of the text"
-            finding = Finding("json", "", problem.problem, expected, observed, _json_hint(problem.problem))
-            yield in_text(finding, text, problem.offset)
+            yield in_text(not_strict(problem, text), text, problem.offset)
             return
         inside = ""
         if self.kind == "descriptor" and (result := reply_result(value)) is not None:
@@ -165,6 +163,9 @@ class Document:
                 raise UnknownKindError(f"{self.path}: {_INLINE}")
             inside = f"{'' if result is value else '/result'}{found.pointer}"
             value = found.value
+            for problem in problems(found.sources):
+                yield in_text(not_strict(*problem, inside), text, nearest_position(text, inside))
+                return
         for finding in self._judged(value):
             at = nearest_position(text, inside + finding.pointer)
             yield finding if finding.path else in_text(finding, text, at)
@@ -211,10 +212,6 @@ class Document:
 
 def _unwatched(_: str, stream: Readable) -> Readable:
     return stream
-
-
-def _json_hint(problem: str) -> str:
-    return "two readers may take different values for it" if "twice" in problem else ""
 
 
 def _whole(stream: Readable) -> bytes:
