@@ -425,11 +425,27 @@ class TestWhatWasNotRead:
         assert (found.rule, found.severity, found.line) == ("json", "error", 2)
 
 
-def test_with_its_output_closed_the_exit_code_still_tells(here: Path) -> None:
+def shell(words: str) -> tuple[int, bytes]:
+    """The exit code and standard error of `lro validate`, as a shell calls it."""
+    command = f"exec '{sys.executable}' -m lro_conformance validate {words}"
+    done = subprocess.run(["sh", "-c", command], stderr=subprocess.PIPE, check=False, timeout=60)
+    return done.returncode, done.stderr
+
+
+def test_findings_that_a_closed_output_cannot_take_are_told_of(here: Path) -> None:
     (here / NAME).write_bytes(BAD)
-    words = f"exec '{sys.executable}' -m lro_conformance validate {NAME} >&-"
-    done = subprocess.run(["sh", "-c", words], stderr=subprocess.PIPE, check=False)
-    assert (done.returncode, done.stderr) == (1, b"")
+    assert shell(f"{NAME} >&-") == (3, b"lro: the output could not be written: Bad file descriptor\n")
+    (here / "header.json").write_text(json.dumps(HEADER))
+    assert shell("-q header.json >&-") == (0, b"")  # there is nothing to be written
+    assert shell("nothing.jsonl >&-")[0] == 2
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="no other platform has such a device")
+@pytest.mark.parametrize("words", ["nofile", "--bogus", "", f"{NAME} nofile"])
+def test_a_wrong_call_has_its_exit_code_where_nothing_can_be_said(here: Path, words: str) -> None:
+    (here / NAME).write_bytes(GOOD)
+    assert shell(f"{words} 2>/dev/full") == (2, b"")
+    assert shell(f"{words} 2>&-") == (2, b"")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="no other platform has such a device")

@@ -63,6 +63,7 @@ def validate(
     from lro_conformance.report.findings import Telling, UnreadableError
     from lro_conformance.report.meter import Meter
     from lro_conformance.report.text import one_line
+    from lro_conformance.standard_streams import complain, must_be_read
     from lro_spec.editions import edition
 
     # What is parsed has no cycles, and a collector that looks for them costs a fifth of the time.
@@ -74,7 +75,7 @@ def validate(
         raise Misuse(str(problem)) from None
     led_to = LedTo()
     with Meter(sys.stderr, found) as meter:
-        telling = Telling(form, sys.stdout, max_findings or None, quiet=quiet, before=meter.hide)
+        telling = Telling(form, must_be_read(sys.stdout), max_findings or None, quiet=quiet, before=meter.hide)
         for each in found:
             if kind in (None, "file") and each.path in led_to:
                 continue
@@ -94,13 +95,13 @@ def validate(
                 if each.named:
                     telling.unread += 1
                     meter.hide()
-                    click.echo(f"lro validate: {problem}", err=True)
+                    complain(f"lro validate: {problem}")
                 else:
                     telling.skipped += 1
             except UnreadableError as problem:
                 telling.unread += 1
                 meter.hide()
-                click.echo(f"lro validate: {one_line(each.path)}: {problem}", err=True)
+                complain(f"lro validate: {one_line(each.path)}: {problem}")
     if not telling.documents and not telling.unread:
         raise Misuse(f"nothing of LRO in {', '.join(paths)}: {telling.skipped} files of another kind passed over")
     telling.end()
