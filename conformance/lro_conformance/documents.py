@@ -19,7 +19,7 @@ from lro_conformance.led_to import LedTo
 from lro_spec.beyond import Beyond
 from lro_spec.discovery import find_descriptor, reply_result
 from lro_spec.editions import DEFAULT_EDITION, EDITIONS, edition
-from lro_spec.findings import Finding, Severity, from_schema, in_text
+from lro_spec.findings import Finding, Severity, from_schema, in_text, pointer
 from lro_spec.header_rules import holds_memories, resembles_header
 from lro_spec.json_position import nearest_position
 from lro_spec.json_values import not_strict, problems
@@ -320,7 +320,7 @@ def _profile(path: str, data: bytes) -> Iterator[Finding]:
             starts = [0, *(at + 1 for at, character in enumerate(text) if character == "\n")]
             for problem in error.problems:
                 message = f"{problem.key}: {problem.message}" if problem.key else problem.message
-                finding = Finding("profile", "", message, "", "")
+                finding = Finding("profile", pointer(list(problem.path)), message, "", "")
                 if problem.line is None or problem.line > len(starts):
                     yield finding
                 else:

@@ -158,7 +158,9 @@ class _Text:
         self._stream.write(self._coloured(text, finding) + "\n")
         if finding.excerpt is not None:
             source, mark = marked(finding.excerpt, finding.line)
-            self._stream.write(f"{source}\n{self._style(mark, 'green')}\n")
+            # Where only the line is known, there is no place to mark in it.
+            below = f"{self._style(mark, 'green')}\n" if finding.column is not None else ""
+            self._stream.write(f"{source}\n{below}")
 
     def end(self, telling: Telling) -> None:
         if telling.documents and not telling.quiet:
