@@ -13,6 +13,7 @@ from lro_spec.editions import DEFAULT_EDITION, EDITIONS, Edition
 from lro_spec.editions import edition as edition_named
 from lro_spec.findings import Finding, from_schema, pointer, shown
 from lro_spec.guidance_rules import wrong_name, wrong_recipe
+from lro_spec.json_values import not_json
 from lro_spec.line_filters import NotInterpretedError
 from lro_spec.name_rules import name_problem
 from lro_spec.naming import parse_file_name
@@ -54,6 +55,12 @@ def _found(value: object, text: Edition) -> Iterator[Finding]:
     if not isinstance(value, dict):
         return
     descriptor = cast("dict[str, Any]", value)
+    for path, told in not_json(descriptor):
+        if path in wrong:
+            continue
+        if told.severity == "error":
+            wrong.add(path)
+        yield told
     # A part is looked into only where its shape is right: one fault, one finding.
     for parts, look in _LOOKS:
         if all(_sound(descriptor, part, wrong) for part in parts):

@@ -8,13 +8,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, Literal, cast
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple, cast
 
 from lro_spec.strictjson import too_deep
 
 # A descriptor is written out within a few kilobytes of its sentence; more braces than this are somebody's payload.
 _MOST_STARTS = 64
+
+
+class _Found(NamedTuple):
+    """A descriptor in some value or text, what else that holds, as JSON, and the texts that it was read from."""
+
+    value: dict[str, Any]
+    rest: str
+    sources: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +38,8 @@ class FoundDescriptor:
     """All other text of the result, where a payload beside the descriptor would show."""
     pointer: str = ""
     """Where in the result the value stands, or the text that holds it (RFC 6901)."""
+    sources: tuple[str, ...] = field(default=(), compare=False)
+    """The texts that it was read from, leniently: one, and one within that for JSON in a JSON string."""
 
 
 def find_descriptor(call_tool_result: Mapping[str, Any]) -> FoundDescriptor | None:
@@ -40,28 +50,28 @@ def find_descriptor(call_tool_result: Mapping[str, Any]) -> FoundDescriptor | No
     deep, or within a sentence.
     """
     around: list[str] = []
-    in_text: dict[str, Any] | None = None
+    in_text: _Found | None = None
     pointer = "/structuredContent"
     for place, text in _texts(call_tool_result.get("content")):
         found = None if in_text else _in_text(text)
         if found is None:
             around.append(text)
         else:
-            in_text, rest = found
+            in_text = found
             pointer = place
-            around.append(rest)
-    structured = _in_value(call_tool_result.get("structuredContent"))
-    if structured is not None:
-        around.append(structured[1])
-    in_structured = structured[0] if structured else None
-    value = in_text or in_structured
-    if value is None:
+            around.append(found.rest)
+    in_structured = _in_value(call_tool_result.get("structuredContent"))
+    if in_structured is not None:
+        around.append(in_structured.rest)
+    found = in_text or in_structured
+    if found is None:
         return None
     where = "both" if in_text and in_structured else "text" if in_text else "structured"
     if where == "text" and call_tool_result.get("structuredContent") is not None:
         around.append(_dump(call_tool_result["structuredContent"]))
     rest = "\n".join(a for a in around if a.strip())
-    return FoundDescriptor(value, where, in_text, in_structured, rest, pointer)
+    text_value, structured_value = in_text and in_text.value, in_structured and in_structured.value
+    return FoundDescriptor(found.value, where, text_value, structured_value, rest, pointer, found.sources)
 
 
 def reply_result(value: object) -> dict[str, Any] | None:
@@ -93,7 +103,7 @@ def _texts(content: object) -> Iterator[tuple[str, str]]:
             yield f"/content/{place}/{'text' if holder is members else 'resource/text'}", text
 
 
-def _in_text(text: str) -> tuple[dict[str, Any], str] | None:
+def _in_text(text: str) -> _Found | None:
     """The descriptor in a text, and the rest of that text."""
     if "offloaded" not in text and "file_path" not in text:
         return None
@@ -101,10 +111,11 @@ def _in_text(text: str) -> tuple[dict[str, Any], str] | None:
         whole = json.loads(text)
     except (ValueError, RecursionError):
         return _in_sentence(text)
-    return None if too_deep(whole) else _in_value(whole)
+    found = None if too_deep(whole) else _in_value(whole)
+    return found and found._replace(sources=(text, *found.sources))
 
 
-def _in_sentence(text: str) -> tuple[dict[str, Any], str] | None:
+def _in_sentence(text: str) -> _Found | None:
     decoder = json.JSONDecoder()
     start = text.find("{")
     for _ in range(_MOST_STARTS):
@@ -117,23 +128,26 @@ def _in_sentence(text: str) -> tuple[dict[str, Any], str] | None:
             continue
         found = None if too_deep(value) else _in_value(value)
         if found is not None:
-            return found[0], f"{text[:start]}{found[1]}{text[end:]}"
+            # A byte order mark in front of the JSON is no sentence, and no part of strict JSON.
+            source = text[0 if text[:start].strip() == "\ufeff" else start : end]
+            return _Found(found.value, f"{text[:start]}{found.rest}{text[end:]}", (source, *found.sources))
         start = text.find("{", end)
     return None
 
 
-def _in_value(value: object) -> tuple[dict[str, Any], str] | None:
+def _in_value(value: object) -> _Found | None:
     """The descriptor that a JSON value is or holds, and what else the value holds, as JSON."""
     if not isinstance(value, dict):
         return None
     members = cast("dict[str, Any]", value)
     if _is_descriptor(members):
-        return members, ""
+        return _Found(members, "")
     for key, member in members.items():
         inner = _parsed(member) if isinstance(member, str) else member
         if isinstance(inner, dict) and _is_descriptor(cast("dict[str, Any]", inner)):
             rest = {k: v for k, v in members.items() if k != key}
-            return cast("dict[str, Any]", inner), _dump(rest) if rest else ""
+            sources = (member,) if isinstance(member, str) else ()
+            return _Found(cast("dict[str, Any]", inner), _dump(rest) if rest else "", sources)
     return None
 
 

@@ -58,6 +58,8 @@ class Following:
         """The file that was opened; None as long as none was."""
         self.header: dict[str, Any] | None = None
         """The file's header, where there is one."""
+        self.read = False
+        """Whether the file was read to its end."""
         self._descriptor = descriptor
         self._edition = edition_named(edition)
         self._folder = folder
@@ -131,7 +133,7 @@ class Following:
             except OSError as problem:
                 yield Finding(_RULE, "/file_path", "the file cannot be read", "a readable file", _said(path, problem))
                 return
-            self.lines, self.header = state.lines, state.header
+            self.lines, self.header, self.read = state.lines, state.header, True
             for finding in reader.end():
                 yield replace(finding, path=path)
             if state.header is None or state.header_line is None:
@@ -232,19 +234,26 @@ class _Recipes:
             self._thread.join()
 
     def start(self) -> None:
-        """Starts, once, with the sample that the reader has; not without a header before it or with gaps in it."""
-        header, line, reader = self._state.header, self._state.header_line, self._reader
-        if self._thread is not None or header is None or line is None or not reader.records or reader.skipped:
-            return
-        if not self._state.memories:
-            return  # the standard recipes are for memories
-        from lro_spec.recipe_rules import Sample, recipes_against_file
+        """Starts, once, with the sample that the reader has; not without a header before it.
 
-        sample = Sample(b"".join(each + b"\n" for each in (line.data, *reader.lines)), header, list(reader.records))
+        Where it has none, or one with gaps in it, and where the records are no memories, recipes are compiled only.
+        """
+        header, line, reader = self._state.header, self._state.header_line, self._reader
+        if self._thread is not None or header is None or line is None:
+            return
+        from lro_spec.recipe_rules import Sample, recipes_against_file, recipes_compiled
+
+        sample: Sample | None = None
+        if reader.records and not reader.skipped and self._state.memories:  # the standard recipes are for memories
+            data = b"".join(each + b"\n" for each in (line.data, *reader.lines))
+            sample = Sample(data, header, list(reader.records))
 
         def run() -> None:
             try:
-                self._found = list(recipes_against_file(self._descriptor, sample, self._edition))
+                if sample is not None:
+                    self._found += recipes_against_file(self._descriptor, sample, self._edition)
+                else:
+                    self._found += recipes_compiled(self._descriptor)
             except Exception as problem:
                 self._problem = problem
 
@@ -255,11 +264,12 @@ class _Recipes:
         """What came of it; waits for the end."""
         if self._thread is not None:
             self._thread.join()
-        elif self._reader.overlong and not self._reader.records:
-            message, expected = "recipes were not run", f"a first record of at most {_SAMPLE_LINE_BYTES} bytes"
-            return [Finding("LRO-REC-13", "/jq_recipes", message, expected, "a longer one", severity="warning")]
         if self._problem is not None:
             raise self._problem
+        if self._reader.overlong and not self._reader.records:
+            message, expected = "recipes were not run", f"a first record of at most {_SAMPLE_LINE_BYTES} bytes"
+            told = Finding("LRO-REC-13", "/jq_recipes", message, expected, "a longer one", severity="warning")
+            return [told, *self._found]
         return self._found
 
 

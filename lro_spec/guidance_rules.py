@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from lro_spec.editions import Edition
 from lro_spec.findings import shown
+from lro_spec.json_values import whole_number
 
 COUNT = re.compile(r"(?<![\d,._])([\d,._]*\d)\s+(?:memor(?:y|ies)|records?|results)\b")
 """How many records there are, in the words of a guidance."""
@@ -22,7 +23,7 @@ def wrong_number(guidance: str, counts: Sequence[object], tokens: Sequence[objec
     """What a guidance says of count or tokens where it is none of these; None where it is, or is not said."""
     for what, pattern, meant in (("count", COUNT, counts), ("tokens", _TOKENS, tokens)):
         said = pattern.search(guidance[:_LOOKED_AT])
-        known = sorted({abs(m) for m in meant if isinstance(m, int)})
+        known = sorted({abs(m) for m in map(whole_number, meant) if m is not None})
         if said is None or not any(known):
             continue
         number = int(re.sub(r"\D", "", said.group(1))[:_MOST_DIGITS])

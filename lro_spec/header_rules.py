@@ -9,6 +9,7 @@ from typing import Any, cast
 from lro_spec.editions import DEFAULT_EDITION, Edition
 from lro_spec.editions import edition as edition_named
 from lro_spec.findings import Finding, from_schema, shown
+from lro_spec.json_values import not_json
 from lro_spec.schema_errors import SchemaError, violations
 
 MARKER = "lro_header"
@@ -40,8 +41,13 @@ def holds_memories(header: Mapping[str, Any]) -> bool:
 
 def validate_header(value: object, *, edition: str = "lro-6400") -> Iterator[Finding]:
     """What is wrong with a header. Raises `ValueError` for an unknown edition."""
+    yield from header_problems(value, edition=edition, read=False)
+
+
+def header_problems(value: object, *, edition: str, read: bool) -> Iterator[Finding]:
+    """The same; where it was *read* from a text, what is wrong with that as JSON was told already."""
     text = edition_named(edition)
-    found = _found(value, text)
+    found = _found(value, text, read)
     if text.name != DEFAULT_EDITION:
         from lro_spec.edition_findings import as_held
 
@@ -49,13 +55,14 @@ def validate_header(value: object, *, edition: str = "lro-6400") -> Iterator[Fin
     yield from found
 
 
-def _found(value: object, text: Edition) -> Iterator[Finding]:
+def _found(value: object, text: Edition, read: bool) -> Iterator[Finding]:
     errors = list(violations(value, "header"))
     for error in errors:
         yield from_schema(error, _rule(error), "the header")
     if not isinstance(value, dict):
         return
     header = cast("dict[str, Any]", value)
+    yield from (told for path, told in (() if read else not_json(header)) if all(e.path != path for e in errors))
     timestamp = header.get("timestamp")
     well_formed = all(error.path != ("timestamp",) for error in errors)
     if isinstance(timestamp, str) and well_formed and moment(timestamp) is None:

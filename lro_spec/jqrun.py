@@ -161,7 +161,7 @@ class JqRunner:
     def _once(self, pipeline: Pipeline, data: bytes) -> tuple[JqRun, float]:
         """A run, and the seconds of processor time that it took; as many as there may be, where nobody knows."""
         if pipeline.without is not None:
-            text = pipeline.without.encode("utf-8", "surrogateescape")
+            text = pipeline.without.encode("utf-8", "surrogatepass")
             data = b"".join(line for line in re.findall(rb"[^\n]*\n|[^\n]+", data) if text not in line)
         if pipeline.last is not None:
             lines = data.removesuffix(b"\n").split(b"\n")

@@ -14,7 +14,7 @@ from typing import Any, cast
 
 from lro_spec.file_state import FileState
 from lro_spec.findings import Finding, excerpt, shown
-from lro_spec.header_rules import MARKER, holds_memories, is_header, resembles_header, validate_header
+from lro_spec.header_rules import MARKER, header_problems, holds_memories, is_header, resembles_header
 from lro_spec.json_lines import BOM, RULE, Parsed, parsed, plain_value, plain_values
 from lro_spec.json_position import nearest_position
 from lro_spec.physical_lines import Block, PhysicalLine
@@ -154,7 +154,7 @@ def _first(line: PhysicalLine, read: Parsed, state: FileState) -> Iterator[Findi
         state.gate = record_gate(state.part) if state.memories else None
         if state.reader is not None and state.memories:
             state.joint = joint_gate(state.part, state.reader.schema)
-        for finding in validate_header(header, edition=state.edition):
+        for finding in header_problems(header, edition=state.edition, read=True):
             yield placed(finding, line)
     elif read.readable:
         message, expected = "the first line is not a header", 'an object with "type": "lro_header"'

@@ -6,8 +6,8 @@ Commands are parsed and never handed to a shell; their programs run in libjq, in
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from lro_spec.agreement import Agreement, agrees, of_the_records_alone, probe, same_output
@@ -15,7 +15,7 @@ from lro_spec.editions import Edition, StandardRecipe
 from lro_spec.evaluation import standard
 from lro_spec.findings import Finding, shown
 from lro_spec.jqrun import EngineError, JqRunner
-from lro_spec.pipeline import Pipeline, parse_command
+from lro_spec.pipeline import JqCall, Pipeline, parse_command
 from lro_spec.probing import literals
 from lro_spec.shellwords import RecipeSyntaxError
 
@@ -41,19 +41,21 @@ class Sample:
 
 
 def recipes_against_file(descriptor: Mapping[str, Any], sample: Sample, text: Edition) -> Iterator[Finding]:
-    """Which standard recipes a descriptor has nothing for that does what it should on its own file."""
+    """Which standard recipes a descriptor has nothing for that does what it should on its own file.
+
+    Those at other places are compiled, and not run.
+    """
     commands = list(_understood(descriptor["jq_recipes"]))
     said = sample.header.get("detail")
     detail = said if isinstance(said, str) and said in text.details else "full"
     until = time.monotonic() + PATIENCE_S
-    with JqRunner(timeout_s=_ONE_S, memory=_MEMORY, max_output=_OUTPUT, ends_with_thread=True) as runner:
+    with _runner() as runner:
         trial = _Trial(runner, sample, text.name, detail)
         standards = text.recipes_at(detail)
         short = len(descriptor["jq_recipes"]) < len({recipe.number for recipe in standards})
         for recipe in standards:
             if time.monotonic() > until:
-                message, expected = "recipes were not run to the end", f"all of them within {PATIENCE_S:g} s"
-                yield Finding("LRO-REC-13", "/jq_recipes", message, expected, "more", severity="warning")
+                yield _out_of_time()
                 return
             found = list(trial.of(recipe.number, recipe.description, commands))
             # Where one is left out, those behind it are not at their places.
@@ -65,6 +67,54 @@ def recipes_against_file(descriptor: Mapping[str, Any], sample: Sample, text: Ed
                     yield Finding("LRO-REC-13", "/jq_recipes", message, expected, observed, severity="warning")
                 found = [] if trial.does_one_of(others, recipe.number - 1, commands) else found
             yield from found
+        tried = {recipe.number - 1 for recipe in standards}
+        others = [place for place in range(len(descriptor["jq_recipes"])) if place not in tried]
+        yield from _unreadable(runner, descriptor["jq_recipes"], others, until)
+
+
+def recipes_compiled(descriptor: Mapping[str, Any]) -> Iterator[Finding]:
+    """Which recipes have a program that jq cannot read, where there is nothing to run them on."""
+    recipes: Sequence[Mapping[str, Any]] = descriptor["jq_recipes"]
+    until = time.monotonic() + PATIENCE_S
+    with _runner() as runner:
+        yield from _unreadable(runner, recipes, range(len(recipes)), until)
+
+
+def _runner() -> JqRunner:
+    return JqRunner(timeout_s=_ONE_S, memory=_MEMORY, max_output=_OUTPUT, ends_with_thread=True)
+
+
+def _unreadable(
+    runner: JqRunner, recipes: Sequence[Mapping[str, Any]], places: Iterable[int], until: float
+) -> Iterator[Finding]:
+    for index in places:
+        if time.monotonic() > until:
+            yield _out_of_time()
+            return
+        try:
+            pipeline = parse_command(recipes[index]["command"])
+            wrong = next(filter(None, (_problem(runner, call) for call in (pipeline.jq, *pipeline.more))), None)
+        except (RecipeSyntaxError, EngineError):
+            continue  # the former is told where the descriptor is judged by itself
+        if wrong is not None:
+            # A jq that is younger than the one here may have the function.
+            severity = "warning" if "is not defined" in wrong else "error"
+            message, expected = "the command's program is none that jq can read", "a program that jq compiles"
+            where = f"/jq_recipes/{index}/command"
+            yield Finding("LRO-REC-13", where, message, expected, wrong, severity=severity)
+
+
+def _out_of_time() -> Finding:
+    message, expected = "recipes were not run to the end", f"all of them within {PATIENCE_S:g} s"
+    return Finding("LRO-REC-13", "/jq_recipes", message, expected, "more", severity="warning")
+
+
+def _problem(runner: JqRunner, call: JqCall) -> str | None:
+    """What jq says against a program; None where it can be read."""
+    # Without input, and without a value to begin with, a program is compiled and does nothing.
+    alone = Pipeline("", 0, replace(call, null_input=False, slurp=False), ())
+    done = runner.run(alone, b"")
+    return done.stderr.partition("\n")[0].removeprefix("jq: error: ") if done.status == _NO_PROGRAM else None
 
 
 def _understood(recipes: Sequence[Mapping[str, Any]]) -> Iterator[tuple[int, Pipeline]]:

@@ -14,6 +14,7 @@ from lro_spec.findings import pointer
 
 Path = tuple[str | int, ...]
 
+_REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 _BRACES = re.compile(r"\{[0-9]+(?:,[0-9]*)?\}")
 
 
@@ -92,7 +93,7 @@ def _class_end(pattern: str, at: int) -> int | None:
 def dangling(schema: object) -> Iterator[tuple[str, str]]:
     """References to what the schema does not contain: the pointer to each, and what it says. Nothing is fetched."""
     nodes = list(subschemas(schema))
-    if not any("$ref" in node for _, node in nodes):
+    if not any(name in node for _, node in nodes for name in _REFERENCES):
         return
     from jsonschema_specifications import REGISTRY  # pyright: ignore[reportMissingTypeStubs]
     from referencing.exceptions import NoSuchResource, Unresolvable, Unretrievable
@@ -106,12 +107,14 @@ def dangling(schema: object) -> Iterator[tuple[str, str]]:
         resource, resolver = left.pop()
         contents: object = resource.contents
         node = cast("dict[str, Any]", contents) if isinstance(contents, dict) else {}
-        reference: object = node.get("$ref")
-        if isinstance(reference, str) and id(node) in places:
+        for keyword in _REFERENCES if id(node) in places else ():
+            reference: object = node.get(keyword)
+            if not isinstance(reference, str):
+                continue
             try:
                 resolver.lookup(reference)
             except (Unresolvable, Unretrievable, NoSuchResource, ValueError, TypeError):
-                yield pointer([*places[id(node)], "$ref"]), reference
+                yield pointer([*places[id(node)], keyword]), reference
         try:
             inside = list(resource.subresources())
             left += [(each, resolver.in_subresource(each)) for each in reversed(inside)]

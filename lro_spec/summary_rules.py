@@ -11,6 +11,7 @@ from typing import Any, cast
 
 from lro_spec.editions import Edition
 from lro_spec.findings import Finding, shown
+from lro_spec.json_values import whole_number
 from lro_spec.physical_lines import Block
 from lro_spec.tokens import honest_estimates
 
@@ -115,7 +116,7 @@ def summary_against_file(
             message = f"summary and header do not agree on {name}"
             yield _finding(rule, name, message, f"{shown(said)}, as in the header", summary[name], hint)
     yield from _estimate(descriptor, header)
-    if facts.namespaces is not None and records:
+    if facts.namespaces is not None and records is not None:
         counts = Counter({name: n for name, n in facts.namespaces.items() if isinstance(name, str) and name})
         names: list[str] = summary["top_namespaces"]
         if text.top_namespaces is None:
@@ -126,13 +127,13 @@ def summary_against_file(
             expected = f"the most frequent of the file's namespaces, at most {TOP}: {top or 'there are none'}"
             message = f"top_namespaces are not those of the file: {wrong}"
             yield _finding("LRO-DESC-06", "top_namespaces", message, expected, summary["top_namespaces"])
-    yield from _scores(summary, facts)
+    yield from _scores(summary, facts, empty=facts.namespaces is not None and records == 0)
 
 
 def estimate_of_header(header: Mapping[str, Any], facts: Facts) -> Iterator[Finding]:
     """Whether the header's estimate is honest for the lines that follow it."""
-    said = header.get("estimated_tokens")
-    if not isinstance(said, int) or isinstance(said, bool):
+    said = whole_number(header.get("estimated_tokens"))
+    if said is None:
         return
     narrow = max(0, facts.characters - facts.wide - 6 * facts.escapes)
     low, _ = honest_estimates(0, 0, facts.characters - 5 * facts.escapes)
@@ -186,18 +187,31 @@ def wrong_namespaces(said: list[str], counts: Counter[str], most: int = TOP) -> 
 
 
 def _estimate(descriptor: Mapping[str, Any], header: Mapping[str, Any]) -> Iterator[Finding]:
-    whole, said = header.get("estimated_tokens"), descriptor["summary"]["estimated_tokens"]
-    if not isinstance(whole, int) or isinstance(whole, bool):
+    whole, said = whole_number(header.get("estimated_tokens")), descriptor["summary"]["estimated_tokens"]
+    if whole is None:
         return
-    low = max(0, whole - len(json.dumps(descriptor, ensure_ascii=False)) // 2 - 64)
+    low = max(0, whole - _length(descriptor, whole) // 2 - 64)
     if not low <= said <= whole:
         expected = f"{whole}, as in the header, or that less the descriptor's own cost (at least {low})"
         yield _finding("LRO-DESC-04", "estimated_tokens", "the estimate is not that of the file", expected, said)
 
 
-def _scores(summary: Mapping[str, Any], facts: Facts) -> Iterator[Finding]:
+def _length(descriptor: Mapping[str, Any], whole: int) -> int:
+    """How many characters a descriptor has; so many that nothing is too little for it, where it is no JSON."""
+    try:
+        return len(json.dumps(descriptor, ensure_ascii=False))
+    except (TypeError, ValueError, RecursionError):
+        return 2 * whole
+
+
+def _scores(summary: Mapping[str, Any], facts: Facts, empty: bool) -> Iterator[Finding]:
     said, scores = summary.get("score_range"), facts.scores
-    if said is None or scores.low is None:
+    if said is None:
+        return
+    if empty and any(said):  # two zeros may stand for none
+        expected = "null, for there are no records"
+        yield _finding("LRO-DESC-07", "score_range", "score_range is not that of the file", expected, said)
+    if scores.low is None:
         return
     if not (scores.is_about(*said) or facts.confidences.is_about(*said)):
         expected = f"[{scores.low}, {scores.high}], the scores in the file"

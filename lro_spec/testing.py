@@ -11,6 +11,7 @@ from typing import Any, cast
 from lro_spec.discovery import find_descriptor, reply_result
 from lro_spec.findings import Finding
 from lro_spec.following import follow as followed
+from lro_spec.json_values import not_strict, problems
 from lro_spec.validation import validate_descriptor
 
 
@@ -25,23 +26,25 @@ def assert_valid_descriptor(
     unknown edition.
     """
     __tracebackhide__ = True
-    descriptor = _descriptor(value)
+    descriptor, unread = _descriptor(value)
     check = followed if follow else validate_descriptor
     found = [f for f in check(descriptor, edition=edition) if not (allow_warnings and f.severity == "warning")]
+    found = unread or found  # of what readers take differently, nothing else is known
     if found:
         raise AssertionError(_told(found))
     return cast("dict[str, Any]", descriptor)
 
 
-def _descriptor(value: object) -> object:
+def _descriptor(value: object) -> tuple[object, list[Finding]]:
+    """The descriptor, and why the text that holds it is no strict JSON, where one does."""
     whole = dict(cast("Mapping[str, Any]", value)) if isinstance(value, Mapping) else value
     result = reply_result(whole)
     if result is None:
-        return whole
+        return whole, []
     found = find_descriptor(result)
     if found is None:
         raise AssertionError("there is no descriptor in this result: it was not offloaded")
-    return found.value
+    return found.value, [not_strict(*problem, found.pointer) for problem in problems(found.sources)]
 
 
 def _told(found: Iterable[Finding]) -> str:

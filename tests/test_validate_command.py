@@ -11,6 +11,7 @@ import re
 import subprocess
 import sys
 import time
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -269,8 +270,13 @@ class TestHowItIsTold:
     def test_a_profile_shows_its_line(self, here: Path, said: Any):
         (here / "lro.yaml").write_text("server: {command: [x]}\nlevle: 3\n")
         out = said("lro.yaml")[1]
-        assert out.startswith("lro.yaml:2: profile: ")
-        assert "     2 | levle: 3" in out
+        assert out.startswith("lro.yaml:2: profile /levle: levle: unknown key")
+        assert "     2 | levle: 3\n1 error" in out  # without a mark, for its column is not known
+
+    def test_a_profile_shows_its_key(self, here: Path, said: Any):
+        (here / "lro.yaml").write_text("server: {command: [x, {a: 1}]}\nsettings:\n  enabled: {arg: x}\n")
+        told = json.loads(said("--format", "json", "lro.yaml")[1])["findings"]
+        assert {finding["pointer"] for finding in told} == {"/server/command/1"}
 
 
 class Slow:
@@ -344,11 +350,18 @@ class TestHooks:
             assert code == 1
             assert {line.split(":")[0] for line in out.split("\n") if "LRO-" in line} == {"descriptor.json"}
 
+    def test_each_installs_what_reads_the_names_that_it_takes(self):
+        project = tomllib.loads((Path(__file__).parent.parent / "pyproject.toml").read_text(encoding="utf-8"))
+        assert "zstd" in project["project"]["optional-dependencies"]
+        for hook in self.hooks():
+            assert hook["additional_dependencies"] == [".[zstd]"]
+
     @pytest.mark.parametrize(
         ("name", "takes"),
         [
             (NAME, True),
             (f"out/{NAME}.gz", True),
+            (f"out/{NAME}.zst", True),
             ("lro-x-1.jsonl", True),
             ("lro.yaml", True),
             ("a/recall-descriptor.json", True),
@@ -425,11 +438,27 @@ class TestWhatWasNotRead:
         assert (found.rule, found.severity, found.line) == ("json", "error", 2)
 
 
-def test_with_its_output_closed_the_exit_code_still_tells(here: Path) -> None:
+def shell(words: str) -> tuple[int, bytes]:
+    """The exit code and standard error of `lro validate`, as a shell calls it."""
+    command = f"exec '{sys.executable}' -m lro_conformance validate {words}"
+    done = subprocess.run(["sh", "-c", command], stderr=subprocess.PIPE, check=False, timeout=60)
+    return done.returncode, done.stderr
+
+
+def test_findings_that_a_closed_output_cannot_take_are_told_of(here: Path) -> None:
     (here / NAME).write_bytes(BAD)
-    words = f"exec '{sys.executable}' -m lro_conformance validate {NAME} >&-"
-    done = subprocess.run(["sh", "-c", words], stderr=subprocess.PIPE, check=False)
-    assert (done.returncode, done.stderr) == (1, b"")
+    assert shell(f"{NAME} >&-") == (3, b"lro: the output could not be written: Bad file descriptor\n")
+    (here / "header.json").write_text(json.dumps(HEADER))
+    assert shell("-q header.json >&-") == (0, b"")  # there is nothing to be written
+    assert shell("nothing.jsonl >&-")[0] == 2
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="no other platform has such a device")
+@pytest.mark.parametrize("words", ["nofile", "--bogus", "", f"{NAME} nofile"])
+def test_a_wrong_call_has_its_exit_code_where_nothing_can_be_said(here: Path, words: str) -> None:
+    (here / NAME).write_bytes(GOOD)
+    assert shell(f"{words} 2>/dev/full") == (2, b"")
+    assert shell(f"{words} 2>&-") == (2, b"")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="no other platform has such a device")

@@ -20,6 +20,7 @@ import click
 from lro_conformance.command_help import check_platform, with_examples
 from lro_conformance.misuse import MISUSE
 from lro_conformance.report.text import tolerate
+from lro_conformance.standard_streams import complain, open_streams
 
 COMMANDS = {
     "certify": "certify_command",
@@ -36,7 +37,7 @@ COMMANDS = {
 """The module of each command."""
 
 NO_VERDICT, INTERRUPTED, BROKEN_PIPE = 3, 130, 141
-_CANNOT_WRITE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
+_CANNOT_WRITE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -44,7 +45,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     if "_LRO_COMPLETE" in os.environ:
         lro.main(arguments, prog_name="lro")  # answers the shell, and exits
-    _open_streams()
+    open_streams()
     tolerate(sys.stdout)
     usual = gc.get_threshold()
     try:
@@ -56,7 +57,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except click.ClickException as problem:
         return _complain(problem)
     except (KeyboardInterrupt, click.Abort):
-        click.echo("lro: interrupted", err=True)
+        complain("lro: interrupted")
         return INTERRUPTED
     except BrokenPipeError:  # whoever read our output has enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -65,7 +66,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if problem.errno not in _CANNOT_WRITE:
             return _defect(problem, arguments)
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        click.echo(f"lro: the output could not be written: {problem.strerror}", err=True)
+        complain(f"lro: the output could not be written: {problem.strerror}")
         return NO_VERDICT
     except Exception as problem:
         return _defect(problem, arguments)
@@ -73,13 +74,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         gc.set_threshold(*usual)
         gc.unfreeze()
     return code or 0
-
-
-def _open_streams() -> None:
-    """A shell may start a command with streams closed (`>&-`): then nothing is told, and the exit code still is."""
-    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
-        if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
 
 
 def command_named(name: str) -> click.Command:
@@ -124,7 +118,7 @@ def _complain(problem: click.ClickException) -> int:
     where = context.command_path if isinstance(context, click.Context) else "lro"
     help = f" ({where} --help)" if isinstance(problem, click.UsageError) else ""
     for line in problem.format_message().split("\n"):  # a profile may have several problems
-        click.echo(f"{where}: {_one_line(line)}{help}", err=True)
+        complain(f"{where}: {_one_line(line)}{help}")
     return MISUSE
 
 
@@ -133,12 +127,12 @@ def _defect(problem: Exception, arguments: list[str]) -> int:
     if verbose:
         import traceback
 
-        traceback.print_exception(problem)
+        complain("".join(traceback.format_exception(problem)).rstrip())
     known = bool(arguments) and arguments[0] in COMMANDS
     has_more = known and any("-v" in option.opts for option in command_named(arguments[0]).params)
     more = "; -v shows where" if has_more and not verbose else ""
     kind = type(problem).__name__
-    click.echo(f"lro: {kind}: {_one_line(str(problem))} (this is a defect of lro-spec{more})", err=True)
+    complain(f"lro: {kind}: {_one_line(str(problem))} (this is a defect of lro-spec{more})")
     return NO_VERDICT
 
 

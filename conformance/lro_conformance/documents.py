@@ -15,12 +15,14 @@ from pathlib import Path
 from typing import IO, Any, Literal, cast
 
 from lro_conformance.chosen_paths import LINES, STDIN
+from lro_conformance.led_to import LedTo
 from lro_spec.beyond import Beyond
 from lro_spec.discovery import find_descriptor, reply_result
 from lro_spec.editions import DEFAULT_EDITION, EDITIONS, edition
-from lro_spec.findings import Finding, Severity, from_schema, in_text, shown
+from lro_spec.findings import Finding, Severity, from_schema, in_text, pointer
 from lro_spec.header_rules import holds_memories, resembles_header
 from lro_spec.json_position import nearest_position
+from lro_spec.json_values import not_strict, problems
 from lro_spec.physical_lines import Readable
 from lro_spec.schemas import json_schema
 from lro_spec.streams import DamagedError, Peekable, plain_name, unpacked
@@ -34,10 +36,10 @@ MAX_DOCUMENT_BYTES = 64 * 1024 * 1024
 _FIRST = 1024 * 1024
 _INLINE = "there is no descriptor in this reply: the result was not offloaded"
 _LOOK = 64 * 1024
-_NEAR = 30
 _MOST_LINES = 20
 _MOST_COMMENTS = 200
 _PREFIXES = tuple(f"{text.file_prefix}-" for text in EDITIONS.values())
+_OF_BOTH = "LRO-DESC-09"  # of what is found in lines, all but this is the file's own fault
 _OF_MEMORIES = {"memory_type", "namespace", "title", "content", "created", "provenance"}
 _TELLING: tuple[tuple[bytes, Kind], ...] = (
     (b'"lro-report/', "report"),
@@ -64,10 +66,13 @@ class Document:
         follow: bool = False,
         opened: Callable[[str, Readable], Readable] | None = None,
         passed: Callable[[str, int], object] | None = None,
+        led_to: LedTo | None = None,
     ) -> None:
         """*named*: whether it was meant by itself, so that lines need not look like those of LRO to be judged.
 
-        *opened* and *passed* are those of `lro_spec.following.Following`: with the latter there may be a fork.
+        *led_to*: the files that were judged with their descriptors; it is told of one more, and what is wrong with one
+        of them by itself is not found again. *opened* and *passed* are those of `lro_spec.following.Following`: with
+        the latter there may be a fork.
         """
         self.path = path
         """Where it is; ``-`` is standard input."""
@@ -81,11 +86,15 @@ class Document:
         """How many of the files hold records that are no memories."""
         self.beyond = Beyond()
         """Which findings in lines are wanted, and how many others there were."""
+        self.path_of_lines: str = path
+        """The file whose lines are judged: the one that a descriptor leads to, where it does."""
         self._edition = edition
         self._named = named
         self._follow = follow
         self._opened = opened or _unwatched
         self._passed = passed
+        self._led_to = LedTo() if led_to is None else led_to
+        self._again = False
 
     def findings(self) -> Iterator[Finding]:
         """What is wrong with it, as it is found.
@@ -105,11 +114,14 @@ class Document:
 
     def not_wanted(self) -> Counter[tuple[str, Severity]]:
         """How many findings of which rule and severity were not wanted, by the edition."""
+        counts = self.beyond.counts
+        if self._again:
+            counts = Counter({of: number for of, number in counts.items() if of[0] == _OF_BOTH})
         if self._edition == DEFAULT_EDITION:
-            return self.beyond.counts
+            return counts
         from lro_spec.edition_findings import counts_as_held
 
-        return counts_as_held(self.beyond.counts, edition(self._edition))
+        return counts_as_held(counts, edition(self._edition))
 
     @contextmanager
     def _open(self) -> Generator[tuple[IO[bytes] | None, Peekable]]:
@@ -142,10 +154,7 @@ class Document:
         try:
             value = loads(data)
         except StrictJsonError as problem:
-            expected, near = "strict JSON in UTF-8", text[problem.offset : problem.offset + _NEAR]
-            observed = shown(near) if near.strip() else "the end of the text"
-            finding = Finding("json", "", problem.problem, expected, observed, _json_hint(problem.problem))
-            yield in_text(finding, text, problem.offset)
+            yield in_text(not_strict(problem, text), text, problem.offset)
             return
         inside = ""
         if self.kind == "descriptor" and (result := reply_result(value)) is not None:
@@ -154,6 +163,9 @@ class Document:
                 raise UnknownKindError(f"{self.path}: {_INLINE}")
             inside = f"{'' if result is value else '/result'}{found.pointer}"
             value = found.value
+            for problem in problems(found.sources):
+                yield in_text(not_strict(*problem, inside), text, nearest_position(text, inside))
+                return
         for finding in self._judged(value):
             at = nearest_position(text, inside + finding.pointer)
             yield finding if finding.path else in_text(finding, text, at)
@@ -177,22 +189,29 @@ class Document:
                 passed=self._passed,
                 beyond=self.beyond,
             )
-            yield from both.findings()
-            self.lines += both.lines
-            self.followed += both.path is not None
-            self.others += not holds_memories(both.header or {})
+            for finding in both.findings():
+                self._note(both.path)
+                if finding.path is None or finding.rule == _OF_BOTH or not self._again:
+                    yield finding
+            self._note(both.path)
+            if both.path is not None and not self._again:
+                self.lines += both.lines
+                self.followed += 1
+                self.others += not holds_memories(both.header or {})
+                if both.read:
+                    self._led_to.add(both.path)
         else:
             from lro_spec.descriptor_rules import validate_descriptor
 
             yield from validate_descriptor(value, edition=self._edition)
 
+    def _note(self, path: str | None) -> None:
+        if path is not None and path != self.path_of_lines:
+            self.path_of_lines, self._again = path, path in self._led_to
+
 
 def _unwatched(_: str, stream: Readable) -> Readable:
     return stream
-
-
-def _json_hint(problem: str) -> str:
-    return "two readers may take different values for it" if "twice" in problem else ""
 
 
 def _whole(stream: Readable) -> bytes:
@@ -301,7 +320,7 @@ def _profile(path: str, data: bytes) -> Iterator[Finding]:
             starts = [0, *(at + 1 for at, character in enumerate(text) if character == "\n")]
             for problem in error.problems:
                 message = f"{problem.key}: {problem.message}" if problem.key else problem.message
-                finding = Finding("profile", "", message, "", "")
+                finding = Finding("profile", pointer(list(problem.path)), message, "", "")
                 if problem.line is None or problem.line > len(starts):
                     yield finding
                 else:

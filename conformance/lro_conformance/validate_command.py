@@ -59,23 +59,35 @@ def validate(
 
     from lro_conformance.chosen_paths import NothingFoundError, chosen
     from lro_conformance.documents import Document, UnknownKindError
+    from lro_conformance.led_to import LedTo, files_last
     from lro_conformance.report.findings import Telling, UnreadableError
     from lro_conformance.report.meter import Meter
     from lro_conformance.report.text import one_line
+    from lro_conformance.standard_streams import complain, must_be_read
     from lro_spec.editions import edition
 
     # What is parsed has no cycles, and a collector that looks for them costs a fifth of the time.
     gc.set_threshold(100_000, 20, 20)
     try:
         known = edition(edition_name or "lro-6400").name
-        found = chosen(paths)
+        found = files_last(chosen(paths)) if follow else chosen(paths)
     except (ValueError, NothingFoundError) as problem:
         raise Misuse(str(problem)) from None
+    led_to = LedTo()
     with Meter(sys.stderr, found) as meter:
-        telling = Telling(form, sys.stdout, max_findings or None, quiet=quiet, before=meter.hide)
+        telling = Telling(form, must_be_read(sys.stdout), max_findings or None, quiet=quiet, before=meter.hide)
         for each in found:
+            if kind in (None, "file") and each.path in led_to:
+                continue
             document = Document(
-                each.path, kind, known, named=each.named, follow=follow, opened=meter.watched, passed=meter.add
+                each.path,
+                kind,
+                known,
+                named=each.named,
+                follow=follow,
+                opened=meter.watched,
+                passed=meter.add,
+                led_to=led_to,
             )
             try:
                 telling.tell(document)
@@ -83,13 +95,13 @@ def validate(
                 if each.named:
                     telling.unread += 1
                     meter.hide()
-                    click.echo(f"lro validate: {problem}", err=True)
+                    complain(f"lro validate: {problem}")
                 else:
                     telling.skipped += 1
             except UnreadableError as problem:
                 telling.unread += 1
                 meter.hide()
-                click.echo(f"lro validate: {one_line(each.path)}: {problem}", err=True)
+                complain(f"lro validate: {one_line(each.path)}: {problem}")
     if not telling.documents and not telling.unread:
         raise Misuse(f"nothing of LRO in {', '.join(paths)}: {telling.skipped} files of another kind passed over")
     telling.end()

@@ -47,7 +47,9 @@ def load(path: str | os.PathLike[str], *, command: Sequence[str] = (), edition: 
     try:
         document = read(data)
     except YamlError as problem:
-        raise ProfileError([Problem(file, problem.line, dotted(problem.path), problem.message)]) from None
+        raise ProfileError(
+            [Problem(file, problem.line, dotted(problem.path), problem.message, tuple(problem.path))]
+        ) from None
     if command:
         document = _with_command(document, command)
     root = _mapping(document.value)
@@ -59,7 +61,7 @@ def load(path: str | os.PathLike[str], *, command: Sequence[str] = (), edition: 
     profile = _profile(document.value, Path(file).absolute())
     found = list(_inconsistencies(profile))
     if found:
-        raise ProfileError(Problem(file, document.line(keys), dotted(keys), message) for keys, message in found)
+        raise ProfileError(Problem(file, document.line(keys), dotted(keys), message, keys) for keys, message in found)
     return profile
 
 
@@ -84,7 +86,7 @@ def _problems(file: str, document: Document) -> Iterator[Problem]:
         return
     found = [(document.line(e.path), e) for e in violations(value, "profile")]
     for line, error in sorted(found, key=lambda pair: pair[0]):
-        yield Problem(file, line, dotted(error.path), told(error, value_at(value, error.path)))
+        yield Problem(file, line, dotted(error.path), told(error, value_at(value, error.path)), error.path)
 
 
 def _inconsistencies(profile: Profile) -> Iterator[_Keyed]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any
 
@@ -31,6 +31,8 @@ class Problem:
     key: str
     """Dotted, for example ``settings.ttl_seconds``; "" for the document."""
     message: str
+    path: tuple[str | int, ...] = field(default=(), compare=False)
+    """The same key as a path; () for the document."""
 
     def __str__(self) -> str:
         where = self.file if self.line is None else f"{self.file}:{self.line}"

@@ -9,15 +9,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, TextIO
 
+from lro_conformance.report.capped import Capped
 from lro_conformance.report.text import one_line
 from lro_conformance.report.workflow import command
 from lro_spec.findings import Excerpt, Finding, Severity
 
 if TYPE_CHECKING:
     from lro_conformance.documents import Document
-
-_BEHIND = 2
-"""Findings are sorted and cut when there are so many times as many as are shown."""
 
 
 class UnreadableError(Exception):
@@ -27,7 +25,7 @@ class UnreadableError(Exception):
 class Telling:
     """Tells the findings of documents, one document after the other, and sums up at the end.
 
-    *most* findings are told over all, errors before warnings; the rest is counted. None tells all of them.
+    *most* findings are told over all documents, errors before warnings; the rest is counted. None tells all of them.
     """
 
     def __init__(
@@ -42,7 +40,7 @@ class Telling:
         """Paths that could not be read, or whose kind could not be told."""
         self.skipped = 0
         """Files of a folder or pattern that are nothing of LRO's."""
-        self._most = most
+        self._capped = Capped(most) if most is not None else None
         self._quiet = quiet
         self._before = before
         self._kinds: Counter[str] = Counter()
@@ -56,19 +54,26 @@ class Telling:
 
         Raises `UnreadableError`, `UnknownKindError`, and `OSError` where what is told cannot be written.
         """
-        for finding in self._chosen(document):
-            self._before()
-            self._form.finding(finding.path or document.path, finding)
-            self.told += 1
+        found = self._counted(document)
+        if self._capped is None:
+            for finding in found:
+                self._show(finding.path or document.path, finding)
+        else:
+            self._capped.take(document, found)
+            for path, finding in self._capped.ready():
+                self._show(path, finding)
         for (rule, severity), number in document.not_wanted().items():
             self._count(rule, severity, number)
+            self._wrong.add(document.path_of_lines)
         self._kinds[document.kind or ""] += 1
         self._kinds["file"] += document.followed
         self._lines += document.lines
         self._others += document.others
 
     def end(self) -> None:
-        """Sums up."""
+        """Shows what is left, and sums up."""
+        for path, finding in self._capped.rest() if self._capped is not None else ():
+            self._show(path, finding)
         self._form.end(self)
 
     def sentence(self) -> str:
@@ -106,6 +111,11 @@ class Telling:
         """Whether nothing but findings is wanted."""
         return self._quiet
 
+    def _show(self, path: str, finding: Finding) -> None:
+        self._before()
+        self._form.finding(path, finding)
+        self.told += 1
+
     def _count(self, rule: str, severity: Severity, number: int = 1) -> None:
         self.counts[severity] += number
         self.rules[rule] += number
@@ -118,41 +128,6 @@ class Telling:
                 yield finding
         except OSError as problem:
             raise UnreadableError(problem.strerror or str(problem)) from problem
-
-    def _chosen(self, document: Document) -> Iterator[Finding]:
-        found = self._counted(document)
-        if self._most is None:
-            yield from found
-            return
-        left = self._most - self.told
-        kept: list[Finding] = []
-        _bound(document, kept, left)
-        for finding in found:
-            kept.append(finding)
-            if len(kept) >= _BEHIND * left + 100:
-                kept = sorted(kept, key=_weight)[:left]
-                _bound(document, kept, left)
-        yield from sorted(sorted(kept, key=_weight)[:left], key=_place)
-
-
-def _bound(document: Document, kept: list[Finding], left: int) -> None:
-    """Tells a document behind which line of its file no finding will be among the *left* that are shown."""
-    if len(kept) < left:
-        return
-    last = kept[-1] if kept else None
-    in_lines = last is not None and (last.path is not None or document.kind == "file")
-    line = (last.line if last is not None and in_lines else None) or 1
-    document.beyond.warnings_after = line
-    if last is None or last.severity == "error":
-        document.beyond.errors_after = line
-
-
-def _weight(finding: Finding) -> tuple[bool, str, int, int]:
-    return (finding.severity != "error", *_place(finding))
-
-
-def _place(finding: Finding) -> tuple[str, int, int]:
-    return finding.path or "", finding.line or 0, finding.column or 0
 
 
 def _many(number: int, word: str) -> str:
@@ -183,7 +158,9 @@ class _Text:
         self._stream.write(self._coloured(text, finding) + "\n")
         if finding.excerpt is not None:
             source, mark = marked(finding.excerpt, finding.line)
-            self._stream.write(f"{source}\n{self._style(mark, 'green')}\n")
+            # Where only the line is known, there is no place to mark in it.
+            below = f"{self._style(mark, 'green')}\n" if finding.column is not None else ""
+            self._stream.write(f"{source}\n{below}")
 
     def end(self, telling: Telling) -> None:
         if telling.documents and not telling.quiet:
