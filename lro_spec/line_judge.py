@@ -14,6 +14,7 @@ from typing import Any
 from lro_spec.beyond import Beyond
 from lro_spec.bounded_schemas import is_tame, judge_in_child, judge_of
 from lro_spec.findings import Finding, excerpt
+from lro_spec.json_lines import exact
 from lro_spec.json_position import position
 from lro_spec.physical_lines import Block
 from lro_spec.schema_gate import foreign_gate, foreign_pattern_error, is_undisputed, passes
@@ -55,17 +56,22 @@ class LineJudge:
 
         *fit* where they are known to satisfy it.
         """
-        if fit or (self._gate is not None and all(map(self._gate, records))):
+        if fit or self._all_pass(records):
             self.judged += len(records)
             return
-        for place, record in enumerate(records):
-            if passes(self._gate, record):
+        for place, read in enumerate(records):
+            if passes(self._gate, read):
+                self.judged += 1
+                continue
+            data = block.lines[place]
+            record = exact(data, read)
+            if record is not read and passes(self._gate, record):
                 self.judged += 1
                 continue
             if self._decides and self._beyond.takes(_RULE, "error", block.number + place):
                 self.judged += 1
                 continue
-            self._waiting.append(_Line(block.number + place, block.lines[place], record))
+            self._waiting.append(_Line(block.number + place, data, record))
             if len(self._waiting) >= (1 if self._tame else _BATCH):
                 yield from self._look()
 
@@ -78,6 +84,12 @@ class LineJudge:
             observed = f"{self.judged} lines judged until then"
             hint = "recursion and regular expressions that need backtracking take the time"
             yield Finding(_RULE, "", message, expected, observed, hint, severity="warning")
+
+    def _all_pass(self, records: list[dict[str, Any]]) -> bool:
+        try:
+            return self._gate is not None and all(map(self._gate, records))
+        except (ValueError, OverflowError):  # half a surrogate pair, for which the gate has no word
+            return False
 
     def _look(self) -> Iterator[Finding]:
         waiting, self._waiting = self._waiting, []

@@ -15,7 +15,7 @@ from typing import Any, cast
 from lro_spec.file_state import FileState
 from lro_spec.findings import Finding, excerpt, shown
 from lro_spec.header_rules import MARKER, holds_memories, is_header, resembles_header, validate_header
-from lro_spec.json_lines import BOM, RULE, Parsed, parsed, plain_value, plain_values
+from lro_spec.json_lines import BOM, RULE, Parsed, exact, parsed, plain_value, plain_values
 from lro_spec.json_position import nearest_position
 from lro_spec.physical_lines import Block, PhysicalLine
 from lro_spec.quick_record import plainly_sound, rules_broken
@@ -125,7 +125,7 @@ def _line(line: PhysicalLine, value: Any, state: FileState) -> Iterator[Finding]
         state.carriage_return_told = True
         message, hint = "lines end in a carriage return and a line feed", "write the file in binary mode"
         yield Finding(RULE, "", message, "a line feed alone", "\\r\\n", hint, line.number, len(line.data), "warning")
-    read = parsed(line, state.beyond) if value is None else Parsed(value)
+    read = parsed(line, state.beyond) if value is None else Parsed(exact(line.data, value))
     yield from read.findings
     if line.number == 1:
         yield from _first(line, read, state)

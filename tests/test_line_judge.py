@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Callable, Iterable
 from types import SimpleNamespace
@@ -15,6 +16,8 @@ from lro_spec.findings import Excerpt
 from lro_spec.json_lines import plain_value, plain_values
 from lro_spec.line_judge import LineJudge
 from lro_spec.physical_lines import Block
+from lro_spec.validation import validate_file
+from tests.words.files import HEADER
 
 UNBOUNDED = {"properties": {"a": {"$ref": "#"}}}
 """A schema that only a child may look at."""
@@ -97,6 +100,30 @@ def test_all_looks_together_have_a_limit(child: Made) -> None:
         "1000 lines judged until then",
     )
     assert rest.expected == "a schema that takes less than 3 s for the lines that need a close look"
+
+
+BEYOND = 2**64 + 1
+"""What orjson takes for 2.0**64."""
+
+
+def test_integers_over_64_bits_keep_their_digits_where_a_line_is_accused() -> None:
+    judge = LineJudge({"properties": {"n": {"enum": [BEYOND]}}})
+    lines = [b'{"n": %d}' % n for n in (BEYOND, BEYOND + 1, BEYOND)]
+    (found,) = judge.take(plain_values(lines) or [], Block(5, 0, lines))
+    assert (found.line, found.observed) == (6, "/n: 18446744073709551618 is not one of [18446744073709551617]")
+    assert judge.judged == 3
+
+
+def test_integers_over_64_bits_keep_their_digits_in_what_is_quoted() -> None:
+    line = '{"id": "a", "memory_type": "semantic", "title": 18446744073709551617}'
+    found = validate_file(io.BytesIO(f"{json.dumps(HEADER)}\n{line}\n".encode()))
+    assert [f.observed for f in found if f.pointer == "/title"] == ["18446744073709551617"]
+
+
+def test_half_a_surrogate_pair_is_judged_by_any_schema() -> None:
+    judge = LineJudge({"properties": {"a": {"enum": ["x", "\ud800"]}}})
+    (found,) = judge.take(*block({"a": "\udc00"}, {"a": "\ud800"}, {"a": "x"}))
+    assert (found.line, judge.judged) == (5, 3)
 
 
 @pytest.mark.parametrize(
