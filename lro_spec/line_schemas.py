@@ -14,7 +14,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, cast
 
 from lro_spec import bounded_schemas
-from lro_spec.bounded_schemas import Judgement
+from lro_spec.bounded_schemas import Judgement, Violation
 from lro_spec.findings import pointer
 from lro_spec.quick_schema import plainly_a_schema
 from lro_spec.schema_gate import foreign_gate, is_plain_schema, passes
@@ -79,14 +79,14 @@ def lines_violating(
     After *timeout_s* seconds the records that are left are not judged; `judge_lines` says how many were. A single
     record that uses up the time counts as violating: no reader could check it either.
     """
-    return list(judge_lines(schema, records, limit, timeout_s).violations)
+    return [(index, str(violation)) for index, violation in judge_lines(schema, records, limit, timeout_s).violations]
 
 
 def judge_lines(schema: object, records: Iterable[object], limit: int = 10, timeout_s: float = 5) -> Judgement:
     """Like `lines_violating`, with the number of records that were judged."""
     problem = schema_problem(schema)
     if problem:
-        return Judgement(0, ((0, f"line_schema is not a schema: {problem}"),))
+        return Judgement(0, ((0, Violation("", f"line_schema is not a schema: {problem}")),))
     gate = foreign_gate(schema)
     until = time.monotonic() + timeout_s
     seen, closer = 0, list[tuple[int, object]]()
@@ -101,7 +101,7 @@ def judge_lines(schema: object, records: Iterable[object], limit: int = 10, time
     judge = bounded_schemas.judge_here if bounded_schemas.is_tame(schema) else bounded_schemas.judge_in_child
     found = judge(schema, (record for _, record in closer), limit, timeout_s)
     judged = seen if found.judged == len(closer) else closer[found.judged][0]
-    return Judgement(judged, tuple((closer[n][0], message) for n, message in found.violations))
+    return Judgement(judged, tuple((closer[n][0], violation) for n, violation in found.violations))
 
 
 def is_vacuous(schema: object, records: Sequence[object], timeout_s: float = 5) -> str | None:

@@ -1,4 +1,4 @@
-"""Which kind a document is, where its name does not say so: what only resembles something of LRO is not judged as that."""
+"""Which kind a document is, where its name does not say so: what only resembles LRO is not judged as that."""
 
 from __future__ import annotations
 

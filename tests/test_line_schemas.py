@@ -139,7 +139,7 @@ def test_the_place_of_a_record_counts_those_that_needed_no_closer_look():
 def test_regular_expression_that_python_has_not_is_left_unjudged():
     schema = {"properties": {"id": {"pattern": "^\\p{L}+$", "type": "integer"}}, "patternProperties": {"\\p{L}": False}}
     assert [message for _, message in lines_violating(schema, RECORDS, limit=1)] == [
-        "/id: 'a' is not of type 'integer'"
+        '/id: "a" is not of type "integer"'
     ]
 
 
