@@ -154,6 +154,8 @@ def _malformed(line: PhysicalLine, text: str, problem: json.JSONDecodeError) -> 
         message, expected, hint = "the last line is cut off", "a complete JSON object", _RENAME
     else:
         message, expected, hint = f"the line is not JSON: {problem.msg}", "one JSON object", ""
+        if problem.msg == "Extra data" and text[: problem.pos].endswith("\r"):
+            hint = "end each line with a line feed; a carriage return ends none"
     return _finding(line, problem.pos + 1, message, expected, _near(text, problem.pos), hint)
 
 

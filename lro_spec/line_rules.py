@@ -123,8 +123,7 @@ def _line(line: PhysicalLine, value: Any, state: FileState) -> Iterator[Finding]
         return
     if line.data.endswith(b"\r") and not state.carriage_return_told:
         state.carriage_return_told = True
-        message, hint = "lines end in a carriage return and a line feed", "write the file in binary mode"
-        yield Finding(RULE, "", message, "a line feed alone", "\\r\\n", hint, line.number, len(line.data), "warning")
+        yield Finding(RULE, "", *_wrong_end(line), line.number, len(line.data), "warning")
     read = parsed(line, state.beyond) if value is None else Parsed(exact(line.data, value))
     yield from read.findings
     if line.number == 1:
@@ -139,6 +138,15 @@ def _line(line: PhysicalLine, value: Any, state: FileState) -> Iterator[Finding]
         known = read.readable and isinstance(read.value, dict)
         state.opaque |= not known
         state.doubtful |= not known and (read.readable or not read.whole)
+
+
+def _wrong_end(line: PhysicalLine) -> tuple[str, str, str, str]:
+    """What is told of a line with a carriage return at its end: message, expected, observed, hint."""
+    if not line.terminated:
+        hint = "end each line with a line feed; a carriage return ends none"
+        return "the text ends in a carriage return alone", "a line feed", "\\r", hint
+    hint = "write the file in binary mode"
+    return "lines end in a carriage return and a line feed", "a line feed alone", "\\r\\n", hint
 
 
 def _first(line: PhysicalLine, read: Parsed, state: FileState) -> Iterator[Finding]:

@@ -27,6 +27,8 @@ _MAX_NODES = 10_000
 _MUTANT_RECORDS = 3
 _ANNOTATIONS = {"type", "title", "description", "default", "format", "const", "enum", "not"}
 _MAX_FIELDS = 100
+_SAMPLES: tuple[dict[str, Any], ...] = ({}, {"id": "a", "title": "A", "tags": ["x"], "score": 0.5})
+_SAMPLES_S = 5.0
 _APPLICATORS = ("allOf", "anyOf", "oneOf")
 
 
@@ -111,7 +113,8 @@ def is_vacuous(schema: object, records: Sequence[object], timeout_s: float = 5) 
     or has the wrong type. That it asks for an object is not enough. Not meant for what `schema_problem` refuses.
     """
     if isinstance(schema, bool):
-        return f"line_schema is {str(schema).lower()}: it says nothing about the records"
+        what = "says nothing about the records" if schema else "refuses every record"
+        return f"line_schema is {str(schema).lower()}: it {what}"
     if not isinstance(schema, dict):
         return None
     whole = cast("dict[str, Any]", schema)
@@ -128,7 +131,33 @@ def is_vacuous(schema: object, records: Sequence[object], timeout_s: float = 5) 
         return f"line_schema names {some}, which no record has, and accepts records whatever their fields are"
     if (set(whole) - _ANNOTATIONS) & fields:
         return "line_schema has the records' fields as keywords of its own; they belong under properties"
-    return "line_schema names no field of the records and accepts them whatever their fields are"
+    return f"line_schema names no field of the records{_as_to_all(whole, bool(mutants))}"
+
+
+def _as_to_all(schema: Mapping[str, Any], accepted: bool) -> str:
+    """What a schema makes of records whatever they are, where that is known; *accepted* where it accepted some."""
+    if not accepted:
+        if not bounded_schemas.is_tame(schema):
+            return ""
+        refused = len(bounded_schemas.judge_here(schema, _SAMPLES, len(_SAMPLES), _SAMPLES_S).violations)
+        if refused:
+            return " and refuses every record" if refused == len(_SAMPLES) and _refuses_objects(schema) else ""
+    return " and accepts them whatever their fields are"
+
+
+def _refuses_objects(schema: object) -> bool:
+    """Whether a schema surely refuses each object, by what is written at its top and in what it is put together of."""
+    if not isinstance(schema, dict):
+        return schema is False
+    node = cast("dict[str, Any]", schema)
+    types = node.get("type", "object")
+    return (
+        "object" not in ([types] if isinstance(types, str) else types)
+        or any(node.get("not") == all_objects for all_objects in ({}, True, {"type": "object"}))
+        or not any(isinstance(value, dict) for value in node.get("enum", [node.get("const", {})]))
+        or any(map(_refuses_objects, node.get("allOf", ())))
+        or any(all(map(_refuses_objects, node[name])) for name in ("anyOf", "oneOf") if name in node)
+    )
 
 
 def _size_problem(schema: object) -> str | None:

@@ -180,6 +180,29 @@ def test_schema_that_says_something_is_not_vacuous(schema: Any):
     assert is_vacuous(schema, RECORDS) is None
 
 
+@pytest.mark.parametrize(
+    ("schema", "said"),
+    [
+        (False, "it refuses every record"),
+        (True, "it says nothing about the records"),
+        ({"not": {}}, "and refuses every record"),
+        ({"allOf": [{}, {"not": True}]}, "and refuses every record"),
+        ({"anyOf": [False, {"type": "null"}, {"enum": [1]}]}, "and refuses every record"),
+        ({"type": ["string", "null"]}, "and refuses every record"),
+        ({"minProperties": 9}, "names no field of the records"),
+        ({"const": {"a": 1}}, "names no field of the records"),
+        ({"$ref": "#"}, "names no field of the records"),
+        ({"type": "object"}, "and accepts them whatever their fields are"),
+        (
+            {"$schema": "http://json-schema.org/draft-04/schema#", "const": 1},
+            "and accepts them whatever their fields are",
+        ),
+    ],
+)
+def test_what_is_said_of_a_schema_without_fields_is_true(schema: object, said: str):
+    assert (is_vacuous(schema, []) or "").endswith(said)
+
+
 def test_fields_as_keywords_are_recognised():
     assert "belong under properties" in (is_vacuous({"id": "string", "title": "string"}, RECORDS) or "")
 
