@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import unquote
 
+from lro_spec.findings import pointer, shown
+
 if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError
     from jsonschema.protocols import Validator
@@ -36,13 +38,25 @@ _CHILD = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from lro_spec
 
 
 @dataclass(frozen=True, slots=True)
+class Violation:
+    """Why a record violates a schema."""
+
+    pointer: str
+    """A JSON pointer (RFC 6901) to the value that is meant."""
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.pointer}: {self.message}" if self.pointer else self.message
+
+
+@dataclass(frozen=True, slots=True)
 class Judgement:
     """What came of holding records against a schema."""
 
     judged: int
     """How many records were judged before the time, the limit or the records ran out."""
-    violations: tuple[tuple[int, str], ...]
-    """Index and message of those that violate it."""
+    violations: tuple[tuple[int, Violation], ...]
+    """The index of each that violates it, and why."""
 
 
 def draft(schema: Mapping[str, Any]) -> type[Validator]:
@@ -69,10 +83,10 @@ def judge_here(schema: object, records: Iterable[object], limit: int, timeout_s:
     """Evaluates in this process. Only for what `is_tame`."""
     until = time.monotonic() + timeout_s
     judged = 0
-    found: list[tuple[int, str]] = []
-    for judged, message in enumerate(map(judge_of(schema), records), 1):
-        if message is not None:
-            found.append((judged - 1, message))
+    found: list[tuple[int, Violation]] = []
+    for judged, violation in enumerate(map(judge_of(schema), records), 1):
+        if violation is not None:
+            found.append((judged - 1, violation))
         if len(found) >= limit or time.monotonic() > until:
             break
     return Judgement(judged, tuple(found))
@@ -105,14 +119,7 @@ def judge_in_child(schema: object, records: Iterable[object], limit: int, timeou
         return _read(out.read(), ended, timeout_s)
 
 
-def messages(schema: object, records: Iterable[object]) -> Iterator[str | None]:
-    """For each record the first reason why it violates the schema; None where it does not."""
-    judge = judge_of(schema)
-    for record in records:
-        yield judge(record)
-
-
-def judge_of(schema: object) -> Callable[[object], str | None]:
+def judge_of(schema: object) -> Callable[[object], Violation | None]:
     """What tells the first reason why a record violates the schema; None where it does not."""
     from jsonschema.exceptions import best_match  # pyright: ignore[reportUnknownVariableType]
     from jsonschema_specifications import REGISTRY  # pyright: ignore[reportMissingTypeStubs]
@@ -122,19 +129,32 @@ def judge_of(schema: object) -> Callable[[object], str | None]:
     # Holds the drafts' own schemas and cannot fetch: an unknown reference stays unknown.
     validator = kind(cast("Any", _without_foreign_patterns(cast("object", schema))), registry=REGISTRY)
 
-    def judge(record: object) -> str | None:
+    def judge(record: object) -> Violation | None:
         try:
             error = cast("ValidationError | None", best_match(validator.iter_errors(cast("Any", record))))
         except Unresolvable as problem:
-            return f"line_schema refers to {problem.ref!r}, which it does not contain; nothing is fetched"
+            return Violation(
+                "", f"line_schema refers to {problem.ref!r}, which it does not contain; nothing is fetched"
+            )
         except RecursionError:
-            return "line_schema recurses without end on this record"
-        if error is None:
-            return None
-        where = "/".join(str(p) for p in error.absolute_path)
-        return (f"/{where}: " if where else "") + error.message[:_MESSAGE]
+            return Violation("", "line_schema recurses without end on this record")
+        return None if error is None else Violation(pointer(list(error.absolute_path)), _said(error))
 
     return judge
+
+
+def _said(error: ValidationError) -> str:
+    """What is wrong, with values spelled as in JSON: jsonschema spells them as in Python."""
+    message = error.message
+    wanted = cast("object", error.validator_value)
+    several = cast("list[object]", wanted) if error.validator == "type" and isinstance(wanted, list) else [wanted]
+    for values in ([cast("object", error.instance)], several):
+        spelled, told = ", ".join(map(repr, values)), ", ".join(map(shown, values))
+        if message.startswith(f"{spelled} "):
+            message = told + message[len(spelled) :]
+        elif message.endswith(f" {spelled}"):
+            message = message[: -len(spelled)] + told
+    return message[:_MESSAGE]
 
 
 def _without_foreign_patterns(schema: object) -> object:
@@ -226,13 +246,14 @@ def _read(output: bytes, ended: bool, timeout_s: float) -> Judgement:
     """The child's lines: violations, and how far it came. A line that it had no time to finish is left out."""
     judged = 0
     stuck = not ended
-    found: list[tuple[int, str]] = []
+    found: list[tuple[int, Violation]] = []
     for line in output.split(b"\n")[:-1]:
         said = json.loads(line)
         if "message" in said:
-            found.append((said["index"], said["message"]))
+            found.append((said["index"], Violation(said["pointer"], said["message"])))
         judged = said.get("judged", judged)
         stuck = said.get("stuck", stuck)
     if stuck:
-        found.append((judged, f"line_schema could not be evaluated on this record within {timeout_s:g} s"))
+        message = f"line_schema could not be evaluated on this record within {timeout_s:g} s"
+        found.append((judged, Violation("", message)))
     return Judgement(judged, tuple(found))

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from lro_spec.editions import DEFAULT_EDITION, EDITIONS, Edition
 from lro_spec.editions import edition as edition_named
-from lro_spec.findings import Finding, from_schema, pointer, shown
+from lro_spec.findings import Finding, cut, from_schema, pointer, shown
 from lro_spec.guidance_rules import wrong_name, wrong_recipe
 from lro_spec.json_values import not_json
 from lro_spec.line_filters import NotInterpretedError
@@ -174,8 +174,8 @@ def _commands(descriptor: dict[str, Any], text: Edition) -> Iterator[Finding]:
         command = recipe["command"]
         where = f"/jq_recipes/{i}/command"
         if "{file}" in command and "{file}" not in path:
-            message = "the placeholder {file} was not replaced"
-            yield Finding("LRO-REC-11", where, message, path, shown(command), "put the quoted file_path in its place")
+            message, hint = "the placeholder {file} was not replaced", "put the quoted file_path in its place"
+            yield Finding("LRO-REC-11", where, message, cut(path), shown(command), hint)
             continue
         problem = None
         try:
@@ -187,7 +187,7 @@ def _commands(descriptor: dict[str, Any], text: Edition) -> Iterator[Finding]:
                 spare, problem, reads = spare - 1, None, read == path
         if not reads:
             hint = "quote the path as a shell needs it: a space or a quote in it ends the word"
-            yield Finding("LRO-REC-11", where, "the command does not read the file", path, shown(command), hint)
+            yield Finding("LRO-REC-11", where, "the command does not read the file", cut(path), shown(command), hint)
         elif problem is not None:
             expected, hint = "one pipeline of plain commands that ends in jq", "tail, sed, cat or head, and then jq"
             message = f"the command cannot be understood: {problem}"

@@ -85,7 +85,9 @@ def reply_result(value: object) -> dict[str, Any] | None:
     inner: object = members.get("result")
     if "jsonrpc" in members and isinstance(inner, dict):
         return cast("dict[str, Any]", inner)
-    if ("content" in members or "structuredContent" in members) and not _is_descriptor(members):
+    # A text called content is a memory's; that of a result is a list of blocks.
+    holds_blocks = isinstance(members.get("content"), list) or "structuredContent" in members
+    if holds_blocks and not _is_descriptor(members):
         return members
     return None
 

@@ -24,9 +24,8 @@ from lro_spec.outcomes import (
     Record,
     Selection,
     Table,
-    number_of,
 )
-from lro_spec.strictjson import Json, canonical
+from lro_spec.strictjson import Json, canonical, number_of
 
 _METACHARACTERS = re.compile(r"[\\^$.|?*+()\[\]{}]")
 _TOP = 10

@@ -83,6 +83,11 @@ def shown(value: object) -> str:
         text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     except (TypeError, ValueError, RecursionError):  # no JSON value; nested too deep
         text = f"a {type(value).__name__}"
+    return cut(text)
+
+
+def cut(text: str) -> str:
+    """A text, cut to what fits a line of a report."""
     return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
 
 

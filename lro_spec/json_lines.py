@@ -32,6 +32,7 @@ BOM = b"\xef\xbb\xbf"
 _SECRET = int.from_bytes(os.urandom(6), "big")
 _APART = b",%d," % _SECRET
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|.)")
+_LONG_INTEGER = re.compile(rb"\d{19}")
 _AROUND = 30
 _LONG = 1 << 18
 _SHALLOW = 250  # what nests deeper cannot be written
@@ -84,6 +85,19 @@ def plain_value(data: bytes) -> Any:
     except (ValueError, TypeError):  # no strict JSON; nested too deep to be written
         return None
     return value if _same_keys(data, quotes) else None
+
+
+def exact(data: bytes, value: Any) -> Any:
+    """The value of a line with every digit of its integers: orjson takes those beyond 64 bits for doubles.
+
+    Only for what is to be accused or quoted, so that sound lines are read once.
+    """
+    if _LONG_INTEGER.search(data) is None:
+        return value
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError):
+        return value
 
 
 def _same_keys(data: bytes, quotes: int) -> bool:
@@ -140,6 +154,8 @@ def _malformed(line: PhysicalLine, text: str, problem: json.JSONDecodeError) -> 
         message, expected, hint = "the last line is cut off", "a complete JSON object", _RENAME
     else:
         message, expected, hint = f"the line is not JSON: {problem.msg}", "one JSON object", ""
+        if problem.msg == "Extra data" and text[: problem.pos].endswith("\r"):
+            hint = "end each line with a line feed; a carriage return ends none"
     return _finding(line, problem.pos + 1, message, expected, _near(text, problem.pos), hint)
 
 

@@ -9,7 +9,10 @@ _SPACE = " \t\r\n"
 
 
 def position(text: str, pointer: str) -> int | None:
-    """The index of the first character of the value at a JSON pointer; None when there is no such value."""
+    """The index of the first character of the value at a JSON pointer; None when there is no such value.
+
+    Of a key that is there twice the last one counts, as it does for readers.
+    """
     try:
         at = _skip(text, 0)
         for escaped in pointer.split("/")[1:]:
@@ -33,14 +36,15 @@ def nearest_position(text: str, pointer: str) -> int:
 
 
 def _member(text: str, at: int, key: str) -> int | None:
+    last = None
     at = _skip(text, at + 1)
     while text[at] != "}":
         name, at = _DECODER.raw_decode(text, at)
         value = _skip(text, _skip(text, at) + 1)
         if name == key:
-            return value
+            last = value
         at = _next(text, value)
-    return None
+    return last
 
 
 def _item(text: str, at: int, index: int) -> int | None:

@@ -9,11 +9,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any
 
 from lro_spec.beyond import Beyond
-from lro_spec.bounded_schemas import is_tame, judge_in_child, judge_of
+from lro_spec.bounded_schemas import Violation, is_tame, judge_in_child, judge_of
 from lro_spec.findings import Finding, excerpt
+from lro_spec.json_lines import exact
 from lro_spec.json_position import position
 from lro_spec.physical_lines import Block
 from lro_spec.schema_gate import foreign_gate, foreign_pattern_error, is_undisputed, passes
@@ -22,6 +24,7 @@ PATIENCE_S = 30.0
 """How long close looks at lines may take, all together."""
 
 _BATCH = 500
+_LOOK_S = 5.0
 _RULE = "LRO-DESC-09"
 
 
@@ -44,7 +47,7 @@ class LineJudge:
         self._pattern_error = foreign_pattern_error(schema)
         self._left_s = patience_s
         self._patience_s = patience_s
-        self._judge: Callable[[object], str | None] | None = None
+        self._judge: Callable[[object], Violation | None] | None = None
         self._waiting: list[_Line] = []
         self.judged = 0
         """How many records were."""
@@ -55,17 +58,22 @@ class LineJudge:
 
         *fit* where they are known to satisfy it.
         """
-        if fit or (self._gate is not None and all(map(self._gate, records))):
+        if fit or self._all_pass(records):
             self.judged += len(records)
             return
-        for place, record in enumerate(records):
-            if passes(self._gate, record):
+        for place, read in enumerate(records):
+            if passes(self._gate, read):
+                self.judged += 1
+                continue
+            data = block.lines[place]
+            record = exact(data, read)
+            if record is not read and passes(self._gate, record):
                 self.judged += 1
                 continue
             if self._decides and self._beyond.takes(_RULE, "error", block.number + place):
                 self.judged += 1
                 continue
-            self._waiting.append(_Line(block.number + place, block.lines[place], record))
+            self._waiting.append(_Line(block.number + place, data, record))
             if len(self._waiting) >= (1 if self._tame else _BATCH):
                 yield from self._look()
 
@@ -73,52 +81,64 @@ class LineJudge:
         """What is left to say after the last record."""
         yield from self._look()
         if self._unjudged:
-            message = f"{self._unjudged} lines were not held against line_schema"
+            were = "line was" if self._unjudged == 1 else "lines were"
+            message = f"{self._unjudged} {were} not held against line_schema"
             expected = f"a schema that takes less than {self._patience_s:g} s for the lines that need a close look"
-            observed = f"{self.judged} lines judged until then"
+            observed = f"{self.judged} {'line' if self.judged == 1 else 'lines'} judged until then"
             hint = "recursion and regular expressions that need backtracking take the time"
             yield Finding(_RULE, "", message, expected, observed, hint, severity="warning")
 
+    def _all_pass(self, records: list[dict[str, Any]]) -> bool:
+        try:
+            return self._gate is not None and all(map(self._gate, records))
+        except (ValueError, OverflowError):  # half a surrogate pair, for which the gate has no word
+            return False
+
     def _look(self) -> Iterator[Finding]:
         waiting, self._waiting = self._waiting, []
-        if not waiting:
-            return
-        if self._left_s <= 0:
-            self._unjudged += len(waiting)
-            return
-        began = time.monotonic()
+        while waiting and self._left_s > 0:
+            began = time.monotonic()
+            found, judged = self._of(waiting)
+            self._left_s -= time.monotonic() - began
+            self.judged += judged
+            yield from self._told(waiting, found)
+            waiting = waiting[judged:]  # behind a line that took all the time of one look
+        self._unjudged += len(waiting)
+
+    def _of(self, waiting: list[_Line]) -> tuple[list[tuple[int, Violation]], int]:
+        """What one look finds, by the place of each line, and how many lines it came through."""
         if self._tame:
-            self._judge = self._judge or judge_of(self._schema)
-            found = [(place, said) for place, line in enumerate(waiting) if (said := self._judge(line.record))]
+            judge = self._judge = self._judge or judge_of(self._schema)
+            found = [(place, said) for place, line in enumerate(waiting) if (said := judge(line.record))]
             judged = len(waiting)
         else:
-            judgement = judge_in_child(self._schema, [w.record for w in waiting], len(waiting), min(5.0, self._left_s))
+            time_s = min(_LOOK_S, self._left_s)
+            judgement = judge_in_child(self._schema, [w.record for w in waiting], len(waiting), time_s)
             found, judged = list(judgement.violations), judgement.judged
+            if time_s < min(_LOOK_S, self._patience_s):  # too little to blame a line for taking all of it
+                found = [(place, said) for place, said in found if place < judged]
         found += self._of_patterns(waiting[:judged], {place for place, _ in found})
-        self._left_s -= time.monotonic() - began
-        stuck = any(place >= judged for place, _ in found)
-        self.judged += judged + stuck
-        self._unjudged += len(waiting) - judged - stuck
-        for place, said in sorted(found):
+        return sorted(found, key=itemgetter(0)), judged + any(place >= judged for place, _ in found)
+
+    def _told(self, waiting: list[_Line], found: list[tuple[int, Violation]]) -> Iterator[Finding]:
+        for place, said in found:
             line = waiting[place]
             if self._beyond.takes(_RULE, "error", line.number):
                 continue
             text = line.data.decode("utf-8", "replace")
-            # What is said begins with the path to the value, where that is not the record itself.
-            told = said.partition(": ")[0] if said.startswith("/") else ""
-            at = position(text, told)
+            at = position(text, said.pointer)
             yield Finding(
                 _RULE,
-                told if at is not None else "",
+                said.pointer if at is not None else "",
                 "the line does not satisfy line_schema",
                 "a record as the descriptor's line_schema describes it",
-                said,
+                str(said),
                 line=line.number,
                 column=(at or 0) + 1,
                 excerpt=excerpt(text, at or 0),
             )
 
-    def _of_patterns(self, waiting: list[_Line], told: set[int]) -> list[tuple[int, str]]:
+    def _of_patterns(self, waiting: list[_Line], told: set[int]) -> list[tuple[int, Violation]]:
         """Lines that violate nothing but a regular expression that Python has not, which a close look passes over."""
         tell = self._pattern_error
         if tell is None:

@@ -15,7 +15,7 @@ from typing import Any, cast
 from lro_spec.file_state import FileState
 from lro_spec.findings import Finding, excerpt, shown
 from lro_spec.header_rules import MARKER, header_problems, holds_memories, is_header, resembles_header
-from lro_spec.json_lines import BOM, RULE, Parsed, parsed, plain_value, plain_values
+from lro_spec.json_lines import BOM, RULE, Parsed, exact, parsed, plain_value, plain_values
 from lro_spec.json_position import nearest_position
 from lro_spec.physical_lines import Block, PhysicalLine
 from lro_spec.quick_record import plainly_sound, rules_broken
@@ -123,9 +123,8 @@ def _line(line: PhysicalLine, value: Any, state: FileState) -> Iterator[Finding]
         return
     if line.data.endswith(b"\r") and not state.carriage_return_told:
         state.carriage_return_told = True
-        message, hint = "lines end in a carriage return and a line feed", "write the file in binary mode"
-        yield Finding(RULE, "", message, "a line feed alone", "\\r\\n", hint, line.number, len(line.data), "warning")
-    read = parsed(line, state.beyond) if value is None else Parsed(value)
+        yield Finding(RULE, "", *_wrong_end(line), line.number, len(line.data), "warning")
+    read = parsed(line, state.beyond) if value is None else Parsed(exact(line.data, value))
     yield from read.findings
     if line.number == 1:
         yield from _first(line, read, state)
@@ -139,6 +138,15 @@ def _line(line: PhysicalLine, value: Any, state: FileState) -> Iterator[Finding]
         known = read.readable and isinstance(read.value, dict)
         state.opaque |= not known
         state.doubtful |= not known and (read.readable or not read.whole)
+
+
+def _wrong_end(line: PhysicalLine) -> tuple[str, str, str, str]:
+    """What is told of a line with a carriage return at its end: message, expected, observed, hint."""
+    if not line.terminated:
+        hint = "end each line with a line feed; a carriage return ends none"
+        return "the text ends in a carriage return alone", "a line feed", "\\r", hint
+    hint = "write the file in binary mode"
+    return "lines end in a carriage return and a line feed", "a line feed alone", "\\r\\n", hint
 
 
 def _first(line: PhysicalLine, read: Parsed, state: FileState) -> Iterator[Finding]:

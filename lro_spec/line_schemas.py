@@ -14,7 +14,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, cast
 
 from lro_spec import bounded_schemas
-from lro_spec.bounded_schemas import Judgement
+from lro_spec.bounded_schemas import Judgement, Violation
 from lro_spec.findings import pointer
 from lro_spec.quick_schema import plainly_a_schema
 from lro_spec.schema_gate import foreign_gate, is_plain_schema, passes
@@ -27,6 +27,8 @@ _MAX_NODES = 10_000
 _MUTANT_RECORDS = 3
 _ANNOTATIONS = {"type", "title", "description", "default", "format", "const", "enum", "not"}
 _MAX_FIELDS = 100
+_SAMPLES: tuple[dict[str, Any], ...] = ({}, {"id": "a", "title": "A", "tags": ["x"], "score": 0.5})
+_SAMPLES_S = 5.0
 _APPLICATORS = ("allOf", "anyOf", "oneOf")
 
 
@@ -79,14 +81,14 @@ def lines_violating(
     After *timeout_s* seconds the records that are left are not judged; `judge_lines` says how many were. A single
     record that uses up the time counts as violating: no reader could check it either.
     """
-    return list(judge_lines(schema, records, limit, timeout_s).violations)
+    return [(index, str(violation)) for index, violation in judge_lines(schema, records, limit, timeout_s).violations]
 
 
 def judge_lines(schema: object, records: Iterable[object], limit: int = 10, timeout_s: float = 5) -> Judgement:
     """Like `lines_violating`, with the number of records that were judged."""
     problem = schema_problem(schema)
     if problem:
-        return Judgement(0, ((0, f"line_schema is not a schema: {problem}"),))
+        return Judgement(0, ((0, Violation("", f"line_schema is not a schema: {problem}")),))
     gate = foreign_gate(schema)
     until = time.monotonic() + timeout_s
     seen, closer = 0, list[tuple[int, object]]()
@@ -101,7 +103,7 @@ def judge_lines(schema: object, records: Iterable[object], limit: int = 10, time
     judge = bounded_schemas.judge_here if bounded_schemas.is_tame(schema) else bounded_schemas.judge_in_child
     found = judge(schema, (record for _, record in closer), limit, timeout_s)
     judged = seen if found.judged == len(closer) else closer[found.judged][0]
-    return Judgement(judged, tuple((closer[n][0], message) for n, message in found.violations))
+    return Judgement(judged, tuple((closer[n][0], violation) for n, violation in found.violations))
 
 
 def is_vacuous(schema: object, records: Sequence[object], timeout_s: float = 5) -> str | None:
@@ -111,7 +113,8 @@ def is_vacuous(schema: object, records: Sequence[object], timeout_s: float = 5) 
     or has the wrong type. That it asks for an object is not enough. Not meant for what `schema_problem` refuses.
     """
     if isinstance(schema, bool):
-        return f"line_schema is {str(schema).lower()}: it says nothing about the records"
+        what = "says nothing about the records" if schema else "refuses every record"
+        return f"line_schema is {str(schema).lower()}: it {what}"
     if not isinstance(schema, dict):
         return None
     whole = cast("dict[str, Any]", schema)
@@ -128,7 +131,33 @@ def is_vacuous(schema: object, records: Sequence[object], timeout_s: float = 5) 
         return f"line_schema names {some}, which no record has, and accepts records whatever their fields are"
     if (set(whole) - _ANNOTATIONS) & fields:
         return "line_schema has the records' fields as keywords of its own; they belong under properties"
-    return "line_schema names no field of the records and accepts them whatever their fields are"
+    return f"line_schema names no field of the records{_as_to_all(whole, bool(mutants))}"
+
+
+def _as_to_all(schema: Mapping[str, Any], accepted: bool) -> str:
+    """What a schema makes of records whatever they are, where that is known; *accepted* where it accepted some."""
+    if not accepted:
+        if not bounded_schemas.is_tame(schema):
+            return ""
+        refused = len(bounded_schemas.judge_here(schema, _SAMPLES, len(_SAMPLES), _SAMPLES_S).violations)
+        if refused:
+            return " and refuses every record" if refused == len(_SAMPLES) and _refuses_objects(schema) else ""
+    return " and accepts them whatever their fields are"
+
+
+def _refuses_objects(schema: object) -> bool:
+    """Whether a schema surely refuses each object, by what is written at its top and in what it is put together of."""
+    if not isinstance(schema, dict):
+        return schema is False
+    node = cast("dict[str, Any]", schema)
+    types = node.get("type", "object")
+    return (
+        "object" not in ([types] if isinstance(types, str) else types)
+        or any(node.get("not") == all_objects for all_objects in ({}, True, {"type": "object"}))
+        or not any(isinstance(value, dict) for value in node.get("enum", [node.get("const", {})]))
+        or any(map(_refuses_objects, node.get("allOf", ())))
+        or any(all(map(_refuses_objects, node[name])) for name in ("anyOf", "oneOf") if name in node)
+    )
 
 
 def _size_problem(schema: object) -> str | None:

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import math
 import re
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Protocol, cast
 
-from lro_spec.strictjson import Json, canonical, equal, spelled
+from lro_spec.near_numbers import near
+from lro_spec.strictjson import Json, canonical, equal, number_of, spelled
 
 Record = Mapping[str, Any]
 
@@ -192,16 +192,6 @@ class Distinct:
         return f"{len(self.values)} values{_list(map(_cell, self.values))}"
 
 
-def number_of(value: Json) -> float | None:
-    """A JSON number as a double, the way jq reads it; None for anything else."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return None
-    try:
-        return float(value) + 0.0
-    except OverflowError:
-        return sys.float_info.max if value > 0 else -sys.float_info.max
-
-
 def _unmatched(values: Sequence[Any], records: Sequence[Record]) -> Counter[str]:
     """The values that are none of the records, as canonical texts; each record is taken once."""
     # Most are spelled alike, which the C encoder settles; only what is left needs the slow comparison.
@@ -256,9 +246,10 @@ def _is_cell(cell: str, value: Json) -> bool:
         return cell == ""
     if isinstance(value, bool):
         return cell == str(value).lower()
-    if isinstance(value, (int, float)):
+    number = number_of(value)
+    if number is not None:
         try:
-            return float(cell) == number_of(value)
+            return near(float(cell), number)
         except ValueError:
             return False
     return isinstance(value, str) and equal(_unescaped(cell), value)

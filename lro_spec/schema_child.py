@@ -1,7 +1,7 @@
 """The child process that evaluates a schema nobody trusts. It reads stdin, writes stdout, and bounds itself.
 
-Stdin: a line with the schema and the limits, then a record a line. Stdout: ``{"index", "message"}`` for a violation,
-``{"judged", "stuck"}`` at the end: *stuck* when one record alone used up the time.
+Stdin: a line with the schema and the limits, then a record a line. Stdout: ``{"index", "pointer", "message"}`` for a
+violation, ``{"judged", "stuck"}`` at the end: *stuck* when one record alone used up the time.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import signal
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import asdict
 from types import FrameType
 from typing import Any
 
@@ -25,21 +26,21 @@ class _TimeUp(Exception):
 
 def main() -> None:
     """Judges until the records, the violations that were asked for, or the time run out."""
-    from lro_spec.bounded_schemas import messages
+    from lro_spec.bounded_schemas import judge_of
 
     order = json.loads(sys.stdin.buffer.readline())
     _end_with(order["parent"])
-    judge = messages(order["schema"], _records())
-    next(messages(True, [0]))  # imports are not the schema's time
+    judge = judge_of(order["schema"])
+    judge_of(True)(0)  # imports are not the schema's time
     timeout_s = float(order["timeout_s"])
     _bound(timeout_s)
     began = record_began = time.monotonic()
     judged = found = 0
     stuck = False
     try:
-        for message in judge:
-            if message is not None:
-                _say({"index": judged, "message": message})
+        for violation in map(judge, _records()):
+            if violation is not None:
+                _say({"index": judged, **asdict(violation)})
                 found += 1
             judged += 1
             record_began = time.monotonic()

@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, cast
 
-from lro_spec.bounded_schemas import DATA, MAPS, children, is_bounded
+from lro_spec.bounded_schemas import DATA, MAPS, Violation, children, is_bounded
+from lro_spec.findings import pointer
 from lro_spec.schemas import json_schema
 
 Gate = Callable[[object], bool]
@@ -100,7 +101,7 @@ def passes(gate: Gate | None, value: object) -> bool:
         return False
 
 
-def foreign_pattern_error(schema: object) -> Callable[[object], str | None] | None:
+def foreign_pattern_error(schema: object) -> Callable[[object], Violation | None] | None:
     """What tells how a value violates a regular expression of somebody else's schema that Python does not have.
 
     jsonschema passes those over; where it finds nothing wrong and the gate does, this tells what that is. None where
@@ -113,15 +114,14 @@ def foreign_pattern_error(schema: object) -> Callable[[object], str | None] | No
     if validator is None:
         return None
 
-    def told(value: object) -> str | None:
+    def told(value: object) -> Violation | None:
         try:
             found = list(validator.iter_errors(value))
         except (ValueError, TypeError, OverflowError, RecursionError):
             return None
         for error in found:
             if _leads_to(schema, list(error.schema_path), foreign):
-                where = "/".join(map(str, error.instance_path))
-                return (f"/{where}: " if where else "") + str(error.message)[:_MESSAGE]
+                return Violation(pointer(list(error.instance_path)), str(error.message)[:_MESSAGE])
         return None
 
     return told

@@ -33,7 +33,7 @@ class Peekable:
 
     def __init__(self, stream: Readable) -> None:
         self._stream = stream
-        self._ahead = b""
+        self._ahead = bytearray()  # bytes would be copied whole with each part that comes or goes
         self._damage: DamagedError | None = None
 
     def peek(self, size: int) -> bytes:
@@ -49,7 +49,7 @@ class Peekable:
             self._ahead += more
         if self._damage is not None and not self._ahead:
             raise self._damage
-        return self._ahead[:size]
+        return bytes(self._ahead[:size])
 
     def read(self, size: int = -1, /) -> bytes:
         """As of any binary stream."""
@@ -58,9 +58,10 @@ class Peekable:
                 raise self._damage
             return self._stream.read(size)
         if size < 0:
-            ahead, self._ahead = self._ahead, b""
-            return ahead + self._stream.read()
-        ahead, self._ahead = self._ahead[:size], self._ahead[size:]
+            ahead, self._ahead = self._ahead, bytearray()
+            return bytes(ahead) + self._stream.read()
+        ahead = bytes(self._ahead[:size])
+        del self._ahead[:size]
         return ahead
 
     def readable(self) -> bool:

@@ -11,6 +11,7 @@ import json
 import marshal
 import math
 import re
+import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from json.encoder import encode_basestring_ascii
@@ -151,6 +152,16 @@ def spelled(value: Json) -> str:
     Raises `TypeError` for what is not JSON, `RecursionError` for what nests too deeply.
     """
     return _SPELL(value)
+
+
+def number_of(value: Json) -> float | None:
+    """A JSON number as a double, the way jq reads it; None for anything else."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    try:
+        return float(value) + 0.0
+    except OverflowError:
+        return sys.float_info.max if value > 0 else -sys.float_info.max
 
 
 def canonical(value: Json) -> str:

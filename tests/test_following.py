@@ -339,7 +339,7 @@ class TestSchemasOfOthers:
         assert list(judge.take([{"id": "a"}], Block(2, 0, [b"{}"]))) == []
         (finding,) = judge.end()
         assert (finding.severity, finding.rule) == ("warning", "LRO-DESC-09")
-        assert finding.message.startswith("1 lines were not held")
+        assert finding.message.startswith("1 line was not held")
 
 
 def test_without_jsonschema_rs_the_findings_are_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Callable, Iterable
 from types import SimpleNamespace
@@ -10,11 +11,13 @@ from typing import Any
 import pytest
 
 from lro_spec import line_judge
-from lro_spec.bounded_schemas import Judgement
-from lro_spec.findings import Excerpt
+from lro_spec.bounded_schemas import Judgement, Violation
+from lro_spec.findings import Excerpt, pointer
 from lro_spec.json_lines import plain_value, plain_values
 from lro_spec.line_judge import LineJudge
 from lro_spec.physical_lines import Block
+from lro_spec.validation import validate_file
+from tests.words.files import HEADER
 
 UNBOUNDED = {"properties": {"a": {"$ref": "#"}}}
 """A schema that only a child may look at."""
@@ -36,6 +39,10 @@ class Child:
         self.given.append((len(known), timeout_s))
         self.now += self.took_s
         return self.judgements.pop(0)
+
+
+def said(message: str) -> Violation:
+    return Violation("", message)
 
 
 Made = Callable[..., Child]
@@ -69,21 +76,39 @@ def test_a_tame_schema_is_judged_as_the_lines_come() -> None:
 
 
 def test_others_are_judged_five_hundred_lines_at_a_time(child: Made) -> None:
-    made = child(Judgement(500, ((0, "x"), (499, "y"))), Judgement(1, ()))
+    made = child(Judgement(500, ((0, said("x")), (499, said("y")))), Judgement(1, ()))
     judge = LineJudge(UNBOUNDED)
     assert [(f.line, f.observed) for f in judge.take(*many(501))] == [(5, "x"), (504, "y")]
     assert list(judge.end()) == []
     assert made.given == [(500, 5.0), (1, 5.0)]
 
 
-def test_a_line_that_takes_all_the_time_is_told_and_so_is_how_many_follow(child: Made) -> None:
-    child(Judgement(2, ((0, "x"), (2, "stuck"))))
+def test_lines_behind_one_that_takes_all_the_time_of_a_look_are_judged_too(child: Made) -> None:
+    made = child(Judgement(2, ((0, said("x")), (2, said("stuck")))), Judgement(4, ((1, said("y")),)))
     judge = LineJudge(UNBOUNDED)
     assert list(judge.take(*many(7))) == []
-    one, stuck, rest = judge.end()
-    assert [(f.line, f.observed) for f in (one, stuck)] == [(5, "x"), (7, "stuck")]
-    assert (rest.message, rest.observed) == ("4 lines were not held against line_schema", "3 lines judged until then")
+    assert [(f.line, f.observed) for f in judge.end()] == [(5, "x"), (7, "stuck"), (9, "y")]
+    assert ([count for count, _ in made.given], judge.judged) == ([7, 4], 7)
+
+
+def test_lines_behind_those_that_took_the_time_of_a_look_together_are_judged_too(child: Made) -> None:
+    made = child(Judgement(5, ()), Judgement(2, ()), took_s=5.0)
+    judge = LineJudge(UNBOUNDED)
+    assert list(judge.take(*many(7))) == []
+    assert list(judge.end()) == []
+    assert made.given == [(7, 5.0), (2, 5.0)]
+
+
+def test_no_line_is_blamed_for_taking_what_little_time_was_left(child: Made) -> None:
+    stuck = Judgement(0, ((0, said("stuck")),))
+    made = child(stuck, stuck, stuck, took_s=5.0)
+    judge = LineJudge(UNBOUNDED, 11.0)
+    assert list(judge.take(*many(4))) == []
+    one, two, rest = judge.end()
+    assert [f.line for f in (one, two)] == [5, 6]
+    assert (rest.message, rest.observed) == ("2 lines were not held against line_schema", "2 lines judged until then")
     assert (rest.line, rest.severity) == (None, "warning")
+    assert [time_s for _, time_s in made.given] == [5.0, 5.0, 1.0]
 
 
 def test_all_looks_together_have_a_limit(child: Made) -> None:
@@ -97,6 +122,78 @@ def test_all_looks_together_have_a_limit(child: Made) -> None:
         "1000 lines judged until then",
     )
     assert rest.expected == "a schema that takes less than 3 s for the lines that need a close look"
+
+
+BEYOND = 2**64 + 1
+"""What orjson takes for 2.0**64."""
+
+
+def test_integers_over_64_bits_keep_their_digits_where_a_line_is_accused() -> None:
+    judge = LineJudge({"properties": {"n": {"enum": [BEYOND]}}})
+    lines = [b'{"n": %d}' % n for n in (BEYOND, BEYOND + 1, BEYOND)]
+    (found,) = judge.take(plain_values(lines) or [], Block(5, 0, lines))
+    assert (found.line, found.observed) == (6, "/n: 18446744073709551618 is not one of [18446744073709551617]")
+    assert judge.judged == 3
+
+
+def test_integers_over_64_bits_keep_their_digits_in_what_is_quoted() -> None:
+    line = '{"id": "a", "memory_type": "semantic", "title": 18446744073709551617}'
+    found = validate_file(io.BytesIO(f"{json.dumps(HEADER)}\n{line}\n".encode()))
+    assert [f.observed for f in found if f.pointer == "/title"] == ["18446744073709551617"]
+
+
+@pytest.mark.parametrize(
+    ("record", "path", "column"),
+    [
+        ({"a": {"b": "fine"}, "a/b": "s"}, ["a/b"], 29),
+        ({"x~/y": "s"}, ["x~/y"], 10),
+        ({"a": "fine", "a: b": "s"}, ["a: b"], 23),
+        ({"": "s"}, [""], 6),
+        ({"a": [{"b/c": "s"}]}, ["a", 0, "b/c"], 16),
+    ],
+)
+@pytest.mark.parametrize("kind", ["tame", "bounded", "foreign"])
+def test_a_pointer_is_that_of_rfc_6901(record: dict[str, Any], path: list[str | int], column: int, kind: str) -> None:
+    schema: dict[str, Any] = {"tame": {"type": "integer"}, "foreign": {"pattern": "^\\p{L}{2}$"}}.get(
+        kind, {"pattern": "^x"}
+    )
+    for part in reversed(path):
+        schema = {"items": schema} if isinstance(part, int) else {"properties": {part: schema}}
+    judge = LineJudge(schema)
+    (found,) = [*judge.take(*block(record)), *judge.end()]
+    if kind == "foreign" and path == [""]:  # jsonschema-rs leaves an empty key out of its paths
+        path, column = [], 1
+    assert (found.pointer, found.column) == (pointer(path), column)
+    assert found.observed.startswith(f'{pointer(path)}: "s" ' if path else '"s" ')
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "observed"),
+    [
+        ({"type": "string"}, True, '/a: true is not of type "string"'),
+        ({"type": "string"}, None, '/a: null is not of type "string"'),
+        ({"type": ["string", "null"]}, False, '/a: false is not of type "string", "null"'),
+        ({"enum": [None, "x", True]}, "it's", '/a: "it\'s" is not one of [null,"x",true]'),
+        ({"const": None}, 1, "/a: null was expected"),
+        ({"minimum": 2}, 1, "/a: 1 is less than the minimum of 2"),
+        ({"required": ["b"]}, {}, "/a: 'b' is a required property"),
+    ],
+)
+def test_values_are_spelled_as_in_json(schema: dict[str, Any], value: object, observed: str) -> None:
+    (found,) = LineJudge({"properties": {"a": schema}}).take(*block({"a": value}))
+    assert found.observed == observed
+
+
+def test_the_place_is_that_of_the_value_that_was_judged() -> None:
+    line = b'{"a": 1, "b": {"a": 2}, "a": "x"}'
+    (found,) = LineJudge({"properties": {"a": {"type": "integer"}}}).take([json.loads(line)], Block(5, 0, [line]))
+    assert (found.pointer, found.column) == ("/a", 30)
+
+
+def test_half_a_surrogate_pair_is_judged_by_any_schema() -> None:
+    judge = LineJudge({"properties": {"a": {"enum": ["x", "\ud800"]}}})
+    (found,) = judge.take(*block({"a": "\udc00"}, {"a": "\ud800"}, {"a": "x"}))
+    assert (found.line, judge.judged) == (5, 3)
 
 
 @pytest.mark.parametrize(

@@ -56,3 +56,11 @@ def test_what_may_do_more_is_refused(command: str) -> None:
 
 def test_one_that_reads_another_file_is_told_as_that() -> None:
     assert of("wc -l /out/other") == [("LRO-REC-11", "error")]
+
+
+@pytest.mark.parametrize("command", ["jq . /out/other", "jq . {file}"])
+def test_a_long_path_is_cut_where_it_is_told(command: str) -> None:
+    path = "/out/" + "x" * 5_000
+    descriptor = {"file_path": path, "jq_recipes": [{"description": "More", "command": command}]}
+    (told,) = [f for f in validate_descriptor(descriptor) if f.rule == "LRO-REC-11"]
+    assert told.expected == f"{path[:119]}…"

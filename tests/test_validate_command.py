@@ -105,7 +105,7 @@ class TestWhatIsMeant:
         (here / "x.json").write_text("[]")
         code, out, err = said(".")
         assert (code, out) == (2, "")
-        assert "1 files of another kind passed over" in err
+        assert "1 file of another kind passed over" in err
 
     def test_a_pattern_is_what_it_matches(self, here: Path, said: Any):
         (here / "a").mkdir()

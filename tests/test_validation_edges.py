@@ -210,6 +210,8 @@ class TestTexts:
             ('{"x/y":1,"x~y":2}', "/x~0y", 15),
             ("[]", "/0", None),
             ("{}", "/a", None),
+            ('{"a":1,"b":{"a":2},"a":3}', "/a", 23),
+            ('{"a":{"b":1},"a":{"c":2}}', "/a/b", None),
         ],
     )
     def test_pointers_lead_to_places(self, text: str, path: str, at: int | None) -> None:
@@ -385,7 +387,7 @@ class TestSchemasOfLines:
         assert self.judged({"required": ["id"]}, [{"id": "a"}, {}, {}], 0.0) == [
             (
                 "warning: LRO-DESC-09: 2 lines were not held against line_schema: expected a schema that takes less "
-                "than 0 s for the lines that need a close look, got 1 lines judged until then — "
+                "than 0 s for the lines that need a close look, got 1 line judged until then — "
                 "recursion and regular expressions that need backtracking take the time"
             )
         ]

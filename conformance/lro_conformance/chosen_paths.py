@@ -66,10 +66,11 @@ def _meant(argument: str) -> list[Chosen]:
     return [*_unopened(closed), *matched]
 
 
-def _matching(here: str, parts: list[str], closed: list[str]) -> Iterator[str]:
-    """What a pattern means below a folder, *parts* being its names; ``**`` goes through folders, never through links.
+def _matching(here: str, parts: list[str], closed: list[str], *, found: bool = False) -> Iterator[str]:
+    """What a pattern means below a folder, *parts* being its names.
 
-    Folders that cannot be read are put to *closed*.
+    Links to folders are gone through as far as all names are written out, not where *here* was *found*: they may lead
+    anywhere, and to the same files again. Folders that cannot be read are put to *closed*.
     """
     if not parts:
         yield here
@@ -77,18 +78,19 @@ def _matching(here: str, parts: list[str], closed: list[str]) -> Iterator[str]:
     part, rest = parts[0], parts[1:]
     if part == "**":
         for folder, _, _ in _walked(here or ".", closed):
-            yield from _matching(folder if here else os.path.normpath(folder).removeprefix("."), rest or ["*"], closed)
+            below = folder if here else os.path.normpath(folder).removeprefix(".")
+            yield from _matching(below, rest or ["*"], closed, found=True)
     elif _PATTERN.isdisjoint(part):
         path = os.path.join(here, part)
-        if os.path.lexists(path):
-            yield from _matching(path, rest, closed)
+        if os.path.lexists(path) and not (rest and found and os.path.islink(path)):
+            yield from _matching(path, rest, closed, found=found)
     else:
         for name in _names(here, closed):
             shown = part.startswith(".") or not name.startswith(".")
             if shown and fnmatch.fnmatchcase(name, part):
                 path = os.path.join(here, name)
-                if not rest or os.path.isdir(path):
-                    yield from _matching(path, rest, closed)
+                if not rest or (os.path.isdir(path) and not os.path.islink(path)):
+                    yield from _matching(path, rest, closed, found=True)
 
 
 def _names(folder: str, closed: list[str]) -> list[str]:

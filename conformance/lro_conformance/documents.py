@@ -237,7 +237,7 @@ def _kind(path: str, stream: Peekable, named: bool) -> Kind:
             if named or name.startswith(_PREFIXES) or _looks_offloaded(stream.peek(_LOOK)):
                 return "file"
             raise UnknownKindError(f"{path}: lines of something else")
-        return _kind_of(path, stream)
+        return _kind_of(path, stream, named)
     except DamagedError as problem:
         raise UnknownKindError(f"{path}: cannot be unpacked: {problem}") from None
 
@@ -248,16 +248,22 @@ def _looks_offloaded(start: bytes) -> bool:
     return any(resembles_header(top) or (isinstance(top.get("id"), str) and _OF_MEMORIES & top.keys()) for top in tops)
 
 
-def _kind_of(path: str, stream: Peekable) -> Kind:
+def _kind_of(path: str, stream: Peekable, named: bool) -> Kind:
     start = stream.peek(_FIRST)
     first, _, rest = start.partition(b"\n")
     second = rest.lstrip().partition(b"\n")[0]
     top = _object(first)
     if (top is not None and second) or (top is None and _object(second) is not None):
-        return "file"  # lines that are objects by themselves: also a file that forgot its header
-    top = top or _object(stream.peek(MAX_DOCUMENT_BYTES))
+        # Lines that are objects by themselves: also a file that forgot its header. Any other JSON can have such lines.
+        if named or plain_name(Path(path).name).startswith(_PREFIXES) or _looks_offloaded(start):
+            return "file"
+        if top is not None:
+            raise UnknownKindError(f"{path}: lines of something else")
+    whole = start if top is not None else stream.peek(MAX_DOCUMENT_BYTES)
+    top = top or _object(whole)
     if top is None:
-        told: Kind | None = next((kind for word, kind in _TELLING if word in start), None)
+        words = () if not named and _is_json(whole) else _TELLING
+        told: Kind | None = next((kind for word, kind in words if word in start), None)
         if told is None and _looks_like_profile(start):
             told = "profile"
         if told is None:
@@ -293,6 +299,14 @@ def _object(data: bytes) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return cast("dict[str, Any]", value) if isinstance(value, dict) else None
+
+
+def _is_json(data: bytes) -> bool:
+    try:
+        json.loads(data)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _report(value: object) -> Iterator[Finding]:

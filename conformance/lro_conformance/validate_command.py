@@ -103,6 +103,7 @@ def validate(
                 meter.hide()
                 complain(f"lro validate: {one_line(each.path)}: {problem}")
     if not telling.documents and not telling.unread:
-        raise Misuse(f"nothing of LRO in {', '.join(paths)}: {telling.skipped} files of another kind passed over")
+        others = f"{telling.skipped} {'file' if telling.skipped == 1 else 'files'} of another kind passed over"
+        raise Misuse(f"nothing of LRO in {', '.join(paths)}: {others}")
     telling.end()
     return MISUSE if telling.unread else int(telling.counts["error"] > 0)

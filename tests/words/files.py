@@ -117,6 +117,8 @@ CASES: Cases = {
     "carriage returns": of(HEADER, b'{"id":"a"}\r', b'{"id":"b"}\r'),
     "a carriage return in the header": of(head() + b"\r", b'{"id":"a"}\r', B),
     "a carriage return in the last line": of(HEADER, A, b'{"id":"b"}\r', end=b""),
+    "carriage returns alone": of(head() + b'\r{"id":"a"}\r', end=b""),
+    "a carriage return between two lines": of(HEADER, b'{"id":"a"}\r{"id":"b"}'),
     "a carriage return and a fault": of(head(count=3), A, b'{"id":""}\r', B),
     "blank lines": of(HEADER, A, b" \t", B, b""),
     "a blank first line": of(b"", HEADER, A),

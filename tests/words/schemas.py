@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from lro_spec.bounded_schemas import is_bounded, is_tame, judge_here, local_target, messages
+from lro_spec.bounded_schemas import is_bounded, is_tame, judge_here, judge_of, local_target
 from lro_spec.line_schemas import is_vacuous, judge_lines, lines_violating, schema_problem
 from lro_spec.schema_gate import foreign_gate, is_plain_schema, joint_gate, passes
 from tests.words import Cases, Said
@@ -115,6 +115,11 @@ DOCUMENT = {"a": {"b": [1, {"c": 2}]}, "x/y": 5, "x~y": 6}
 
 
 TWENTY: list[Any] = [{}] * 20
+
+
+def messages(schema: object, records: list[Any]) -> list[str | None]:
+    """What is said of each record."""
+    return [str(said) if said else None for said in map(judge_of(schema), records)]
 
 
 def limited(*limit: Any) -> Said:
