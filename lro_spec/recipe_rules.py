@@ -156,9 +156,10 @@ class _Trial:
     def _broken(self, number: int, index: int, pipeline: Pipeline) -> Finding | None:
         """The finding where what a command looks for, as it stands, is what jq fails by."""
         role = standard(number, self.edition, self.detail)
-        changed, literal = self._looking(number, pipeline, literals(role.effect, self.sample.records)[0])
-        if literal is None:
-            return None
+        looked = [self._looking(number, pipeline, word) for word in literals(role.effect, self.sample.records)]
+        changed, literal = looked[0]
+        if literal is None or any(pipeline == one for one, _ in looked):
+            return None  # it looks for nothing, or was judged as it stands
         try:
             delivered, probed = (self.runner.run(each, self.sample.lines) for each in (pipeline, changed))
         except EngineError:

@@ -222,9 +222,10 @@ def recipes_by(
                 found = attempt(bundled, edition, role, call, commands[id(call)])
                 if found and hides(edition, role, call) and not all(t.agreement.ok for t in found):
                     found = []
+                found = _delivered(bundled, found)
                 if call is chosen[-1] and binary is not None:
                     found += again(installed, found[-1:])
-                tries += _delivered(bundled, found)
+                tries += found
                 if not found:
                     unmet.append((role.number, call))
     flown = (c for call in survey.flown for c in commands_of(call))
@@ -314,7 +315,7 @@ def right(one: Try) -> bool:
 
 def again(runner: JqRunner, tries: Sequence[Try]) -> list[Try]:
     """The same runs by another jq."""
-    return [replace(t, output=runner.run(t.ran, t.command.data)) for t in tries if t.ran is not None]
+    return [replace(t, output=runner.run(t.ran, t.command.data), delivered=None) for t in tries if t.ran is not None]
 
 
 def _runs(runner: JqRunner, edition: str, role: StandardRecipe, command: Command, pipeline: Pipeline) -> Iterator[Try]:
@@ -331,7 +332,8 @@ def _delivered(runner: JqRunner, tries: Sequence[Try]) -> list[Try]:
     pipeline = tries[0].command.pipeline if tries else None
     if pipeline is None or tries[0].literal is None or not right(tries[0]):
         return list(tries)
-    return [replace(tries[0], delivered=runner.run(pipeline, tries[0].command.data)), *tries[1:]]
+    same = next((t.output for t in tries if t.ran == pipeline), None)  # it holds the word of the text
+    return [replace(tries[0], delivered=same or runner.run(pipeline, tries[0].command.data)), *tries[1:]]
 
 
 def with_unusual_queries(
