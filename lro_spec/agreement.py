@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
@@ -15,6 +16,8 @@ from lro_spec.outcomes import Expected, Table
 from lro_spec.pipeline import JqCall, Pipeline
 
 _SHOWN = 300
+_NO_PROGRAM = 3  # the status that jq exits with where it cannot compile a program
+_QUOTED = re.compile(r"\(.*\)")  # what jq cites of a value, or of a pattern
 PARAMETRISED = frozenset({"namespace-prefix", "title-search", "memory-type", "content-search", "with-tag"})
 """The effects that look for something."""
 
@@ -124,6 +127,29 @@ def of_the_records_alone(pipeline: Pipeline) -> Pipeline | None:
 def same_output(one: JqRun, other: JqRun) -> bool:
     """Whether two runs printed the same and ended alike."""
     return (one.stdout, one.ok) == (other.stdout, other.ok)
+
+
+def compiles(output: JqRun) -> bool:
+    """Whether jq could read the program that gave this."""
+    return output.status != _NO_PROGRAM
+
+
+def fails_by_its_literal(delivered: JqRun, probed: JqRun | None) -> str | None:
+    """What jq says against a command as it was delivered, and not against the same one made to look for a word.
+
+    *probed* is that other run; without one, only a program that does not compile is told. None where nothing is: what
+    the records cause, jq says of both.
+    """
+    if delivered.problem or (probed is not None and (probed.problem or not compiles(probed))):
+        return None
+    if not compiles(delivered):
+        return shown(f"{delivered.engine} exited {delivered.status}; {delivered.stderr.strip()}")
+    cut_off = probed is not None and probed.stderr and not probed.stderr.endswith("\n")
+    if probed is None or cut_off:
+        return None
+    known = {_QUOTED.sub("()", line) for line in probed.stderr.splitlines()}
+    said = [line for line in delivered.stderr.splitlines() if _QUOTED.sub("()", line) not in known]
+    return shown(f"{delivered.engine} exited {delivered.status}; {said[0]}") if said else None
 
 
 def _probed(call: JqCall, literal: str, spared: frozenset[str]) -> JqCall | None:

@@ -10,7 +10,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from lro_spec.agreement import Agreement, agrees, of_the_records_alone, probe, same_output
+from lro_spec.agreement import (
+    Agreement,
+    agrees,
+    compiles,
+    fails_by_its_literal,
+    of_the_records_alone,
+    probe,
+    same_output,
+)
 from lro_spec.editions import Edition, StandardRecipe
 from lro_spec.evaluation import standard
 from lro_spec.findings import Finding, shown
@@ -25,7 +33,6 @@ PATIENCE_S = 20.0
 _ONE_S = 4.0
 _MEMORY = 512 * 1024 * 1024
 _OUTPUT = 16 * 1024 * 1024
-_NO_PROGRAM = 3  # the status that jq exits with where it cannot compile a program
 _MOST_RECIPES = 40
 
 
@@ -142,6 +149,11 @@ class _Trial:
         told: Finding | None = None
         for index, pipeline in (*own, *(c for c in commands if c not in own)):
             finding = self._finding(number, description, index, pipeline)
+            broken = self._broken(number, index, pipeline) if finding is None or finding.severity == "warning" else None
+            if broken is not None and index == number - 1:
+                yield broken
+                return
+            finding = broken or finding
             if finding is None:
                 return
             if index == number - 1 and (finding.severity == "warning" or not self._compiles(pipeline)):
@@ -154,7 +166,7 @@ class _Trial:
 
     def _compiles(self, pipeline: Pipeline) -> bool:
         try:
-            return self.runner.run(pipeline, self.sample.lines).status != _NO_PROGRAM
+            return compiles(self.runner.run(pipeline, self.sample.lines))
         except EngineError:
             return True
 
@@ -190,6 +202,27 @@ class _Trial:
             rule = standard(number, self.edition, self.detail).requirement
             return Finding(rule, where, message, found.expected, found.observed)
         return None
+
+    def _broken(self, number: int, index: int, pipeline: Pipeline) -> Finding | None:
+        """The finding where what a command looks for, as it stands, is what jq fails by."""
+        role = standard(number, self.edition, self.detail)
+        looked = [self._looking(number, pipeline, word) for word in literals(role.effect, self.sample.records)]
+        changed, literal = looked[0]
+        if literal is None or any(pipeline == one for one, _ in looked):
+            return None  # it looks for nothing, or was judged as it stands
+        try:
+            delivered, probed = (self.runner.run(each, self.sample.lines) for each in (pipeline, changed))
+        except EngineError:
+            return None
+        observed = fails_by_its_literal(delivered, probed)
+        if observed is None:
+            return None
+        message = f"recipe {number} fails by what it looks for as it stands"
+        expected, hint = (
+            f"no error, as where it looks for {shown(literal)}",
+            "quote what comes from a query, or leave a word",
+        )
+        return Finding(role.requirement, f"/jq_recipes/{index}/command", message, expected, observed, hint)
 
     def _header_matters(self, number: int, pipeline: Pipeline, literal: str | None) -> bool:
         """Whether a wrong output is another one than over the records alone."""

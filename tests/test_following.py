@@ -131,6 +131,8 @@ def test_a_true_descriptor_has_no_findings(tmp_path: Path):
         (schema(required=[], properties={"uid": {}}), "LRO-DESC-10"),
         (recipe(1, "jq -r '[.title] | @tsv'"), "LRO-REC-01"),
         (recipe(2, "jq 'select(.namespace | endswith(\"a\"))'"), "LRO-REC-02"),
+        (recipe(3, 'jq \'select(.title | test("*"; "i"))\''), "LRO-REC-03"),
+        (recipe(10, 'jq \'select(.content | test("back\\slash"; "i"))\''), "LRO-REC-10"),
         (recipe(5, "jq '{id}'"), "LRO-REC-05"),
         (recipe(8, "jq -s length"), "LRO-REC-08"),
         (recipe(5, "jq '{id, title, namespace}'", "cat {path}"), "LRO-REC-12"),
@@ -190,6 +192,8 @@ def test_an_estimate_that_is_not_of_the_lines_is_found_in_the_file(tmp_path: Pat
         recipe(5, "jq '{id: .id, title: .title, namespace: .namespace}'"),
         recipe(5, "jq '{id, title, namespace}'", "sed 1d {path}"),
         recipe(2, 'jq \'select(.namespace // "" | startswith("_semantic/a"))\''),
+        recipe(3, 'jq \'select(.title | test("\\\\*"; "i"))\''),
+        recipe(10, "jq --arg q '*' 'select(.content | ascii_downcase | contains($q))'"),
     ],
 )
 def test_what_is_merely_unusual_is_not_accused(tmp_path: Path, change: Change):
@@ -213,6 +217,21 @@ def test_a_recipe_that_jq_cannot_read_is_told_though_another_finds_nothing_eithe
 
     found = [f for f in follow(made(tmp_path, change)) if f.pointer == "/jq_recipes/2/command"]
     assert [(f.rule, f.severity) for f in found] == [("LRO-REC-03", "error")]
+
+
+def test_a_query_that_is_no_pattern_is_told_though_another_finds_nothing_either(tmp_path: Path):
+    """Where no record has a content, recipe 10 fails by the text's own fault and never comes to its pattern."""
+
+    def change(descriptor: dict[str, Any], lines: list[dict[str, Any]]) -> None:
+        recipe(3, 'jq \'select(.title | test("*"; "i"))\'')(descriptor, lines)
+        recipe(10, 'jq \'select(.content | test("*"; "i"))\'')(descriptor, lines)
+        for n, line in enumerate(lines[1:]):
+            del line["content"]
+            line |= {"title": f"{n}", "namespace": "_procedural/a"}
+
+    found = {f.rule: f for f in follow(made(tmp_path, change)) if f.rule in ("LRO-REC-03", "LRO-REC-10")}
+    assert {rule: f.severity for rule, f in found.items()} == {"LRO-REC-03": "error"}
+    assert "target of repeat operator is not specified" in found["LRO-REC-03"].observed
 
 
 @pytest.mark.parametrize("left_out", range(10))

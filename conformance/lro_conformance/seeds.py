@@ -127,15 +127,38 @@ def rough() -> Memory:
     }
 
 
+MIXED_WORDS = ("gastropod", "cephalopod")
+"""The words of `mixed`."""
+
+
+def mixed() -> tuple[Memory, ...]:
+    """Two memories for each of two words: one with more fields before one with fewer, and the other way round."""
+    found: list[Memory] = []
+    for number, word in enumerate(MIXED_WORDS):
+        base = _memory(random.Random(5 + number), 0)
+        base |= {"title": f"{word} in this order", "content": f"{word}: of this and that."}
+        rich = {**base, "summary": f"About the {word}.", "extensions": {"x-rank": 1}}
+        lean = {k: v for k, v in base.items() if k != "entities"}
+        lean["id"] = str(uuid.UUID(int=6400 + number, version=4))
+        found += [rich, lean] if number == 0 else [lean, rich]
+    return tuple(found)
+
+
 def odd(word: str) -> Memory:
-    """A memory that is found by `odd_query` of this *word*: its content has the query as it stands."""
+    """A memory that is found by `odd_query` and `shell_query` of this *word*: its content has them as they stand."""
     query = odd_query(word)
-    return {**_memory(random.Random(2), 0), "title": " ".join(query.split()), "content": f"{query}\nand more"}
+    content = f"{query}\n{shell_query(word)}\nand more"
+    return {**_memory(random.Random(2), 0), "title": " ".join(query.split()), "content": content}
 
 
 def odd_query(word: str) -> str:
     """A query that JSON has to escape: with quotation marks, a backslash and a line feed."""
     return f'{word} "quoted" back\\slash\nnext line'
+
+
+def shell_query(word: str) -> str:
+    """A query that breaks out of a command in which it is not quoted, and of a regular expression."""
+    return f"{word} it's; a $(touch owned) `folder` [sic"
 
 
 def long_query(word: str) -> str:

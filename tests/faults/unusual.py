@@ -7,6 +7,7 @@ import sys
 
 from tests.faults.catalogue import fault
 from tests.faults.config import ELSEWHERE
+from tests.servers.asking import Asking, in_json, in_shell, in_test
 from tests.servers.plain import BadArguments, Call, Server, Settings
 
 TYPE_CHECKING = False
@@ -80,6 +81,30 @@ class dies_of_an_empty_result(Server):
         return call
 
 
+@fault("LRO-REC-03", says="target of repeat operator", proves=1, also=("LRO-REC-10", "LRO-REC-13"))
+class recipes_look_for_the_query_as_it_came(Asking):
+    """What was asked for stands in recipes 3 and 10 unescaped: `*` is no pattern, and a quote ends the command."""
+
+    def literal(self, query: str) -> str:
+        return query
+
+
+@fault("LRO-REC-13", says="a second command", proves=1)
+class recipes_look_for_the_query_unquoted(Asking):
+    """Escaped for jq, but not for the shell: a single quote in the query ends the program."""
+
+    def literal(self, query: str) -> str:
+        return in_json(in_test(query))
+
+
+@fault("LRO-REC-13", says="char-class", proves=1)
+class recipes_take_the_query_for_a_pattern(Asking):
+    """Escaped for jq and the shell, and `*` is left out: other queries are still no patterns."""
+
+    def literal(self, query: str) -> str:
+        return in_shell(in_json("keyword" if query == "*" else query))
+
+
 # Clients
 
 
@@ -95,6 +120,31 @@ class knows_its_judge(Server):
 
     def exceeds(self, tokens: int, threshold: int) -> bool:
         return self.judge and tokens > threshold
+
+
+# Memories
+
+
+@fault("LRO-DESC-09", says="required property", proves=0)
+class line_schema_requires_what_the_first_record_has(Server):
+    """Inferred from one record: what that has, all others must have, too."""
+
+    def descriptor(self, call: Call, path: str) -> Record:
+        value = super().descriptor(call, path)
+        required = list(call.records[0]) if call.records else []
+        return {**value, "line_schema": {**value["line_schema"], "required": required}}
+
+
+@fault("LRO-DESC-09", says="additional properties", proves=0)
+class line_schema_forbids_what_the_first_record_lacks(Server):
+    """Inferred from one record: what that has not, no other may have."""
+
+    def descriptor(self, call: Call, path: str) -> Record:
+        value = super().descriptor(call, path)
+        if not call.records:
+            return value
+        known = dict.fromkeys(call.records[0], True)
+        return {**value, "line_schema": {"type": "object", "properties": known, "additionalProperties": False}}
 
 
 # Sizes

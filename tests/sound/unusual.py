@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from tests.servers.asking import Asking, in_json, in_shell, in_test
 from tests.servers.plain import BadArguments, Call, Server
 from tests.sound.catalogue import sound
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
     from tests.servers.plain import Record
@@ -25,6 +27,35 @@ class finds_phrases_only(Server):
     def score(self, memory: Record, query: str) -> float:
         found = query in ("", "*") or query.lower() in f"{memory['title']}\n{memory.get('content')}".lower()
         return super().score(memory, "*") if found else 0.0
+
+
+@sound("it expects a word to fill in, and takes every query in a command for one that breaks it")
+class recipes_look_for_the_query(Asking):
+    def literal(self, query: str) -> str:
+        return in_shell(in_json(in_test(query)))
+
+
+@sound("it takes what jq looks for in a text for a pattern")
+class recipes_look_for_the_query_as_text(Asking):
+    def programs(self) -> Sequence[tuple[str, str]]:
+        programs = list(super().programs())
+        for number, field in ((3, "title"), (10, "content")):
+            look = f'select((.{field} // "") | ascii_downcase | contains($q | ascii_downcase))'
+            programs[number - 1] = (programs[number - 1][0], f"jq --arg q '{in_shell(self.query)}' '{look}'")
+        return programs
+
+    def literal(self, query: str) -> str:
+        return "keyword"
+
+
+@sound("it takes a schema that is made from the records for one of the first record alone")
+class line_schema_is_inferred_from_all_records(Server):
+    def descriptor(self, call: Call, path: str) -> Record:
+        value = super().descriptor(call, path)
+        known = {k: True for record in call.records for k in record}
+        required = [k for k in known if all(k in record for record in call.records)]
+        schema: Record = {"type": "object", "properties": known, "required": required, "additionalProperties": False}
+        return {**value, "line_schema": schema}
 
 
 @sound("it expects white space of a query to be kept in the header")

@@ -8,7 +8,7 @@ from typing import Any, cast
 from lro_conformance.calls import Call
 from lro_conformance.judge import Subjects, check
 from lro_conformance.records import show
-from lro_conformance.trials.recipes import Command, Recipes, Try, hides, without_path
+from lro_conformance.trials.recipes import Command, Recipes, Try, hides, right, without_path
 from lro_spec.editions import Edition
 from lro_spec.pipeline import UNDERSTOOD
 from lro_spec.plain_readers import file_read
@@ -92,7 +92,10 @@ def purpose(id: str, recipes: Recipes, see: Subjects) -> None:
             see.unseen("a file has no header on its first line, so every recipe skips a record")
             continue
         looking = f" looking for {show(one.literal)}" if one.literal is not None else ""
-        if one.agreement.ok:
+        if right(one) and one.refused is not None:
+            expected = "a command that runs as it stands, as it does" + looking
+            see.expect(holds=False, expected=expected, observed=one.refused, at=one)
+        elif one.agreement.ok:
             see.expect(holds=True, expected="", observed="")
         elif one.agreement.erratum is not None:
             see.erratum(expected=one.agreement.expected + looking, observed=one.agreement.erratum, at=one)
@@ -159,7 +162,7 @@ def test_recipes_are_well_formed(recipes: Recipes, text: Edition, see: Subjects)
         wanted = f"at least {text.recipe_count}" if text.more_recipes else f"exactly {text.recipe_count}"
         see.expect(not few and not many, expected=f"{wanted} recipes", observed=str(listed), at=call)
     for one in recipes.commands:
-        wrong = _malformed(one, text)
+        wrong = malformed(one, text)
         if wrong is not None and one.beyond_us:
             see.unseen(f"recipe #{one.index + 1}: {wrong}; understood are {UNDERSTOOD}")
             continue
@@ -206,7 +209,8 @@ def _counted(recipes: Recipes) -> Iterator[tuple[Call, int]]:
         yield call, len(cast("list[Any]", listed)) if isinstance(listed, list) else 0
 
 
-def _malformed(one: Command, text: Edition) -> str | None:
+def malformed(one: Command, text: Edition) -> str | None:
+    """What is wrong with a recipe as it stands; None where nothing is."""
     if not isinstance(one.description, str) or not one.description.strip():
         return "no description"
     # A row of tools that only read its file and print need not be understood beside the standard ones.

@@ -6,6 +6,7 @@ import json
 
 from lro_conformance.calls import Call
 from lro_conformance.checks.test_file import readable, wrong_line
+from lro_conformance.checks.test_recipes import malformed
 from lro_conformance.judge import NotObserved, Subjects, check
 from lro_conformance.lab import LIMIT
 from lro_conformance.readings import characters, died, honest_range, volatile, weighs_otherwise
@@ -13,8 +14,11 @@ from lro_conformance.records import Record, at_path, lost_or_changed, show
 from lro_conformance.seeds import DELICATE_WORD, OTHER_WORD, ROUGH_WORD, WORD, delicate, rough
 from lro_conformance.trials.corpus import Seeded
 from lro_conformance.trials.folders import CLIENT, Folders
+from lro_conformance.trials.recipes import Command, commands_of
 from lro_conformance.trials.survey import Disabled, Inline, Survey
+from lro_spec.editions import Edition
 from lro_spec.line_schemas import lines_violating, schema_problem
+from lro_spec.pipeline import UNDERSTOOD
 from lro_spec.tokens import LOW
 
 
@@ -51,6 +55,33 @@ def test_header_tells_any_query(folders: Folders, see: Subjects) -> None:
 def _said(query: str | None, asked: str) -> str:
     cut = query is not None and len(query) < len(asked) and asked.startswith(query.rstrip("… .")) and len(asked) > 100
     return f"the first {len(query or '')} of {len(asked)} characters" if cut else show(query)
+
+
+@check("LRO-REC-13")
+def test_any_query_leaves_recipes_whole(survey: Survey, folders: Folders, text: Edition, see: Subjects) -> None:
+    """What JSON, a shell or a regular expression has a meaning for in the query does not break a recipe."""
+    usual = [c for call in survey.files[:1] for c in commands_of(call)]
+    whole = {c.index for c in usual if malformed(c, text) is None and _on_its_file(c)}
+    refused = {(id(t.command.call), t.command.index): t.refused for t in folders.tried}
+    for command in (c for call in odd_files(folders, see) for c in commands_of(call)):
+        number, wrong = command.index + 1, malformed(command, text)
+        if command.index not in whole:
+            see.unseen("a recipe is wrong whatever was asked for")
+            continue
+        if wrong is not None and command.beyond_us:
+            see.unseen(f"recipe #{number}: {wrong}; understood are {UNDERSTOOD}")
+            continue
+        wrong = wrong or refused.get((id(command.call), command.index))
+        see.expect(
+            wrong is None and _on_its_file(command),
+            expected=f"recipe #{number} as one pipeline on its file for the query {show(command.call.query)}",
+            observed=f"{wrong or 'another file'}: {show(command.text, 300)}",
+            at=command,
+        )
+
+
+def _on_its_file(command: Command) -> bool:
+    return command.pipeline is None or command.pipeline.path == command.call.descriptor.get("file_path")
 
 
 def odd_files(folders: Folders, see: Subjects) -> list[Call]:
@@ -154,7 +185,7 @@ def _compare(
 @check("LRO-DESC-09")
 def test_lines_of_any_memory_satisfy_the_schema(seeded: Seeded, see: Subjects) -> None:
     """Memories that were stored beside a server's own, with other fields and values, satisfy the line_schema too."""
-    for call in seeded.files:
+    for call in (*seeded.files, *seeded.mixed):
         schema = call.descriptor.get("line_schema")
         if schema_problem(schema) is not None:
             see.unseen("line_schema is no valid JSON Schema")

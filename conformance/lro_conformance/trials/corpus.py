@@ -11,6 +11,7 @@ from lro_conformance.readings import is_honest, tokens_per_character
 from lro_conformance.records import wide_characters
 from lro_conformance.seeds import (
     DELICATE_WORD,
+    MIXED_WORDS,
     OTHER_WORD,
     ROUGH_WORD,
     TWINS,
@@ -18,6 +19,7 @@ from lro_conformance.seeds import (
     Memory,
     delicate,
     large,
+    mixed,
     rough,
     wide,
 )
@@ -52,6 +54,8 @@ class Seeded:
     """The memory with values that some stores refuse, inline; None where it was refused."""
     rough_filed: Call | None = None
     """The same one in a file."""
+    mixed: tuple[Call, ...] = ()
+    """Offloaded calls whose first memory has more fields than another, or fewer."""
 
     @property
     def files(self) -> list[Call]:
@@ -78,16 +82,16 @@ def seeded(lab: Lab, survey: Survey) -> Seeded:
             calls.append(bench.call(name, detail=details[-1], query="漢字"))
         taken = next((m for m in map(large, LARGE) if bench.stored(m)), None)
         filed = _alone(bench, name, WORD) if taken is not None else None
-        exact, hard = _twins(bench, name), _rough(bench, name)
+        exact, hard, various = _twins(bench, name), _rough(bench, name), _mixed(bench, name)
     found = tuple(sorted((c for c in calls if c.outcome == "offloaded" and c.filed), key=_narrow_share))
     if taken is None or filed is None or filed.estimate is None or survey.operations[name].query is None:
-        return Seeded(found, None, None, 0, None)
+        return Seeded(found, None, None, 0, None, mixed=various)
     with lab.bench(Settings(threshold_tokens=2 * filed.estimate)) as bench:
         inline = _alone(bench, name, WORD) if bench.stored(taken) else None
         huge = _alone(bench, name, OTHER_WORD) if is_honest(filed) and bench.stored(_huge(filed)) else None
         shown = _twins(bench, name) if exact is not None else None
         shown_hard = _rough(bench, name) if hard is not None else None
-    return Seeded(found, inline, filed, filed.estimate, huge, shown, exact, shown_hard, hard)
+    return Seeded(found, inline, filed, filed.estimate, huge, shown, exact, shown_hard, hard, various)
 
 
 def _huge(known: Call) -> Memory:
@@ -103,6 +107,14 @@ def _twins(bench: Bench, name: str) -> Call | None:
 
 def _rough(bench: Bench, name: str) -> Call | None:
     return _alone(bench, name, ROUGH_WORD) if bench.server.alive and bench.stored(rough()) else None
+
+
+def _mixed(bench: Bench, name: str) -> tuple[Call, ...]:
+    """Calls that find memories with unlike fields, in both orders; last, as a server may not take them."""
+    if not bench.server.alive or not all(bench.stored(memory) for memory in mixed()):
+        return ()
+    calls = [_alone(bench, name, word, limit=5) for word in MIXED_WORDS if bench.server.alive]
+    return tuple(c for c in calls if c.outcome == "offloaded" and c.filed)
 
 
 def _alone(bench: Bench, name: str, word: str, limit: int = 1) -> Call:

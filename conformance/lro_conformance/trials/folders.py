@@ -10,10 +10,11 @@ from pathlib import Path
 
 from lro_conformance.calls import Call, see_file
 from lro_conformance.lab import LIMIT, Bench, Lab, ServerTrouble, Settings
-from lro_conformance.seeds import NOWHERE, long_query, odd, odd_query
+from lro_conformance.seeds import NOWHERE, long_query, odd, odd_query, shell_query
 from lro_conformance.starts import Start
 from lro_conformance.trials import trial
 from lro_conformance.trials.defaults import real_temps
+from lro_conformance.trials.recipes import Try, with_unusual_queries
 from lro_conformance.trials.survey import Survey, asking
 
 CLIENT = "claude-code"
@@ -37,7 +38,8 @@ class Folders:
     stranger: tuple[Call, ...]
     """The calls of `unset` made by another client, `CLIENT`, of a server whose local time is far from UTC."""
     odd: tuple[Call, ...]
-    """Calls whose query JSON has to escape, and one with a query of several hundred characters."""
+    """Calls whose query JSON has to escape, one whose query a shell would have to, and one with a query of several
+    hundred characters."""
     nothing: tuple[Call, ...]
     """Calls that should find nothing."""
     awkward: tuple[Call, ...]
@@ -45,6 +47,8 @@ class Folders:
     awkward_dir: Path | None
     refusing: Start | None = None
     """The server that did not start so."""
+    tried: tuple[Try, ...] = ()
+    """Recipes of the calls of `odd` that the survey has not seen, run as they stand."""
 
 
 @trial("no output folder; another client; unusual queries; an awkward folder")
@@ -53,7 +57,8 @@ def folders(lab: Lab, survey: Survey) -> Folders:
     names = [n for n in survey.operations if survey.offloads(n)]
     empty = _empty(lab, survey, names)
     awkward, where = _awkward(lab, survey, names)
-    return replace(empty, awkward=awkward, awkward_dir=where)
+    tried = with_unusual_queries(lab.edition.name, survey, empty.odd, lambda: lab.run.pause(0))
+    return replace(empty, awkward=awkward, awkward_dir=where, tried=tried)
 
 
 def _settings(survey: Survey, output_dir: str | None) -> Settings:
@@ -87,8 +92,9 @@ def _look(lab: Lab, survey: Survey, names: list[str], settings: Settings, client
         nothing = tuple(asking(bench, names, NOWHERE))
         word = survey.word or "memory"
         bench.store(odd(word))
-        unusual = (*asking(bench, names, odd_query(word)), *asking(bench, names[:1], long_query(word)))
-        return Folders(unset, real_temps(bench), None, unset, unusual, nothing, (), None)
+        unusual = [*asking(bench, names, odd_query(word))]
+        unusual += [c for query in (long_query(word), shell_query(word)) for c in asking(bench, names[:1], query)]
+        return Folders(unset, real_temps(bench), None, unset, tuple(unusual), nothing, (), None)
 
 
 def _unset(bench: Bench, survey: Survey, names: list[str]) -> tuple[Call, ...]:

@@ -14,13 +14,23 @@ from lro_conformance.judge import NotObserved
 from lro_conformance.lab import Lab
 from lro_conformance.trials import trial
 from lro_conformance.trials.survey import Survey
-from lro_spec.agreement import of_the_records_alone, same_output
+from lro_spec.agreement import compiles, fails_by_its_literal, of_the_records_alone, same_output
 from lro_spec.editions import DEFAULT_EDITION, StandardRecipe
 from lro_spec.editions import edition as edition_named
 from lro_spec.evaluation import erratum, standard
 from lro_spec.line_filters import NotInterpretedError
 from lro_spec.probing import literals
-from lro_spec.recipes import Agreement, JqRun, JqRunner, Pipeline, RecipeSyntaxError, agrees, parse_command, probe
+from lro_spec.recipes import (
+    Agreement,
+    EngineError,
+    JqRun,
+    JqRunner,
+    Pipeline,
+    RecipeSyntaxError,
+    agrees,
+    parse_command,
+    probe,
+)
 
 PATIENCE_S = 4.0
 """How long a recipe may take for a file of a few hundred records; an honest one takes a hundredth of a second."""
@@ -93,6 +103,8 @@ class Try:
     """The edition whose recipe has this number, at the detail level of the file."""
     header_left_out: bool = False
     """Whether a wrong output is the same over the records alone, though the command does not skip just one line."""
+    delivered: JqRun | None = None
+    """What jq gave of the command as it stands in the descriptor, where that was run, too."""
 
     @property
     def standard(self) -> StandardRecipe:
@@ -112,6 +124,12 @@ class Try:
         """How that compares with what the recipe means, evaluated without jq."""
         call = self.command.call
         return agrees(self.number, self.output, call.filed, self.literal, header=call.header, **self._options)
+
+    @property
+    def refused(self) -> str | None:
+        """What jq has against the command as it stands alone: what its author put there makes it fail."""
+        probed = None if self.literal is None else self.output
+        return None if self.delivered is None else fails_by_its_literal(self.delivered, probed)
 
     @property
     def _options(self) -> _Options:
@@ -204,6 +222,7 @@ def recipes_by(
                 found = attempt(bundled, edition, role, call, commands[id(call)])
                 if found and hides(edition, role, call) and not all(t.agreement.ok for t in found):
                     found = []
+                found = _delivered(bundled, found)
                 if call is chosen[-1] and binary is not None:
                     found += again(installed, found[-1:])
                 tries += found
@@ -296,7 +315,7 @@ def right(one: Try) -> bool:
 
 def again(runner: JqRunner, tries: Sequence[Try]) -> list[Try]:
     """The same runs by another jq."""
-    return [replace(t, output=runner.run(t.ran, t.command.data)) for t in tries if t.ran is not None]
+    return [replace(t, output=runner.run(t.ran, t.command.data), delivered=None) for t in tries if t.ran is not None]
 
 
 def _runs(runner: JqRunner, edition: str, role: StandardRecipe, command: Command, pipeline: Pipeline) -> Iterator[Try]:
@@ -306,6 +325,45 @@ def _runs(runner: JqRunner, edition: str, role: StandardRecipe, command: Command
         changed = None if literal is None else probe(pipeline, role.number, literal, header=call.header, **spelled)
         output = runner.run(changed or pipeline, command.data)
         yield Try(role.number, command, None if changed is None else literal, output, edition)
+
+
+def _delivered(runner: JqRunner, tries: Sequence[Try]) -> list[Try]:
+    """The same runs; where they were made to look for something, the first beside one of the command as it stands."""
+    pipeline = tries[0].command.pipeline if tries else None
+    if pipeline is None or tries[0].literal is None or not right(tries[0]):
+        return list(tries)
+    same = next((t.output for t in tries if t.ran == pipeline), None)  # it holds the word of the text
+    return [replace(tries[0], delivered=same or runner.run(pipeline, tries[0].command.data)), *tries[1:]]
+
+
+def with_unusual_queries(
+    edition: str, survey: Survey, calls: Sequence[Call], going: Callable[[], object] = lambda: None
+) -> tuple[Try, ...]:
+    """Runs of the commands that no descriptor of the survey has, as they stand: the query may be in them.
+
+    One that runs out of time or memory is the last: no query is to blame for it, and the next may do the same.
+    """
+    seen = {without_path(c) for call in survey.files for c in commands_of(call)}
+    found: list[Try] = []
+    with JqRunner(timeout_s=PATIENCE_S, max_output=OUTPUT_BYTES) as runner:
+        for call in (c for c in calls if c.filed):
+            by_number = {role.number: role for role in roles(edition, call)}
+            for command in commands_of(call):
+                role, text = by_number.get(command.index + 1), without_path(command)
+                if role is None or text in seen or command.pipeline is None:
+                    continue
+                seen.add(text)
+                going()
+                try:
+                    one = next(_runs(runner, edition, role, command, command.pipeline))
+                    bare = runner.run(command.pipeline, command.data)
+                except EngineError:
+                    continue
+                if one.output.problem or bare.problem:
+                    return tuple(found)
+                # Made to look for something, it may be as broken: what a quote ended is still there.
+                found.append(replace(one, delivered=bare, literal=one.literal if compiles(one.output) else None))
+    return tuple(found)
 
 
 def _beside(runner: JqRunner, wrong: Try) -> Try:
