@@ -17,11 +17,12 @@ from typing import Any, cast
 import httpx2
 import orjson
 
+from lro_reference.proxy.ends import id_in
+from lro_reference.proxy.errors import CANCELLED, GONE, TOO_LONG, UNREADABLE, Say, error_line
 from lro_reference.proxy.event_stream import TooLargeError, events
 from lro_reference.proxy.http_headers import LAST_EVENT, SESSION, VERSION, kind_of, modern, origin, repeated
 from lro_reference.proxy.lines import ends
 from lro_reference.proxy.messages import Message, exactly, members, parsed, written
-from lro_reference.proxy.relay import CANCELLED, GONE, TOO_LONG, UNREADABLE, Say, error_line, id_in
 
 _TIMES = httpx2.Timeout(30, read=None)
 """How long an answer may take is the relay's concern."""
@@ -226,7 +227,7 @@ class HttpUpstream:
             except _SessionEnded:
                 self._renew(used)
                 self._give(line, message)
-        except (_Refused, httpx2.HTTPError) as problem:
+        except Exception as problem:  # whatever it is, later messages wait for their turn
             if not self._over.is_set():
                 self._say(f"{self._place} did not take {method or 'an answer'}: {_why(problem)}")
             return

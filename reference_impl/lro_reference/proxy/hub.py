@@ -12,16 +12,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
-from lro_reference.proxy.lines import LineWriter, TooLong, read_lines
+from lro_reference.proxy.ends import id_in
+from lro_reference.proxy.errors import INTERNAL, TOO_LONG, Say, error_line
+from lro_reference.proxy.lines import LineWriter, TooLong, ends, read_lines
 from lro_reference.proxy.merging import LISTS, Known, introduced, listed
 from lro_reference.proxy.messages import Message, exactly, members, written
-from lro_reference.proxy.relay import TOO_LONG, Relay, Say, id_in
+from lro_reference.proxy.relay import Relay
 from lro_reference.proxy.upstream import Behind
 
 if TYPE_CHECKING:
     from lro_reference.proxy.own_tools import OwnTools
 
-UNKNOWN, NO_METHOD, NOT_JSON = -32602, -32601, -32700
+UNKNOWN, NO_METHOD, NO_REQUEST, NOT_JSON = -32602, -32601, -32600, -32700
 _CHOSEN: Mapping[str, tuple[str, str]] = {
     "tools/call": ("tools/list", "name"),
     "prompts/get": ("prompts/list", "name"),
@@ -119,19 +121,32 @@ class Hub:
     def forward(self, pipe: int, most_bytes: int) -> None:
         """Passes on what the client says until it leaves."""
         for line in read_lines(pipe, most_bytes):
-            message = None if isinstance(line, TooLong) else exactly(line)
-            if isinstance(message, dict):
-                with self._lock:
-                    self._take(cast("Message", message))
-            elif isinstance(line, TooLong):
+            if isinstance(line, TooLong):
                 self._error(
                     id_in(line), TOO_LONG, f"the message is larger than {most_bytes} bytes: send less at a time"
                 )
-            elif line.strip():
-                self._error(None, NOT_JSON, "with several servers, each line is one JSON-RPC message")
+                continue
+            message = exactly(line)
+            if not isinstance(message, dict):
+                if line.strip():
+                    self._error(None, NOT_JSON, "with several servers, each line is one JSON-RPC message")
+                continue
+            try:
+                with self._lock:
+                    self._take(cast("Message", message))
+            except Exception as problem:  # a defect of the proxy: it may not cost the calls in progress
+                why = f"internal error: {type(problem).__name__}: {problem}"
+                self._say(f"a message of the client's is lost: {why}")
+                if "method" in message and "id" in message:
+                    self._error(id_in(ends(line)), INTERNAL, why)
 
     def _take(self, message: Message) -> None:
         method, id = message.get("method"), message.get("id")
+        if not isinstance(method, str | None) or isinstance(id, (dict, list)):
+            self._error(
+                id if isinstance(id, (str, int)) else None, NO_REQUEST, "a method is a text, an id no structure"
+            )
+            return
         if self._own is not None and method in _MAYBE_OWN and self._own.take(message, lambda: written(message)):
             return
         if method is None:
@@ -310,7 +325,7 @@ class Hub:
         self._write({"jsonrpc": "2.0", "id": id, "result": result})
 
     def _error(self, id: object, code: int, message: str) -> None:
-        self._write({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": f"lro proxy: {message}"}})
+        self._client.write(error_line(id, code, message))
 
     def _write(self, message: Message) -> bool:
         return self._client.write(written(message))

@@ -65,7 +65,7 @@ class OwnTools:
         if method == "tools/list" and params.get("cursor") is not None:
             self._later_pages.add(_key(id))
         name = params.get("name")
-        if method != "tools/call" or name not in self._toolbox or name in self._taken:
+        if method != "tools/call" or not isinstance(name, str) or name not in self._toolbox or name in self._taken:
             return False
         thread = threading.Thread(target=self._call, args=(id, name, bytes(written())), name="tool", daemon=True)
         self._running[_key(id)] = thread
@@ -78,7 +78,7 @@ class OwnTools:
         if not isinstance(listed, list):
             return False
         tools = cast("list[Any]", listed)
-        names = {cast("Message", tool).get("name") for tool in tools if isinstance(tool, dict)}
+        names = [cast("Message", tool).get("name") for tool in tools if isinstance(tool, dict)]
         for tool in self._toolbox.tools:
             if tool.name in names and tool.name not in self._taken:
                 self._taken.add(tool.name)

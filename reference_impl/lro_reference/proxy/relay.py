@@ -6,8 +6,8 @@ schemas, and `initialize`, which advertises the capability. Everything else leav
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
@@ -16,6 +16,8 @@ import orjson
 from lro_reference import exact, proxy_hint
 from lro_reference.line_sources import TextLines
 from lro_reference.proxy.calls import Id, Request, Requests
+from lro_reference.proxy.ends import answered_in, id_in
+from lro_reference.proxy.errors import CANCELLED, GONE, INTERNAL, TIMED_OUT, TOO_LONG, UNREADABLE, Say, error_line
 from lro_reference.proxy.lines import Outgoing, TooLong, Writer, ends, read_lines
 from lro_reference.proxy.messages import Message, members, parsed, raw_member, written
 from lro_reference.proxy.own_tools import OwnTools
@@ -29,20 +31,12 @@ from lro_spec.tokens import estimate_of, wide_characters
 if TYPE_CHECKING:
     from lro_spec.masking import Masks
 
-GONE, TIMED_OUT, TOO_LONG, UNREADABLE, CANCELLED = -32001, -32002, -32003, -32004, -32800
-"""Codes of the errors that the proxy answers with itself."""
 TOOL_RESULTS = ("tools/call", "tasks/result")
 _TOKENS_A_BYTE = 10 / 36
 """No text costs more tokens than this for a byte of its JSON."""
-_HEAD_ID = re.compile(rb'\A\s*\{\s*"jsonrpc"\s*:\s*"2\.0"\s*,\s*"id"\s*:\s*(-?\d+|"(?:[^"\\]|\\.)*")\s*,')
-_TAIL_ID = re.compile(
-    rb'(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(-?\d+|"(?:[^"\\]|\\.)*")\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*\Z'
-)
-
+_MARK_OF_ORDER = b"\xef\xbb\xbf"
 _HINT = proxy_hint.META.encode()
 _NEVER = 2**63
-
-Say = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +84,11 @@ class Relay:
             if isinstance(line, TooLong):
                 self._refuse_long_request(line)
                 continue
-            passed_on = self.noted(line)
+            try:
+                passed_on = self.noted(line)
+            except Exception as problem:  # a defect of the proxy: the server may have an answer to it
+                self._say(f"a message of the client's passes as it is: {type(problem).__name__}: {problem}")
+                self._unread, passed_on = True, line
             if passed_on is not None:
                 server.write(passed_on)
             if self._gone:
@@ -146,7 +144,10 @@ class Relay:
             self.busy = True
             if self._terms.masks is not None and not isinstance(line, TooLong):
                 line = bytearray(self._terms.masks.data(bytes(line)))
-            self._pass_on(line)
+            try:
+                self._pass_on(line)
+            except Exception as problem:  # a defect of the proxy: it may not cost all later answers
+                self._fail_odd_answer(line, problem)
             self.busy = False
             del line  # it may not stay in memory until the next one comes
 
@@ -154,13 +155,15 @@ class Relay:
         if isinstance(line, TooLong):
             self._fail_long_answer(line)
             return
+        if line.startswith(_MARK_OF_ORDER):
+            del line[: len(_MARK_OF_ORDER)]  # which JSON does not have, and hardly a client takes
         if len(line) >= WORTH_IT and (raw := self._large_result(line)) is not None:
             self._client.write(raw)
             return
         message = parsed(line)
         if isinstance(message, dict) and "method" not in message:
             self._answer_one(cast("Message", message), line)
-        elif isinstance(message, list):
+        elif isinstance(message, list) and all(isinstance(one, dict) for one in cast("list[Any]", message)):
             self._answer_batch(cast("list[Any]", message), line)
         elif isinstance(message, dict):
             self._watch(cast("Message", message))
@@ -229,7 +232,7 @@ class Relay:
             if request.method in TOOL_RESULTS:
                 try:
                     return self._tool_result(message, line, request)
-                except (ValueError, TypeError):  # half a surrogate pair, NaN, a key twice
+                except (ValueError, TypeError, RecursionError):  # half a surrogate pair, NaN, a key twice, or deep
                     return self._as_text(message, line, request)
             if request.method == "initialize":
                 message = _exactly(line)
@@ -299,11 +302,20 @@ class Relay:
 
     def _unreadable(self, line: bytearray) -> None:
         shown = bytes(line[:80]).decode(errors="replace").strip()
-        request = self._requests.answered(id_in(ends(line)))
+        request = self._requests.answered(answered_in(ends(line)))
         if request is not None:
             self._error(request.id, UNREADABLE, f"the server's answer is not valid JSON: {shown}…")
         elif shown:
             self._say(f"the server wrote {len(line)} bytes that are no message, and they are dropped: {shown!r}")
+
+    def _fail_odd_answer(self, line: bytearray | TooLong, problem: Exception) -> None:
+        why = f"internal error: {type(problem).__name__}: {problem}"
+        self._say(f"an answer of the server's is lost: {why}")
+        id = answered_in(line if isinstance(line, TooLong) else ends(line))
+        self._requests.answered(id)
+        if isinstance(id, Id):
+            with suppress(Exception):  # what could not take the answer may not take this, either
+                self._error(id, INTERNAL, why)
 
     def _fail_long_answer(self, line: TooLong) -> None:
         self._say(f"the server sent a line of {line.size} bytes; at most {self._terms.most_bytes} are passed on")
@@ -311,7 +323,7 @@ class Relay:
             f"the server's answer of {line.size} bytes is larger than the {self._terms.most_bytes} that the proxy "
             "takes (--max-line-mb): ask for less at a time"
         )
-        request = self._requests.answered(id_in(line))
+        request = self._requests.answered(answered_in(line))
         if request is not None:
             self._error(request.id, TOO_LONG, why)
         elif b'"method"' not in line.head[:200]:
@@ -351,7 +363,7 @@ class Relay:
             if request.method != "initialize":
                 params = {"requestId": request.id, "reason": "timed out"}
                 note = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}
-                server.offer(orjson.dumps(note))  # one that hangs may not even read
+                server.offer(written(note))  # one that hangs may not even read
 
     def _error(self, id: object, code: int, message: str) -> None:
         self._client.write(error_line(id, code, message))
@@ -380,19 +392,5 @@ def _request(message: Message, params: Message) -> Request:
     )
 
 
-def error_line(id: object, code: int, message: str) -> bytes:
-    """An error of the proxy's own."""
-    return orjson.dumps({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": f"lro proxy: {message}"}})
-
-
 def _exactly(line: bytes | bytearray) -> Message:
     return exact.parse(bytes(line))
-
-
-def id_in(line: TooLong) -> Any:
-    """The id of a message of which only the ends are known; None where it is in neither."""
-    found = _HEAD_ID.search(line.head) or _TAIL_ID.search(line.tail)
-    try:
-        return orjson.loads(found[1]) if found else None
-    except ValueError:
-        return None
