@@ -14,7 +14,8 @@ from lro_reference.proxy.deep import flattened
 from lro_reference.proxy.ends import answered_in, id_in
 from lro_reference.proxy.lines import ends
 from lro_reference.proxy.messages import exactly, parsed, raw_member, written
-from lro_reference.proxy.relay import Relay, Terms
+from lro_reference.proxy.relay import Relay
+from lro_reference.proxy.terms import Terms
 from lro_reference.tool_results import Interceptor
 from tests.proxying import Client, proxy, records
 from tests.test_proxy_hub import entry, hub

@@ -8,6 +8,7 @@ from lro_reference.proxy.messages import written
 
 INTERNAL, GONE, TIMED_OUT, TOO_LONG, UNREADABLE, CANCELLED = -32603, -32001, -32002, -32003, -32004, -32800
 """Their codes, as docs/proxy.md explains them."""
+NO_METHOD = -32601
 Say = Callable[[str], None]
 """Tells people what the client is not told."""
 
