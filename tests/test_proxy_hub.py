@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from lro_reference.proxy.merging import introduced, listed
+from lro_reference.proxy.merging import Known, introduced, listed
 from tests.proxying import SCRIPTED, SETTING, Client, gone, records, started
 
 LARGE = json.dumps({"content": [{"type": "text", "text": "a line\n" * 3000}]})
@@ -81,7 +81,11 @@ def test_of_several_servers_each_fails_alone(tmp_path: Path) -> None:
         assert client.result("well_say", result=said("well"))["content"][0]["text"] == "well"  # and does not wait
         assert {client.answer(id)["error"]["code"] for id in deaf} == {-32002}
         names = [tool["name"] for tool in client.answer(client.post("tools/list"))["result"]["tools"]]
-        assert names == ["say", "typed"]  # of those that still answer
+        assert names == ["well_say", "well_typed"]  # of those that still answer, by the names that were given out
+        assert client.result("well_say", result=said("still"))["content"][0]["text"] == "still"
+        assert client.answer(client.call("dying_say"))["error"]["code"] == -32001
+        assert client.answer(client.call("nobody_has_this"))["error"]["code"] == -32602
+        assert client.result("well_say", result=said("still"))["content"][0]["text"] == "still"
 
 
 def test_no_server_is_left_behind(tmp_path: Path) -> None:
@@ -138,3 +142,15 @@ def test_of_an_address_that_two_have_the_first_is_meant() -> None:
     made, known = listed("resources/list", {"one": [{"uri": "file:///a"}, 5], "two": [{"uri": "file:///a"}]})
     assert made == [{"uri": "file:///a"}]
     assert known["file:///a"].server == "one"
+
+
+def test_a_name_once_given_is_kept() -> None:
+    given: dict[Known, str] = {}
+    a, b = [{"name": "text"}, {"name": "a_only"}], [{"name": "text"}]
+    _, both = listed("tools/list", {"a": a, "b": b}, given)
+    made, alone = listed("tools/list", {"b": b}, given)
+    assert list(both) == ["a_text", "a_only", "b_text"]
+    assert (made, list(alone)) == ([{"name": "b_text"}], ["b_text"])
+    _, more = listed("tools/list", {"c": [{"name": "a_only"}], "b": b}, given)
+    assert list(more) == ["c_a_only", "b_text"]
+    assert more["c_a_only"] == Known("c", "a_only")

@@ -24,6 +24,7 @@ from lro_reference.custodian import clean
 from lro_reference.events import Event, to_stderr
 from lro_reference.extraction import sampling
 from lro_reference.extraction.sampling import Ask
+from lro_reference.extraction.stopping import Stop
 from lro_reference.proxy_hint import announced
 from lro_reference.streams import Incoming, Outgoing
 from lro_reference.tools import EDITION, Answer, Service
@@ -120,7 +121,12 @@ async def _called(service: Service, ctx: Any, params: types.CallToolRequestParam
     arguments = params.arguments or {}
     if service.toolbox is not None and params.name in service.toolbox:
         # In a thread, for a query may take seconds, and a person may have to allow a summary.
-        return await asyncio.to_thread(service.toolbox.call, params.name, arguments, _asking(ctx))
+        stop = Stop()
+        try:
+            return await asyncio.to_thread(service.toolbox.call, params.name, arguments, _asking(ctx), stop)
+        except asyncio.CancelledError:
+            stop.say()
+            raise
     return service.call(params.name, arguments, relay.emit, for_proxy=announced(ctx.session.client_capabilities))
 
 

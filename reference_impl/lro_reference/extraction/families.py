@@ -17,6 +17,7 @@ from lro_reference.extraction.limits import Limits, Refused
 from lro_reference.extraction.sampling import Ask
 from lro_reference.extraction.sandbox import Sandbox
 from lro_reference.extraction.scratchpad import SCRATCHPAD
+from lro_reference.extraction.stopping import Stop
 from lro_reference.extraction.virtual import VIRTUAL
 from lro_reference.settings import Settings
 from lro_reference.tooling import Answer, BadCall, Tool, check_arguments, tool_named
@@ -41,6 +42,7 @@ class Toolbox:
         files: OffloadedFiles[OffloadResponse] = OffloadedFiles(settings.folder, settings.ttl_seconds)
         self._bench = Workbench(files, ContextFiles(settings.folder, settings.ttl_seconds), limits, Sandbox(limits))
         self._known: dict[str, tuple[Tool, FamilyTool]] = {}
+        self._hidden: set[str] = set()
         for family in families:
             for member in FAMILIES[family]:
                 name = f"{prefix * member.prefixed}{member.tool.name}"
@@ -56,15 +58,21 @@ class Toolbox:
     def __contains__(self, name: object) -> bool:
         return name in self._known
 
-    def call(self, name: str, arguments: Mapping[str, Any], ask: Ask | None = None) -> Answer:
-        """Calls a tool; *ask* reaches the caller's language model, where it lends one.
+    def hide(self, name: str) -> None:
+        """Of this tool descriptors say nothing from now on: it is not listed."""
+        self._hidden.add(name)
+
+    def call(self, name: str, arguments: Mapping[str, Any], ask: Ask | None = None, stop: Stop | None = None) -> Answer:
+        """Calls a tool; *ask* reaches the caller's language model, where it lends one. *stop* ends the call early.
 
         What the tool refuses is an answer with ``is_error``; no answer is ever offloaded.
         """
         try:
             tool = tool_named(name, self.tools)
             check_arguments(tool, arguments)
-            return Answer((self._known[name][1].handler(replace(self._bench, ask=ask), arguments),))
+            sandbox = self._bench.sandbox if stop is None else self._bench.sandbox.until(stop)
+            bench = replace(self._bench, ask=ask, sandbox=sandbox)
+            return Answer((self._known[name][1].handler(bench, arguments),))
         except (BadCall, Refused) as problem:
             return Answer((str(problem),), is_error=True)
 
@@ -77,7 +85,8 @@ class Toolbox:
 
     def offered(self, response: OffloadResponse) -> OffloadResponse:
         """A descriptor that goes out: its file can be read from now on, and its guidance says how."""
-        names = [name for name, (_, member) in self._known.items() if member.reads_results]
+        readers = [name for name, (_, member) in self._known.items() if member.reads_results]
+        names = [name for name in readers if name not in self._hidden]
         if not names:
             return response
         self._bench.files.remember(response.file_path, response)

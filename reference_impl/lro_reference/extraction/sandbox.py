@@ -16,6 +16,7 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from copy import copy
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
@@ -23,6 +24,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from lro_reference.extraction.limits import MOST_UTF8_BYTES, Limits, Refused, TooLarge
+from lro_reference.extraction.stopping import Stop
 
 _CHILD = Path(__file__).with_name("sandbox_child.py")
 _CHUNK = 1 << 16
@@ -54,12 +56,21 @@ class Sandbox:
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._turns = threading.BoundedSemaphore(limits.at_once)
+        self._stop = Stop()
+
+    def until(self, stop: Stop) -> Sandbox:
+        """The same sandbox for one call, whose jobs end when *stop* is said."""
+        made = copy(self)
+        made._stop = stop
+        return made
 
     def run(self, job: Mapping[str, Any], *files: BinaryIO) -> Output:
         """What the job makes of the files, one after the other from their beginnings. Raises `Refused`."""
         if not self._turns.acquire(timeout=_START_S):
             raise Refused("too many queries are running: ask again in a moment")
         try:
+            if self._stop.said:  # it leaves the queue when its turn comes
+                raise Refused("the call was cancelled")
             return self._run(job, [file.fileno() for file in files])
         finally:
             self._turns.release()
@@ -88,12 +99,17 @@ class Sandbox:
             "most_bytes": limits.output_characters * MOST_UTF8_BYTES,
         }
         try:
-            return _answer(child, json.dumps(order).encode() + b"\n", limits)
+            with self._stop.doing(lambda: _kill(child)):
+                return _answer(child, json.dumps(order).encode() + b"\n", limits)
         finally:
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(child.pid, signal.SIGKILL)
+            _kill(child)
             with child:  # closes its pipes and reaps it
                 pass
+
+
+def _kill(child: subprocess.Popen[bytes]) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(child.pid, signal.SIGKILL)
 
 
 def _answer(child: subprocess.Popen[bytes], order: bytes, limits: Limits) -> Output:

@@ -19,8 +19,9 @@ from lro_reference.proxy.calls import Requests
 from lro_reference.proxy.lines import LineWriter, Writer
 from lro_reference.proxy.options import COUNTED, ESTIMATES, ProxyOptions, load, server_environment
 from lro_reference.proxy.own_tools import OwnTools
-from lro_reference.proxy.relay import Relay, Terms
+from lro_reference.proxy.relay import Relay
 from lro_reference.proxy.servers_file import Server
+from lro_reference.proxy.terms import Terms
 from lro_reference.proxy.upstream import Behind, Upstream
 from lro_reference.settings import Settings, SettingsError
 from lro_reference.tool_results import Interceptor

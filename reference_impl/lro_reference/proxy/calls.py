@@ -8,6 +8,9 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from lro_reference.proxy.eras import modern
+from lro_reference.proxy.messages import Message, members
+
 Id = int | str
 """What a request is known by. A number that is read as neither (1.5, 10**30) could not be written as it came."""
 
@@ -24,6 +27,23 @@ class Request:
     """Its progress token."""
     deadline: float = float("inf")
     cancelled: bool = False
+    modern: bool = False
+    """Whether it goes by the protocol of 2026-07-28."""
+
+
+def request_of(message: Message, params: Message) -> Request:
+    """What the client asks for with a message that has an id and these parameters."""
+    method = message["method"] if isinstance(message["method"], str) else ""
+    token = members(params.get("_meta")).get("progressToken")
+    name, arguments = params.get("name"), params.get("arguments")
+    return Request(
+        id=message["id"],
+        method=method,
+        tool=name if isinstance(name, str) else "task" if method == "tasks/result" else "",
+        arguments=members(arguments),
+        progress=token if isinstance(token, (str, int)) else None,
+        modern=modern(message) is not None,
+    )
 
 
 class Requests:

@@ -7,19 +7,13 @@ import re
 
 import httpx2
 
-from lro_reference.proxy.messages import Message, members
+from lro_reference.proxy.eras import modern
+from lro_reference.proxy.messages import Message
 
 SESSION, VERSION, LAST_EVENT = "Mcp-Session-Id", "Mcp-Protocol-Version", "Last-Event-ID"
-_META_VERSION = "io.modelcontextprotocol/protocolVersion"
 _NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 """By method: the parameter that a header repeats."""
 _PLAIN = re.compile(r"[!-~](?:[ -~]*[!-~])?\Z")
-
-
-def modern(message: Message) -> str | None:
-    """The protocol version that a message itself tells, as it does since 2026-07-28."""
-    version = members(members(message.get("params")).get("_meta")).get(_META_VERSION)
-    return version if isinstance(version, str) else None
 
 
 def repeated(message: Message) -> dict[str, str]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import queue
 import socket
 import threading
 from collections.abc import Generator, Mapping
@@ -17,11 +16,13 @@ from typing import Any, cast
 import httpx2
 import orjson
 
+from lro_reference.proxy.ends import id_in
+from lro_reference.proxy.eras import modern
+from lro_reference.proxy.errors import CANCELLED, GONE, TOO_LONG, UNREADABLE, Say, error_line
 from lro_reference.proxy.event_stream import TooLargeError, events
-from lro_reference.proxy.http_headers import LAST_EVENT, SESSION, VERSION, kind_of, modern, origin, repeated
-from lro_reference.proxy.lines import ends
+from lro_reference.proxy.http_headers import LAST_EVENT, SESSION, VERSION, kind_of, origin, repeated
+from lro_reference.proxy.lines import Outbox, ends
 from lro_reference.proxy.messages import Message, exactly, members, parsed, written
-from lro_reference.proxy.relay import CANCELLED, GONE, TOO_LONG, UNREADABLE, Say, error_line, id_in
 
 _TIMES = httpx2.Timeout(30, read=None)
 """How long an answer may take is the relay's concern."""
@@ -226,7 +227,7 @@ class HttpUpstream:
             except _SessionEnded:
                 self._renew(used)
                 self._give(line, message)
-        except (_Refused, httpx2.HTTPError) as problem:
+        except Exception as problem:  # whatever it is, later messages wait for their turn
             if not self._over.is_set():
                 self._say(f"{self._place} did not take {method or 'an answer'}: {_why(problem)}")
             return
@@ -348,28 +349,6 @@ class HttpUpstream:
             for rest in (memoryview(line), memoryview(b"\n")):
                 while rest and self._pipe >= 0:
                     rest = rest[os.write(self._pipe, rest) :]
-
-
-class Outbox:
-    """Where lines for the server go; like `lines.LineWriter`, but nobody ever waits."""
-
-    def __init__(self) -> None:
-        self._lines: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()  # which a signal may close while it is used
-
-    def write(self, line: bytes | bytearray) -> bool:
-        """Takes a line."""
-        self._lines.put(bytes(line))
-        return True
-
-    offer = write
-
-    def close(self) -> None:
-        """No more will come."""
-        self._lines.put(None)
-
-    def next(self) -> bytes | None:
-        """The next line; None at the end."""
-        return self._lines.get()
 
 
 class _Stopped:

@@ -12,16 +12,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
-from lro_reference.proxy.lines import LineWriter, TooLong, read_lines
+from lro_reference.proxy.ends import id_in
+from lro_reference.proxy.errors import INTERNAL, NO_METHOD, TOO_LONG, Say, error_line
+from lro_reference.proxy.lines import LineWriter, TooLong, ends, read_lines
 from lro_reference.proxy.merging import LISTS, Known, introduced, listed
 from lro_reference.proxy.messages import Message, exactly, members, written
-from lro_reference.proxy.relay import TOO_LONG, Relay, Say, id_in
+from lro_reference.proxy.relay import Relay
 from lro_reference.proxy.upstream import Behind
 
 if TYPE_CHECKING:
     from lro_reference.proxy.own_tools import OwnTools
 
-UNKNOWN, NO_METHOD, NOT_JSON = -32602, -32601, -32700
+UNKNOWN, NO_REQUEST, NOT_JSON = -32602, -32600, -32700
 _CHOSEN: Mapping[str, tuple[str, str]] = {
     "tools/call": ("tools/list", "name"),
     "prompts/get": ("prompts/list", "name"),
@@ -112,26 +114,46 @@ class Hub:
         self._asked: dict[str, tuple[Member, object]] = {}
         self._known: dict[str, dict[str, Known]] = {}
         self._templates: dict[str, Known] = {}
+        self._given: dict[str, dict[Known, str]] = {}
         self._lock = threading.RLock()
+        if own is not None:
+            own.of_server.ask = self._tell_tools
+            own.pass_on = self._hear
 
     # --- from the client
 
     def forward(self, pipe: int, most_bytes: int) -> None:
         """Passes on what the client says until it leaves."""
         for line in read_lines(pipe, most_bytes):
-            message = None if isinstance(line, TooLong) else exactly(line)
-            if isinstance(message, dict):
-                with self._lock:
-                    self._take(cast("Message", message))
-            elif isinstance(line, TooLong):
+            if isinstance(line, TooLong):
                 self._error(
                     id_in(line), TOO_LONG, f"the message is larger than {most_bytes} bytes: send less at a time"
                 )
-            elif line.strip():
+            else:
+                self._hear(line)
+
+    def _hear(self, line: bytes | bytearray) -> None:
+        message = exactly(line)
+        if not isinstance(message, dict):
+            if line.strip():
                 self._error(None, NOT_JSON, "with several servers, each line is one JSON-RPC message")
+            return
+        try:
+            with self._lock:
+                self._take(cast("Message", message))
+        except Exception as problem:  # a defect of the proxy: it may not cost the calls in progress
+            why = f"internal error: {type(problem).__name__}: {problem}"
+            self._say(f"a message of the client's is lost: {why}")
+            if "method" in message and "id" in message:
+                self._error(id_in(ends(line)), INTERNAL, why)
 
     def _take(self, message: Message) -> None:
         method, id = message.get("method"), message.get("id")
+        if not isinstance(method, str | None) or isinstance(id, (dict, list)):
+            self._error(
+                id if isinstance(id, (str, int)) else None, NO_REQUEST, "a method is a text, an id no structure"
+            )
+            return
         if self._own is not None and method in _MAYBE_OWN and self._own.take(message, lambda: written(message)):
             return
         if method is None:
@@ -272,12 +294,28 @@ class Hub:
 
     def _entries(self, method: str, results: Mapping[str, Message]) -> list[Any]:
         """One list of those of all, which is remembered."""
-        items, known = listed(method, {name: _items(r.get(LISTS[method][0])) for name, r in results.items()})
+        entries = {name: _items(r.get(LISTS[method][0])) for name, r in results.items()}
+        items, known = listed(method, entries, self._given.setdefault(method, {}))
+        before = self._templates if method == "resources/templates/list" else self._known.get(method, {})
+        silent = {shown: meant for shown, meant in before.items() if meant.server not in results}
+        known = silent | known  # what a server has that has ended is not unknown: its calls are told why they fail
         if method == "resources/templates/list":
             self._templates = known
         else:
             self._known[method] = known
         return items
+
+    def _tell_tools(self, params: Message) -> None:
+        """Tells the proxy's own tools which names are the servers'."""
+        del params
+
+        def tell() -> None:
+            if self._own is not None:
+                tools = [{"name": name} for name in self._known.get("tools/list", {})]
+                self._own.of_server.heard({"result": {"tools": tools}})
+
+        with self._lock:
+            self._learn(["tools/list"], tell)
 
     # --- from the servers
 
@@ -299,6 +337,8 @@ class Hub:
                 asked = f"{member.name}/{type(id).__name__}/{id}"
                 self._asked[asked] = (member, id)
                 return self._write({**said, "id": asked})
+            elif said["method"] == "notifications/tools/list_changed" and self._own is not None:
+                self._own.of_server.known = False
             elif said["method"] == "notifications/cancelled":
                 params = members(said.get("params"))
                 meant = params.get("requestId")
@@ -310,7 +350,7 @@ class Hub:
         self._write({"jsonrpc": "2.0", "id": id, "result": result})
 
     def _error(self, id: object, code: int, message: str) -> None:
-        self._write({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": f"lro proxy: {message}"}})
+        self._client.write(error_line(id, code, message))
 
     def _write(self, message: Message) -> bool:
         return self._client.write(written(message))

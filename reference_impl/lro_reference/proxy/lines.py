@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import queue
 import select
 import threading
 import time
@@ -150,3 +151,25 @@ class LineWriter:
             pass
         finally:
             self._lock.release()
+
+
+class Outbox:
+    """Where lines for the server go; like `LineWriter`, but nobody ever waits."""
+
+    def __init__(self) -> None:
+        self._lines: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()  # which a signal may close while it is used
+
+    def write(self, line: bytes | bytearray) -> bool:
+        """Takes a line."""
+        self._lines.put(bytes(line))
+        return True
+
+    offer = write
+
+    def close(self) -> None:
+        """No more will come."""
+        self._lines.put(None)
+
+    def next(self) -> bytes | None:
+        """The next line; None at the end."""
+        return self._lines.get()

@@ -56,25 +56,37 @@ def _unite(into: Message, more: Message) -> None:
             into[key] = dict(cast("Message", value)) if isinstance(value, dict) else value
 
 
-def listed(method: str, entries: Mapping[str, list[Any]]) -> tuple[list[Any], dict[str, Known]]:
+def listed(
+    method: str, entries: Mapping[str, list[Any]], given: dict[Known, str] | None = None
+) -> tuple[list[Any], dict[str, Known]]:
     """The lists of several servers as one, and whom each name in it means.
 
-    A tool or prompt whose name several servers have is listed with the server's name before it, for each of them. Of
-    an address that several servers have the first one is meant.
+    A tool or prompt whose name several servers have is listed with the server's name before it, for each of them; a
+    name once *given* is kept, whoever comes or goes. Of an address that several servers have the first one is meant.
     """
     _, key = LISTS[method]
+    given = {} if given is None else given
     items = {
-        (server, cast("str", item[key])): cast("Message", item)
+        Known(server, cast("str", item[key])): cast("Message", item)
         for server, found in entries.items()
         for item in found
         if isinstance(item, dict) and isinstance(cast("Message", item).get(key), str)
     }
-    times = Counter(name for _, name in items)
+    times = Counter(meant.name for meant in items)
+    taken = set(given.values())
     made: list[Any] = []
     known: dict[str, Known] = {}
-    for (server, name), item in items.items():
-        shown = f"{_NO_NAME.sub('_', server)}_{name}" if key == "name" and times[name] > 1 else name
+    for meant, item in items.items():
+        shown = given.get(meant)
+        if shown is None:
+            shared = key == "name" and (times[meant.name] > 1 or meant.name in taken)
+            shown = f"{_NO_NAME.sub('_', meant.server)}_{meant.name}" if shared else meant.name
+            if key == "name" and shown not in taken:
+                given[meant] = shown
+                taken.add(shown)
+            elif key == "name":
+                continue
         if shown not in known:
-            known[shown] = Known(server, name)
+            known[shown] = meant
             made.append({**item, key: shown})
     return made, known

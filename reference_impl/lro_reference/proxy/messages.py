@@ -8,6 +8,8 @@ from typing import Any, cast
 
 import orjson
 
+from lro_reference.proxy.deep import flattened
+
 Message = dict[str, Any]
 
 
@@ -17,7 +19,10 @@ def members(value: object) -> Message:
 
 
 def parsed(line: bytes | bytearray) -> Any:
-    """The value of a line, also where only a more patient parser reads it (half surrogate pairs, NaN); None if none."""
+    """The value of a line, also where only a more patient parser reads it (half surrogate pairs, NaN); None if none.
+
+    What is nested too deeply for that is an `orjson.Fragment` further down.
+    """
     try:
         return orjson.loads(line)
     except ValueError:
@@ -31,6 +36,11 @@ def exactly(line: bytes | bytearray) -> Any:
     try:
         return exact.parse(bytes(line))
     except exact.InexactError:
+        pass
+    try:
+        flat = flattened(line.decode(), _PATIENT.decode)  # or what is nested deeply could not be written
+        return _patiently(line) if flat is None else flat.placed(exact.parse(flat.text))
+    except (ValueError, RecursionError):
         return _patiently(line)
 
 
@@ -45,6 +55,14 @@ def written(message: object) -> bytes:
 def raw_member(line: bytes | bytearray, name: str) -> str:
     """The JSON text of a member of a message, as it was written; empty where there is none. Raises `ValueError`."""
     text = line.decode()
+    try:
+        return _member(text, name)
+    except RecursionError:
+        flat = flattened(text, _PATIENT.decode)
+        return "" if flat is None else flat.restored(_member(flat.text, name))
+
+
+def _member(text: str, name: str) -> str:
     found = ""
     place = _after_space(text, text.index("{") + 1)
     while text.startswith('"', place):
@@ -63,8 +81,13 @@ def _after_space(text: str, place: int) -> int:
 
 def _patiently(line: bytes | bytearray) -> Any:
     try:
-        return _PATIENT.decode(line.decode())
-    except (ValueError, RecursionError):
+        text = line.decode()
+        try:
+            return _PATIENT.decode(text)
+        except RecursionError:
+            flat = flattened(text, _PATIENT.decode)
+            return None if flat is None else flat.placed(_PATIENT.decode(flat.text))
+    except ValueError:
         return None
 
 

@@ -1,63 +1,43 @@
 """The relay between a client and a server: raw lines both ways, and only three answers are ever touched.
 
 Those are the results of `tools/call` (and `tasks/result`) above the threshold, `tools/list` where tools have output
-schemas, and `initialize`, which advertises the capability. Everything else leaves as the bytes that came.
+schemas or the proxy has tools of its own, and `initialize` or `server/discover`, which advertise the capability.
+Everything else leaves as the bytes that came.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+import itertools
+import threading
+from contextlib import suppress
+from typing import Any, cast
 
 import orjson
 
 from lro_reference import exact, proxy_hint
 from lro_reference.line_sources import TextLines
-from lro_reference.proxy.calls import Id, Request, Requests
+from lro_reference.proxy.calls import Id, Request, Requests, request_of
+from lro_reference.proxy.ends import answered_in, id_in
+from lro_reference.proxy.eras import OPENINGS, introduced
+from lro_reference.proxy.errors import CANCELLED, GONE, INTERNAL, TIMED_OUT, TOO_LONG, UNREADABLE, Say, error_line
 from lro_reference.proxy.lines import Outgoing, TooLong, Writer, ends, read_lines
-from lro_reference.proxy.messages import Message, members, parsed, raw_member, written
+from lro_reference.proxy.messages import Message, exactly, members, parsed, raw_member, written
 from lro_reference.proxy.own_tools import OwnTools
 from lro_reference.proxy.raw_result import WORTH_IT
 from lro_reference.proxy.raw_result import read as read_raw_result
+from lro_reference.proxy.terms import Terms
 from lro_reference.proxy.widening import advertise, widen_tools
 from lro_reference.shapes import Shape
 from lro_reference.tool_results import Interceptor
-from lro_spec.tokens import estimate_of, wide_characters
+from lro_spec.tokens import wide_characters
 
-if TYPE_CHECKING:
-    from lro_spec.masking import Masks
-
-GONE, TIMED_OUT, TOO_LONG, UNREADABLE, CANCELLED = -32001, -32002, -32003, -32004, -32800
-"""Codes of the errors that the proxy answers with itself."""
+OWN_LIST = "tools/list for the proxy's own tools"
 TOOL_RESULTS = ("tools/call", "tasks/result")
 _TOKENS_A_BYTE = 10 / 36
 """No text costs more tokens than this for a byte of its JSON."""
-_HEAD_ID = re.compile(rb'\A\s*\{\s*"jsonrpc"\s*:\s*"2\.0"\s*,\s*"id"\s*:\s*(-?\d+|"(?:[^"\\]|\\.)*")\s*,')
-_TAIL_ID = re.compile(
-    rb'(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(-?\d+|"(?:[^"\\]|\\.)*")\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*\Z'
-)
-
+_MARK_OF_ORDER = b"\xef\xbb\xbf"
 _HINT = proxy_hint.META.encode()
 _NEVER = 2**63
-
-Say = Callable[[str], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Terms:
-    """What the proxy holds both sides to."""
-
-    most_bytes: int
-    """The longest line."""
-    threshold_of: Callable[[str], int | None]
-    """The threshold for a tool, in tokens; None where its results are never touched."""
-    capability: Mapping[str, Any]
-    estimate_of: Callable[[int, int], int] = estimate_of
-    """Tokens of a text with so many characters, of which so many are wide."""
-    masks: Masks | None = None
-    """What may not be seen of what the server says."""
 
 
 class Relay:
@@ -74,6 +54,7 @@ class Relay:
     ) -> None:
         self._terms, self._requests, self._interceptor = terms, requests, interceptor
         self._client, self._say, self._own = client, say, own
+        self._numbers = itertools.count(1)
         self._gone = ""
         self._unread = False
         """Set when the client has said something that only the server may understand."""
@@ -86,23 +67,45 @@ class Relay:
 
     def forward(self, pipe: int, server: Outgoing) -> None:
         """Passes on what the client says until it leaves."""
+        if self._own is not None:
+            self._own.of_server.ask = lambda params: self._ask_for_tools(server, params)
+            self._own.pass_on = lambda line: self._forward(bytearray(line), server)
         for line in read_lines(pipe, self._terms.most_bytes):
             if isinstance(line, TooLong):
                 self._refuse_long_request(line)
-                continue
-            passed_on = self.noted(line)
-            if passed_on is not None:
-                server.write(passed_on)
-            if self._gone:
-                self._bury()
+            else:
+                self._forward(line, server)
         self.client_left = True
+
+    def _forward(self, line: bytearray, server: Outgoing) -> None:
+        try:
+            passed_on = self.noted(line)
+        except Exception as problem:  # a defect of the proxy: the server may have an answer to it
+            self._say(f"a message of the client's passes as it is: {type(problem).__name__}: {problem}")
+            self._unread, passed_on = True, line
+        if passed_on is not None:
+            server.write(passed_on)
+        if self._gone:
+            self._bury()
+
+    def _ask_for_tools(self, server: Outgoing, params: Message) -> None:
+        """Asks the server for a page of its tools; the proxy's own hear the answer."""
+        request = Request(f"lro-proxy/tools/{next(self._numbers)}", OWN_LIST)
+        self._requests.expect(request)
+        line = {"jsonrpc": "2.0", "id": request.id, "method": "tools/list", "params": params}
+
+        def ask() -> None:
+            if not server.write(written(line)) or self._gone:
+                self._fail(self._requests.answered(request.id), GONE, "")
+
+        threading.Thread(target=ask, name="tools", daemon=True).start()  # the server may be slow to read
 
     def unread(self) -> None:
         """What the client said last cannot be passed on: the server has not read for long, or has ended."""
         if self._gone:
             self._bury()
         for request in self._requests.take_all():
-            self._error(request.id, TIMED_OUT, "the server no longer reads")
+            self._fail(request, TIMED_OUT, "the server no longer reads")
 
     def noted(self, line: bytearray) -> bytes | bytearray | None:
         """Remembers what the client asks for; the line for the server, which hears of the proxy at the beginning.
@@ -126,11 +129,11 @@ class Relay:
             if not possible:
                 self._unread = True  # the server has its own answer to that, too
             elif id is not None:
-                self._requests.expect(_request(said, params))
+                self._requests.expect(request_of(said, params))
             elif said["method"] == "notifications/cancelled":
                 self._requests.cancel(params.get("requestId"))
         if isinstance(whole, dict) and cast("Message", whole).get("method") == "initialize":
-            return _introduced(line)
+            return introduced(line)
         return line
 
     def _refuse_long_request(self, line: TooLong) -> None:
@@ -146,7 +149,10 @@ class Relay:
             self.busy = True
             if self._terms.masks is not None and not isinstance(line, TooLong):
                 line = bytearray(self._terms.masks.data(bytes(line)))
-            self._pass_on(line)
+            try:
+                self._pass_on(line)
+            except Exception as problem:  # a defect of the proxy: it may not cost all later answers
+                self._fail_odd_answer(line, problem)
             self.busy = False
             del line  # it may not stay in memory until the next one comes
 
@@ -154,13 +160,15 @@ class Relay:
         if isinstance(line, TooLong):
             self._fail_long_answer(line)
             return
+        if line.startswith(_MARK_OF_ORDER):
+            del line[: len(_MARK_OF_ORDER)]  # which JSON does not have, and hardly a client takes
         if len(line) >= WORTH_IT and (raw := self._large_result(line)) is not None:
             self._client.write(raw)
             return
         message = parsed(line)
         if isinstance(message, dict) and "method" not in message:
             self._answer_one(cast("Message", message), line)
-        elif isinstance(message, list):
+        elif isinstance(message, list) and all(isinstance(one, dict) for one in cast("list[Any]", message)):
             self._answer_batch(cast("list[Any]", message), line)
         elif isinstance(message, dict):
             self._watch(cast("Message", message))
@@ -204,6 +212,15 @@ class Relay:
             else:
                 self._say(f"the server answered {message['id']!r}, for which nobody waits; the answer is dropped")
             return
+        own = self._own if request.method in ("tools/list", OWN_LIST) else None
+        if own is not None and request.method == OWN_LIST:
+            own.of_server.heard(message)
+        elif own is not None and own.wait_for_pages(members(message.get("result")), request.id):
+            own.of_server.learn(lambda: self._give(message, line, request))
+        else:
+            self._give(message, line, request)
+
+    def _give(self, message: Message, line: bytearray, request: Request) -> None:
         made = self._touched(message, line, request)
         self._client.write(line if made is None else made)
 
@@ -224,23 +241,25 @@ class Relay:
         """Another answer, where this one does not pass as it is."""
         result = message.get("result")
         if not isinstance(result, dict):
-            return None
+            if self._own is None or request.method != "tools/list":
+                return None
+            return self._own.instead_of(message, request.id, modern=request.modern)
         try:
             if request.method in TOOL_RESULTS:
                 try:
                     return self._tool_result(message, line, request)
-                except (ValueError, TypeError):  # half a surrogate pair, NaN, a key twice
+                except (ValueError, TypeError, RecursionError):  # half a surrogate pair, NaN, a key twice, or deep
                     return self._as_text(message, line, request)
-            if request.method == "initialize":
-                message = _exactly(line)
+            if request.method in OPENINGS:
+                message = exactly(line)
                 changed = advertise(message["result"], self._terms.capability)
                 changed = (self._own is not None and self._own.advertise(message["result"])) or changed
-                return orjson.dumps(message) if changed else None
+                return written(message) if changed else None
             if request.method == "tools/list" and (self._own is not None or b'"outputSchema"' in line):
-                message = _exactly(line)
+                message = exactly(line)
                 changed = widen_tools(message["result"])
                 changed = (self._own is not None and self._own.add_to(message["result"], request.id)) or changed
-                return orjson.dumps(message) if changed else None
+                return written(message) if changed else None
         except Exception as problem:  # whatever it is, it must not cost the client its answer, nor all later ones
             self._say(f"an answer to {request.method} cannot be taken apart and passes as it is: {problem}")
         return None
@@ -291,19 +310,27 @@ class Relay:
 
     def _watch(self, message: Message) -> None:
         """A notification or a request of the server's."""
+        if self._own is not None and message.get("method") == "notifications/tools/list_changed":
+            self._own.of_server.known = False
         if message.get("method") == "notifications/progress":
-            params = message.get("params")
-            self._requests.progressed(
-                cast("Message", params).get("progressToken") if isinstance(params, dict) else None
-            )
+            self._requests.progressed(members(message.get("params")).get("progressToken"))
 
     def _unreadable(self, line: bytearray) -> None:
         shown = bytes(line[:80]).decode(errors="replace").strip()
-        request = self._requests.answered(id_in(ends(line)))
+        request = self._requests.answered(answered_in(ends(line)))
         if request is not None:
-            self._error(request.id, UNREADABLE, f"the server's answer is not valid JSON: {shown}…")
+            self._fail(request, UNREADABLE, f"the server's answer is not valid JSON: {shown}…")
         elif shown:
             self._say(f"the server wrote {len(line)} bytes that are no message, and they are dropped: {shown!r}")
+
+    def _fail_odd_answer(self, line: bytearray | TooLong, problem: Exception) -> None:
+        why = f"internal error: {type(problem).__name__}: {problem}"
+        self._say(f"an answer of the server's is lost: {why}")
+        id = answered_in(line if isinstance(line, TooLong) else ends(line))
+        self._requests.answered(id)
+        if isinstance(id, Id):
+            with suppress(Exception):  # what could not take the answer may not take this, either
+                self._error(id, INTERNAL, why)
 
     def _fail_long_answer(self, line: TooLong) -> None:
         self._say(f"the server sent a line of {line.size} bytes; at most {self._terms.most_bytes} are passed on")
@@ -311,12 +338,12 @@ class Relay:
             f"the server's answer of {line.size} bytes is larger than the {self._terms.most_bytes} that the proxy "
             "takes (--max-line-mb): ask for less at a time"
         )
-        request = self._requests.answered(id_in(line))
+        request = self._requests.answered(answered_in(line))
         if request is not None:
-            self._error(request.id, TOO_LONG, why)
+            self._fail(request, TOO_LONG, why)
         elif b'"method"' not in line.head[:200]:
             for waiting in self._requests.take_all():  # one of them it was; none of them may wait for ever
-                self._error(waiting.id, TOO_LONG, why)
+                self._fail(waiting, TOO_LONG, why)
 
     # --- what goes wrong
 
@@ -339,60 +366,30 @@ class Relay:
 
     def _bury(self) -> None:
         for request in self._requests.take_all():
-            self._error(request.id, GONE, self._gone)
+            self._fail(request, GONE, self._gone)
+
+    def _fail(self, request: Request | None, code: int, why: str) -> None:
+        if request is not None and request.method == OWN_LIST:
+            if self._own is not None:
+                self._own.of_server.heard({})
+        elif request is not None:
+            self._error(request.id, code, why)
 
     def expire(self, server: Outgoing) -> None:
         """Answers the requests whose time is over, and tells the server to stop."""
         for request in self._requests.overdue():
             self._say(f"no answer to {request.method} {request.tool} in time")
-            self._error(
-                request.id, TIMED_OUT, f"the server has not answered {request.method} in time (--request-timeout-s)"
+            self._fail(
+                request, TIMED_OUT, f"the server has not answered {request.method} in time (--request-timeout-s)"
             )
             if request.method != "initialize":
                 params = {"requestId": request.id, "reason": "timed out"}
                 note = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}
-                server.offer(orjson.dumps(note))  # one that hangs may not even read
+                server.offer(written(note))  # one that hangs may not even read
 
     def _error(self, id: object, code: int, message: str) -> None:
         self._client.write(error_line(id, code, message))
 
 
-def _introduced(line: bytearray) -> bytes | bytearray:
-    try:
-        message = _exactly(line)
-        proxy_hint.announce(message["params"])
-        return orjson.dumps(message)
-    except (exact.InexactError, KeyError, TypeError, AttributeError):
-        return line
-
-
-def _request(message: Message, params: Message) -> Request:
-    method = message["method"] if isinstance(message["method"], str) else ""
-    meta = params.get("_meta")
-    token = cast("Message", meta).get("progressToken") if isinstance(meta, dict) else None
-    name, arguments = params.get("name"), params.get("arguments")
-    return Request(
-        id=message["id"],
-        method=method,
-        tool=name if isinstance(name, str) else "task" if method == "tasks/result" else "",
-        arguments=cast("Message", arguments) if isinstance(arguments, dict) else {},
-        progress=token if isinstance(token, (str, int)) else None,
-    )
-
-
-def error_line(id: object, code: int, message: str) -> bytes:
-    """An error of the proxy's own."""
-    return orjson.dumps({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": f"lro proxy: {message}"}})
-
-
 def _exactly(line: bytes | bytearray) -> Message:
     return exact.parse(bytes(line))
-
-
-def id_in(line: TooLong) -> Any:
-    """The id of a message of which only the ends are known; None where it is in neither."""
-    found = _HEAD_ID.search(line.head) or _TAIL_ID.search(line.tail)
-    try:
-        return orjson.loads(found[1]) if found else None
-    except ValueError:
-        return None

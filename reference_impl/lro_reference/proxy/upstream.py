@@ -1,4 +1,4 @@
-"""The server behind the proxy: a process in a session of its own, which never outlives the proxy."""
+"""The server behind the proxy: a process in a session of its own, which is ended with the proxy."""
 
 from __future__ import annotations
 
@@ -143,6 +143,7 @@ def _bound_to_parent() -> Callable[[], None] | None:
         prctl = ctypes.CDLL(None).prctl
     except (OSError, AttributeError):
         return None
+    # Not SIGKILL, which npx, docker and their like could not pass on to what they have started.
     return lambda: prctl(_DEATH_SIGNAL, signal.SIGTERM)
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, cast
+
+import orjson
 
 DESCRIPTOR: Mapping[str, Any] = {
     "type": "object",
@@ -24,6 +27,7 @@ DESCRIPTOR: Mapping[str, Any] = {
     },
     "anyOf": [{"required": ["file_path", "summary", "guidance"]}, {"required": ["results", "warning"]}],
 }
+_A_REFERENCE = re.compile(rb"\$(?:dynamicR|r)ef")
 _WORDS = frozenset(("const", "enum", "default", "examples"))
 """Keywords whose values are data: a ``$ref`` in there refers to nothing."""
 
@@ -46,6 +50,8 @@ def widened(schema: Mapping[str, Any]) -> dict[str, Any]:
 def _moved(node: Any, to: str) -> Any:
     if isinstance(node, list):
         return [_moved(item, to) for item in cast("list[Any]", node)]
+    if isinstance(node, orjson.Fragment) and _A_REFERENCE.search(orjson.dumps(node)):
+        raise ValueError("a reference lies too deep")
     if not isinstance(node, dict):
         return node
     members = cast("dict[str, Any]", node)
@@ -68,7 +74,10 @@ def widen_tools(result: dict[str, Any]) -> bool:
     changed = False
     for tool in cast("list[Any]", listed) if isinstance(listed, list) else []:
         if isinstance(tool, dict) and isinstance(cast("dict[str, Any]", tool).get("outputSchema"), dict):
-            tool["outputSchema"] = widened(cast("Mapping[str, Any]", tool["outputSchema"]))
+            try:
+                tool["outputSchema"] = widened(cast("Mapping[str, Any]", tool["outputSchema"]))
+            except (ValueError, RecursionError):  # nested too deeply: of this one nothing more is promised
+                tool["outputSchema"] = {"type": "object"}
             changed = True
     return changed
 
