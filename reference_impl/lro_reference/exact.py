@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+import secrets
 from typing import Any
 
 import orjson
@@ -41,6 +42,27 @@ def parse(text: str | bytes) -> Any:
         return _DECODER.decode(data.decode("utf-8", "surrogatepass"))
     except (ValueError, RecursionError) as problem:
         raise InexactError(str(problem)) from None
+
+
+def dump(value: Any, *, sort_keys: bool = False) -> bytes:
+    """A value, also one of `parse`, as one line of JSON; half of a surrogate pair stands there as its escape."""
+    try:
+        return orjson.dumps(value, option=orjson.OPT_SORT_KEYS if sort_keys else None)
+    except TypeError:  # half a surrogate pair, integers beyond 64 bits, nesting beyond 254 levels: rare, and slower
+        return laid_out(value, separators=(",", ":"), sort_keys=sort_keys).encode("utf-8", "backslashreplace")
+
+
+def laid_out(value: Any, **layout: Any) -> str:
+    """A value, also one of `parse`, as `json.dumps` writes it with this *layout*, beyond ASCII as it is."""
+    mark = secrets.token_hex(8)
+
+    def marked(found: object) -> str:
+        if not isinstance(found, orjson.Fragment):
+            raise TypeError(f"{type(found).__name__} is no JSON value")
+        return mark + orjson.dumps(found).decode()
+
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, default=marked, **layout)
+    return re.sub(f'"{mark}([^"]*)"', r"\1", text)
 
 
 def is_whole(value: Any, data: bytes) -> bool:

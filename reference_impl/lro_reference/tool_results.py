@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -57,7 +58,7 @@ class Interceptor:
         """
         wrapped = {"structuredContent": value}
         made = self.result(wrapped, tool=operation, arguments=arguments)
-        return value if made is wrapped else orjson.loads(orjson.dumps(made["structuredContent"]))
+        return value if made is wrapped else json.loads(encode(made["structuredContent"]))
 
     def result(
         self,
