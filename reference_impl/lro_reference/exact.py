@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 import secrets
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 import orjson
@@ -56,13 +57,18 @@ def laid_out(value: Any, **layout: Any) -> str:
     """A value, also one of `parse`, as `json.dumps` writes it with this *layout*, beyond ASCII as it is."""
     mark = secrets.token_hex(8)
 
-    def marked(found: object) -> str:
-        if not isinstance(found, orjson.Fragment):
-            raise TypeError(f"{type(found).__name__} is no JSON value")
-        return mark + orjson.dumps(found).decode()
+    def marked(found: object) -> Any:
+        return mark + orjson.dumps(found).decode() if isinstance(found, orjson.Fragment) else members(found)
 
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, default=marked, **layout)
     return re.sub(f'"{mark}([^"]*)"', r"\1", text)
+
+
+def members(value: object) -> Any:
+    """What orjson writes of an object that `json.dumps` does not know: a dataclass, a time. Raises `TypeError`."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: getattr(value, field.name) for field in fields(value)}
+    return orjson.loads(orjson.dumps(value))
 
 
 def is_whole(value: Any, data: bytes) -> bool:
