@@ -7,7 +7,6 @@ and what they answer goes to the client as it is: it is never offloaded.
 from __future__ import annotations
 
 import itertools
-import json
 import queue
 import threading
 import time
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 import orjson
 
 from lro_reference.extraction import sampling
+from lro_reference.proxy.arguments import arguments
 from lro_reference.tooling import Answer, Tool
 
 if TYPE_CHECKING:
@@ -109,8 +109,7 @@ class OwnTools:
 
     def _call(self, id: object, name: str, line: bytes) -> None:
         try:
-            arguments = json.loads(line)["params"].get("arguments")
-            given: Any = {} if arguments is None else arguments
+            given = arguments(line)
             answer = (
                 self._toolbox.call(name, cast("Mapping[str, Any]", given), self._ask if self._lends_model else None)
                 if isinstance(given, dict)
