@@ -145,6 +145,7 @@ def test_a_text_with_half_a_pair_is_read_by_every_way(grounds: dict[str, tuple[T
     assert json.loads(said(ground, "get_in", {"file": file, "path": "0"})) == {"n": 1, "text": "a \ud800 line"}
     rows = said(ground, "iterate_over", {"file": file, "fields": ["text"], "limit": 2}).splitlines()
     assert [json.loads(row)["text"] for row in rows] == ["a \ud800 line"] * 2
+    assert said(ground, "lro_extract", {"file_path": file, "recipe": 1}).startswith("no recipe was made for this file")
     assert said(ground, "lro_extract", {"file_path": file, "query": ".text", "params": {"n": 1}}) == '"a \ufffd line"'
 
 

@@ -104,6 +104,8 @@ def _described(
     from lro_spec.pipeline import parse_command
 
     recipes = known.told.jq_recipes
+    if not recipes:
+        raise Refused("no recipe was made for this file: give a jq filter as query")
     if not 1 <= number <= len(recipes):
         raise Refused(f"there is no recipe {number} here: there are 1 to {len(recipes)}")
     call = parse_command(recipes[number - 1].command).jq
