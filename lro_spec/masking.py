@@ -22,6 +22,12 @@ _HARMLESS = {"PWD", "OLDPWD", "SSH_AUTH_SOCK"}
 _IN_URL = re.compile(r"\b[a-z][a-z0-9+.-]*://[^/\s:@]*:([^/\s@]+)@", re.IGNORECASE)
 """The password of a URL, which is a secret whatever the variable is called."""
 
+_SHORT = {"\b": "b", "\f": "f", "\n": "n", "\r": "r", "\t": "t", '"': '"', "/": "/", "\\": r"\\"}
+"""What follows the backslash in the short escapes of JSON, as an expression."""
+
+_ONE = r"\\\\{0,7}"
+"""The backslash of an escape, which JSON in JSON doubles; never any number of them, which would take for ever."""
+
 SHORTEST = 6
 """Shorter values are not looked for in texts: they would be found everywhere. They are still not written themselves."""
 
@@ -64,20 +70,36 @@ class Masks:
         found = [("" if f[0] not in '"\\/bfnrtu' else r"(?<!\\)(?:\\\\)*") + re.escape(f) for f in longest_first]
         self._found = re.compile("|".join(found)) if found else None
         self._found_bytes = re.compile("|".join(found).encode("utf-8", "surrogateescape")) if found else None
+        parts = [(name, part) for name, secret in secrets for part in _parts(secret) if len(part) >= SHORTEST]
+        parts.sort(key=lambda named: -len(named[1]))
+        self._names = [name for name, _ in parts]
+        spelt = "|".join(f"{_before(part[0])}({''.join(map(_spelt, part))})" for _, part in parts)
+        self._spelt = re.compile(spelt) if parts else None
+        self._spelt_bytes = re.compile(spelt.encode("utf-8", "surrogateescape")) if parts else None
+        # Looked for first, for it is found much faster, and mostly is not there: an escape of any of their characters.
+        units = sorted({unit for _, part in parts for sign in part for unit in _units(sign)})
+        escapes = rf"\\(?:/|u(?:{'|'.join(units)}))"
+        self._escapes, self._escapes_bytes = re.compile(escapes), re.compile(escapes.encode())
 
     def text(self, text: str) -> str:
         """The text without secrets."""
         if self._found is None:
             return text
-        return self._found.sub(lambda match: self._mask(match.group()), text)
+        text = self._found.sub(lambda match: self._mask(match.group()), text)
+        if self._spelt is None or not self._escapes.search(text):
+            return text
+        return self._spelt.sub(self._masked, text)
 
     def data(self, data: bytes) -> bytes:
         """The same for bytes, taken as UTF-8."""
         if self._found_bytes is None:
             return data
-        return self._found_bytes.sub(
+        data = self._found_bytes.sub(
             lambda match: self._mask(match.group().decode("utf-8", "surrogateescape")).encode(), data
         )
+        if self._spelt_bytes is None or not self._escapes_bytes.search(data):
+            return data
+        return self._spelt_bytes.sub(self._masked_bytes, data)
 
     def variable(self, name: str, value: str) -> str:
         """The value of an environment variable as it may be written."""
@@ -100,11 +122,45 @@ class Masks:
             return replace(value, **changed)
         return value
 
+    def _masked(self, match: re.Match[str]) -> str:
+        before, name = self._place(match)
+        return f"{match[before]}[masked {name}]"
+
+    def _masked_bytes(self, match: re.Match[bytes]) -> bytes:
+        before, name = self._place(match)
+        return match[before] + f"[masked {name}]".encode()
+
+    def _place(self, match: re.Match[Any]) -> tuple[int, str]:
+        """Which group holds what stands before a value, and the value's name: each value has two groups."""
+        last = cast("int", match.lastindex)
+        return last - 1, self._names[last // 2 - 1]
+
     def _mask(self, found: str) -> str:
         at = 0
         while found[at:] not in self._name_of and found.startswith(r"\\", at):
             at += 2
         return f"{found[:at]}[masked {self._name_of.get(found[at:], 'secret')}]"
+
+
+def _before(first: str) -> str:
+    """What may stand before a value that begins so, as a group: pairs of backslashes, where one alone is an escape."""
+    return r"((?<!\\)(?:\\\\)*)" if first in '"\\/bfnrtu' else "()"
+
+
+def _spelt(sign: str) -> str:
+    """The expression of a character however JSON spells it, and JSON in JSON: as it is, or by any escape."""
+    escape = "".join(rf"{_ONE}u{digits}" for digits in _units(sign))
+    short = rf"|{_ONE}{_SHORT[sign]}" if sign in _SHORT else ""
+    return f"(?:{re.escape(sign)}|{escape}{short})"
+
+
+def _units(sign: str) -> list[str]:
+    """The expressions of the digits in a character's escape, or in the two escapes that it takes."""
+    digits = sign.encode("utf-16-be", "surrogatepass").hex()
+    return [
+        re.sub("[a-f]", lambda digit: f"[{digit[0]}{digit[0].upper()}]", digits[at : at + 4])
+        for at in range(0, len(digits), 4)
+    ]
 
 
 def _like_go(text: str) -> str:
@@ -125,12 +181,18 @@ def _in_json(text: str) -> list[str]:
     return list(dict.fromkeys(found))
 
 
+def _parts(value: str) -> list[str]:
+    """A value, and the lines of a long one."""
+    lines = [line for line in value.splitlines() if len(line.strip()) >= 16] if "\n" in value else []
+    return list(dict.fromkeys((value, value.strip(), *lines)))
+
+
 def _forms(value: str) -> list[str]:
     """How a value may stand in a text: as it is, in JSON, in JSON in JSON, in a URL; a long one also line by line."""
-    lines = [line for line in value.splitlines() if len(line.strip()) >= 16] if "\n" in value else []
     forms: list[str] = []
-    for part in (value, value.strip(), *lines):
-        forms += [part, quote(part, safe="", errors="replace")]
+    for part in _parts(value):
+        in_url = quote(part, safe="", errors="replace")
+        forms += [part, in_url, re.sub("%..", lambda octet: octet[0].lower(), in_url)]
         for once in _in_json(part):
             forms += [once, *_in_json(once)]
     return [f for f in dict.fromkeys(forms) if len(f) >= SHORTEST]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import re
 import shutil
 import signal
@@ -297,6 +298,41 @@ def test_a_secret_is_found_however_json_spells_it(spelt: str) -> None:
     """Also behind a backslash that is no escape, which stays."""
     masks = Masks({"MY_KEY": 'n1/<é+"z'})
     assert masks.text(f'{{"dir": "x\\\\{spelt}"}}') == r'{"dir": "x\\[masked MY_KEY]"}'
+
+
+def _spelt_anyhow(sign: str, odd: random.Random) -> str:
+    units = sign.encode("utf-16-be").hex()
+    mixed = "".join(odd.choice([digit, digit.upper()]) for digit in units)
+    escape = "".join("\\u" + mixed[at : at + 4] for at in range(0, len(mixed), 4))
+    short = {'"': ['\\"'], "\\": [r"\\"], "/": [r"\/", "/"], "\n": [r"\n"]}.get(sign, [sign])
+    return odd.choice([escape, *short])
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_a_secret_is_found_however_each_of_its_characters_is_spelt(seed: int) -> None:
+    secret, odd = 'p\u00e4ssword\u2039x>1234/"q\\z\n\U0001f600', random.Random(seed)
+    masks = Masks({"MY_KEY": secret})
+    spelt = "".join(_spelt_anyhow(sign, odd) for sign in secret)
+    assert json.loads(f'"{spelt}"') == secret
+    line = f'{{"a":"x\\n {spelt} y"}}'
+    assert masks.text(line) == r'{"a":"x\n [masked MY_KEY] y"}'
+    assert masks.data(line.encode()) == rb'{"a":"x\n [masked MY_KEY] y"}'
+    for ascii in (True, False):
+        again = masks.text(json.dumps(line, ensure_ascii=ascii))
+        assert json.loads(json.loads(again)) == {"a": "x\n [masked MY_KEY] y"}
+
+
+def test_very_many_backslashes_take_no_time() -> None:
+    masks = Masks({"MY_KEY": '/x"yz\u00e4', "OTHER_KEY": "p\u00e4ssword"})
+    flood = "\\" * 300_000 + r"\u00e4"
+    assert masks.data(flood.encode()) == flood.encode()
+
+
+def test_escapes_beside_a_secret_stay() -> None:
+    masks = Masks({"MY_KEY": "nabcdef"})
+    assert masks.text(r'{"a":"\nabcdef \\nabcde\u0066 \u006eabcdef \u006Eabcdex"}') == (
+        r'{"a":"\nabcdef \\[masked MY_KEY] [masked MY_KEY] \u006Eabcdex"}'
+    )
 
 
 def _lro(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:

@@ -21,6 +21,7 @@ from lro_reference.custodian import STALE_AFTER_S, clean
 from lro_reference.extraction.compacting import Message, Shortened, Terms, shorten, tokens_of
 from lro_reference.extraction.families import Toolbox
 from lro_reference.extraction.limits import Refused
+from lro_reference.proxy.arguments import arguments
 from lro_reference.settings import Settings
 from lro_spec.naming import ulid_at
 from tests.proxying import SETTING, Client, proxy, started
@@ -414,3 +415,35 @@ def test_numbers_of_a_conversation_keep_their_digits_through_the_proxy(tmp_path:
         client.send(f'{{"jsonrpc":"2.0","id":77,"method":"tools/call","params":{call}}}\n'.encode())
         (path,) = json.loads(said(client.answer(77)["result"]))["metadata"]["write_file_dict"]
         assert Path(path).read_text(encoding="utf-8") == content
+
+
+DIGITS = '{"v": 3.14159265358979323846, "big": 12345678901234567890123, "u": 1.10, "e": 1e5, "z": -0}'
+
+
+def test_behind_the_proxy_every_digit_of_a_conversation_stays(tmp_path: Path) -> None:
+    content = f"[{', '.join([DIGITS] * 20)}]"
+    said = f'[{{"role": "tool", "content": {content}}}, {{"role": "tool", "content": {content}}}]'
+    line = f'{{"params": {{"arguments": {{"messages": {said}, "max_total_tokens": 90%s}}}}}}'
+    toolbox = Toolbox(["compaction"], Settings(output_dir=str(tmp_path)))
+    whole = toolbox.call("context_offload", arguments((line % "00").encode())).texts[0]
+    assert f'"messages": {said}' in whole
+    less = toolbox.call("context_offload", arguments((line % ', "max_tool_message_tokens": 3').encode())).texts[0]
+    (path,) = json.loads(less)["metadata"]["write_file_dict"]
+    assert Path(path).read_text() == content
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("{}", {}),
+        ("null", {}),
+        ('{"r": 0.750, "n": 5}', {"r": 0.75, "n": 5}),
+        ('{"params": {"n": 1000000000000000000000000000000}}', {"params": {"n": 10**30}}),
+        (f'{{"n": {"9" * 5000}}}', {"n": float("inf")}),
+        ('{"fields": [1.10, "a"]}', {"fields": [1.1, "a"]}),
+        (r'{"path": "\ud800"}', {"path": "\ud800"}),
+        ('{"a": 1, "a": 2}', {"a": 2}),
+    ],
+)
+def test_other_arguments_are_plain_numbers(written: str, read: Any) -> None:
+    assert arguments(f'{{"params": {{"arguments": {written}}}}}'.encode()) == read

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from lro_spec.messages import OffloadResponse
+from lro_spec.tokens import script_aware_estimate
 from tests.proxying import SETTING, Client, gone, proxy, records
 
 SMALL = (
@@ -254,6 +256,40 @@ def test_an_unwritable_folder_truncates_with_a_warning(tmp_path: Path) -> None:
         assert text.startswith("one line\none line\n")
         assert "truncated" in text
     assert (tmp_path / "file").read_text() == "no folder"
+
+
+@pytest.mark.parametrize(
+    ("payload", "beginning"),
+    [
+        (text_result("x" * 64_000), "x" * 800),
+        (text_result("\u8a66" * 64_000), "\u8a66" * 240),
+        (text_result(json.dumps({"a": "y" * 30_000})), '{"member":"a","n":1,"text":"' + "y" * 772),
+        (text_result("half " + "\ud800" * 9000), "half " + "\ud800" * 795),
+    ],
+)
+def test_of_one_record_that_cannot_be_written_the_beginning_is_returned(
+    tmp_path: Path, payload: str, beginning: str
+) -> None:
+    (tmp_path / "file").write_text("no folder")
+    with proxy(tmp_path / "file") as client:
+        text: str = client.result("say", result=payload)["content"][0]["text"]
+    if text.startswith('{"offloaded"'):
+        value = json.loads(text)
+        assert (value["results"], value["count"], value["total"], value["beginning"]) == ([], 0, 1, beginning)
+        text = value["beginning"] + value["warning"]
+    assert text.startswith(beginning)
+    assert script_aware_estimate(text.partition("Offloading failed")[0].rstrip()) == 200
+    assert re.search(r"0 of 1 \w+.* its first [0-9]+ characters are returned\.$", text)
+
+
+@pytest.mark.parametrize("hint", [5, None, [], {}, {"operation": "../../x", "records": [{"a": 1}] * 5000}])
+def test_a_hint_that_makes_no_sense_is_none(client: Client, folder: Path, hint: object) -> None:
+    meta = {"lro-spec/results": hint, "kept": 1.50}
+    result = client.result("say", result=text_result("z" * 90_000, _meta=meta))
+    assert result["_meta"] == {"kept": 1.5}
+    assert len(json.loads(result["content"][0]["text"])["jq_recipes"]) > 3
+    small = client.result("say", result=text_result("small", _meta=meta))
+    assert (small["content"][0]["text"], small["_meta"]) == ("small", {"kept": 1.5})
 
 
 def test_the_server_is_told_not_to_offload_and_hears_no_settings_of_the_proxy(client: Client) -> None:

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+from collections import OrderedDict
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from decimal import Decimal
+from enum import IntEnum
+from math import inf, nan
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 import pytest
@@ -313,6 +318,67 @@ def test_an_interceptor_gives_small_values_back_as_they_are(folder: Path) -> Non
     assert made["summary"]["operation"] == "list_issues"
     header = json.loads(Path(made["file_path"]).read_text().split("\n")[0])
     assert header["query"] == "word"
+
+
+@dataclass
+class Point:
+    x: float
+    y: float
+
+
+class Rows(NamedTuple):
+    a: int
+    b: str
+
+
+class Level(IntEnum):
+    LOW = 1
+
+
+PROGRAMS: list[Any] = [
+    ([(1, 2)] * 2000, {"n": 2000, "value": [1, 2]}),
+    (((1, 2),) * 2000, {"n": 2000, "value": [1, 2]}),
+    ([Rows(1, "b")] * 2000, {"n": 2000, "value": [1, "b"]}),
+    ([Point(1.5, 2)] * 2000, {"x": 1.5, "y": 2}),
+    ([OrderedDict(a=(1,), b=Level.LOW)] * 2000, {"a": [1], "b": 1}),
+    (
+        [{"at": datetime(2026, 1, 2, tzinfo=UTC), "big": 10**30}] * 2000,
+        {"at": "2026-01-02T00:00:00+00:00", "big": 10**30},
+    ),
+    ([{1: "a"}] * 2000, {"1": "a"}),
+    ([{"a": "\ud800"}] * 2000, {"a": "\ud800"}),
+]
+
+
+@pytest.mark.parametrize(("values", "line"), PROGRAMS)
+def test_an_interceptor_takes_what_programs_have(folder: Path, values: Any, line: Any) -> None:
+    lro = Interceptor(Settings(threshold_tokens=100, output_dir=str(folder)), emit=lambda event: None)
+    assert lro(values[:2]) == values[:2]
+    *_, last = Path(lro(values)["file_path"]).read_text().splitlines()
+    assert json.loads(last) == line
+
+
+@pytest.mark.parametrize("odd", [nan, inf, -inf, (1, nan), {"a": [inf]}, Point(nan, 1)])
+def test_an_interceptor_keeps_what_no_json_has_as_text(folder: Path, odd: Any) -> None:
+    lro = Interceptor(Settings(threshold_tokens=100, output_dir=str(folder)), emit=lambda event: None)
+    values = [1.5, odd, 10**30] * 700
+    assert lro(values[:2]) == values[:2]
+    header, *lines = Path(lro(values)["file_path"]).read_text().splitlines()
+    assert json.loads(header)["extra"] == {"format": "text", "from": "structuredContent", "ending": ""}
+    again = json.loads("\n".join(json.loads(line)["text"] for line in lines))
+    assert (len(again), len(lines), again[0], again[2]) == (2100, 2100, 1.5, 10**30)
+    assert any(word in str(again[1]) for word in ("nan", "inf"))
+    both = {"content": [{"type": "text", "text": "look"}], "structuredContent": {"v": values}}
+    made = lro.result(both, tool="t")["structuredContent"]
+    header, line = Path(made["file_path"]).read_text().splitlines()
+    assert json.loads(header)["extra"]["from"] == "result"
+    assert json.loads(json.loads(line)["text"])["content"] == both["content"]
+
+
+def test_what_nobody_can_write_is_an_error(folder: Path) -> None:
+    lro = Interceptor(Settings(threshold_tokens=100, output_dir=str(folder)), emit=lambda event: None)
+    with pytest.raises(TypeError, match="set"):
+        lro([{1, 2}] * 2000)
 
 
 @pytest.mark.parametrize("text", ["\ufeff[1]", '{"a":1,"a":2}', "[NaN]", "[1,]", b"\xff", ""])

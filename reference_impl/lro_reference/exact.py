@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import json
 import re
+import secrets
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 import orjson
@@ -41,6 +43,32 @@ def parse(text: str | bytes) -> Any:
         return _DECODER.decode(data.decode("utf-8", "surrogatepass"))
     except (ValueError, RecursionError) as problem:
         raise InexactError(str(problem)) from None
+
+
+def dump(value: Any, *, sort_keys: bool = False) -> bytes:
+    """A value, also one of `parse`, as one line of JSON; half of a surrogate pair stands there as its escape."""
+    try:
+        return orjson.dumps(value, option=orjson.OPT_SORT_KEYS if sort_keys else None)
+    except TypeError:  # half a surrogate pair, integers beyond 64 bits, nesting beyond 254 levels: rare, and slower
+        return laid_out(value, separators=(",", ":"), sort_keys=sort_keys).encode("utf-8", "backslashreplace")
+
+
+def laid_out(value: Any, **layout: Any) -> str:
+    """A value, also one of `parse`, as `json.dumps` writes it with this *layout*, beyond ASCII as it is."""
+    mark = secrets.token_hex(8)
+
+    def marked(found: object) -> Any:
+        return mark + orjson.dumps(found).decode() if isinstance(found, orjson.Fragment) else members(found)
+
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, default=marked, **layout)
+    return re.sub(f'"{mark}([^"]*)"', r"\1", text)
+
+
+def members(value: object) -> Any:
+    """What orjson writes of an object that `json.dumps` does not know: a dataclass, a time. Raises `TypeError`."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: getattr(value, field.name) for field in fields(value)}
+    return orjson.loads(orjson.dumps(value))
 
 
 def is_whole(value: Any, data: bytes) -> bool:

@@ -16,11 +16,16 @@ from lro_spec.rendering import quote
 _MOST = 10
 _SAMPLE_LINES = 16
 _SAMPLE_BYTES = 1 << 15
+_CHUNK = 1 << 20
+_ESCAPE = re.compile(rb"\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(u[dD][89a-fA-F]..)|.)", re.DOTALL)
+"""In JSON; its group is half of a surrogate pair."""
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 _KEYWORDS = frozenset(
     ("and", "or", "not", "if", "then", "elif", "else", "end", "as", "def", "reduce", "foreach", "try", "catch", "label")
 ) | {"import", "include", "__loc__"}
 
+PLACEHOLDER = "word"
+"""What recipes look for; whoever runs one puts another word in its place."""
 Draft = tuple[str, str, str]
 """What it is for, jq's options, and the program."""
 
@@ -81,6 +86,16 @@ def made(drafts: Iterable[Draft], path: str, lines: Iterable[bytes]) -> list[JqR
 def made_for_text(path: str) -> list[JqRecipe]:
     """The recipes for lines of text, as commands on the file; all such records are alike, so they have run once."""
     return _commands(_running_for_text(), path)
+
+
+def half_pairs(path: str) -> bool:
+    """Whether a record of the file has half of a surrogate pair: then jq reads no further."""
+    with open(path, "rb") as file:
+        file.readline()
+        while chunk := file.read(_CHUNK) + file.readline():
+            if (b"\\ud" in chunk or b"\\uD" in chunk) and any(found[1] for found in _ESCAPE.finditer(chunk)):
+                return True
+    return False
 
 
 def _commands(drafts: Iterable[Draft], path: str) -> list[JqRecipe]:

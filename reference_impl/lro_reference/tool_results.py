@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
 import orjson
 
-from lro_reference import memory_results, proxy_hint
+from lro_reference import memory_results, proxy_hint, python_values
 from lro_reference.custodian import clean
 from lro_reference.events import Emit, to_stderr
 from lro_reference.interceptor import Estimate, Inline, Offloaded, ResultSet, Truncated, intercept
+from lro_reference.line_sources import TextLines
 from lro_reference.memories import SCHEMA_VERSION
 from lro_reference.record_guide import RecordGuide
 from lro_reference.settings import Settings, from_environment
@@ -29,6 +32,8 @@ MEMORY_EDITION, RECORD_EDITION = "lro-6400", "lro-paper"
 _NOT_A_WORD = re.compile(r"[^A-Za-z0-9_]+", re.ASCII)
 _LONGEST_NAME = 64
 _LARGEST_DESCRIPTOR = 1 << 16
+_TOKEN = 4
+"""Characters that are more than no token in most estimates."""
 
 
 class Interceptor:
@@ -53,11 +58,13 @@ class Interceptor:
     def __call__(self, value: Any, *, operation: str = "results", arguments: Mapping[str, Any] | None = None) -> Any:
         """*value* itself where it fits the threshold; otherwise it is in a file, and this is the descriptor.
 
-        *value* is any JSON value. *operation* becomes part of the file's name; *arguments* are those of the call.
+        *value* is any JSON value; tuples become arrays, and one with NaN or infinity is kept as the text that Python
+        writes. *operation* becomes part of the file's name; *arguments* are those of the call. Raises `TypeError` for
+        what is no JSON.
         """
         wrapped = {"structuredContent": value}
         made = self.result(wrapped, tool=operation, arguments=arguments)
-        return value if made is wrapped else orjson.loads(orjson.dumps(made["structuredContent"]))
+        return value if made is wrapped else json.loads(encode(made["structuredContent"]))
 
     def result(
         self,
@@ -74,10 +81,23 @@ class Interceptor:
         losing a digit (`exact.parse`); *threshold_tokens* stands instead of the setting.
         """
         if proxy_hint.has_told(result):
-            return self._told(result, again or (lambda: result), threshold_tokens)
+            whole = again or (lambda: result)
+            told = self._told(result, whole, threshold_tokens)
+            if told is not None:
+                return told
+            result, again = proxy_hint.without(result), lambda: proxy_hint.without(whole())  # which makes no sense
         settings = self._settings(threshold_tokens)
         if not settings.enabled or result.get("isError") is True:
             return result
+        if again is None and result.get("structuredContent") is not None:  # of a program's, and not read by a parser
+            try:
+                parsed = {**result, "structuredContent": python_values.plain(result["structuredContent"])}
+            except python_values.NoJsonError:
+                return self._as_text(result, tool, arguments, threshold_tokens)
+            made = self.result(
+                parsed, tool=tool, arguments=arguments, again=lambda: parsed, threshold_tokens=threshold_tokens
+            )
+            return result if made is parsed else made
         text = text_of(result)
         tokens, threshold = self._estimate(text), settings.threshold_tokens
         more = 0 if tokens > threshold else self._estimate(structured_beside_text(result))
@@ -91,6 +111,23 @@ class Interceptor:
         return self.shaped(
             result, found, max(tokens, more), tool=tool, arguments=arguments, threshold_tokens=threshold_tokens
         )
+
+    def _as_text(
+        self,
+        result: Mapping[str, Any],
+        tool: str,
+        arguments: Mapping[str, Any] | None,
+        threshold_tokens: int | None,
+    ) -> Mapping[str, Any]:
+        """Like `result`, for structured content that is no JSON: the file holds the text that Python writes."""
+        alone = not text_of({**result, "structuredContent": None})
+        text = python_values.text(result["structuredContent"] if alone else result)
+        told = "structuredContent" if alone else "result"
+        found = Shape(TextLines(text), (), {"format": "text", "from": told, "ending": ""})
+        tokens = self._estimate(text)
+        if tokens <= self._settings(threshold_tokens).threshold_tokens:
+            return result
+        return self.shaped(result, found, tokens, tool=tool, arguments=arguments, threshold_tokens=threshold_tokens)
 
     def shaped(
         self,
@@ -113,7 +150,8 @@ class Interceptor:
             case Offloaded(response):
                 return _descriptor(result, self._offered(response))
             case Truncated(lines, total, warning):
-                return _truncated(result, found, lines, total, warning)
+                beginning = self._beginning(found, settings.threshold_tokens) if not lines else ""
+                return _truncated(result, found, lines, total, warning, beginning)
 
     def clean(self, folder: str | None = None) -> int:
         """Deletes the expired files of its folder, or of another, of earlier runs as well; how many. Never raises."""
@@ -122,13 +160,25 @@ class Interceptor:
         records = clean(folder, ttl, self._emit, edition=RECORD_EDITION, ulid_only=True)  # lro-*.jsonl may be anybody's
         return len(memories.deleted) + len(records.deleted)
 
+    def _beginning(self, found: Shape, threshold: int) -> str:
+        """What of the first record fits the threshold: of its text, or of its JSON where it is no line of text."""
+        line = next(iter(found.lines)).decode()
+        text: str = json.loads(line)["text"] if _is_text(found) else line
+        size = min(len(text), _TOKEN * threshold)
+        while size < len(text) and self._estimate(text[:size]) <= threshold:  # tokens of its own may be longer
+            size = min(len(text), 2 * size + 1)
+        return text[: bisect_right(range(size + 1), threshold, key=lambda end: self._estimate(text[:end])) - 1]
+
     def _settings(self, threshold_tokens: int | None) -> Settings:
         return self.settings if threshold_tokens is None else replace(self.settings, threshold_tokens=threshold_tokens)
 
     def _told(
         self, result: Mapping[str, Any], again: Callable[[], Mapping[str, Any]], threshold_tokens: int | None
-    ) -> Mapping[str, Any]:
-        """The result of a server that knows that a proxy offloads for it; what it has told is not for the client."""
+    ) -> Mapping[str, Any] | None:
+        """The result of a server that knows that a proxy offloads for it; what it has told is not for the client.
+
+        None where that makes no sense.
+        """
         shown = proxy_hint.without(result)
         if result.get("isError") is True:
             return shown
@@ -136,7 +186,7 @@ class Interceptor:
         records = None if found is None else list(found.records)
         results = proxy_hint.result_set(again(), records, MEMORY_EDITION)
         if results is None:
-            return shown
+            return None
         outcome = intercept(
             results, self._settings(threshold_tokens), self._emit, edition=MEMORY_EDITION, estimate=self._estimate
         )
@@ -205,17 +255,28 @@ def _with_payload(result: Mapping[str, Any], text: str, value: Mapping[str, Any]
     return made
 
 
+def _is_text(found: Shape) -> bool:
+    return found.extra.get("format") == "text"
+
+
 def _truncated(
-    result: Mapping[str, Any], found: Shape, lines: Iterable[bytes], total: int, warning: str
+    result: Mapping[str, Any], found: Shape, lines: Sequence[bytes], total: int, warning: str, beginning: str
 ) -> dict[str, Any]:
-    kept = list(lines)
-    if found.extra.get("format") == "text" and result.get("structuredContent") is None:
-        text = "\n".join(orjson.loads(line)["text"] for line in kept)
-        return _with_payload(result, f"{text}\n\n{warning}" if kept else warning, {})
-    return _cut(result, kept, total, warning)
+    """The records that fit; of the first one the *beginning*, where not even that fits as a whole."""
+    if beginning:
+        what = "line" if _is_text(found) else "record"
+        warning += f" Of the first {what}, its first {len(beginning)} characters are returned."
+    if _is_text(found) and result.get("structuredContent") is None:
+        text = beginning or "\n".join(json.loads(line)["text"] for line in lines)
+        return _with_payload(result, f"{text}\n\n{warning}" if text else warning, {})
+    return _cut(result, lines, total, warning, beginning)
 
 
-def _cut(result: Mapping[str, Any], kept: Sequence[bytes], total: int, warning: str) -> dict[str, Any]:
+def _cut(
+    result: Mapping[str, Any], kept: Sequence[bytes], total: int, warning: str, beginning: str = ""
+) -> dict[str, Any]:
     records = orjson.Fragment(b"[" + b",".join(kept) + b"]")
     value = {"offloaded": False, "results": records, "count": len(kept), "total": total, "warning": warning}
+    if beginning:
+        value["beginning"] = beginning
     return _with_payload(result, encode(value).decode(), value)

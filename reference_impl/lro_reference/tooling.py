@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any, cast
 
 _SHOWN = 120
@@ -27,6 +28,14 @@ class Answer:
     is_error: bool = False
     meta: Mapping[str, Any] | None = None
     """For a proxy, which offloads in this server's stead."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "texts", tuple(map(writable, self.texts)))
+
+
+def writable(text: str) -> str:
+    """The text; half a surrogate pair, which no encoding has, as the escape that JSON has for it."""
+    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
 
 
 class BadCall(ValueError):
@@ -94,7 +103,9 @@ def check_value(where: str, schema: Mapping[str, Any], value: Any) -> None:
 
 
 def _is(value: object, kind: type | tuple[type, ...]) -> bool:
-    return isinstance(value, kind) and (kind is bool or not isinstance(value, bool))
+    if isinstance(value, (bool, float)):
+        return kind is bool if isinstance(value, bool) else isinstance(value, kind) and isfinite(value)
+    return isinstance(value, kind)
 
 
 def shown(value: object) -> str:

@@ -7,7 +7,6 @@ refer to it.
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -15,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any, Literal, cast
 
+from lro_reference import exact
 from lro_reference.extraction.limits import Refused
 from lro_spec.tokens import script_aware_estimate
 
@@ -111,7 +111,7 @@ def _checked(message: Message, place: int) -> Message:
     if not isinstance(message.get("tool_call_id", ""), str):
         raise Refused(f"{where}: tool_call_id must be a text")
     try:
-        json.dumps(message, ensure_ascii=False, allow_nan=False).encode()
+        exact.laid_out(message).encode()
     except (ValueError, RecursionError) as problem:
         raise Refused(f"{where} cannot be written as JSON in UTF-8: {str(problem)[:120]}") from None
     return message
@@ -120,7 +120,7 @@ def _checked(message: Message, place: int) -> Message:
 def _text(value: object) -> str:
     if value is None or isinstance(value, str):
         return value or ""
-    return json.dumps(value, ensure_ascii=False)
+    return exact.laid_out(value)
 
 
 # --- compact
@@ -186,7 +186,7 @@ def _compressed(
     files: dict[str, str] = {}
     snapshots: list[str] = []
     for group in _groups(others[:end], terms.group_token_threshold):
-        text = json.dumps(group, ensure_ascii=False, indent=1)
+        text = exact.laid_out(group, indent=1)
         summary = _TAGS.sub("", summarise(text)).strip()
         if not summary:
             raise Refused("the client's language model has given no summary")

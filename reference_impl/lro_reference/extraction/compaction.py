@@ -6,7 +6,6 @@ caller has in mind, and nothing but what this process has put there is read agai
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
@@ -15,6 +14,7 @@ from fnmatch import fnmatchcase
 from itertools import chain, islice
 from typing import Any, BinaryIO
 
+from lro_reference import exact
 from lro_reference.extraction.compacting import Terms, shorten, tokens_of
 from lro_reference.extraction.family import FamilyTool, Workbench, schema
 from lro_reference.extraction.files import OffloadedFile
@@ -50,7 +50,7 @@ def offload(bench: Workbench, arguments: Mapping[str, Any]) -> str:
         "messages": made.messages,
         "metadata": {"write_file_dict": sizes, "tokens_before": before, "tokens_after": after},
     }
-    return json.dumps(answer, ensure_ascii=False)
+    return exact.laid_out(answer)
 
 
 def _refuse_other(folder: str, asked: str) -> None:

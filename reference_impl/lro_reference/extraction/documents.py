@@ -6,18 +6,18 @@ document's own root is the empty path: ``17."org.example".rounds.0``.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, BinaryIO, cast
 
-import orjson
-
 from lro_reference import exact
 from lro_reference.extraction.limits import Refused
-from lro_reference.tooling import shown
+from lro_reference.tooling import shown, writable
 
 _LARGEST = 16 << 20
 _SEGMENT = re.compile(r'"(?:[^"\\]|\\.)*"|[^."]+')
+_TO_QUOTE = re.compile('[."\ud800-\udfff]|^$')
 _MOST_KEYS = 40
 
 
@@ -41,9 +41,12 @@ def _value(line: bytes) -> Any:
 def segments(path: str) -> list[str]:
     """The parts of a path. Raises `Refused`."""
     found = _SEGMENT.findall(path)
-    if path and ".".join(found) != path:
-        raise Refused(f'{shown(path)} is no path: keys and indices with dots between them, such as 0.title or 3."a.b"')
-    return [str(orjson.loads(part)) if part.startswith('"') else part for part in found]
+    try:
+        if ".".join(found) == path:
+            return [json.loads(part, strict=False) if part.startswith('"') else part for part in found]
+    except ValueError:  # a backslash before what is no escape
+        pass
+    raise Refused(f'{shown(path)} is no path: keys and indices with dots between them, such as 0.title or 3."a.b"')
 
 
 def at(root: Any, path: str) -> Any:
@@ -65,7 +68,8 @@ def at(root: Any, path: str) -> Any:
 
 
 def _quoted(part: str) -> str:
-    return orjson.dumps(part).decode() if "." in part or '"' in part else part
+    """A key as it stands in a path; half a surrogate pair as its escape."""
+    return writable(json.dumps(part, ensure_ascii=False)) if _TO_QUOTE.search(part) else part
 
 
 def _there(value: Any) -> str:

@@ -6,14 +6,16 @@ queries, in a process that can do nothing else (`sandbox`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from itertools import islice
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 from lro_reference.extraction.family import FamilyTool, Workbench, schema
 from lro_reference.extraction.files import OffloadedFile
 from lro_reference.extraction.limits import Limits, Refused, TooLarge, joined
-from lro_reference.extraction.standard import RECIPES, Recipe
+from lro_reference.extraction.standard import RECIPES
+from lro_reference.extraction.words import literally
+from lro_reference.field_recipes import PLACEHOLDER
 from lro_reference.tooling import Tool
 from lro_spec.editions import EDITIONS, StandardRecipe
 from lro_spec.jqtext import refuse_reaching_out
@@ -28,14 +30,17 @@ _PARAMS = {
     "pattern": {**_WORD, "description": "A regular expression, where a recipe takes a keyword."},
     "type": {**_WORD, "description": "The memory type."},
     "tag": {**_WORD, "description": "A tag."},
-    "n": {"type": "integer", "minimum": 1, "description": "At most so many results."},
-    "skip": {"type": "integer", "minimum": 0, "description": "Leave out so many results first."},
+    "n": {"type": "integer", "minimum": 1, "maximum": 2**31, "description": "At most so many results."},
+    "skip": {"type": "integer", "minimum": 0, "maximum": 2**31, "description": "Leave out so many results first."},
 }
 _PATTERNS = {
     "title-search": 'select(.title | strings | test($pattern; "i"))',
     "content-search": 'select(.content | strings | test($pattern; "i"))',
 }
+_PART = 10_000
+"""So many characters are an answer whatever they are."""
 _NOTHING = "No record matches."
+_PLACEHOLDER = f'test("{PLACEHOLDER}"; "i")'
 
 
 def extract(bench: Workbench, arguments: Mapping[str, Any]) -> str:
@@ -43,7 +48,11 @@ def extract(bench: Workbench, arguments: Mapping[str, Any]) -> str:
     recipe, query = arguments.get("recipe", 0), arguments.get("query")
     if bool(recipe) == (query is not None):
         raise Refused("give either recipe (a number) or query (a jq filter), not both or none")
+    if recipe and arguments.get("slurp"):
+        raise Refused("slurp goes with a query: a recipe reads the records as it has to")
     params: dict[str, Any] = dict(arguments.get("params", {}))
+    if recipe and {"keyword", "pattern"} <= params.keys():
+        raise Refused("give either keyword (plain text) or pattern (a regular expression), not both")
     with bench.files.open(arguments["file_path"]) as (known, file):
         try:
             if query is not None:
@@ -52,7 +61,7 @@ def extract(bench: Workbench, arguments: Mapping[str, Any]) -> str:
                 return _described(bench, known, file, recipe, params)
             return _standard(bench, known, file, recipe, params)
         except TooLarge as problem:
-            raise Refused(_less(problem, arguments.get("params", {}).get("skip", 0))) from None
+            raise Refused(_less(problem, arguments.get("params", {}).get("skip", 0), known.told)) from None
 
 
 # --- standard recipes
@@ -65,19 +74,19 @@ def _standard(
     entry = _numbered(number, library)
     recipe = RECIPES[entry.effect]
     skip, n = params.pop("skip", 0), params.pop("n", recipe.most)
-    if "pattern" in params and entry.effect in _PATTERNS:
+    words = [name for name in (recipe.word, "pattern" * (entry.effect in _PATTERNS)) if name]
+    if unknown := [name for name in params if name not in words]:
+        takes = ", ".join([*words, "n", "skip"])
+        raise Refused(f"recipe {number} has no parameter {', '.join(unknown)}; it takes {takes}")
+    if "pattern" in params:
         most = {} if n is None else {"n": n}
         return _query(bench, file, _PATTERNS[entry.effect], {**params, **most, "skip": skip})
-    word = params.pop(recipe.word, recipe.default)
-    if params:
-        takes = [name for name in (recipe.word, "pattern" * (entry.effect in _PATTERNS), "n", "skip") if name]
-        raise Refused(f"recipe {number} has no parameter {', '.join(params)}; it takes {', '.join(takes)}")
+    word = params.get(recipe.word, recipe.default)
     rows = islice(recipe.rows(file, word, None if n is None else skip + n), skip, None)
-    return _shown(rows, recipe, bench.limits)
-
-
-def _shown(rows: Iterator[bytes], recipe: Recipe, limits: Limits) -> str:
-    return joined(rows, limits.output_characters, array=recipe.array) or _NOTHING
+    shown = joined(rows, bench.limits.output_characters, array=recipe.array)
+    if skip and shown in ("", "[]") and (there := sum(1 for _ in recipe.rows(file, word, recipe.most))):
+        return f"There are {there} results, so none is left after the first {skip}."
+    return shown or _NOTHING
 
 
 def _numbered(number: int, library: Mapping[int, StandardRecipe]) -> StandardRecipe:
@@ -95,15 +104,28 @@ def _described(
     from lro_spec.pipeline import parse_command
 
     recipes = known.told.jq_recipes
+    if not recipes:
+        raise Refused("no recipe was made for this file: give a jq filter as query")
     if not 1 <= number <= len(recipes):
         raise Refused(f"there is no recipe {number} here: there are 1 to {len(recipes)}")
     call = parse_command(recipes[number - 1].command).jq
-    if unknown := set(params) - {"n", "skip"}:
+    program, searches = call.program, _PLACEHOLDER in call.program
+    if unknown := set(params) - {"n", "skip", *(("keyword", "pattern") if searches else ())}:
         raise Refused(
-            f"recipe {number} of this file has no parameter {', '.join(sorted(unknown))}: it takes n and skip; "
-            f"put your own words into its program and give that as query: {call.program}"
+            f"recipe {number} of this file has no parameter {', '.join(sorted(unknown))}: it takes "
+            f"{'keyword or pattern, ' * searches}n and skip; put your own words into its program and give that as "
+            f"query: {call.program}"
         )
-    return _query(bench, file, call.program, params, slurp=call.slurp, raw=call.raw)
+    note = ""
+    if "keyword" in params:
+        params["pattern"] = literally(params.pop("keyword"))
+    if "pattern" in params:
+        program = program.replace(_PLACEHOLDER, 'test($pattern; "i")')  # a value, which cannot become a program
+    elif searches:
+        note = (
+            f'\n(This looked for the placeholder "{PLACEHOLDER}": say what to look for by params {{"keyword": "…"}}.)'
+        )
+    return _query(bench, file, program, params, slurp=call.slurp, raw=call.raw) + note
 
 
 def _query(
@@ -119,8 +141,8 @@ def _query(
     skip, n = params.pop("skip", 0), params.pop("n", None)
     job = {"kind": "jq", "program": program, "args": params, "slurp": slurp, "raw": raw, "skip": skip, "most": n}
     done = bench.sandbox.run(job, file)
-    text = done.text or (_NOTHING if not slurp else "")
-    return f"{text}\n({done.notes})" if done.notes else text
+    text = done.text or ("" if slurp or (skip and done.notes) else _NOTHING)
+    return f"{text}\n({done.notes})".lstrip("\n") if done.notes else text
 
 
 def checked(program: str, limits: Limits) -> None:
@@ -133,13 +155,24 @@ def checked(program: str, limits: Limits) -> None:
         raise Refused(f"the query is refused: {problem}") from None
 
 
-def _less(problem: TooLarge, skipped: int) -> str:
+def _less(problem: TooLarge, skipped: int, told: OffloadResponse) -> str:
     if problem.fitting:
         ask = f'the first {problem.fitting} results fit: ask for them with params {{"n": {problem.fitting}}}'
         ask += f' and for the next with "skip": {skipped + problem.fitting}'
     else:
-        ask = "its first result alone is: pick fields with a query, such as {id, title}"
+        ask = f"its first result alone is: {_part(told, _PART)}"
     return f"{problem}; {ask}, or narrow it down"
+
+
+def _part(told: OffloadResponse, most: int) -> str:
+    """How to ask for less than one record of a file."""
+    fields = told.line_schema.get("properties")
+    names = list(cast("Mapping[str, Any]", fields)) if isinstance(fields, Mapping) else []
+    if names == ["n", "text"]:
+        return f"take a part of the text with a query, such as .text[:{most}], then .text[{most}:{2 * most}]"
+    if {"id", "title"} <= set(names):
+        return "pick fields with a query, such as {id, title}"
+    return f"pick fields with a query, or take a part of the record, such as tostring[:{most}]"
 
 
 _DESCRIPTION = (

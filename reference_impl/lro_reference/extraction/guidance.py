@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from lro_reference.field_recipes import PLACEHOLDER
+from lro_reference.record_guide import TEXT_SCHEMA
 from lro_spec.messages import OffloadResponse
 
 
 def guidance(response: OffloadResponse, noun: str, names: Sequence[str]) -> str:
     """Advice that names the tools there are, by the names that they have in this server."""
     summary = response.summary
+    noun = "lines of text" if noun == "records" and response.line_schema == TEXT_SCHEMA else noun
     lines = [
         f"Results offloaded to a JSONL file ({summary.count} {noun}, ~{summary.estimated_tokens} tokens saved).",
         f"File: {response.file_path}",
@@ -18,10 +21,9 @@ def guidance(response: OffloadResponse, noun: str, names: Sequence[str]) -> str:
     if summary.detail == "light" and noun == "memories":
         lines[-1] += " Content is empty at this level: ask again with detail medium or full to search it."
     if "lro_extract" in names:
-        lines.append(
-            "Read it with the tool lro_extract: it takes this file_path and, as `recipe`, the number of a recipe above."
-        )
-        lines += _EXAMPLES if noun == "memories" else _OWN
+        way = "as `recipe`, the number of a recipe above" if response.jq_recipes else "as `query`, a jq filter"
+        lines.append(f"Read it with the tool lro_extract: it takes this file_path and, {way}.")
+        lines += _EXAMPLES if noun == "memories" else _own(response)
     others = [name for name in names if name != "lro_extract"]
     if others:
         lines.append(f"These tools read it{', too' * ('lro_extract' in names)}: {', '.join(others)}.")
@@ -35,4 +37,13 @@ _EXAMPLES = (
     "- analyse: recipe #8 (how many in each namespace)",
     "- anything else: a jq filter as `query`, such as {id, title}",
 )
-_OWN = ('- less at a time: params {"n": 20, "skip": 0}', "- anything else: a jq filter as `query`, for each record")
+
+
+def _own(response: OffloadResponse) -> list[str]:
+    """The same for recipes that were made for the file."""
+    lines = ['- less at a time: params {"n": 20, "skip": 0}']
+    for number, recipe in enumerate(response.jq_recipes, 1):
+        if f'test("{PLACEHOLDER}"' in recipe.command:
+            lines.append(f'- a word: recipe #{number} with params {{"keyword": "…"}}')
+            break
+    return [*lines, "- anything else: a jq filter as `query`, for each record"]

@@ -33,18 +33,20 @@ def main() -> None:
         engine = importlib.import_module("jq")
     files = [os.fdopen(number, "rb", buffering=1 << 18) for number in job["files"]]
     _give_up_everything(job)
-    write = _writer(job["most_bytes"], job.get("skip", 0), job.get("most"))
+    results = _Results(job["most_bytes"], job.get("skip", 0), job.get("most"))
     try:
         if job["kind"] == "jq":
-            _query(engine, job, files[0], write)
+            _query(engine, job, files[0], results.write)
         else:
-            _search(job, files, write)
+            _search(job, files, results.write)
     except _Enough:
         pass
     except MemoryError:
         _fail("the query was stopped: it needed too much memory; ask for something simpler, or for less")
     except Exception as problem:
-        _fail(f"the query failed: {type(problem).__name__}: {_said(problem)}")
+        _fail(f"the query failed: {_said(problem) or 'nobody knows why'}")
+    if 0 < results.count <= results.skip:
+        sys.stderr.write(f"\nthere are {results.count} results, so none is left after the first {results.skip}")
     sys.stdout.buffer.flush()
     sys.stderr.flush()
     os._exit(0)  # a jq that has grown large takes long to tidy up
@@ -90,24 +92,25 @@ class _Enough(Exception):
     """There are as many results as were wanted."""
 
 
-def _writer(most_bytes: int, skip: int, most: int | None) -> Callable[[str], None]:
-    room, number = most_bytes, 0
+class _Results:
+    """What goes out: so many after the first ones, and never more bytes than there is room for."""
 
-    def write(line: str) -> None:
-        nonlocal room, number
-        number += 1
-        if number <= skip:
+    def __init__(self, most_bytes: int, skip: int, most: int | None) -> None:
+        self._room, self.skip, self._most = most_bytes, skip, most
+        self.count = 0
+
+    def write(self, line: str) -> None:
+        self.count += 1
+        if self.count <= self.skip:
             return
         data = line.encode("utf-8", "replace") + b"\n"
-        room -= len(data)
-        if room < 0:
+        self._room -= len(data)
+        if self._room < 0:
             sys.stdout.buffer.flush()
             os._exit(2)
         sys.stdout.buffer.write(data)
-        if most is not None and number >= skip + most:
+        if self._most is not None and self.count >= self.skip + self._most:
             raise _Enough
-
-    return write
 
 
 # --- jq
@@ -141,11 +144,21 @@ def _query(engine: Any, job: dict[str, Any], file: BinaryIO, write: Callable[[st
 
 
 def _inputs(file: BinaryIO, slurp: bool) -> Iterator[str]:
-    lines = (line.decode("utf-8", "replace") for line in file if line.strip())
+    lines = (_paired(line.decode("utf-8", "replace")) for line in file if line.strip())
     if slurp:
         yield f"[{','.join(lines)}]"
     else:
         yield from lines
+
+
+_ESCAPE = re.compile(r"\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(u[dD][89a-fA-F]..)|.)", re.DOTALL)
+
+
+def _paired(text: str) -> str:
+    """JSON with U+FFFD instead of each half of a surrogate pair, at which jq would stop."""
+    if "\\ud" not in text and "\\uD" not in text:
+        return text
+    return _ESCAPE.sub(lambda found: r"\ufffd" if found[1] else found[0], text)
 
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{},:]|[^\[\]{},:"]+')

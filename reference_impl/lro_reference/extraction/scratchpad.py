@@ -6,21 +6,32 @@ By line: `head`, `slice`, `grep`, `read`, where line 1 is the header. By structu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
 from itertools import islice
 from typing import Any, BinaryIO, cast
 
-import orjson
-
-from lro_reference.extraction.documents import at, document, item_schema, items, outline
+from lro_reference import exact
+from lro_reference.extraction.documents import at, document, item_schema, items, kind, outline
 from lro_reference.extraction.family import FamilyTool, Workbench, schema
-from lro_reference.extraction.limits import Refused, TooLarge, joined
-from lro_reference.extraction.searching import matching, regions
-from lro_reference.tooling import Tool
+from lro_reference.extraction.limits import Refused, joined
+from lro_reference.extraction.searching import marked, matching
+from lro_reference.extraction.virtual import characters
+from lro_reference.tooling import Tool, writable
+from lro_spec.tokens import characters_in_utf8, estimate_of, wide_in_utf8
 
 _LONG_LINES = 5
 _MOST_MATCHES = 10_000
 _INVALID = "no valid regular expression"
+_RANGE = 10_000
+"""How many characters a range has that does not say: so many are within the budget of a call in any script."""
+
+
+class _TooMuch(Exception):
+    """An answer above the limit, and what it would cost."""
+
+    def __init__(self, tokens: int) -> None:
+        self.tokens = tokens
 
 
 def _head(bench: Workbench, file: BinaryIO, arguments: Mapping[str, Any]) -> str:
@@ -34,12 +45,36 @@ def _slice(bench: Workbench, file: BinaryIO, arguments: Mapping[str, Any]) -> st
 
 
 def _read(bench: Workbench, file: BinaryIO, arguments: Mapping[str, Any]) -> str:
-    return _lines(bench, file, 1, None)
+    if not arguments.keys() & {"start", "end"}:
+        return _lines(bench, file, 1, None)
+    start, end = _range(arguments)
+    return characters(file, "the file", start, end, bench.limits.output_characters)
+
+
+def _range(arguments: Mapping[str, Any]) -> tuple[int, int]:
+    start = arguments.get("start", 0)
+    return start, arguments.get("end", start + _RANGE)
 
 
 def _lines(bench: Workbench, file: BinaryIO, start: int, end: int | None) -> str:
     file.seek(0)
-    return joined((line.rstrip(b"\r\n") for line in islice(file, start - 1, end)), bench.limits.output_characters)
+    return _together((line.rstrip(b"\r\n") for line in islice(file, start - 1, end)), bench)
+
+
+def _together(pieces: Iterable[bytes], bench: Workbench) -> str:
+    """The pieces, each on a line of its own. Raises `_TooMuch` above the limit, when all of them are counted."""
+    kept: list[bytes] = []
+    count = wide = 0
+    for piece in pieces:
+        count += characters_in_utf8(piece) + 1
+        wide += wide_in_utf8(piece)
+        if count - 1 > bench.limits.output_characters:
+            kept.clear()
+        else:
+            kept.append(piece)
+    if count - 1 > bench.limits.output_characters:
+        raise _TooMuch(estimate_of(count - 1, wide))
+    return joined(kept, bench.limits.output_characters)
 
 
 def _grep(bench: Workbench, file: BinaryIO, arguments: Mapping[str, Any]) -> str:
@@ -49,19 +84,17 @@ def _grep(bench: Workbench, file: BinaryIO, arguments: Mapping[str, Any]) -> str
     except Refused as problem:
         if _INVALID not in str(problem):
             raise
-        import re
-
         found = matching(bench, [file], re.escape(pattern), case_sensitive=True, most=_MOST_MATCHES)
     if not found:
         return "No matches found."
-    return regions(file, found, arguments.get("context", 3), bench.limits.output_characters)
+    return _together(marked(file, found, arguments.get("context", 3)), bench)
 
 
 def _schema(bench: Workbench, file: BinaryIO, arguments: Mapping[str, Any]) -> str:
     root = document(file)
     depth = arguments.get("max_depth", 4)
-    lines = (line.encode("utf-8", "replace") for line in outline(root, "records (lines 2 and on)", depth))
-    return joined(lines, bench.limits.output_characters)
+    lines = (line.encode("utf-8", "backslashreplace") for line in outline(root, "records (lines 2 and on)", depth))
+    return _together(lines, bench)
 
 
 def _item_schema(bench: Workbench, file: BinaryIO, arguments: Mapping[str, Any]) -> str:
@@ -71,6 +104,8 @@ def _item_schema(bench: Workbench, file: BinaryIO, arguments: Mapping[str, Any])
 
 def _get_in(bench: Workbench, file: BinaryIO, arguments: Mapping[str, Any]) -> str:
     value = at(document(file), arguments["path"])
+    if arguments.keys() & {"start", "end"}:
+        return _part(value, *_range(arguments))
     if isinstance(value, str):
         return "\n".join(_window(value.split("\n"), arguments))
     if isinstance(value, list):
@@ -78,11 +113,18 @@ def _get_in(bench: Workbench, file: BinaryIO, arguments: Mapping[str, Any]) -> s
     return _json(value)
 
 
+def _part(value: Any, start: int, end: int) -> str:
+    if not isinstance(value, str):
+        raise Refused(f"start and end are for characters of a text, and this is {kind(value)}: use offset and limit")
+    if not start <= min(end, len(value)):
+        raise Refused(f"there is nothing from {start} to before {end}: the text has {len(value)} characters")
+    return value[start:end]
+
+
 def _iterate_over(bench: Workbench, file: BinaryIO, arguments: Mapping[str, Any]) -> str:
     path = arguments.get("path", "")
     found = _window(items(at(document(file), path), path), arguments)
-    rows = (_json(_projected(item, arguments["fields"])).encode() for item in found)
-    return joined(rows, bench.limits.output_characters)
+    return _together((exact.dump(_projected(item, arguments["fields"])) for item in found), bench)
 
 
 def _projected(item: Any, fields: list[str]) -> dict[str, Any]:
@@ -105,11 +147,15 @@ def _window(values: Any, arguments: Mapping[str, Any]) -> Any:
 
 
 def _json(value: Any) -> str:
-    return orjson.dumps(value).decode()
+    return exact.dump(value).decode()
 
 
 Answering = Callable[[Workbench, BinaryIO, Mapping[str, Any]], str]
-_LESS = ("head, slice or grep for a part of the lines", "schema to see what there is, then get_in for one place")
+_LESS = (
+    "head, slice or grep for a part of the lines",
+    "schema to see what there is, then get_in for one place",
+    "where a line or a text is long by itself: read or get_in with start and end, which count characters",
+)
 
 
 def _tool(name: str, description: str, answering: Answering, required: tuple[str, ...], **more: Any) -> FamilyTool:
@@ -118,9 +164,11 @@ def _tool(name: str, description: str, answering: Answering, required: tuple[str
     def handler(bench: Workbench, arguments: Mapping[str, Any]) -> str:
         with bench.files.open(arguments["file"]) as (_, opened):
             try:
-                text = answering(bench, opened, arguments)
-            except TooLarge:  # nobody knows by how much
-                return bench.budget.withheld(name, bench.limits.output_characters // 4 + 1, _LESS)
+                text = writable(answering(bench, opened, arguments))
+            except _TooMuch as problem:
+                return bench.budget.withheld(name, problem.tokens, _LESS)
+            except RecursionError:
+                raise Refused("this is nested too deeply to be taken apart: use grep, head or read") from None
             return bench.budget.spend(name, text, _LESS)
 
     return FamilyTool(Tool(name, description, schema(("file", *required), file=file, **more)), handler)
@@ -132,6 +180,8 @@ def _whole(description: str, minimum: int = 0) -> dict[str, Any]:
 
 _PATH = {"type": "string", "maxLength": 1000, "description": 'Keys and indices with dots, such as 0.title or 3."a.b".'}
 _OFFSET, _LIMIT = _whole("Leave out so many first."), _whole("At most so many.", 1)
+_START = _whole("First character, from 0, where only some are wanted.")
+_END = _whole("Character before which the range ends (start + 10000).")
 _PATTERN = {"type": "string", "description": "A regular expression; an invalid one is searched for as it is."}
 _FIELDS = {"type": "array", "items": _PATH, "description": "Paths within each item."}
 _DEPTH = {**_whole("How deep (4)."), "maximum": 50}
@@ -163,12 +213,14 @@ SCRATCHPAD = (
     ),
     _tool(
         "get_in",
-        "The value at a path; a long text by its lines.",
+        "The value at a path; a long text by its lines, or by its characters.",
         _get_in,
         ("path",),
         path=_PATH,
         offset=_OFFSET,
         limit=_LIMIT,
+        start=_START,
+        end=_END,
     ),
     _tool(
         "iterate_over",
@@ -188,6 +240,13 @@ SCRATCHPAD = (
         start=_whole("First line.", 1),
         end=_whole("Last line.", 1),
     ),
-    _tool("read", "The whole file, where it is small enough.", _read, ()),
+    _tool(
+        "read",
+        "The whole file, where it is small enough, or some of its characters.",
+        _read,
+        (),
+        start=_START,
+        end=_END,
+    ),
 )
 """The tools of the family."""

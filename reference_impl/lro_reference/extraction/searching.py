@@ -27,10 +27,12 @@ def regions(file: BinaryIO, found: Sequence[int], context: int, limit: int) -> s
 
     Raises `TooLarge` above *limit* characters.
     """
-    return joined(_regions(file, set(found), context), limit)
+    return joined(marked(file, found, context), limit)
 
 
-def _regions(file: BinaryIO, found: set[int], context: int) -> Iterator[bytes]:
+def marked(file: BinaryIO, matches: Sequence[int], context: int) -> Iterator[bytes]:
+    """The lines of `regions`, one by one."""
+    found = set(matches)
     wanted = {near for number in found for near in range(number - context, number + context + 1)}
     last, before = max(found) + context, 0
     file.seek(0)

@@ -15,8 +15,7 @@ from itertools import islice
 from operator import attrgetter
 from typing import Any, BinaryIO, cast
 
-import orjson
-from msgspec import Raw, Struct, defstruct, json
+from msgspec import Raw, Struct, defstruct, json, structs
 
 from lro_reference import exact
 from lro_reference.extraction.reading import at, places, records
@@ -128,9 +127,9 @@ def _cell(value: Any, line: bytes, path: Path) -> str:
     if type(value) is Raw:  # as it stands in the file, so with every digit
         text = bytes(value)
         return text.decode() if text[:1] in _NUMERIC else _cell(json.decode(text), line, path)
-    text = _encode(value)
+    text = _text(value)
     if not _is_exact(value, text, line):
-        text = _encode(_exactly(value, line, path))
+        text = exact.dump(_exactly(value, line, path))
     return text.decode().translate(_CELL) if b"\\" in text else text.decode()
 
 
@@ -143,11 +142,22 @@ def _projection(*names: str) -> Run:
             if not _PLAIN.issuperset(map(type, read(record))):
                 for name in names:
                     value = getattr(record, name)
-                    if not _is_exact(value, json.encode(value), line):
-                        setattr(record, name, _exactly(value, line, (name,)))
-            yield encode(record)
+                    if not _is_exact(value, _text(value), line):
+                        setattr(record, name, Raw(exact.dump(_exactly(value, line, (name,)))))
+            try:
+                yield encode(record)
+            except UnicodeEncodeError:  # half of a surrogate pair
+                values = structs.asdict(record).items()
+                yield exact.dump({n: v if type(v) in _PLAIN else _exactly(v, line, (n,)) for n, v in values})
 
     return rows
+
+
+def _text(value: Any) -> bytes:
+    try:
+        return _encode(value)
+    except UnicodeEncodeError:  # half of a surrogate pair
+        return exact.dump(value)
 
 
 def _is_exact(value: Any, text: bytes, line: bytes) -> bool:
@@ -165,7 +175,7 @@ def _exactly(value: Any, line: bytes, path: Path) -> Any:
         return value
     for name in path:
         whole = whole[name]
-    return Raw(orjson.dumps(whole))
+    return whole
 
 
 # --- sorting
@@ -205,7 +215,7 @@ def _rank(value: Any) -> tuple[int, Any]:
     kind = next(n for n, kinds in enumerate(_KINDS) if type(value) in kinds)
     if kind == 0:
         return kind, 0
-    return kind, orjson.dumps(value, option=orjson.OPT_SORT_KEYS) if kind > 3 else value
+    return kind, exact.dump(value, sort_keys=True) if kind > 3 else value
 
 
 # --- counting
@@ -216,14 +226,14 @@ def _counting(field: str, *, descending: bool) -> Run:
         groups = sorted((_rank(value), value, count) for value, count in _counts(file, field))
         if descending:
             groups.sort(key=lambda group: -group[2])
-        return (json.encode({field: value, "count": count}) for _, value, count in groups[:most])
+        return (exact.dump({field: value, "count": count}) for _, value, count in groups[:most])
 
     return rows
 
 
 def _distinct(field: str) -> Run:
     def rows(file: BinaryIO, word: str, most: int | None) -> Rows:
-        return (json.encode(value) for _, value in sorted((_rank(v), v) for v, _ in _counts(file, field))[:most])
+        return (exact.dump(value) for _, value in sorted((_rank(v), v) for v, _ in _counts(file, field))[:most])
 
     return rows
 

@@ -31,8 +31,13 @@ def finder(word: str) -> Callable[[str], bool]:
     return found
 
 
+def literally(word: str) -> str:
+    """The pattern that jq finds where a text has this word."""
+    return _METACHARACTERS.sub(r"\\\1", word)
+
+
 def _ask(word: str) -> Callable[[str], bool]:
-    pattern = _METACHARACTERS.sub(r"\\\1", word)
+    pattern = literally(word)
 
     def found(text: str) -> bool:
         return bool(_program().input_text(json.dumps([text, pattern])).first())

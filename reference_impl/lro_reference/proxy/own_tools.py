@@ -7,7 +7,6 @@ and what they answer goes to the client as it is: it is never offloaded.
 from __future__ import annotations
 
 import itertools
-import json
 import queue
 import secrets
 import threading
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING, Any, cast
 from lro_reference.extraction import sampling
 from lro_reference.extraction.stopping import Stop
 from lro_reference.proxy import eras
+from lro_reference.proxy.arguments import arguments
 from lro_reference.proxy.errors import NO_METHOD
 from lro_reference.proxy.messages import Message, members, written
 from lro_reference.proxy.server_tools import ServerTools
@@ -181,8 +181,7 @@ class OwnTools:
 
     def _call(self, call: _Call, name: str, line: bytes) -> None:
         try:
-            arguments = json.loads(line)["params"].get("arguments")
-            given: Any = {} if arguments is None else arguments
+            given = arguments(line)
             ask = partial(self._ask, call) if call.lends_model else None
             answer = (
                 self._toolbox.call(name, cast("Mapping[str, Any]", given), ask, call.stop)

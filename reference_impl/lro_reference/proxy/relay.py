@@ -287,10 +287,9 @@ class Relay:
                 whole = _exactly(line)
             except exact.InexactError:
                 whole = message
-            new = {
-                key: made[key] if key in ("content", "structuredContent") else value
-                for key, value in whole["result"].items()
-            }
+            said = whole["result"]
+            said = proxy_hint.without(said) if proxy_hint.has_told(said) else said
+            new = {key: made[key] if key in ("content", "structuredContent") else value for key, value in said.items()}
             return written({**whole, "result": new | {k: v for k, v in made.items() if k not in new}})
         return written({**message, "result": made})
 
