@@ -121,7 +121,7 @@ def _problem(runner: JqRunner, call: JqCall) -> str | None:
     # Without input, and without a value to begin with, a program is compiled and does nothing.
     alone = Pipeline("", 0, replace(call, null_input=False, slurp=False), ())
     done = runner.run(alone, b"")
-    return done.stderr.partition("\n")[0].removeprefix("jq: error: ") if done.status == _NO_PROGRAM else None
+    return None if compiles(done) else done.stderr.partition("\n")[0].removeprefix("jq: error: ")
 
 
 def _understood(recipes: Sequence[Mapping[str, Any]]) -> Iterator[tuple[int, Pipeline]]:

@@ -152,7 +152,7 @@ def required_of(tool: Mapping[str, Any]) -> list[str]:
 
 
 def _argument(kind: str, properties: Mapping[str, Any]) -> str | None:
-    spelt = {_plain(name): name for name in reversed(properties)}
+    spelt = {_plain(name): name for name in [*properties][::-1]}
     return next((n if n in properties else spelt[_plain(n)] for n in _NAMES[kind] if _plain(n) in spelt), None)
 
 
