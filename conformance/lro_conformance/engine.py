@@ -198,7 +198,7 @@ class Session:
         missing = NotObserved(f"not tried when this evidence was recorded, by lro-spec {stored.version}")
         recorded = [*(t.name for t in self.trials), OVERALL]
         evidence = {name: stored.trials.get(name, missing) for name in recorded} | {LIVE: missing} | self.unbound
-        self.trouble = stored.trouble
+        self.trouble, self.info = stored.trouble, stored.server
         self._take_over(evidence, stored.properties, stored.profile.edition)
         self._judge(final=True)
         self.timeline = list(stored.timeline)
@@ -213,7 +213,7 @@ class Session:
             raise RuntimeError("there is nothing to judge before the run")
         profile = replace(self.profile, edition=edition, level=None)
         other = Session(profile, seed=self.seed, only=self.only, examples=self.examples)
-        other.masks, other.trouble, other.timeline = self.masks, self.trouble, self.timeline
+        other.masks, other.trouble, other.timeline, other.info = self.masks, self.trouble, self.timeline, self.info
         properties = {c.name: self.results[c.name] for c in self.checks if LIVE in c.needs}
         missing = NotObserved("not tried by this edition")
         other._take_over({**self.evidence, LIVE: missing}, properties, self.profile.edition)

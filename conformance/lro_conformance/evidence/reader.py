@@ -18,7 +18,7 @@ from lro_conformance.evidence.layout import EvidenceError, as_bytes
 from lro_conformance.judge import NotApplicable, NotObserved
 from lro_conformance.lab import ServerTrouble
 from lro_conformance.profile import Profile
-from lro_conformance.report.model import CheckResult, Span
+from lro_conformance.report.model import CheckResult, ServerInfo, Span
 from lro_conformance.starts import Start
 from lro_conformance.trials import trials
 from lro_conformance.trials.overall import OVERALL, Overall
@@ -41,6 +41,8 @@ class Stored:
     started_at: str
     duration_s: float
     starts: int
+    server: ServerInfo
+    """As it introduced itself, which is known also where no trial found anything."""
     timeline: tuple[Span, ...]
     trouble: str | None
     trials: Mapping[str, Any]
@@ -65,6 +67,12 @@ class _Transcript:
         if not 1 <= number <= len(self.lines):
             raise ValueError(f"{self.start.folder}/{layout.TRANSCRIPT} has no line {number}")
         return fetch(self.lines[number - 1])
+
+
+def _names(server: Any) -> dict[str, str]:
+    """The server's name, version and protocol; what a version of the suite did not keep yet is empty."""
+    kept = cast("dict[str, Any]", server or {})
+    return {n: _of(str, kept.get(n, "")) for n in ("name", "version", "protocol")}
 
 
 class _Reader:
@@ -119,6 +127,7 @@ class _Reader:
             started_at=_of(str, manifest["started_at"]),
             duration_s=float(manifest["duration_s"]),
             starts=_of(int, manifest["server_starts"]),
+            server=ServerInfo(**_names(manifest.get("server")), command=profile.server.command),
             timeline=self._codec.decode(tuple[Span, ...], manifest["timeline"]),
             trouble=manifest["trouble"],
             trials={n.removeprefix("trials/").removesuffix(".json"): self._trial(n) for n in _trials(manifest)},

@@ -229,6 +229,7 @@ class Recorder:
             "started_at": report.started_at,
             "duration_s": report.duration_s,
             "server_starts": report.starts,
+            "server": {n: getattr(report.server, n) for n in ("name", "version", "protocol")},
             "timeline": codec.encode(report.timeline),
             "trouble": self._masks.value(run.trouble),
             "masked": list(self._masks.names),
