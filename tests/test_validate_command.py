@@ -278,6 +278,15 @@ class TestHowItIsTold:
         told = json.loads(said("--format", "json", "lro.yaml")[1])["findings"]
         assert {finding["pointer"] for finding in told} == {"/server/command/1"}
 
+    def test_a_profile_says_what_was_expected_and_what_came(self, here: Path, said: Any):
+        (here / "lro.yaml").write_text("level: 9\nlevle: 3\nserver: {cwd: x}\n")
+        told = json.loads(said("--format", "json", "lro.yaml")[1])["findings"]
+        assert {f["pointer"]: (f["message"], f["expected"], f["observed"], f["hint"]) for f in told} == {
+            "/level": ("level is wrong", "at most 3", "9", ""),
+            "/levle": ("levle: unknown key", "a key that is known", "levle", "did you mean level?"),
+            "/server/command": ("server.command: missing", "a value, since it is required", "nothing", ""),
+        }
+
 
 class Slow:
     """A stream of many reads."""

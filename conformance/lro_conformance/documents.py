@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import IO, Any, Literal, cast
+from typing import IO, TYPE_CHECKING, Any, Literal, cast
 
 from lro_conformance.chosen_paths import LINES, STDIN
 from lro_conformance.led_to import LedTo
@@ -27,6 +27,9 @@ from lro_spec.physical_lines import Readable
 from lro_spec.schemas import json_schema
 from lro_spec.streams import DamagedError, Peekable, plain_name, unpacked
 from lro_spec.strictjson import StrictJsonError, loads
+
+if TYPE_CHECKING:
+    from lro_conformance.profile.problems import Problem
 
 Kind = Literal["descriptor", "header", "file", "profile", "report"]
 
@@ -333,9 +336,28 @@ def _profile(path: str, data: bytes) -> Iterator[Finding]:
             text = io.StringIO(data.decode("utf-8", "replace")).read()
             starts = [0, *(at + 1 for at, character in enumerate(text) if character == "\n")]
             for problem in error.problems:
-                message = f"{problem.key}: {problem.message}" if problem.key else problem.message
-                finding = Finding("profile", pointer(list(problem.path)), message, "", "")
+                finding = _of_profile(problem)
                 if problem.line is None or problem.line > len(starts):
                     yield finding
                 else:
                     yield replace(in_text(finding, text, starts[problem.line - 1]), column=None)
+
+
+def _of_profile(problem: Problem) -> Finding:
+    """What is wrong with a profile, as a finding of any document has it."""
+    key, where = problem.key or "the profile", pointer(list(problem.path))
+    if found := _WANTED.fullmatch(problem.message):
+        return Finding("profile", where, f"{key} is wrong", found[1], found[2], found[3] or "")
+    said, _, hint = problem.message.partition("; ")
+    message = f"{key}: {said}" if problem.key else said
+    match said:
+        case "missing":
+            return Finding("profile", where, message, "a value, since it is required", "nothing")
+        case "unknown key":
+            return Finding("profile", where, message, "a key that is known", str(problem.path[-1]), hint)
+        case _:
+            return Finding("profile", where, message, "", "", hint)
+
+
+_WANTED = re.compile(r"expected (.*), got (.*?)(?:; (.*))?", re.DOTALL)
+"""How most complaints about a profile are made."""
