@@ -215,23 +215,26 @@ def test_a_server_that_dies_in_the_middle_is_judged_by_what_was_seen(place: Plac
 
 
 @pytest.mark.parametrize(
-    "server",
+    ("server", "note"),
     [
-        ("IgnoresTheEnd",),
-        ("LeavesAChild", "group"),
-        ("LeavesAChild", "session"),
-        ("FloodsStderr",),
-        ("FloodsNotifications",),
+        (("IgnoresTheEnd",), "had to be killed"),
+        (("LeavesAChild", "group"), "leaves a process behind"),
+        (("LeavesAChild", "session"), "leaves a process behind"),
+        (("FloodsStderr",), None),
+        (("FloodsNotifications",), None),
     ],
-    ids=" ".join,
+    ids=str,
 )
 def test_bad_manners_decide_no_requirement_of_offloading(
-    place: Place, monkeypatch: pytest.MonkeyPatch, server: tuple[str, ...]
+    place: Place, monkeypatch: pytest.MonkeyPatch, server: tuple[str, ...], note: str | None
 ) -> None:
     report = run_some(place, monkeypatch, place.profile(*server, limits=PATIENT))
     assert report.failure is None
     assert set(verdicts(report).values()) == {"pass"}
     assert not any("no response" in note for note in report.notes)
+    manners = [n for n in report.notes if "had to be killed" in n or "leaves a process" in n]
+    assert len(manners) == (note is not None)
+    assert all(note is not None and note in said for said in manners)
 
 
 @pytest.mark.parametrize(

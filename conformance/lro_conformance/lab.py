@@ -253,12 +253,15 @@ class Lab:
 
     def stop(self, server: ServerProcess) -> None:
         """End a server; from the first that only a signal stops, the others are given less time."""
-        if self._stubborn:
+        patient = not self._stubborn
+        if not patient:
             server.limits = replace(server.limits, stop_timeout_s=IMPATIENT_S, term_timeout_s=IMPATIENT_S)
         exit = server.close()
         with self._lock:
             if exit is not None and exit.killed:
                 self._stubborn = True
+            if exit is not None and patient:
+                self.remarks += exit.remarks
             lawless = [str(a) for a in server.transcript.anomalies if a.kind not in LAWFUL]
             self.lawless += lawless[:MAX_LAWLESS]
             if lawless and self.lawless_start is None:

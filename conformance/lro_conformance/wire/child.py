@@ -15,6 +15,8 @@ from pathlib import Path
 from lro_conformance.wire import guard
 
 SUPPORTED = os.name == "posix"
+_LEAVING_S = 0.3
+"""How long what a server has started may take to end with it."""
 _REAP_S = 5.0
 
 
@@ -30,6 +32,18 @@ class Exit:
     """Whether it had to be made to stop: it did not exit when its stdin was closed."""
     seconds: float
     """How long it lived."""
+    left: int = 0
+    """How many processes it had started that did not end with it, where it ended by itself."""
+
+    @property
+    def remarks(self) -> list[str]:
+        """What of it is worth a note, as it costs whoever starts the server time, or processes."""
+        said: list[str] = []
+        if self.killed and self.signal == signal.SIGKILL:
+            said.append("the server had to be killed: it goes on when its stdin is closed, and after SIGTERM, too")
+        if self.left:
+            said.append("the server leaves a process behind when it ends; it was killed")
+        return said
 
     def __str__(self) -> str:
         """A few words: ``exited with code 3``, ``was ended by SIGSEGV``."""
@@ -71,6 +85,7 @@ class Child:
 
     def finish(self, *, killed: bool) -> Exit:
         """Kills all that is left of its group and all that carries its marker, and reaps it."""
+        left = 0 if killed else self._left()
         self.signal_group(signal.SIGKILL)
         if self._marker:
             guard.kill_marked(self._marker.encode() + b"\0")
@@ -87,7 +102,16 @@ class Child:
             os.close(self.exit_fd)
             self.exit_fd = None
         code, number = (status, None) if status >= 0 else (None, -status)
-        return Exit(code, number, killed, when - self._started)
+        return Exit(code, number, killed, when - self._started, left)
+
+    def _left(self) -> int:
+        """How many processes of its are still there a moment after its end."""
+        until = time.monotonic() + _LEAVING_S
+        while left := len(guard.marked(self._marker.encode() + b"\0")) if self._marker else 0:
+            if time.monotonic() > until:
+                break
+            time.sleep(0.02)
+        return left
 
     def _look(self) -> None:
         if sys.platform == "win32" or not hasattr(os, "waitid"):
