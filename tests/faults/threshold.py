@@ -161,7 +161,7 @@ class counts_every_record_twice(Server):
         return self.estimate([*call.lines, *call.lines])
 
 
-@fault("LRO-THR-02", says="characters", proves=0)
+@fault("LRO-THR-02", says="characters", proves=0, also=("LRO-THR-08",))
 class counts_kilobytes(Server):
     """One for each full 1024 bytes."""
 
@@ -196,7 +196,7 @@ class EstimatesAt(Server):
         return self.estimate([self.record_line(self.at_detail(memory, detail)) for memory in call.found])
 
 
-@fault("LRO-THR-05", says="as of a part of them", proves=0)
+@fault("LRO-THR-05", says="as of a part of them", proves=0, also=("LRO-THR-02",))
 class estimates_the_first_page_only(Server):
     """Twenty records are estimated, however many are found."""
 
@@ -260,7 +260,7 @@ class is_strict_only_at_one_and_at_the_default(Server):
         return tokens > (threshold if threshold in (1, 6400) else threshold * 1.1)
 
 
-@fault("LRO-THR-06", says="offload", proves=0)
+@fault("LRO-THR-06", says="offload", proves=0, also=("LRO-THR-08",))
 class leaves_a_single_record_inline(Sparing):
     """One record alone is never offloaded, however large."""
 
