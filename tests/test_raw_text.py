@@ -36,6 +36,7 @@ PIECES = [
     "\\\\",
     "\u2028",
     "/",
+    "\x7f",
     " ",
     '"text":"',
 ]
@@ -66,6 +67,7 @@ SPELLINGS = {
     spelt=st.sampled_from([None, *SPELLINGS]),
 )
 @example(pieces=["x\n\\name", "\n"], both=False, first=True, spelt=b"\\n")
+@example(pieces=["\x7f", "\n", "\\n", "字", "\n"], both=True, first=True, spelt=None)
 def test_the_same_records_as_the_general_way(pieces: list[str], both: bool, first: bool, spelt: bytes | None) -> None:
     odd = "".join(pieces)
     text = f"x{odd}{FILL}" if first else f"x{FILL}{odd}"
@@ -104,3 +106,11 @@ def test_the_same_records_as_the_general_way(pieces: list[str], both: bool, firs
 )
 def test_anything_less_simple_takes_the_general_way(line: bytearray) -> None:
     assert raw_result.read(line) is None
+
+
+@pytest.mark.parametrize("both", [False, True])
+def test_half_a_surrogate_pair_takes_the_general_way(both: bool) -> None:
+    """Whose recipes are looked after: jq would stop at it."""
+    line = line_of(f"x{FILL}", both)
+    assert raw_result.read(line) is not None
+    assert raw_result.read(line.replace(b"line 7 of", rb"line \ud83d of")) is None

@@ -37,7 +37,7 @@ class RecordGuide:
 
     def recipes(self, path: str) -> Sequence[JqRecipe]:
         """Recipes for the fields that are there; each has run on the first records. None where jq would stop."""
-        if half_pairs(path):
+        if not self._shape.whole_pairs and half_pairs(path):
             return ()
         if self._text:
             return made_for_text(path)

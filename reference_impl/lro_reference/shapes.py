@@ -38,6 +38,8 @@ class Shape:
     """Parsed; empty for text, which has nothing to look into."""
     extra: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """The rest of the payload and how it was laid out."""
+    whole_pairs: bool = False
+    """Whether it is known, without a look at the lines, that none of them has half of a surrogate pair."""
 
 
 def text_of(result: Mapping[str, Any]) -> str:

@@ -149,10 +149,10 @@ def _repeated(structured: Any, mark: str, value: Any) -> dict[str, Any] | None:
 
 def _of_lines(message: dict[str, Any], lines: RawLines, extra: dict[str, Any]) -> RawResult:
     characters = wide = 0
-    for text, wide_in_it in lines.read():
-        characters += len(text) + 1  # the newline between two pieces
+    for characters_in_it, wide_in_it in lines.read():
+        characters += characters_in_it + 1  # the newline between two pieces
         wide += wide_in_it
-    shape = Shape(lines, (), {"format": "text", **extra, "ending": "\n" * lines.ended})
+    shape = Shape(lines, (), {"format": "text", **extra, "ending": "\n" * lines.ended}, whole_pairs=True)
     return RawResult(message, shape, characters - (not lines.ended), wide)
 
 

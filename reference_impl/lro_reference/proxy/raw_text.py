@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import orjson
 
-from lro_reference.line_sources import numbered
-from lro_spec.tokens import wide_characters, wide_in_utf8
+from lro_reference.line_sources import Inside, inside, numbered
+from lro_spec.tokens import wide_in_utf8
 
 _KEY = re.compile(rb'"text"\s*:\s*"')
 _CUT = re.compile(rb"[ ,:;]")
@@ -112,17 +112,6 @@ def _escaped(text: bytes | bytearray, place: int) -> bool:
     return (place - before) % 2 == 1
 
 
-@dataclass(frozen=True, slots=True)
-class _Piece:
-    """Whole lines of the text, by their place in the message."""
-
-    start: int
-    stop: int
-    count: int
-    escaped: bool
-    """Whether a character is written in a longer way than needed: a line feed, too, may be ``\\u000a``."""
-
-
 class RawLines:
     """The lines of a text that is still JSON as records ``{"n", "text"}``, like `line_sources.TextLines`."""
 
@@ -130,7 +119,7 @@ class RawLines:
         self.ended = line.endswith(b"\\n", start, end) and not _escaped(line, end - 2)
         """Whether a newline ends the text."""
         self._line, self._start, self._end = line, start, end - 2 * self.ended
-        self._pieces: list[_Piece] = []
+        self._pieces: list[Inside] = []
 
     def __len__(self) -> int:
         return sum(piece.count for piece in self._pieces)
@@ -140,12 +129,12 @@ class RawLines:
 
     def blocks(self) -> Iterator[bytes]:
         """The records, some thousand at a time."""
-        return numbered((self._plain(piece), piece.count) for piece in self._pieces)
+        return numbered(self._pieces)
 
-    def read(self) -> Iterator[tuple[str, int]]:
-        """The text in whole lines, some thousand at a time, each with how many wide characters it has.
+    def read(self) -> Iterator[tuple[int, int]]:
+        """Reads the text some thousand lines at a time: how many characters these have, and how many of them are wide.
 
-        This counts the lines, so it comes once and first. Raises `ValueError` where the text is no JSON string.
+        This comes once and first. Raises `ValueError` where the text is no JSON string, or has half a surrogate pair.
         """
         start, end = self._start, self._end
         size = _FIRST_PIECE  # whoever wants a few lines must not pay for thousands
@@ -154,17 +143,8 @@ class RawLines:
             while stop >= 0 and _escaped(self._line, stop):
                 stop = self._line.find(b"\\n", stop + 1, end)
             stop = end if stop < 0 else stop
-            inside = self._cut(start, stop)
-            text = orjson.loads(b'"' + inside + b'"')
-            escaped = len(orjson.dumps(text)) != len(inside) + 2  # nothing is shorter than what orjson writes
-            self._pieces.append(_Piece(start, stop, text.count("\n") + 1, escaped))
-            yield text, 0 if text.isascii() else wide_characters(text) if escaped else wide_in_utf8(inside)
+            text: str = orjson.loads(b'"%b"' % memoryview(self._line)[start:stop])
+            piece = inside(text)
+            self._pieces.append(piece)
+            yield len(text), piece.wide
             start, size = stop + 2, _PIECE
-
-    def _cut(self, start: int, stop: int) -> bytes:
-        return bytes(memoryview(self._line)[start:stop])
-
-    def _plain(self, piece: _Piece) -> bytes:
-        """The inside of a JSON string with every line feed written ``\\n``."""
-        inside = self._cut(piece.start, piece.stop)
-        return orjson.dumps(orjson.loads(b'"' + inside + b'"'))[1:-1] if piece.escaped else inside
