@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lro_reference.events import to_stderr
-from lro_reference.proxy import run_folder
+from lro_reference.proxy import heap, run_folder
 from lro_reference.proxy.calls import Requests
 from lro_reference.proxy.lines import LineWriter, Writer
 from lro_reference.proxy.options import COUNTED, ESTIMATES, ProxyOptions, load, server_environment
@@ -69,6 +69,7 @@ def _started(server: Server, options: ProxyOptions, environ: Mapping[str, str]) 
 
 
 def _relay(options: ProxyOptions, started: Mapping[str, Behind]) -> int:
+    heap.keep()
     client = LineWriter(1)
     toolbox = _toolbox(options)
     estimate = ESTIMATES[options.estimator]
