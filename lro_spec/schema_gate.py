@@ -26,6 +26,8 @@ _UNDISPUTED = frozenset(
     | {"description", "$comment", "examples", "default", "format", "allOf", "anyOf", "minItems", "minLength"}
 )
 """Keywords that jsonschema-rs and jsonschema take alike; numbers, sets and regular expressions can differ."""
+_DIVISORS = ("multipleOf", "divisibleBy")
+_MOST_NEGATIVE, _BEYOND = -(2**63), 2**64  # integers between are read with every digit
 _OTHERS = ("additionalProperties", "unevaluatedProperties")  # what these say depends on the patterns beside them
 
 
@@ -70,6 +72,24 @@ def is_undisputed(schema: object) -> bool:
     return True
 
 
+def tells_long_integers_apart(schema: object) -> bool:
+    """Whether a schema may judge an integer over 64 bits otherwise than the double that is nearest to it.
+
+    So where it counts in whole numbers, and where one of its own is as large: only then is what was read too short.
+    """
+    left: list[object] = [schema]
+    while left:
+        part = left.pop()
+        if isinstance(part, dict):
+            node = cast("dict[str, object]", part)
+            if any(type(node.get(keyword)) is int and node[keyword] != 1 for keyword in _DIVISORS):
+                return True
+        elif isinstance(part, int | float) and not _MOST_NEGATIVE < part < _BEYOND:
+            return True
+        left += children(cast("object", part))
+    return False
+
+
 @cache
 def record_gate(part: str) -> Gate | None:
     """Lets through lists of what satisfies a part of the line schema and is no header; None without jsonschema-rs."""
@@ -82,7 +102,8 @@ def joint_gate(part: str, schema: object) -> Gate | None:
         return None
     foreign = cast("dict[str, Any]", schema)
     # Only what can stand inside another schema; with an id of its own, what it says of itself stays its own.
-    if "$id" in foreign or foreign.get("$schema", _DIALECT) != _DIALECT or not is_bounded(foreign):
+    apart = "$id" in foreign or foreign.get("$schema", _DIALECT) != _DIALECT
+    if apart or not is_bounded(foreign) or tells_long_integers_apart(foreign):
         return None
     both = [{"$id": _RECORD, **_record(part)}, {"$id": "urn:lro:foreign", **foreign}]
     return _built({"$schema": _DIALECT, "items": {"allOf": both}})

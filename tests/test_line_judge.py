@@ -16,6 +16,7 @@ from lro_spec.findings import Excerpt, pointer
 from lro_spec.json_lines import plain_value, plain_values
 from lro_spec.line_judge import LineJudge
 from lro_spec.physical_lines import Block
+from lro_spec.schema_gate import joint_gate
 from lro_spec.validation import validate_file
 from tests.words.files import HEADER
 
@@ -134,6 +135,26 @@ def test_integers_over_64_bits_keep_their_digits_where_a_line_is_accused() -> No
     (found,) = judge.take(plain_values(lines) or [], Block(5, 0, lines))
     assert (found.line, found.observed) == (6, "/n: 18446744073709551618 is not one of [18446744073709551617]")
     assert judge.judged == 3
+
+
+@pytest.mark.parametrize(
+    ("schema", "right", "wrong"),
+    [
+        ({"maximum": 10**25}, 10**25, 10**25 + 1),
+        ({"exclusiveMinimum": -BEYOND}, 1 - BEYOND, -BEYOND),
+        ({"multipleOf": 10}, 10**25, 10**25 + 1),
+        ({"enum": [10**25]}, 10**25, 10**25 + 1),
+        ({"const": {"m": 10**25}}, {"m": 10**25}, {"m": 10**25 + 1}),
+    ],
+)
+def test_integers_over_64_bits_are_no_doubles_to_a_schema(schema: object, right: object, wrong: object) -> None:
+    whole = {"properties": {"id": True, "n": schema}}
+    records = [{"id": str(place), "n": value} for place, value in enumerate([right, wrong, right])]
+    lines = [json.dumps(record).encode() for record in records]
+    judge = LineJudge(whole)
+    found = [*judge.take(plain_values(lines) or [], Block(2, 0, lines)), *judge.end()]
+    assert [(f.line, f.pointer[:2]) for f in found] == [(3, "/n")]
+    assert joint_gate("any", whole) is None  # which sees doubles only
 
 
 def test_integers_over_64_bits_keep_their_digits_in_what_is_quoted() -> None:
