@@ -11,7 +11,8 @@ from functools import cache
 from typing import Any, cast
 
 from lro_spec.bounded_schemas import DATA, MAPS, Violation, children, is_bounded
-from lro_spec.findings import pointer
+from lro_spec.findings import pointer, shown
+from lro_spec.schema_words import asked
 from lro_spec.schemas import json_schema
 
 Gate = Callable[[object], bool]
@@ -142,10 +143,22 @@ def foreign_pattern_error(schema: object) -> Callable[[object], Violation | None
             return None
         for error in found:
             if _leads_to(schema, list(error.schema_path), foreign):
-                return Violation(pointer(list(error.instance_path)), str(error.message)[:_MESSAGE])
+                return _violation(schema, error)
         return None
 
     return told
+
+
+def _violation(schema: Any, error: Any) -> Violation:
+    where, message = pointer(list(error.instance_path)), str(error.message)[:_MESSAGE]
+    wanted = schema
+    try:
+        for part in error.schema_path:
+            wanted = wanted[part]
+    except (LookupError, TypeError):  # by way of a reference
+        return Violation(where, message)
+    keyword = str(error.schema_path[-1])
+    return Violation(where, message, asked(keyword, wanted), shown(error.instance))
 
 
 def _leads_to(schema: Any, path: list[Any], foreign: set[str]) -> bool:
