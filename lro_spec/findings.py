@@ -101,7 +101,7 @@ def in_text(finding: Finding, text: str, at: int) -> Finding:
     """A finding with the line, the column and the excerpt of a place in a text of any number of lines."""
     start = text.rfind("\n", 0, at) + 1
     end = text.find("\n", at)
-    line = text[start : end if end >= 0 else len(text)]
+    line = text[start : end if end >= 0 else len(text)].removesuffix("\r")
     number = text.count("\n", 0, at) + 1
     return replace(finding, line=number, column=at - start + 1, excerpt=excerpt(line, at - start))
 

@@ -334,13 +334,18 @@ def _profile(path: str, data: bytes) -> Iterator[Finding]:
             load(where)
         except ProfileError as error:
             text = io.StringIO(data.decode("utf-8", "replace")).read()
-            starts = [0, *(at + 1 for at, character in enumerate(text) if character == "\n")]
+            starts = [
+                len(text) - len(text.removeprefix("\ufeff")),
+                *(at + 1 for at, character in enumerate(text) if character == "\n"),
+            ]
             for problem in error.problems:
                 finding = _of_profile(problem)
-                if problem.line is None or problem.line > len(starts):
+                if problem.line is None:
                     yield finding
-                else:
+                elif problem.column is None:
                     yield replace(in_text(finding, text, starts[problem.line - 1]), column=None)
+                else:
+                    yield in_text(finding, text, starts[problem.line - 1] + problem.column - 1)
 
 
 def _of_profile(problem: Problem) -> Finding:
