@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -12,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import unquote
 
+from lro_spec.ecma_patterns import compiles, reading_patterns_in_both_ways
 from lro_spec.findings import pointer, shown
 
 if TYPE_CHECKING:
@@ -128,7 +128,8 @@ def judge_of(schema: object) -> Callable[[object], Violation | None]:
     from jsonschema_specifications import REGISTRY  # pyright: ignore[reportMissingTypeStubs]
     from referencing.exceptions import Unresolvable
 
-    kind = draft(cast("Mapping[str, Any]", schema) if isinstance(schema, dict) else {})
+    declared = draft(cast("Mapping[str, Any]", schema) if isinstance(schema, dict) else {})
+    kind = reading_patterns_in_both_ways(declared)
     # Holds the drafts' own schemas and cannot fetch: an unknown reference stays unknown.
     validator = kind(cast("Any", _without_foreign_patterns(cast("object", schema))), registry=REGISTRY)
 
@@ -209,15 +210,6 @@ def _without_foreign_patterns(schema: object) -> object:
             others = len(value) < len(names)
         kept[keyword] = _without_foreign_patterns(value)
     return {k: v for k, v in kept.items() if not (others and k in _OTHERS)}
-
-
-def compiles(pattern: str) -> bool:
-    """Whether Python takes a text for a regular expression."""
-    try:
-        re.compile(pattern)
-    except (re.error, RecursionError, OverflowError):
-        return False
-    return True
 
 
 def children(value: object) -> Iterable[Any]:

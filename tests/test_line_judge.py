@@ -233,6 +233,23 @@ def test_what_is_expected_is_what_the_schema_asks_for_there(
     assert (found.expected, found.observed) == (expected, observed)
 
 
+@pytest.mark.parametrize(
+    ("pattern", "right", "wrong"),
+    [
+        (r"a\b", "a\u00e9", "ab"),
+        (r"^(?!x)\W$", "\u00e9", "e"),
+        (r"^(?!x)[^\d]$", "\u0663", "3"),
+        (r"^(?!x)\s[\s]$", "\ufeff\u00a0", "aa"),
+        (r"^(?!x)\S$", "\x1c", " "),
+        (r"^(?!x)[\]\s]$", "\ufeff", "\u200b"),
+    ],
+)
+def test_patterns_are_read_as_ecma_262_has_them_too(pattern: str, right: str, wrong: str) -> None:
+    judge = LineJudge({"properties": {"a": {"pattern": pattern}}})
+    found = [*judge.take(*block({"a": right}, {"a": wrong})), *judge.end()]
+    assert [f.line for f in found] == [6]
+
+
 def test_types_that_are_schemas_are_judged_as_draft_3_has_it() -> None:
     draft = "http://json-schema.org/draft-03/schema#"
     a = {"type": [{"type": "null"}, {"properties": {"b": {"type": "integer", "required": True}}}]}

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
 import json
+import lzma
 import os
 import pty
 import re
@@ -12,6 +14,7 @@ import subprocess
 import sys
 import time
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -147,6 +150,12 @@ class TestWhatIsMeant:
         assert code == 1
         assert out.startswith(f"{name}:1:")
         assert "LRO-NAME" not in out
+
+    @pytest.mark.parametrize(("pack", "how"), [(bz2.compress, "bzip2"), (lzma.compress, "xz")])
+    def test_other_compression_is_named(self, here: Path, said: Any, pack: Callable[[bytes], bytes], how: str):
+        (here / "x.jsonl.z").write_bytes(pack(GOOD))
+        code, _, err = said("x.jsonl.z")
+        assert (code, f"compressed by {how}; only gzip and zstd are unpacked here" in err) == (2, True)
 
     def test_compressed_bytes_that_break_off_are_a_finding(self, here: Path, said: Any):
         whole = gzip.compress(lines({**HEADER, "count": 5000}, *({"id": f"{n * 7919:x}"} for n in range(5000))))

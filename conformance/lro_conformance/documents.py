@@ -50,6 +50,7 @@ _TELLING: tuple[tuple[bytes, Kind], ...] = (
     (b'"offloaded"', "descriptor"),
     (b'"lro_header"', "header"),
 )
+_PACKED = ((b"BZh", "bzip2"), (b"\xfd7zXZ\0", "xz"), (b"PK\3\4", "zip"), (b"\x04\x22\x4d\x18", "lz4"))
 
 
 class UnknownKindError(Exception):
@@ -270,6 +271,9 @@ def _kind_of(path: str, stream: Peekable, named: bool) -> Kind:
         if told is None and _looks_like_profile(start):
             told = "profile"
         if told is None:
+            packed = next((how for magic, how in _PACKED if start.startswith(magic)), None)
+            if packed is not None:
+                raise UnknownKindError(f"{path}: compressed by {packed}; only gzip and zstd are unpacked here")
             held = "no JSON object" if start.strip() else "nothing in it"
             raise UnknownKindError(f"{path}: {held}, so its kind cannot be told: name it with --kind")
         return told
