@@ -39,10 +39,9 @@ def found(pattern: str, text: str) -> bool:
 @lru_cache(maxsize=8)
 def reading_patterns_in_both_ways(kind: type[Validator]) -> type[Validator]:
     """A class of validators like this one that accuses nobody whom either reading acquits."""
-    from jsonschema import validators
+    from jsonschema.validators import extend  # pyright: ignore[reportUnknownVariableType]
 
-    extend: Any = validators.extend  # pyright: ignore[reportUnknownMemberType]
-    return cast("type[Validator]", extend(kind, {"pattern": _pattern}))
+    return cast("type[Validator]", cast("Any", extend)(kind, {"pattern": _pattern}))
 
 
 def _pattern(validator: Any, pattern: str, instance: object, _: object) -> Iterator[ValidationError]:

@@ -30,7 +30,11 @@ def test_small_parts_are_not_copied_with_each_other() -> None:
 
 def test_nothing_yet_is_no_end() -> None:
     parts: list[bytes | None] = [b'{"type": "lro_header"', None, b"}"]
-    waiting: Any = SimpleNamespace(read=lambda size: parts.pop(0))
+
+    def read(_: int) -> bytes | None:
+        return parts.pop(0)
+
+    waiting: Any = SimpleNamespace(read=read)
     with pytest.raises(BlockingIOError, match="unavailable"):
         list(validate_file(waiting))
 
