@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -12,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import unquote
 
+from lro_spec.ecma_patterns import compiles, reading_patterns_in_both_ways
 from lro_spec.findings import pointer, shown
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ MAPS = frozenset({"properties", "$defs", "definitions", "dependentSchemas", "pat
 DATA = frozenset({"const", "enum", "default", "examples"})
 """Keywords whose values are no schemas, whatever they look like."""
 _OTHERS = frozenset({"additionalProperties", "unevaluatedProperties"})
+_TOLD_BY_MESSAGE = _OTHERS | {"additionalItems", "unevaluatedItems", "contains", "required", "dependentRequired"}
 _MESSAGE = 300
 _START_S = 10.0
 
@@ -44,6 +45,9 @@ class Violation:
     pointer: str
     """A JSON pointer (RFC 6901) to the value that is meant."""
     message: str
+    expected: str = ""
+    """What the schema asks for there, where that can be said in few words."""
+    observed: str = ""
 
     def __str__(self) -> str:
         return f"{self.pointer}: {self.message}" if self.pointer else self.message
@@ -121,26 +125,54 @@ def judge_in_child(schema: object, records: Iterable[object], limit: int, timeou
 
 def judge_of(schema: object) -> Callable[[object], Violation | None]:
     """What tells the first reason why a record violates the schema; None where it does not."""
-    from jsonschema.exceptions import best_match  # pyright: ignore[reportUnknownVariableType]
     from jsonschema_specifications import REGISTRY  # pyright: ignore[reportMissingTypeStubs]
     from referencing.exceptions import Unresolvable
 
-    kind = draft(cast("Mapping[str, Any]", schema) if isinstance(schema, dict) else {})
+    declared = draft(cast("Mapping[str, Any]", schema) if isinstance(schema, dict) else {})
+    kind = reading_patterns_in_both_ways(declared)
     # Holds the drafts' own schemas and cannot fetch: an unknown reference stays unknown.
     validator = kind(cast("Any", _without_foreign_patterns(cast("object", schema))), registry=REGISTRY)
 
     def judge(record: object) -> Violation | None:
         try:
-            error = cast("ValidationError | None", best_match(validator.iter_errors(cast("Any", record))))
+            error = _best(lambda: validator.iter_errors(cast("Any", record)))
         except Unresolvable as problem:
             return Violation(
                 "", f"line_schema refers to {problem.ref!r}, which it does not contain; nothing is fetched"
             )
-        except RecursionError:
+        except (AttributeError, LookupError, TypeError) as problem:  # as jsonschema does on odd schemas of draft 3
+            return Violation("", f"line_schema cannot be evaluated: {type(problem).__name__}: {problem}"[:_MESSAGE])
+        except BaseException as problem:
+            # Where Python's stack ends within the registry of schemas, Rust tells of it in its own way.
+            if not isinstance(problem, RecursionError) and type(problem).__name__ != "PanicException":
+                raise
             return Violation("", "line_schema recurses without end on this record")
-        return None if error is None else Violation(pointer(list(error.absolute_path)), _said(error))
+        return None if error is None else _violation(error)
 
     return judge
+
+
+def _best(errors: Callable[[], Iterable[ValidationError]]) -> ValidationError | None:
+    from jsonschema.exceptions import best_match  # pyright: ignore[reportUnknownVariableType]
+
+    try:
+        return cast("ValidationError | None", best_match(errors()))
+    except TypeError:  # jsonschema does not know which is best where types are schemas, as draft 3 has it
+        return next(iter(errors()), None)
+
+
+def _violation(error: ValidationError) -> Violation:
+    from lro_spec.schema_words import asked
+
+    message, keyword = _said(error), str(error.validator)
+    expected = asked(keyword, cast("object", error.validator_value), error.message)
+    if expected.startswith("a field "):
+        observed = "no such field"
+    elif keyword in _TOLD_BY_MESSAGE:
+        observed = message
+    else:
+        observed = shown(cast("object", error.instance))
+    return Violation(pointer(list(error.absolute_path)), message, expected, observed)
 
 
 def _said(error: ValidationError) -> str:
@@ -178,15 +210,6 @@ def _without_foreign_patterns(schema: object) -> object:
             others = len(value) < len(names)
         kept[keyword] = _without_foreign_patterns(value)
     return {k: v for k, v in kept.items() if not (others and k in _OTHERS)}
-
-
-def compiles(pattern: str) -> bool:
-    """Whether Python takes a text for a regular expression."""
-    try:
-        re.compile(pattern)
-    except (re.error, RecursionError, OverflowError):
-        return False
-    return True
 
 
 def children(value: object) -> Iterable[Any]:
@@ -250,9 +273,9 @@ def _read(output: bytes, ended: bool, timeout_s: float) -> Judgement:
     for line in output.split(b"\n")[:-1]:
         said = json.loads(line)
         if "message" in said:
-            found.append((said["index"], Violation(said["pointer"], said["message"])))
-        judged = said.get("judged", judged)
-        stuck = said.get("stuck", stuck)
+            found.append((said.pop("index"), Violation(**said)))
+        else:
+            judged, stuck = said["judged"], said["stuck"]
     if stuck:
         message = f"line_schema could not be evaluated on this record within {timeout_s:g} s"
         found.append((judged, Violation("", message)))

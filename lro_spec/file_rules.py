@@ -6,6 +6,7 @@ anything else in it is gone through line by line.
 
 from __future__ import annotations
 
+import io
 import os
 from array import array
 from collections.abc import Iterator
@@ -23,7 +24,7 @@ from lro_spec.name_rules import name_against_header, name_problem
 from lro_spec.physical_lines import MAX_LINE_BYTES, Block, PhysicalLine, Readable, blocks
 from lro_spec.record_rules import CORE
 from lro_spec.second_reader import Beside, Range, SecondReader, Sound, stretches
-from lro_spec.streams import DamagedError, plain_name, unpacked
+from lro_spec.streams import WIDEST, DamagedError, TooWideError, plain_name, unpacked
 from lro_spec.summary_rules import Facts
 
 _OTHERS_NAMED_BY = "lro-paper"  # the one text that does not list the operations
@@ -44,6 +45,8 @@ def validate_file(
     `ValueError`.
     """
     edition_named(edition)
+    if isinstance(source, io.TextIOBase):
+        raise TypeError("validate_file reads bytes: open the file with 'rb'")
     if isinstance(source, str | os.PathLike):
         with open(source, "rb", buffering=0) as stream:
             called = name or plain_name(PurePath(source).name)
@@ -82,8 +85,12 @@ def _judged(
                 yield from judge_part(part, state)
     except DamagedError as problem:
         number, hint = state.lines + 1, "nothing after this place was judged"
-        message = "the compressed data ends or breaks off here"
-        yield Finding(RULE, "", message, "a whole compressed file", str(problem), hint, number)
+        if isinstance(problem, TooWideError):
+            message, expected = "the compressed data takes too much memory", f"a window of at most {WIDEST}"
+            yield Finding("json", "", message, expected, "a wider one", "compress it without --long", number)
+        else:
+            message = "the compressed data ends or breaks off here"
+            yield Finding(RULE, "", message, "a whole compressed file", str(problem), hint, number)
         whole, state.opaque, state.doubtful = False, True, True
     else:
         whole = True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
@@ -14,6 +15,8 @@ Severity = Literal["error", "warning"]
 _SHOWN = 120
 _EXCERPT = 120
 _BEFORE = 50
+
+_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 _WRONG = {
     "required": "is missing",
@@ -67,7 +70,8 @@ class Finding:
         warning = "warning: " if self.severity == "warning" else ""
         where = f" {self.pointer}" if self.pointer else ""
         hint = f" — {self.hint}" if self.hint else ""
-        return f"{place + ': ' if place else ''}{warning}{self.rule}{where}: {self.sentence}{hint}"
+        text = f"{place + ': ' if place else ''}{warning}{self.rule}{where}: {self.sentence}{hint}"
+        return _UNPRINTABLE.sub(_escaped, text)
 
     @property
     def sentence(self) -> str:
@@ -75,6 +79,10 @@ class Finding:
         if not self.expected:
             return self.message
         return f"{self.message}: expected {self.expected}, got {self.observed}"
+
+
+def _escaped(character: re.Match[str]) -> str:
+    return {"\n": "\\n", "\r": "\\r", "\t": "\\t"}.get(character[0], f"\\u{ord(character[0]):04x}")
 
 
 def shown(value: object) -> str:
@@ -101,7 +109,7 @@ def in_text(finding: Finding, text: str, at: int) -> Finding:
     """A finding with the line, the column and the excerpt of a place in a text of any number of lines."""
     start = text.rfind("\n", 0, at) + 1
     end = text.find("\n", at)
-    line = text[start : end if end >= 0 else len(text)]
+    line = text[start : end if end >= 0 else len(text)].removesuffix("\r")
     number = text.count("\n", 0, at) + 1
     return replace(finding, line=number, column=at - start + 1, excerpt=excerpt(line, at - start))
 

@@ -6,6 +6,7 @@ orjson everything does, at a tenth of the speed.
 
 from __future__ import annotations
 
+import codecs
 import json
 import os
 import re
@@ -153,7 +154,8 @@ def _malformed(line: PhysicalLine, text: str, problem: json.JSONDecodeError) -> 
     if at_end and not line.terminated:
         message, expected, hint = "the last line is cut off", "a complete JSON object", _RENAME
     else:
-        message, expected, hint = f"the line is not JSON: {problem.msg}", "one JSON object", ""
+        what = "a byte order mark" if problem.msg.startswith("Unexpected UTF-8 BOM") else problem.msg
+        message, expected, hint = f"the line is not JSON: {what}", "one JSON object", ""
         if problem.msg == "Extra data" and text[: problem.pos].endswith("\r"):
             hint = "end each line with a line feed; a carriage return ends none"
     return _finding(line, problem.pos + 1, message, expected, _near(text, problem.pos), hint)
@@ -214,7 +216,9 @@ def _bad_utf8(line: PhysicalLine, problem: UnicodeDecodeError) -> Finding:
     if not line.terminated and problem.reason == "unexpected end of data":
         message, hint = "the last line is cut off within a character", _RENAME
     else:
-        message, hint = "the line is not UTF-8", "encode the file as UTF-8, without a byte order mark"
+        wide = line.offset == 0 and line.data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+        message = "the file is UTF-16" if wide else "the line is not UTF-8"
+        hint = "encode the file as UTF-8, without a byte order mark"
     observed = f"byte 0x{line.data[at]:02x} at offset {line.offset + at} of the file ({problem.reason})"
     return _finding(line, column, message, "UTF-8", observed, hint)
 

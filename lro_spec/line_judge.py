@@ -18,7 +18,7 @@ from lro_spec.findings import Finding, excerpt
 from lro_spec.json_lines import exact
 from lro_spec.json_position import position
 from lro_spec.physical_lines import Block
-from lro_spec.schema_gate import foreign_gate, foreign_pattern_error, is_undisputed, passes
+from lro_spec.schema_gate import foreign_gate, foreign_pattern_error, is_undisputed, passes, tells_long_integers_apart
 
 PATIENCE_S = 30.0
 """How long close looks at lines may take, all together."""
@@ -43,6 +43,7 @@ class LineJudge:
         self._beyond = beyond or Beyond()
         self._gate = foreign_gate(schema)
         self._tame = is_tame(schema)
+        self._by_digits = tells_long_integers_apart(schema)
         self._decides = self._gate is not None and is_undisputed(schema)
         self._pattern_error = foreign_pattern_error(schema)
         self._left_s = patience_s
@@ -58,14 +59,15 @@ class LineJudge:
 
         *fit* where they are known to satisfy it.
         """
-        if fit or self._all_pass(records):
+        if fit or (not self._by_digits and self._all_pass(records)):
             self.judged += len(records)
             return
         for place, read in enumerate(records):
-            if passes(self._gate, read):
+            data = block.lines[place]
+            record = exact(data, read) if self._by_digits else read
+            if passes(self._gate, record):
                 self.judged += 1
                 continue
-            data = block.lines[place]
             record = exact(data, read)
             if record is not read and passes(self._gate, record):
                 self.judged += 1
@@ -131,8 +133,8 @@ class LineJudge:
                 _RULE,
                 said.pointer if at is not None else "",
                 "the line does not satisfy line_schema",
-                "a record as the descriptor's line_schema describes it",
-                str(said),
+                said.expected or "a record that line_schema can be held against",
+                said.observed or str(said),
                 line=line.number,
                 column=(at or 0) + 1,
                 excerpt=excerpt(text, at or 0),

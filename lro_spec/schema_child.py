@@ -1,7 +1,7 @@
 """The child process that evaluates a schema nobody trusts. It reads stdin, writes stdout, and bounds itself.
 
-Stdin: a line with the schema and the limits, then a record a line. Stdout: ``{"index", "pointer", "message"}`` for a
-violation, ``{"judged", "stuck"}`` at the end: *stuck* when one record alone used up the time.
+Stdin: a line with the schema and the limits, then a record a line. Stdout: for a violation its index and its fields,
+``{"judged", "stuck"}`` at the end: *stuck* when one record alone used up the time.
 """
 
 from __future__ import annotations

@@ -10,21 +10,12 @@ from typing import TYPE_CHECKING, Any, cast
 from lro_spec.findings import shown
 from lro_spec.quick_schema import plainly_satisfies
 from lro_spec.schema_gate import own_gate, passes
+from lro_spec.schema_words import TYPES
 from lro_spec.schemas import json_schema
 
 if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError
     from jsonschema.protocols import Validator
-
-_TYPES = {
-    "object": "an object",
-    "array": "an array",
-    "string": "a string",
-    "integer": "a whole number",
-    "number": "a number",
-    "boolean": "true or false",
-    "null": "null",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +72,7 @@ def explained(error: ValidationError) -> Iterator[SchemaError]:
 def type_words(types: str | Sequence[str]) -> str:
     """Types of JSON Schema as words: "a string or null"."""
     names = [types] if isinstance(types, str) else types
-    return " or ".join(_TYPES[name] for name in names)
+    return " or ".join(TYPES[name] for name in names)
 
 
 def _expectation(keyword: str, schema: Mapping[str, Any], value: Any) -> str:

@@ -11,7 +11,8 @@ from functools import cache
 from typing import Any, cast
 
 from lro_spec.bounded_schemas import DATA, MAPS, Violation, children, is_bounded
-from lro_spec.findings import pointer
+from lro_spec.findings import pointer, shown
+from lro_spec.schema_words import asked
 from lro_spec.schemas import json_schema
 
 Gate = Callable[[object], bool]
@@ -26,6 +27,8 @@ _UNDISPUTED = frozenset(
     | {"description", "$comment", "examples", "default", "format", "allOf", "anyOf", "minItems", "minLength"}
 )
 """Keywords that jsonschema-rs and jsonschema take alike; numbers, sets and regular expressions can differ."""
+_DIVISORS = ("multipleOf", "divisibleBy")
+_MOST_NEGATIVE, _BEYOND = -(2**63), 2**64  # integers between are read with every digit
 _OTHERS = ("additionalProperties", "unevaluatedProperties")  # what these say depends on the patterns beside them
 
 
@@ -70,6 +73,24 @@ def is_undisputed(schema: object) -> bool:
     return True
 
 
+def tells_long_integers_apart(schema: object) -> bool:
+    """Whether a schema may judge an integer over 64 bits otherwise than the double that is nearest to it.
+
+    So where it counts in whole numbers, and where one of its own is as large: only then is what was read too short.
+    """
+    left: list[object] = [schema]
+    while left:
+        part = left.pop()
+        if isinstance(part, dict):
+            node = cast("dict[str, object]", part)
+            if any(type(node.get(keyword)) is int and node[keyword] != 1 for keyword in _DIVISORS):
+                return True
+        elif isinstance(part, int | float) and not _MOST_NEGATIVE < part < _BEYOND:
+            return True
+        left += children(cast("object", part))
+    return False
+
+
 @cache
 def record_gate(part: str) -> Gate | None:
     """Lets through lists of what satisfies a part of the line schema and is no header; None without jsonschema-rs."""
@@ -82,7 +103,8 @@ def joint_gate(part: str, schema: object) -> Gate | None:
         return None
     foreign = cast("dict[str, Any]", schema)
     # Only what can stand inside another schema; with an id of its own, what it says of itself stays its own.
-    if "$id" in foreign or foreign.get("$schema", _DIALECT) != _DIALECT or not is_bounded(foreign):
+    apart = "$id" in foreign or foreign.get("$schema", _DIALECT) != _DIALECT
+    if apart or not is_bounded(foreign) or tells_long_integers_apart(foreign):
         return None
     both = [{"$id": _RECORD, **_record(part)}, {"$id": "urn:lro:foreign", **foreign}]
     return _built({"$schema": _DIALECT, "items": {"allOf": both}})
@@ -121,10 +143,22 @@ def foreign_pattern_error(schema: object) -> Callable[[object], Violation | None
             return None
         for error in found:
             if _leads_to(schema, list(error.schema_path), foreign):
-                return Violation(pointer(list(error.instance_path)), str(error.message)[:_MESSAGE])
+                return _violation(schema, error)
         return None
 
     return told
+
+
+def _violation(schema: Any, error: Any) -> Violation:
+    where, message = pointer(list(error.instance_path)), str(error.message)[:_MESSAGE]
+    wanted = schema
+    try:
+        for part in error.schema_path:
+            wanted = wanted[part]
+    except (LookupError, TypeError):  # by way of a reference
+        return Violation(where, message)
+    keyword = str(error.schema_path[-1])
+    return Violation(where, message, asked(keyword, wanted), shown(error.instance))
 
 
 def _leads_to(schema: Any, path: list[Any], foreign: set[str]) -> bool:

@@ -5,7 +5,9 @@ gzip comes with Python; zstd with Python 3.14, or with the extra ``zstd`` of thi
 
 from __future__ import annotations
 
+import errno
 import importlib
+import os
 from pathlib import PurePath
 from typing import Any, cast
 
@@ -17,11 +19,17 @@ PACKED_SUFFIXES = (".gz", ".zst")
 _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"
 _SKIPPABLE = b"\x2a\x4d\x18"  # zstd's skippable frame, after a first byte 50 to 5f
-_WINDOW_LOG = 27  # the most that zstd itself takes without being asked; 128 MiB
+_WINDOW_LOG = 27  # the most that zstd itself takes without being asked
+WIDEST = "128 MiB"
+"""The widest window of zstd that is unpacked."""
 
 
 class DamagedError(Exception):
     """Compressed bytes that cannot be unpacked; the message says why."""
+
+
+class TooWideError(DamagedError):
+    """Bytes of zstd that take more memory than is given to them; they may be sound."""
 
 
 class NoZstdError(OSError):
@@ -40,7 +48,7 @@ class Peekable:
         """The next *size* bytes, fewer where the stream ends or is damaged; they stay to be read."""
         while len(self._ahead) < size and self._damage is None:
             try:
-                more = self._stream.read(size - len(self._ahead))
+                more = self._some(size - len(self._ahead))
             except DamagedError as problem:
                 self._damage = problem  # what came before it is told first
                 break
@@ -56,13 +64,19 @@ class Peekable:
         if not self._ahead:
             if self._damage is not None:
                 raise self._damage
-            return self._stream.read(size)
+            return self._some(size)
         if size < 0:
             ahead, self._ahead = self._ahead, bytearray()
-            return bytes(ahead) + self._stream.read()
+            return bytes(ahead) + self._some(size)
         ahead = bytes(self._ahead[:size])
         del self._ahead[:size]
         return ahead
+
+    def _some(self, size: int) -> bytes:
+        more = cast("bytes | None", self._stream.read(size))
+        if more is None:  # a stream that does not block, and has nothing yet: that is not its end
+            raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+        return more
 
     def readable(self) -> bool:
         """True: what unpacks a stream asks."""
@@ -103,6 +117,8 @@ class _Unpacked:
             # No more than is there at once: what was unpacked before the damage is not lost with it.
             return self._stream.read(size) if size < 0 else cast("Any", self._stream).read1(size)
         except self._problems as problem:
+            if "too much memory" in str(problem):
+                raise TooWideError(str(problem)) from None
             raise DamagedError(str(problem).rstrip(".") or type(problem).__name__) from None
 
 

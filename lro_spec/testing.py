@@ -20,10 +20,10 @@ def assert_valid_descriptor(
 ) -> dict[str, Any]:
     """Asserts that a value is a descriptor without fault, and returns it.
 
-    *value* is a descriptor, or the result of a tool call as JSON (with ``content`` or ``structuredContent``, also in
-    its JSON-RPC reply), in which it is looked for. With *follow* its file is opened and held against it. Raises
-    `AssertionError` with a line for each finding, warnings included where they are not allowed; `ValueError` for an
-    unknown edition.
+    *value* is a descriptor, or the result of a tool call, in which it is looked for: as JSON (with ``content`` or
+    ``structuredContent``, also in its JSON-RPC reply), or as an object of the official SDK. With *follow* its file is
+    opened and held against it. Raises `AssertionError` with a line for each finding, warnings included where they are
+    not allowed; `ValueError` for an unknown edition.
     """
     __tracebackhide__ = True
     descriptor, unread = _descriptor(value)
@@ -37,6 +37,9 @@ def assert_valid_descriptor(
 
 def _descriptor(value: object) -> tuple[object, list[Finding]]:
     """The descriptor, and why the text that holds it is no strict JSON, where one does."""
+    dump = getattr(value, "model_dump", None)
+    if callable(dump):
+        value = dump(mode="json", by_alias=True)
     whole = dict(cast("Mapping[str, Any]", value)) if isinstance(value, Mapping) else value
     result = reply_result(whole)
     if result is None:

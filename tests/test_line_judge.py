@@ -16,6 +16,7 @@ from lro_spec.findings import Excerpt, pointer
 from lro_spec.json_lines import plain_value, plain_values
 from lro_spec.line_judge import LineJudge
 from lro_spec.physical_lines import Block
+from lro_spec.schema_gate import joint_gate
 from lro_spec.validation import validate_file
 from tests.words.files import HEADER
 
@@ -132,8 +133,29 @@ def test_integers_over_64_bits_keep_their_digits_where_a_line_is_accused() -> No
     judge = LineJudge({"properties": {"n": {"enum": [BEYOND]}}})
     lines = [b'{"n": %d}' % n for n in (BEYOND, BEYOND + 1, BEYOND)]
     (found,) = judge.take(plain_values(lines) or [], Block(5, 0, lines))
-    assert (found.line, found.observed) == (6, "/n: 18446744073709551618 is not one of [18446744073709551617]")
+    assert (found.line, found.pointer) == (6, "/n")
+    assert (found.expected, found.observed) == ("18446744073709551617", "18446744073709551618")
     assert judge.judged == 3
+
+
+@pytest.mark.parametrize(
+    ("schema", "right", "wrong"),
+    [
+        ({"maximum": 10**25}, 10**25, 10**25 + 1),
+        ({"exclusiveMinimum": -BEYOND}, 1 - BEYOND, -BEYOND),
+        ({"multipleOf": 10}, 10**25, 10**25 + 1),
+        ({"enum": [10**25]}, 10**25, 10**25 + 1),
+        ({"const": {"m": 10**25}}, {"m": 10**25}, {"m": 10**25 + 1}),
+    ],
+)
+def test_integers_over_64_bits_are_no_doubles_to_a_schema(schema: object, right: object, wrong: object) -> None:
+    whole = {"properties": {"id": True, "n": schema}}
+    records = [{"id": str(place), "n": value} for place, value in enumerate([right, wrong, right])]
+    lines = [json.dumps(record).encode() for record in records]
+    judge = LineJudge(whole)
+    found = [*judge.take(plain_values(lines) or [], Block(2, 0, lines)), *judge.end()]
+    assert [(f.line, f.pointer[:2]) for f in found] == [(3, "/n")]
+    assert joint_gate("any", whole) is None  # which sees doubles only
 
 
 def test_integers_over_64_bits_keep_their_digits_in_what_is_quoted() -> None:
@@ -164,24 +186,100 @@ def test_a_pointer_is_that_of_rfc_6901(record: dict[str, Any], path: list[str | 
     if kind == "foreign" and path == [""]:  # jsonschema-rs leaves an empty key out of its paths
         path, column = [], 1
     assert (found.pointer, found.column) == (pointer(path), column)
-    assert found.observed.startswith(f'{pointer(path)}: "s" ' if path else '"s" ')
+    assert found.observed.startswith('"s"')
 
 
 @pytest.mark.parametrize(
-    ("schema", "value", "observed"),
+    ("schema", "value", "expected", "observed"),
     [
-        ({"type": "string"}, True, '/a: true is not of type "string"'),
-        ({"type": "string"}, None, '/a: null is not of type "string"'),
-        ({"type": ["string", "null"]}, False, '/a: false is not of type "string", "null"'),
-        ({"enum": [None, "x", True]}, "it's", '/a: "it\'s" is not one of [null,"x",true]'),
-        ({"const": None}, 1, "/a: null was expected"),
-        ({"minimum": 2}, 1, "/a: 1 is less than the minimum of 2"),
-        ({"required": ["b"]}, {}, "/a: 'b' is a required property"),
+        ({"type": "string"}, True, "a string", "true"),
+        ({"type": "string"}, None, "a string", "null"),
+        ({"type": ["string", "null"]}, False, "a string or null", "false"),
+        ({"enum": [None, "x", True]}, "it's", 'null or "x" or true', '"it\'s"'),
+        ({"const": None}, 1, "null", "1"),
+        ({"minimum": 2}, 1, "at least 2", "1"),
+        ({"maxLength": 1}, "ab", "at most 1 character", '"ab"'),
+        ({"pattern": "^x"}, "a", 'a text that matches "^x"', '"a"'),
+        ({"pattern": "^\\p{Lu}"}, "a", 'a text that matches "^\\\\p{Lu}"', '"a"'),
+        ({"required": ["c", "b"]}, {"c": 1}, "a field 'b'", "no such field"),
+        ({"required": ["it's"]}, {}, 'a field "it\'s"', "no such field"),
+        ({"dependentRequired": {"c": ["b"]}}, {"c": 1}, "a field 'b'", "no such field"),
+        ({"minItems": 2}, [], "at least 2 items", "[]"),
+        ({"uniqueItems": True}, [1, 1], "each item once", "[1,1]"),
+        ({"items": False}, [1], "nothing there", "[1]"),
+        ({"items": {"not": {"const": 1}}}, [1], 'what does not satisfy {"const":1}', "1"),
+        ({"anyOf": [{"const": 1}, {"const": {}}]}, 2, 'what satisfies one of [{"const":1},{"const":{}}]', "2"),
+        ({"properties": {"b": False}}, {"b": 2}, "nothing there", "2"),
+        ({"oneOf": [True, True]}, 2, "what satisfies exactly one of [true,true]", "2"),
+        (
+            {"additionalProperties": False},
+            {"x": 1},
+            "no fields but those that line_schema allows",
+            "Additional properties are not allowed ('x' was unexpected)",
+        ),
+        (
+            {"$ref": "#/properties/a"},
+            1,
+            "a record that line_schema can be held against",
+            "line_schema recurses without end on this record",
+        ),
     ],
 )
-def test_values_are_spelled_as_in_json(schema: dict[str, Any], value: object, observed: str) -> None:
-    (found,) = LineJudge({"properties": {"a": schema}}).take(*block({"a": value}))
-    assert found.observed == observed
+def test_what_is_expected_is_what_the_schema_asks_for_there(
+    schema: dict[str, Any], value: object, expected: str, observed: str
+) -> None:
+    judge = LineJudge({"properties": {"a": schema}})
+    (found,) = [*judge.take(*block({"a": value})), *judge.end()]
+    assert (found.expected, found.observed) == (expected, observed)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "right", "wrong"),
+    [
+        (r"a\b", "a\u00e9", "ab"),
+        (r"^(?!x)\W$", "\u00e9", "e"),
+        (r"^(?!x)[^\d]$", "\u0663", "3"),
+        (r"^(?!x)\s[\s]$", "\ufeff\u00a0", "aa"),
+        (r"^(?!x)\S$", "\x1c", " "),
+        (r"^(?!x)[\]\s]$", "\ufeff", "\u200b"),
+    ],
+)
+def test_patterns_are_read_as_ecma_262_has_them_too(pattern: str, right: str, wrong: str) -> None:
+    judge = LineJudge({"properties": {"a": {"pattern": pattern}}})
+    found = [*judge.take(*block({"a": right}, {"a": wrong})), *judge.end()]
+    assert [f.line for f in found] == [6]
+
+
+def test_types_that_are_schemas_are_judged_as_draft_3_has_it() -> None:
+    draft = "http://json-schema.org/draft-03/schema#"
+    a = {"type": [{"type": "null"}, {"properties": {"b": {"type": "integer", "required": True}}}]}
+    judge = LineJudge({"$schema": draft, "properties": {"a": a, "c": {"required": True}}})
+    records = [{"a": {"b": 1}, "c": 1}, {"a": {"b": "x"}, "c": 1}, {"a": {"b": 1}}]
+    found = [*judge.take(*block(*records)), *judge.end()]
+    assert [(f.line, f.pointer) for f in found] == [(6, "/a"), (7, "")]
+    assert (found[1].expected, found[1].observed) == ("a field 'c'", "no such field")
+
+
+ENDLESS = {
+    "$schema": "https://json-schema.org/draft/2019-09/schema",
+    "allOf": [{"oneOf": [{"$recursiveRef": "#"}, {"type": "array"}]}],
+}
+ODD = {
+    "$schema": "http://json-schema.org/draft-03/schema#",
+    "extends": {"$ref": "#x"},
+    "type": [{"id": "urn:x"}, "string"],
+}
+
+
+@pytest.mark.parametrize(
+    ("schema", "observed"),
+    [(ENDLESS, "line_schema recurses without end on this record"), (ODD, "line_schema cannot be evaluated: ")],
+)
+def test_a_schema_that_the_library_fails_on_is_told(schema: object, observed: str) -> None:
+    judge = LineJudge(schema)
+    (found,) = [*judge.take(*block({"a": 1})), *judge.end()]
+    assert found.observed.startswith(observed)
+    assert found.expected == "a record that line_schema can be held against"
 
 
 def test_the_place_is_that_of_the_value_that_was_judged() -> None:

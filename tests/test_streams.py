@@ -7,6 +7,9 @@ import time
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
+
+from lro_spec.file_rules import validate_file
 from lro_spec.streams import Peekable
 
 
@@ -23,3 +26,43 @@ def test_small_parts_are_not_copied_with_each_other() -> None:
     assert stream.peek(len(data)) == data
     assert b"".join(iter(lambda: stream.read(1024), b"")) == data
     assert time.process_time() - began < 1  # it takes 0.02 s; many where each part costs a copy of all before it
+
+
+def test_nothing_yet_is_no_end() -> None:
+    parts: list[bytes | None] = [b'{"type": "lro_header"', None, b"}"]
+
+    def read(_: int) -> bytes | None:
+        return parts.pop(0)
+
+    waiting: Any = SimpleNamespace(read=read)
+    with pytest.raises(BlockingIOError, match="unavailable"):
+        list(validate_file(waiting))
+
+
+def test_texts_are_no_bytes() -> None:
+    text: Any = io.StringIO("{}")
+    with pytest.raises(TypeError, match="open the file with 'rb'"):
+        list(validate_file(text))
+
+
+def test_a_window_of_zstd_that_is_too_wide_is_no_damage() -> None:
+    zstd = pytest.importorskip("backports.zstd")
+    packer = zstd.ZstdCompressor(options={zstd.CompressionParameter.window_log: 30})
+    (found,) = validate_file(io.BytesIO(packer.compress(b'{"type": "lro_header"}') + packer.flush()))
+    assert (found.rule, found.line) == ("json", 1)
+    assert found.sentence == (
+        "the compressed data takes too much memory: expected a window of at most 128 MiB, got a wider one"
+    )
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be"])
+def test_utf_16_is_named(encoding: str) -> None:
+    data = ("\ufeff" if encoding == "utf-16-be" else "").encode(encoding) + '{"a": 1}'.encode(encoding)
+    first = next(iter(validate_file(io.BytesIO(data))))
+    assert (first.message, first.line, first.column) == ("the file is UTF-16", 1, 1)
+
+
+def test_a_byte_order_mark_within_a_file_is_named() -> None:
+    data = b'{"type": "lro_header"}\n\xef\xbb\xbf{}\n'
+    found = [f.message for f in validate_file(io.BytesIO(data)) if f.line == 2]
+    assert found == ["the line is not JSON: a byte order mark"]

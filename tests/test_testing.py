@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from mcp.types import CallToolResult, TextContent
 
 from lro_spec.testing import assert_valid_descriptor
 from tests.test_following import made, summary
@@ -57,3 +58,20 @@ def test_anything_else_is_an_assertion_error(value: object):
 def test_an_unknown_edition_is_the_callers_mistake(tmp_path: Path):
     with pytest.raises(ValueError, match="unknown edition"):
         assert_valid_descriptor(made(tmp_path), edition="lro-64")
+
+
+def test_the_result_may_be_an_object_of_the_official_sdk(tmp_path: Path):
+    descriptor = made(tmp_path)
+    result = CallToolResult(content=[TextContent(type="text", text=json.dumps(descriptor))])
+    assert assert_valid_descriptor(result, follow=True) == descriptor
+    with pytest.raises(AssertionError, match="was not offloaded"):
+        assert_valid_descriptor(CallToolResult(content=[]))
+
+
+def test_the_message_can_be_printed(tmp_path: Path):
+    descriptor = {**made(tmp_path), "file_path": "/tmp/\ud800\n\x1b[31m\x85.jsonl"}
+    with pytest.raises(AssertionError) as raised:
+        assert_valid_descriptor(descriptor)
+    lines = str(raised.value).split("\n")[1:]
+    assert all(line.startswith("  LRO-") and line.isprintable() for line in lines)
+    assert any(r"/tmp/\ud800\n\u001b[31m\u0085.jsonl" in line for line in lines)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
 import json
+import lzma
 import os
 import pty
 import re
@@ -12,6 +14,7 @@ import subprocess
 import sys
 import time
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -95,6 +98,19 @@ class TestWhatIsMeant:
         assert (code, "lro certify --baseline accepted.yaml\n" in err) == (2, True)  # and no broken profile
         assert said("evidence/calls.jsonl")[0] == 1  # named, and so meant
 
+    @pytest.mark.parametrize("names", [("lines", "told"), ("lines.txt", "told.txt"), ("lines.json", "told.json")])
+    def test_with_follow_a_file_is_judged_once_whatever_names_tell(self, here: Path, said: Any, names: tuple[str, str]):
+        file, descriptor = names
+        (here / file).write_bytes(GOOD)
+        (here / f"packed {file}").write_bytes(gzip.compress(GOOD))
+        (here / descriptor).write_text(json.dumps({"offloaded": True, "file_path": str(here / file)}, indent=1))
+        _, out, _ = said("--follow", f"packed {file}", file, descriptor)
+        assert ": 1 descriptor, 2 files (4 lines)\n" in out
+
+    def test_one_line_is_one_line(self, here: Path, said: Any):
+        (here / NAME).write_bytes(lines({**HEADER, "count": 0}))
+        assert said(NAME)[1] == "nothing wrong: 1 file (1 line)\n"
+
     def test_a_folder_of_nothing_is_a_wrong_call(self, here: Path, said: Any):
         (here / "out").mkdir()
         code, out, err = said("out")
@@ -134,6 +150,12 @@ class TestWhatIsMeant:
         assert code == 1
         assert out.startswith(f"{name}:1:")
         assert "LRO-NAME" not in out
+
+    @pytest.mark.parametrize(("pack", "how"), [(bz2.compress, "bzip2"), (lzma.compress, "xz")])
+    def test_other_compression_is_named(self, here: Path, said: Any, pack: Callable[[bytes], bytes], how: str):
+        (here / "x.jsonl.z").write_bytes(pack(GOOD))
+        code, _, err = said("x.jsonl.z")
+        assert (code, f"compressed by {how}; only gzip and zstd are unpacked here" in err) == (2, True)
 
     def test_compressed_bytes_that_break_off_are_a_finding(self, here: Path, said: Any):
         whole = gzip.compress(lines({**HEADER, "count": 5000}, *({"id": f"{n * 7919:x}"} for n in range(5000))))
@@ -270,8 +292,33 @@ class TestHowItIsTold:
     def test_a_profile_shows_its_line(self, here: Path, said: Any):
         (here / "lro.yaml").write_text("server: {command: [x]}\nlevle: 3\n")
         out = said("lro.yaml")[1]
-        assert out.startswith("lro.yaml:2: profile /levle: levle: unknown key")
-        assert "     2 | levle: 3\n1 error" in out  # without a mark, for its column is not known
+        assert out.startswith("lro.yaml:2:1: profile /levle: levle: unknown key")
+        assert "     2 | levle: 3\n       | ^\n1 error" in out  # without a mark, for its column is not known
+
+    @pytest.mark.parametrize(
+        ("text", "place", "shown"),
+        [
+            ("level: 3\n\tserver: 1\n", "2:1", "\\tserver: 1"),
+            ("server:\n  command: [x]\n  env: {A: b, c: [d]}\n", "3:15", "  env: {A: b, c: [d]}"),
+            ('server: {command: ["\U0001f600"], zz: 1}\n', "1:26", 'server: {command: ["\U0001f600"], zz: 1}'),
+            ('server: {command: ["a\u2028 is a line\u2028 in YAML"],\n  zz: 1}\n', "2:3", "  zz: 1}"),
+            ("\ufefflevel: 9\nserver: {command: [x]}\n", "1:2", "\\ufefflevel: 9"),
+            ("level: 9\r\nserver:\r\n  command: [x]\r\n", "1:1", "level: 9\n"),
+            ("server: {command: [x]}\nlevel: 3\nlevel: 2\n", "3:1", "level: 2"),
+            ("server: {command: [x]}\nlevel: .nan\n", "2:8", "level: .nan"),
+            ("server: {command: [x], cwd: nowhere}\n", "1:24", "server: {"),
+            ("server: {command: [x\n", "2:1", "\n"),
+            ("server: {command: ['\udcff']}\n", "1:21", "server: {command: ['\ufffd']}"),
+        ],
+    )
+    def test_a_profile_shows_the_place(self, here: Path, said: Any, text: str, place: str, shown: str):
+        (here / "lro.yaml").write_bytes(text.encode("utf-8", "surrogateescape"))
+        code, out, _ = said("lro.yaml")
+        assert code == 1
+        assert out.startswith(f"lro.yaml:{place}: profile")
+        line, column = place.split(":")
+        assert f"\n{line:>6} | {shown}" in out
+        assert f"\n       | {' ' * (int(column) - 1)}" in out
 
     def test_a_profile_shows_its_key(self, here: Path, said: Any):
         (here / "lro.yaml").write_text("server: {command: [x, {a: 1}]}\nsettings:\n  enabled: {arg: x}\n")

@@ -377,8 +377,7 @@ class TestSchemasOfLines:
     def test_what_does_not_satisfy_is_found_on_its_line(self) -> None:
         schema = {"type": "object", "required": ["id"]}
         assert self.judged(schema, [{"id": "a"}, {"x": 1}, {"id": "b"}, {}]) == [
-            f"{line}:1: LRO-DESC-09: the line does not satisfy line_schema: expected a record as the descriptor's "
-            f"line_schema describes it, got 'id' is a required property"
+            f"{line}:1: LRO-DESC-09: the line does not satisfy line_schema: expected a field 'id', got no such field"
             for line in (6, 8)
         ]
         assert self.judged(schema, [{"id": "a"}]) == []

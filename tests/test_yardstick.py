@@ -157,7 +157,7 @@ def test_a_line_feed_excuses_nothing_but_itself():
     assert not explained("line", header)
 
 
-ECMA = "JSON Schema's expressions are ECMAScript's, of ASCII, with a $ at the very end; jsonschema's are Python's"
+ECMA = "JSON Schema's expressions are ECMAScript's, of ASCII, with a $ at the very end; jsonschema's are Python's too"
 DRAFT7 = "draft 7 lets a validator look into contentEncoding; jsonschema takes it for an annotation, as later drafts do"
 
 BASE64 = ("", "x" * 300, "20260302T093000Z")
@@ -165,19 +165,15 @@ DIFFERENCES: list[tuple[dict[str, Any], bool, list[str], str]] = [
     ({"pattern": "^x$"}, True, ["x\n"], ECMA),
     ({"pattern": "^\\d+$"}, True, ["٣"], ECMA),
     ({"pattern": "^\\S+$"}, True, ["x\n", "\ufeff", "2026-03-02T09:30:00Z\n"], ECMA),
-    ({"pattern": "^\\S+$"}, False, ["\x1c"], ECMA),
     ({"pattern": "^\\w$"}, True, ["x\n", "é", "٣"], ECMA),
-    ({"pattern": "^\\W$"}, False, ["é", "٣"], ECMA),
     ({"pattern": "^\\D$"}, True, ["x\n"], ECMA),
-    ({"pattern": "^\\D$"}, False, ["٣"], ECMA),
-    ({"pattern": "^\\s$"}, False, ["\ufeff"], ECMA),
     ({"pattern": "^\\s$"}, True, ["\x1c"], ECMA),
     (SCHEMAS[-1], True, [v for v in VALUES if isinstance(v, str) and v not in BASE64], DRAFT7),
 ]
 """A schema, what jsonschema says of some values, the values, and why jsonschema-rs says the opposite.
 
-Where jsonschema-rs is the stricter one nothing comes of it: jsonschema has the last word. Where it accepts more (False)
-a line is not accused that only Python's dialect refuses.
+Nothing comes of jsonschema-rs being the stricter one: jsonschema has the last word, and accuses no line that one of the
+two readings of an expression acquits.
 """
 
 

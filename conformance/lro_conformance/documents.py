@@ -50,6 +50,7 @@ _TELLING: tuple[tuple[bytes, Kind], ...] = (
     (b'"offloaded"', "descriptor"),
     (b'"lro_header"', "header"),
 )
+_PACKED = ((b"BZh", "bzip2"), (b"\xfd7zXZ\0", "xz"), (b"PK\3\4", "zip"), (b"\x04\x22\x4d\x18", "lz4"))
 
 
 class UnknownKindError(Exception):
@@ -270,6 +271,9 @@ def _kind_of(path: str, stream: Peekable, named: bool) -> Kind:
         if told is None and _looks_like_profile(start):
             told = "profile"
         if told is None:
+            packed = next((how for magic, how in _PACKED if start.startswith(magic)), None)
+            if packed is not None:
+                raise UnknownKindError(f"{path}: compressed by {packed}; only gzip and zstd are unpacked here")
             held = "no JSON object" if start.strip() else "nothing in it"
             raise UnknownKindError(f"{path}: {held}, so its kind cannot be told: name it with --kind")
         return told
@@ -334,13 +338,18 @@ def _profile(path: str, data: bytes) -> Iterator[Finding]:
             load(where)
         except ProfileError as error:
             text = io.StringIO(data.decode("utf-8", "replace")).read()
-            starts = [0, *(at + 1 for at, character in enumerate(text) if character == "\n")]
+            starts = [
+                len(text) - len(text.removeprefix("\ufeff")),
+                *(at + 1 for at, character in enumerate(text) if character == "\n"),
+            ]
             for problem in error.problems:
                 finding = _of_profile(problem)
-                if problem.line is None or problem.line > len(starts):
+                if problem.line is None:
                     yield finding
-                else:
+                elif problem.column is None:
                     yield replace(in_text(finding, text, starts[problem.line - 1]), column=None)
+                else:
+                    yield in_text(finding, text, starts[problem.line - 1] + problem.column - 1)
 
 
 def _of_profile(problem: Problem) -> Finding:

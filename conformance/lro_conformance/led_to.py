@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterable
 from pathlib import Path
+from typing import cast
 
 from lro_conformance.chosen_paths import LINES, STDIN, Chosen
-from lro_spec.streams import plain_name
+from lro_spec.physical_lines import Readable
+from lro_spec.streams import DamagedError, Peekable, plain_name, unpacked
 
 _DOCUMENTS = ("", ".json", ".yaml", ".yml")
+_LOOK = 64 * 1024
 
 
 class LedTo:
@@ -30,13 +34,25 @@ class LedTo:
 
 
 def files_last(found: Iterable[Chosen]) -> list[Chosen]:
-    """The same paths, those of files of lines behind all that may be a descriptor, by their names."""
+    """The same paths, those of files of lines behind all that may be a descriptor, by their names or first lines."""
     return sorted(found, key=lambda each: _rank(each.path))
 
 
 def _rank(path: str) -> int:
     suffix = Path(plain_name(path)).suffix.lower()
-    return 2 if suffix in LINES else 0 if suffix in _DOCUMENTS else 1
+    return 2 if suffix in LINES or _starts_with_a_record(path) else 0 if suffix in _DOCUMENTS else 1
+
+
+def _starts_with_a_record(path: str) -> bool:
+    """Whether the first line is JSON by itself, and not the last. A pipe can be read but once, and is not."""
+    if not os.path.isfile(path):
+        return False
+    try:
+        with open(path, "rb", buffering=0) as stream:
+            first, _, rest = unpacked(Peekable(cast("Readable", stream))).peek(_LOOK).partition(b"\n")
+        return bool(rest.strip()) and isinstance(json.loads(first), dict)
+    except (OSError, DamagedError, ValueError, RecursionError):
+        return False
 
 
 def _key(path: str) -> tuple[str, str]:

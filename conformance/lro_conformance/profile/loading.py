@@ -47,21 +47,20 @@ def load(path: str | os.PathLike[str], *, command: Sequence[str] = (), edition: 
     try:
         document = read(data)
     except YamlError as problem:
-        raise ProfileError(
-            [Problem(file, problem.line, dotted(problem.path), problem.message, tuple(problem.path))]
-        ) from None
+        keys, column = tuple(problem.path), problem.place and problem.place.column
+        raise ProfileError([Problem(file, problem.line, dotted(keys), problem.message, keys, column)]) from None
     if command:
         document = _with_command(document, command)
     root = _mapping(document.value)
     if edition is not None and root is not None:
-        document = Document({**root, "edition": edition}, document.lines)
+        document = Document({**root, "edition": edition}, document.places)
     problems = list(_problems(file, document))
     if problems:
         raise ProfileError(problems)
     profile = _profile(document.value, Path(file).absolute())
     found = list(_inconsistencies(profile))
     if found:
-        raise ProfileError(Problem(file, document.line(keys), dotted(keys), message, keys) for keys, message in found)
+        raise ProfileError(_placed(file, document, keys, message) for keys, message in found)
     return profile
 
 
@@ -70,7 +69,7 @@ def _with_command(document: Document, command: Sequence[str]) -> Document:
     server = None if root is None else _mapping(root.get("server", {}))
     if root is None or server is None:
         return document
-    return Document({**root, "server": {**server, "command": list(command)}}, document.lines)
+    return Document({**root, "server": {**server, "command": list(command)}}, document.places)
 
 
 def _mapping(value: object) -> dict[str, Any] | None:
@@ -84,9 +83,13 @@ def _problems(file: str, document: Document) -> Iterator[Problem]:
     if value is None:
         yield Problem(file, 1, "", "expected keys and values, at least server.command")
         return
-    found = [(document.line(e.path), e) for e in violations(value, "profile")]
-    for line, error in sorted(found, key=lambda pair: pair[0]):
-        yield Problem(file, line, dotted(error.path), told(error, value_at(value, error.path)), error.path)
+    for error in sorted(violations(value, "profile"), key=lambda e: document.line(e.path)):
+        yield _placed(file, document, error.path, told(error, value_at(value, error.path)))
+
+
+def _placed(file: str, document: Document, path: tuple[str | int, ...], message: str) -> Problem:
+    line, column = document.place(path)
+    return Problem(file, line, dotted(path), message, path, column)
 
 
 def _inconsistencies(profile: Profile) -> Iterator[_Keyed]:

@@ -33,6 +33,8 @@ class Problem:
     message: str
     path: tuple[str | int, ...] = field(default=(), compare=False)
     """The same key as a path; () for the document."""
+    column: int | None = field(default=None, compare=False)
+    """From 1; None when it concerns a line or the file as a whole."""
 
     def __str__(self) -> str:
         where = self.file if self.line is None else f"{self.file}:{self.line}"

@@ -1,4 +1,4 @@
-"""YAML read into plain values that remember the line of every key.
+"""YAML read into plain values that remember the place of every key.
 
 Stricter than a YAML reader: a key written twice, an anchor that multiplies, and what JSON has no word for are errors.
 """
@@ -6,8 +6,9 @@ Stricter than a YAML reader: a key written twice, an anchor that multiplies, and
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import yaml
 from yaml.constructor import SafeConstructor
@@ -22,28 +23,44 @@ _SCALARS = {f"tag:yaml.org,2002:{name}" for name in ("str", "int", "float", "boo
 _NAMES = {"timestamp": "a date", "binary": "binary data", "set": "a set", "omap": "an ordered map"}
 
 
-class YamlError(Exception):
-    """A document that cannot be read; `line` is from 1, or None when it concerns the whole."""
+class Place(NamedTuple):
+    """Where something stands; both from 1."""
 
-    def __init__(self, message: str, line: int | None = None, path: Path = ()) -> None:
+    line: int
+    column: int
+
+
+class YamlError(Exception):
+    """A document that cannot be read; `place` is None when it concerns the whole."""
+
+    def __init__(self, message: str, place: Place | None = None, path: Path = ()) -> None:
         super().__init__(message)
         self.message = message
-        self.line = line
+        self.place = place
         self.path = path
+
+    @property
+    def line(self) -> int | None:
+        """From 1; None when it concerns the whole."""
+        return self.place and self.place.line
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A document as plain values, with the line of every key and item."""
+    """A document as plain values, with the place of every key and item."""
 
     value: Any
-    lines: dict[Path, int]
+    places: dict[Path, Place]
+
+    def place(self, path: Path) -> Place:
+        """Where a key stands; where it is missing, what should hold it."""
+        while path and path not in self.places:
+            path = path[:-1]
+        return self.places.get(path, Place(1, 1))
 
     def line(self, path: Path) -> int:
-        """The line of a key; where it is missing, that of what should hold it."""
-        while path and path not in self.lines:
-            path = path[:-1]
-        return self.lines.get(path, 1)
+        """The line of that place."""
+        return self.place(path).line
 
 
 def read(data: bytes, *, dates: bool = False, least: str = "server.command") -> Document:
@@ -54,40 +71,62 @@ def read(data: bytes, *, dates: bool = False, least: str = "server.command") -> 
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as problem:
-        line = data.count(b"\n", 0, problem.start) + 1
-        raise YamlError(f"not UTF-8: byte 0x{data[problem.start]:02x} at offset {problem.start}", line) from None
+        place = _Starts(data[: problem.start].decode("utf-8-sig")).end()
+        raise YamlError(f"not UTF-8: byte 0x{data[problem.start]:02x} at offset {problem.start}", place) from None
+    starts = _Starts(text)
     try:
         root = cast("Node | None", yaml.compose(text, yaml.SafeLoader))  # pyright: ignore[reportUnknownMemberType]
     except yaml.MarkedYAMLError as problem:
-        raise YamlError(f"not YAML: {_reason(problem)}", _mark_line(problem)) from None
+        raise YamlError(
+            f"not YAML: {_reason(problem)}", starts.of(problem.problem_mark or problem.context_mark)
+        ) from None
     except yaml.reader.ReaderError as problem:
-        line = text.count("\n", 0, problem.position) + 1
-        raise YamlError(f"not YAML: the character U+{int(problem.character):04X} is not allowed", line) from None
+        place = starts.at(problem.position)
+        raise YamlError(f"not YAML: the character U+{int(problem.character):04X} is not allowed", place) from None
     except RecursionError:
         raise YamlError(f"nested deeper than {_MAX_DEPTH} levels") from None
     if root is None:
         raise YamlError(f"empty: expected at least {least}")
-    walk = _Walk(dates)
+    walk = _Walk(dates, starts)
     value = walk.value(root, ())
-    return Document(value, walk.lines)
+    return Document(value, walk.places)
+
+
+class _Starts:
+    """Where the lines of a text start: YAML ends lines at more characters than editors do, so it is not asked."""
+
+    def __init__(self, text: str) -> None:
+        self._size = len(text)
+        self._starts = [0, *(at + 1 for at, character in enumerate(text) if character == "\n")]
+
+    def at(self, index: int) -> Place:
+        line = bisect_right(self._starts, index)
+        return Place(line, index - self._starts[line - 1] + 1)
+
+    def of(self, mark: yaml.Mark | None) -> Place | None:
+        return None if mark is None else self.at(min(mark.index, self._size))
+
+    def end(self) -> Place:
+        return self.at(self._size)
 
 
 class _Walk:
-    def __init__(self, dates: bool) -> None:
+    def __init__(self, dates: bool, starts: _Starts) -> None:
         self.dates = dates
-        self.lines: dict[Path, int] = {}
+        self.starts = starts
+        self.places: dict[Path, Place] = {}
         self.nodes = 0
         self.constructor = SafeConstructor()
 
     def value(self, node: Node, path: Path) -> object:
         """The plain value of a node. An alias is walked again each time, so the count bounds what it multiplies to."""
-        line = node.start_mark.line + 1
-        self.lines.setdefault(path, line)
+        place = self.starts.at(node.start_mark.index)
+        self.places.setdefault(path, place)
         self.nodes += 1
         if self.nodes > _MAX_NODES:
-            raise YamlError(f"too large: more than {_MAX_NODES} values once its anchors are followed", line, path)
+            raise YamlError(f"too large: more than {_MAX_NODES} values once its anchors are followed", place, path)
         if len(path) > _MAX_DEPTH:
-            raise YamlError(f"nested deeper than {_MAX_DEPTH} levels", line)
+            raise YamlError(f"nested deeper than {_MAX_DEPTH} levels", place)
         if isinstance(node, MappingNode) and node.tag == "tag:yaml.org,2002:map":
             return self._mapping(node, path)
         if isinstance(node, SequenceNode) and node.tag == "tag:yaml.org,2002:seq":
@@ -97,40 +136,36 @@ class _Walk:
         if self.dates and isinstance(node, ScalarNode) and node.tag == "tag:yaml.org,2002:timestamp":
             return cast("str", node.value)
         kind = _NAMES.get(node.tag.rpartition(":")[2], f"the tag {node.tag}")
-        raise YamlError(f"{kind} has no place here; put a text in quotes", line, path)
+        raise YamlError(f"{kind} has no place here; put a text in quotes", place, path)
 
     def _mapping(self, node: MappingNode, path: Path) -> dict[str, object]:
         found: dict[str, object] = {}
         for key_node, child in cast("list[tuple[Node, Node]]", node.value):
-            line = key_node.start_mark.line + 1
+            place = self.starts.at(key_node.start_mark.index)
             if not isinstance(key_node, ScalarNode):
-                raise YamlError("a key has to be a word", line, path)
+                raise YamlError("a key has to be a word", place, path)
             if key_node.tag == "tag:yaml.org,2002:merge":
-                raise YamlError("merge keys (<<) are not read; write the keys out", line, path)
+                raise YamlError("merge keys (<<) are not read; write the keys out", place, path)
             # As written: YAML 1.1 would make a boolean of a key like `on`.
             key = cast("str", key_node.value)
             if key in found:
-                raise YamlError(f"written twice, first on line {self.lines[(*path, key)]}", line, (*path, key))
-            self.lines[(*path, key)] = line
+                first = self.places[(*path, key)].line
+                raise YamlError(f"written twice, first on line {first}", place, (*path, key))
+            self.places[(*path, key)] = place
             found[key] = self.value(child, (*path, key))
         return found
 
     def _scalar(self, node: ScalarNode, path: Path) -> object:
-        line = node.start_mark.line + 1
+        place = self.starts.at(node.start_mark.index)
         try:
             value = cast("Any", self.constructor.construct_object(node))  # pyright: ignore[reportUnknownMemberType]
         except (ValueError, yaml.YAMLError):
-            raise YamlError(f"{node.value!r} cannot be read as {node.tag.rpartition(':')[2]}", line, path) from None
+            raise YamlError(f"{node.value!r} cannot be read as {node.tag.rpartition(':')[2]}", place, path) from None
         if isinstance(value, float) and not math.isfinite(value):
-            raise YamlError(f"{node.value} is not a number that JSON has", line, path)
+            raise YamlError(f"{node.value} is not a number that JSON has", place, path)
         return value
 
 
 def _reason(problem: yaml.MarkedYAMLError) -> str:
     parts = [str(p).strip() for p in (problem.context, problem.problem) if p]
     return " ".join(", ".join(parts).split())
-
-
-def _mark_line(problem: yaml.MarkedYAMLError) -> int | None:
-    mark = problem.problem_mark or problem.context_mark
-    return mark.line + 1 if mark else None

@@ -79,7 +79,7 @@ class Telling:
     def sentence(self) -> str:
         """What was looked at and what came of it, in one line."""
         looked = ", ".join(_many(n, kind) for kind, n in self._kinds.items() if n)
-        lines = f" ({self._lines:,} lines)" if self._lines else ""
+        lines = f" ({_many(self._lines, 'line')})" if self._lines else ""
         others = f"; {_many(self._others, 'file')} of records that are no memories" if self._others else ""
         skipped = f"{others}; {_many(self.skipped, 'file')} of another kind passed over" if self.skipped else others
         if not self.counts.total():
