@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Any, BinaryIO, cast
 
 from lro_reference import exact
-from lro_reference.extraction.documents import at, document, item_schema, items, kind, outline
+from lro_reference.extraction.documents import at, document, item_schema, items, kind, structure
 from lro_reference.extraction.family import FamilyTool, Workbench, schema
 from lro_reference.extraction.limits import Refused, joined
 from lro_reference.extraction.searching import marked, matching
@@ -91,10 +91,8 @@ def _grep(bench: Workbench, file: BinaryIO, arguments: Mapping[str, Any]) -> str
 
 
 def _schema(bench: Workbench, file: BinaryIO, arguments: Mapping[str, Any]) -> str:
-    root = document(file)
-    depth = arguments.get("max_depth", 4)
-    lines = (line.encode("utf-8", "backslashreplace") for line in outline(root, "records (lines 2 and on)", depth))
-    return _together(lines, bench)
+    lines = structure(document(file), arguments.get("max_depth", 4))
+    return _together((line.encode("utf-8", "backslashreplace") for line in lines), bench)
 
 
 def _item_schema(bench: Workbench, file: BinaryIO, arguments: Mapping[str, Any]) -> str:
@@ -160,16 +158,17 @@ _LESS = (
 
 def _tool(name: str, description: str, answering: Answering, required: tuple[str, ...], **more: Any) -> FamilyTool:
     file = {"type": "string", "description": "Name of the file, or the file_path of its descriptor."}
+    less = (_LESS[0], "schema with a smaller max_depth", _LESS[2]) if name == "schema" else _LESS
 
     def handler(bench: Workbench, arguments: Mapping[str, Any]) -> str:
         with bench.files.open(arguments["file"]) as (_, opened):
             try:
                 text = writable(answering(bench, opened, arguments))
             except _TooMuch as problem:
-                return bench.budget.withheld(name, problem.tokens, _LESS)
+                return bench.budget.withheld(name, problem.tokens, less)
             except RecursionError:
                 raise Refused("this is nested too deeply to be taken apart: use grep, head or read") from None
-            return bench.budget.spend(name, text, _LESS)
+            return bench.budget.spend(name, text, less)
 
     return FamilyTool(Tool(name, description, schema(("file", *required), file=file, **more)), handler)
 
@@ -188,10 +187,10 @@ _DEPTH = {**_whole("How deep (4)."), "maximum": 50}
 SCRATCHPAD = (
     _tool(
         "schema",
-        "The structure of a file, one line a node.",
+        "The structure of a file, one line a node with its lines; of Markdown its sections, for slice or get_in.",
         _schema,
         (),
-        max_depth={**_whole("How deep (4)."), "maximum": 50},
+        max_depth=_DEPTH,
     ),
     _tool(
         "item_schema",
