@@ -71,3 +71,11 @@ def test_digits_of_what_stands_beside_a_text_in_its_block_are_kept(client: Clien
     block = json.dumps({"type": "text", "text": LONG, "_meta": 0}).replace('"_meta": 0', f'"_meta":{EXACT}')
     extra = extra_of(client.result("say", result=f'{{"content":[{block}]}}'))
     assert extra["blocks"] == {"0": {"_meta": {"n": 12345678901234567890123, "m": "1.10"}}}
+
+
+def test_a_text_about_descriptors_is_no_descriptor(client: Client) -> None:
+    descriptor = json.dumps({"offloaded": True, "file_path": "/x", "summary": {}, "guidance": "g"})
+    text = json.dumps({"content": [{"type": "text", "text": f"# Guide\n\n{descriptor}\n{LONG}"}]})
+    assert json.loads(client.result("say", result=text)["content"][0]["text"])["summary"]["count"] == 1003
+    alone = json.dumps({"content": [{"type": "text", "text": f"Offloaded:\n{descriptor}"}]})
+    assert client.result("say", result=alone) == json.loads(alone)
