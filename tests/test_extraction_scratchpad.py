@@ -63,7 +63,9 @@ def test_lines_are_counted_from_1_and_both_ends_included(toolbox: tuple[Toolbox,
     assert called(toolbox, "slice", start=2, end=4).splitlines() == lines[1:4]
     assert called(toolbox, "head", lines=3).splitlines() == lines[:3]
     assert called(toolbox, "read").splitlines() == lines
-    assert called(toolbox, "slice", start=500, end=501) == ""
+    beyond = toolbox[0].call("slice", {"file": toolbox[1].name, "start": 500, "end": 501})
+    assert beyond.is_error
+    assert beyond.texts == ("start (500) lies beyond the end: the file has 13 lines",)
 
 
 def test_grep_marks_hits_and_merges_regions(toolbox: tuple[Toolbox, Path]) -> None:

@@ -41,7 +41,11 @@ def _head(bench: Workbench, file: BinaryIO, arguments: Mapping[str, Any]) -> str
 def _slice(bench: Workbench, file: BinaryIO, arguments: Mapping[str, Any]) -> str:
     if arguments["end"] < arguments["start"]:
         raise Refused("end lies before start: lines are counted from 1, and both are included")
-    return _lines(bench, file, arguments["start"], arguments["end"])
+    found = _lines(bench, file, arguments["start"], arguments["end"])
+    if not found:
+        file.seek(0)
+        raise Refused(f"start ({arguments['start']}) lies beyond the end: the file has {sum(1 for _ in file)} lines")
+    return found
 
 
 def _read(bench: Workbench, file: BinaryIO, arguments: Mapping[str, Any]) -> str:
