@@ -84,11 +84,11 @@ def _together(pieces: Iterable[bytes], bench: Workbench) -> str:
 def _grep(bench: Workbench, file: BinaryIO, arguments: Mapping[str, Any]) -> str:
     pattern = arguments["pattern"]
     try:
-        found = matching(bench, [file], pattern, case_sensitive=True, most=_MOST_MATCHES)
+        found, _ = matching(bench, [file], pattern, case_sensitive=True, most=_MOST_MATCHES)
     except Refused as problem:
         if _INVALID not in str(problem):
             raise
-        found = matching(bench, [file], re.escape(pattern), case_sensitive=True, most=_MOST_MATCHES)
+        found, _ = matching(bench, [file], re.escape(pattern), case_sensitive=True, most=_MOST_MATCHES)
     if not found:
         return "No matches found."
     return _together(marked(file, found, arguments.get("context", 3)), bench)
