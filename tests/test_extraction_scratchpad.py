@@ -166,6 +166,13 @@ def test_iterate_over_shows_fields_and_cuts_long_texts_with_a_hint(toolbox: tupl
     assert json.loads(inner) == {"by": "r1"}
 
 
+def test_a_field_that_no_item_has_is_told_with_those_there_are(toolbox: tuple[Toolbox, Path]) -> None:
+    *rows, told = called(toolbox, "iterate_over", fields=["titel", "id"], limit=2).splitlines()
+    assert [json.loads(row) for row in rows] == [{"titel": None, "id": "m0"}, {"titel": None, "id": "m1"}]
+    there = 'there are id, title, "org.example", content, digits'
+    assert told == f"(in none of these items: no 'titel' at '': {there})"
+
+
 def test_an_answer_above_the_limit_of_a_call_is_withheld_successfully() -> None:
     budget = Budget(per_call=10, context_window=1000)
     refusal = json.loads(budget.spend("head", "x" * 44, ["ask for less"]))

@@ -7,7 +7,7 @@ By line: `head`, `slice`, `grep`, `read`, where line 1 is the header. By structu
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, BinaryIO, cast
 
@@ -126,21 +126,33 @@ def _part(value: Any, start: int, end: int) -> str:
 def _iterate_over(bench: Workbench, file: BinaryIO, arguments: Mapping[str, Any]) -> str:
     path = arguments.get("path", "")
     found = _window(items(at(document(file), path), path), arguments)
-    return _together((exact.dump(_projected(item, arguments["fields"])) for item in found), bench)
+    return _together(_rows(found, arguments["fields"]), bench)
 
 
-def _projected(item: Any, fields: list[str]) -> dict[str, Any]:
-    made: dict[str, Any] = {}
-    for field in fields:
-        try:
-            value = at(item, field)
-        except Refused:
-            value = None
-        if isinstance(value, str) and value.count("\n") >= _LONG_LINES:
-            kept = value.split("\n")[:_LONG_LINES]
-            value = "\n".join([*kept, f"… ({value.count(chr(10)) + 1} lines: get_in gives all)"])
-        made[field] = value
-    return made
+def _rows(found: Iterable[Any], fields: Sequence[str]) -> Iterator[bytes]:
+    """The fields of each item, null where it lacks one; in the end, which of them no item has, and what there is."""
+    unseen: dict[str, str] = {}
+    seen: set[str] = set()
+    for item in found:
+        made: dict[str, Any] = {}
+        for field in fields:
+            try:
+                made[field] = _cut(at(item, field))
+                seen.add(field)
+            except Refused as problem:
+                made[field] = None
+                unseen.setdefault(field, str(problem))
+        yield exact.dump(made)
+    for field, why in unseen.items():
+        if field not in seen:
+            yield f"(in none of these items: {why})".encode("utf-8", "backslashreplace")
+
+
+def _cut(value: Any) -> Any:
+    if not isinstance(value, str) or value.count("\n") < _LONG_LINES:
+        return value
+    kept = value.split("\n")[:_LONG_LINES]
+    return "\n".join([*kept, f"… ({value.count(chr(10)) + 1} lines: get_in gives all)"])
 
 
 def _window(values: Any, arguments: Mapping[str, Any]) -> Any:
