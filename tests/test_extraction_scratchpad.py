@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from lro_reference import Interceptor
 from lro_reference.events import Event
 from lro_reference.extraction.budget import Budget
 from lro_reference.extraction.families import Toolbox
@@ -37,6 +38,15 @@ def toolbox(tmp_path: Path) -> tuple[Toolbox, Path]:
     return toolbox, Path(toolbox.offered(outcome.response).file_path)
 
 
+def offloaded_text(folder: Path, text: str) -> tuple[Toolbox, Path]:
+    """A toolbox, and the file of what a tool has answered."""
+    settings = Settings(threshold_tokens=1, output_dir=str(folder))
+    toolbox = Toolbox(["scratchpad"], settings)
+    interceptor = Interceptor(settings, emit=lambda event: None, offered=toolbox.offered)
+    result = interceptor.result({"content": [{"type": "text", "text": text}]}, tool="read")
+    return toolbox, Path(json.loads(result["content"][0]["text"])["file_path"])
+
+
 def called(toolbox: tuple[Toolbox, Path], tool: str, **arguments: Any) -> str:
     answer = toolbox[0].call(tool, {"file": toolbox[1].name, **arguments})
     assert not answer.is_error, answer.texts
@@ -53,7 +63,9 @@ def test_lines_are_counted_from_1_and_both_ends_included(toolbox: tuple[Toolbox,
     assert called(toolbox, "slice", start=2, end=4).splitlines() == lines[1:4]
     assert called(toolbox, "head", lines=3).splitlines() == lines[:3]
     assert called(toolbox, "read").splitlines() == lines
-    assert called(toolbox, "slice", start=500, end=501) == ""
+    beyond = toolbox[0].call("slice", {"file": toolbox[1].name, "start": 500, "end": 501})
+    assert beyond.is_error
+    assert beyond.texts == ("start (500) lies beyond the end: the file has 13 lines",)
 
 
 def test_grep_marks_hits_and_merges_regions(toolbox: tuple[Toolbox, Path]) -> None:
@@ -67,15 +79,55 @@ def test_an_invalid_expression_is_searched_for_as_it_is(toolbox: tuple[Toolbox, 
 
 def test_schema_shows_kinds_and_sizes_to_a_depth(toolbox: tuple[Toolbox, Path]) -> None:
     assert called(toolbox, "schema", max_depth=2).splitlines() == [
-        "records (lines 2 and on): array(12)",
-        "  [0]: object(5)",
+        "records: array(12), lines 2-13",
+        "  [0]: object(5), line 2",
         "    id: string(2)",
         "    title: string(7)",
         '    "org.example": object(1)',
-        "    content: string(55)",
+        "    content: string(55), 8 lines",
         "    digits: number",
     ]
     assert "ok: boolean" in called(toolbox, "schema", max_depth=5)
+
+
+def test_schema_of_a_markdown_text_is_its_sections_by_the_lines_of_the_file(tmp_path: Path) -> None:
+    text = (
+        "# Guide\n\nintro\n\n## Install ##\n\n```sh\n# no heading\n## nor this\n```\n### Windows\nx\n\n## Use\ny\nz\n"
+    )
+    box, file = offloaded_text(tmp_path, text)
+    assert called((box, file), "schema").splitlines() == [
+        "lines of text: 16, lines 2-17",
+        "  # Guide: lines 2-17",
+        "    ## Install: lines 6-14",
+        "      ### Windows: lines 12-14",
+        "    ## Use: lines 15-17",
+    ]
+    use = called((box, file), "slice", start=15, end=17).splitlines()
+    assert [json.loads(line)["text"] for line in use] == ["## Use", "y", "z"]
+    assert called((box, file), "schema", max_depth=1).splitlines()[1:] == ["  # Guide: lines 2-17"]
+
+
+def test_comments_of_a_program_are_no_sections(tmp_path: Path) -> None:
+    found = offloaded_text(tmp_path, "# one\nx = 1\n\n\n# two\ny = 2\nz = 3\n" * 3)
+    assert called(found, "schema").splitlines()[:2] == ["records: array(21), lines 2-22", "  [0]: object(2), line 2"]
+
+
+def test_schema_shows_the_sections_of_a_text_within_a_record(tmp_path: Path) -> None:
+    records = [{"id": n, "readme": "# A\ntext\ntext\n## B\ntext\ntext\ntext"} for n in range(30)]
+    found = offloaded_text(tmp_path, json.dumps(records))
+    assert called(found, "schema").splitlines()[3:] == [
+        "    readme: string(33), 7 lines",
+        "      # A: lines 1-7",
+        "        ## B: lines 4-7",
+    ]
+    assert called(found, "get_in", path="0.readme", offset=3, limit=1) == "## B"
+
+
+def test_a_schema_that_is_too_large_says_how_it_gets_smaller(tmp_path: Path) -> None:
+    text = "\n".join(f"## {'long title ' * 7}{n}\ntext\ntext" for n in range(2000))
+    refusal = json.loads(called(offloaded_text(tmp_path, text), "schema"))
+    assert refusal["error"] == "schema_too_large"
+    assert "schema with a smaller max_depth" in refusal["suggestions"]
 
 
 def test_item_schema_counts_who_has_what(toolbox: tuple[Toolbox, Path]) -> None:
@@ -112,6 +164,13 @@ def test_iterate_over_shows_fields_and_cuts_long_texts_with_a_hint(toolbox: tupl
     assert rows[0]["content"].splitlines() == [*(f"line {k}" for k in range(5)), "… (8 lines: get_in gives all)"]
     inner = called(toolbox, "iterate_over", path='0."org.example".rounds', fields=["by"])
     assert json.loads(inner) == {"by": "r1"}
+
+
+def test_a_field_that_no_item_has_is_told_with_those_there_are(toolbox: tuple[Toolbox, Path]) -> None:
+    *rows, told = called(toolbox, "iterate_over", fields=["titel", "id"], limit=2).splitlines()
+    assert [json.loads(row) for row in rows] == [{"titel": None, "id": "m0"}, {"titel": None, "id": "m1"}]
+    there = 'there are id, title, "org.example", content, digits'
+    assert told == f"(in none of these items: no 'titel' at '': {there})"
 
 
 def test_an_answer_above_the_limit_of_a_call_is_withheld_successfully() -> None:

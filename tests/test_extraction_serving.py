@@ -51,6 +51,14 @@ def offloaded(client: Client, payload: Any = ISSUES) -> dict[str, Any]:
     return json.loads(said(client.result("say", result=json.dumps(result))))
 
 
+def test_what_came_with_the_records_is_not_passed_over(tmp_path: Path) -> None:
+    with proxy(tmp_path, "--tools", "extract,scratchpad") as client:
+        greet(client)
+        guidance = offloaded(client, {"items": ISSUES, "next_page": "p2"})["guidance"]
+        assert "Line 1 of the file is a header, and its `extra` holds what came with the records;" in guidance
+        assert "`extra`" not in offloaded(client)["guidance"]
+
+
 def test_the_reference_server_reads_what_it_has_offloaded(tmp_path: Path) -> None:
     """Also while a query runs, and never to offload the answer once more."""
     with server(tmp_path) as client:

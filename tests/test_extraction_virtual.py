@@ -82,6 +82,8 @@ def test_case_counts_when_it_is_said_to(toolbox: tuple[Toolbox, Path]) -> None:
 def test_max_results_counts_matching_lines(toolbox: tuple[Toolbox, Path]) -> None:
     found = called(toolbox, "search_large_output", pattern="TITLE", max_results=3)
     assert sum(line.startswith(">") for line in found.splitlines()) == 3
+    assert found.endswith("\n(3 matching lines, the first of more: raise max_results, or narrow the pattern)")
+    assert "more" not in called(toolbox, "search_large_output", pattern='"n":3,', max_results=1)
 
 
 def test_a_query_in_its_three_layouts(toolbox: tuple[Toolbox, Path]) -> None:

@@ -233,3 +233,17 @@ def test_a_text_that_somebody_has_in_memory_is_read_in_batches_as_well(text: str
     general = shape(result, lambda: result)
     assert general is not None
     assert seen == told(general)
+
+
+@pytest.mark.parametrize("form", ["json", "table"])
+@pytest.mark.parametrize("count", [400, 600, 1000, 5000])
+def test_a_field_with_a_beat_groups_all_the_same(form: str, count: int) -> None:
+    """Every third one is closed, and just these would be a sample of every third one."""
+    step = count // 200
+    records = [{"name": f"name {n}", "state": "open" if n % step else "closed"} for n in range(count)]
+    table = "\n".join(["name\tstate", *(f"{r['name']}\t{r['state']}" for r in records)])
+    text = json.dumps(records) if form == "json" else table
+    found = shape({"content": [{"type": "text", "text": text}]}, dict)
+    assert found is not None
+    assert found.extra["format"] == form
+    assert dict(fields(found.records).top) == {"open": count - count // step, "closed": count // step}

@@ -65,6 +65,12 @@ def test_each_call_goes_to_the_server_that_is_meant(tmp_path: Path) -> None:
         assert json.loads(client.answer(asking)["result"]["content"][0]["text"])["id"] == "q1"
 
 
+def test_a_server_that_writes_ids_as_texts_is_understood(tmp_path: Path) -> None:
+    with hub(tmp_path, left=entry("--ids-as-texts"), right=entry("--ids-as-texts")) as client:
+        names = [tool["name"] for tool in client.answer(client.post("tools/list"))["result"]["tools"]]
+        assert names == ["left_say", "left_typed", "right_say", "right_typed"]
+
+
 def test_a_call_before_any_list_finds_its_server(tmp_path: Path) -> None:
     with hub(tmp_path, left=entry("--all"), right=entry()) as client:
         assert client.result("right_say", result=said("found"))["content"][0]["text"] == "found"

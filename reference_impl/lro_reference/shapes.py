@@ -64,7 +64,7 @@ def shape(result: Mapping[str, Any], again: Callable[[], Mapping[str, Any]]) -> 
     """
     texts = _texts(result)
     structured = result.get("structuredContent")
-    layout = _layout(result)
+    layout = _layout(result) and _layout(again())
     if structured is None:
         if not texts:
             return None

@@ -15,6 +15,7 @@ MOST_LAYOUTS = 2000
 """Records of more different layouts than this have nothing in common that a schema could say."""
 _WORTH_A_GUESS = 1000
 _MOST_VALUES = 10_000
+_GOLDEN = 0.6180339887
 
 Layout = tuple[tuple[str, ...], tuple[type, ...]]
 """The names and types of a record's fields."""
@@ -59,14 +60,16 @@ def survey(records: Records, guess: Guess) -> Survey:
     head = list(islice(read, SAMPLE))
     guessed = guess([_layout(record) for record in head], head) if len(records) >= _WORTH_A_GUESS else None
     counted = Counter[str]()
+    wanted = _place(0, step)
     for place, record in enumerate(chain(head, read)):
         layout = _layout(record)
         if layout not in layouts:
             layouts[layout] = None
             if len(layouts) > MOST_LAYOUTS:
                 return Survey((), ())
-        if place % step == 0:
+        if place == wanted:
             sample.append(record)
+            wanted = _place(len(sample), step)
         if guessed is not None and isinstance(text := record.get(guessed), str):
             counted[text] += 1
             guessed = guessed if len(counted) <= _MOST_VALUES else None
@@ -91,12 +94,18 @@ def _of_rows(records: Rows, step: int, guess: Guess) -> Survey:
         if place == 0 and len(records) >= _WORTH_A_GUESS:
             guessed = guess([layout], [dict(zip(names, row, strict=True)) for row in batch[:SAMPLE]])
             column = 0 if guessed is None else names.index(guessed)
-        sample += (dict(zip(names, row, strict=True)) for row in batch[-place % step :: step])
+        while (wanted := _place(len(sample), step) - place) < len(batch):
+            sample.append(dict(zip(names, batch[wanted], strict=True)))
         place += len(batch)
         if guessed is not None:
             counted.update([row[column] for row in batch])
             guessed = guessed if len(counted) <= _MOST_VALUES else None
     return Survey([layout], sample, guessed, counted)
+
+
+def _place(n: int, step: int) -> int:
+    """Where the n-th record of a sample stands: one in every *step*, not always the same, for data may have a beat."""
+    return n * step + int(n * _GOLDEN % 1 * step)
 
 
 def _layout(record: Mapping[str, Any]) -> Layout:

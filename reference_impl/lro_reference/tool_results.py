@@ -102,7 +102,9 @@ class Interceptor:
         tokens, threshold = self._estimate(text), settings.threshold_tokens
         more = 0 if tokens > threshold else self._estimate(structured_beside_text(result))
         # Records as lines never weigh more than the text they came in, so this is no hasty verdict on memories either.
-        if max(tokens, more) <= threshold or (len(text) <= _LARGEST_DESCRIPTOR and find_descriptor(result)):
+        if max(tokens, more) <= threshold or (
+            len(text) <= _LARGEST_DESCRIPTOR and self._is_offloaded(result, threshold)
+        ):
             return result
         del text
         found = shape(result, again or (lambda: result))
@@ -111,6 +113,11 @@ class Interceptor:
         return self.shaped(
             result, found, max(tokens, more), tool=tool, arguments=arguments, threshold_tokens=threshold_tokens
         )
+
+    def _is_offloaded(self, result: Mapping[str, Any], threshold: int) -> bool:
+        """Whether all of it that is large is a descriptor; a text about descriptors may hold one, too."""
+        found = find_descriptor(result)
+        return found is not None and self._estimate(found.around) <= threshold
 
     def _as_text(
         self,

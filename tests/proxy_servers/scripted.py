@@ -24,6 +24,7 @@ def write(text: str) -> None:
 
 
 def answer(id: object, result: str) -> None:
+    id = str(id) if "--ids-as-texts" in sys.argv else id
     write(f'{{"jsonrpc": "2.0",  "id":{json.dumps(id)},"result":{result}}}\n')
 
 

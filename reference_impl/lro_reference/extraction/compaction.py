@@ -70,12 +70,15 @@ def grep(bench: Workbench, arguments: Mapping[str, Any]) -> str:
             opened, left_out = [stack.enter_context(bench.context.open(path))], ""
         else:
             opened, left_out = _all_open(bench, glob, stack)
-        found = (
-            matching(bench, [file for _, file in opened], pattern, case_sensitive=True, most=limit) if opened else []
+        found, more = (
+            matching(bench, [file for _, file in opened], pattern, case_sensitive=True, most=limit)
+            if opened
+            else ([], False)
         )
         if not found:
             return NOTHING + left_out
-        head = f"Found {len(found)} match{'es' * (len(found) != 1)} in {path} ({glob}):{left_out}"
+        beyond = ", the first of more," * more
+        head = f"Found {len(found)} match{'es' * (len(found) != 1)}{beyond} in {path} ({glob}):{left_out}"
         pieces = _lines([(known.name, file) for known, file in opened], set(found))
         try:
             return joined(chain([head.encode()], pieces), bench.limits.output_characters)

@@ -13,6 +13,7 @@ from typing import Any, BinaryIO, cast
 
 from lro_reference import exact
 from lro_reference.extraction.limits import Refused
+from lro_reference.extraction.sections import sections, spanned, tree
 from lro_reference.tooling import shown, writable
 
 _LARGEST = 16 << 20
@@ -99,11 +100,42 @@ def kind(value: Any) -> str:
             return "number"
 
 
-def outline(value: Any, name: str, depth: int, indent: int = 0) -> Iterator[str]:
+def structure(records: Sequence[Any], depth: int) -> Iterator[str]:
+    """One line a node, with the lines of the file that it covers: `outline`, or the sections of a Markdown text.
+
+    What lies within a record lies on its line. The lines of a section are those of the file where that is a text by
+    its lines, otherwise those of the text that it is in.
+    """
+    where = f", {spanned(2, len(records) + 1)}" if records else ""
+    if (texts := _lines_of_text(records)) and (found := sections(texts)):
+        yield f"lines of text: {len(texts)}{where}"
+        yield from tree(found, depth, 1, 1)
+        return
+    yield f"records: {kind(records)}{where}"
+    if records and depth:
+        yield from outline(records[0], "[0]", depth - 1, 1, ", line 2")
+
+
+def _lines_of_text(records: Sequence[Any]) -> list[str]:
+    """The lines of a file that holds a text by its lines; none of any other."""
+    found: list[str] = []
+    for number, record in enumerate(records, 1):
+        match record:
+            case {"n": n, "text": str(text)} if n == number and len(cast("dict[str, Any]", record)) == 2:
+                found.append(text)
+            case _:
+                return []
+    return found
+
+
+def outline(value: Any, name: str, depth: int, indent: int = 0, where: str = "") -> Iterator[str]:
     """One line a node: its name and kind; of an array's items the first, which stands for all."""
-    yield f"{'  ' * indent}{name}: {kind(value)}"
+    lines = value.split("\n") if isinstance(value, str) else []
+    where = f", {len(lines)} lines" if len(lines) > 1 else where
+    yield f"{'  ' * indent}{name}: {kind(value)}{where}"
     if depth == 0:
         return
+    yield from tree(sections(lines), depth, indent + 1)
     if isinstance(value, dict):
         for key, inner in cast("dict[str, Any]", value).items():
             yield from outline(inner, _quoted(key), depth - 1, indent + 1)

@@ -8,6 +8,8 @@ from lro_reference.field_recipes import PLACEHOLDER
 from lro_reference.record_guide import TEXT_SCHEMA
 from lro_spec.messages import OffloadResponse
 
+_WITH_EXTRA = "its `extra` holds what came with the records"
+
 
 def guidance(response: OffloadResponse, noun: str, names: Sequence[str]) -> str:
     """Advice that names the tools there are, by the names that they have in this server."""
@@ -27,7 +29,10 @@ def guidance(response: OffloadResponse, noun: str, names: Sequence[str]) -> str:
     others = [name for name in names if name != "lro_extract"]
     if others:
         lines.append(f"These tools read it{', too' * ('lro_extract' in names)}: {', '.join(others)}.")
-    lines.append("Line 1 of the file is a header with metadata; records start at line 2. No shell is needed.")
+    header = "a header with metadata"
+    if others and _WITH_EXTRA in response.guidance:
+        header = f"a header, and {_WITH_EXTRA}"
+    lines.append(f"Line 1 of the file is {header}; records start at line 2. No shell is needed.")
     return "\n".join(lines)
 
 

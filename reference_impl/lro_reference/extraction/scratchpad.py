@@ -7,12 +7,12 @@ By line: `head`, `slice`, `grep`, `read`, where line 1 is the header. By structu
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, BinaryIO, cast
 
 from lro_reference import exact
-from lro_reference.extraction.documents import at, document, item_schema, items, kind, outline
+from lro_reference.extraction.documents import at, document, item_schema, items, kind, structure
 from lro_reference.extraction.family import FamilyTool, Workbench, schema
 from lro_reference.extraction.limits import Refused, joined
 from lro_reference.extraction.searching import marked, matching
@@ -41,7 +41,11 @@ def _head(bench: Workbench, file: BinaryIO, arguments: Mapping[str, Any]) -> str
 def _slice(bench: Workbench, file: BinaryIO, arguments: Mapping[str, Any]) -> str:
     if arguments["end"] < arguments["start"]:
         raise Refused("end lies before start: lines are counted from 1, and both are included")
-    return _lines(bench, file, arguments["start"], arguments["end"])
+    found = _lines(bench, file, arguments["start"], arguments["end"])
+    if not found:
+        file.seek(0)
+        raise Refused(f"start ({arguments['start']}) lies beyond the end: the file has {sum(1 for _ in file)} lines")
+    return found
 
 
 def _read(bench: Workbench, file: BinaryIO, arguments: Mapping[str, Any]) -> str:
@@ -80,21 +84,19 @@ def _together(pieces: Iterable[bytes], bench: Workbench) -> str:
 def _grep(bench: Workbench, file: BinaryIO, arguments: Mapping[str, Any]) -> str:
     pattern = arguments["pattern"]
     try:
-        found = matching(bench, [file], pattern, case_sensitive=True, most=_MOST_MATCHES)
+        found, _ = matching(bench, [file], pattern, case_sensitive=True, most=_MOST_MATCHES)
     except Refused as problem:
         if _INVALID not in str(problem):
             raise
-        found = matching(bench, [file], re.escape(pattern), case_sensitive=True, most=_MOST_MATCHES)
+        found, _ = matching(bench, [file], re.escape(pattern), case_sensitive=True, most=_MOST_MATCHES)
     if not found:
         return "No matches found."
     return _together(marked(file, found, arguments.get("context", 3)), bench)
 
 
 def _schema(bench: Workbench, file: BinaryIO, arguments: Mapping[str, Any]) -> str:
-    root = document(file)
-    depth = arguments.get("max_depth", 4)
-    lines = (line.encode("utf-8", "backslashreplace") for line in outline(root, "records (lines 2 and on)", depth))
-    return _together(lines, bench)
+    lines = structure(document(file), arguments.get("max_depth", 4))
+    return _together((line.encode("utf-8", "backslashreplace") for line in lines), bench)
 
 
 def _item_schema(bench: Workbench, file: BinaryIO, arguments: Mapping[str, Any]) -> str:
@@ -124,21 +126,33 @@ def _part(value: Any, start: int, end: int) -> str:
 def _iterate_over(bench: Workbench, file: BinaryIO, arguments: Mapping[str, Any]) -> str:
     path = arguments.get("path", "")
     found = _window(items(at(document(file), path), path), arguments)
-    return _together((exact.dump(_projected(item, arguments["fields"])) for item in found), bench)
+    return _together(_rows(found, arguments["fields"]), bench)
 
 
-def _projected(item: Any, fields: list[str]) -> dict[str, Any]:
-    made: dict[str, Any] = {}
-    for field in fields:
-        try:
-            value = at(item, field)
-        except Refused:
-            value = None
-        if isinstance(value, str) and value.count("\n") >= _LONG_LINES:
-            kept = value.split("\n")[:_LONG_LINES]
-            value = "\n".join([*kept, f"… ({value.count(chr(10)) + 1} lines: get_in gives all)"])
-        made[field] = value
-    return made
+def _rows(found: Iterable[Any], fields: Sequence[str]) -> Iterator[bytes]:
+    """The fields of each item, null where it lacks one; in the end, which of them no item has, and what there is."""
+    unseen: dict[str, str] = {}
+    seen: set[str] = set()
+    for item in found:
+        made: dict[str, Any] = {}
+        for field in fields:
+            try:
+                made[field] = _cut(at(item, field))
+                seen.add(field)
+            except Refused as problem:
+                made[field] = None
+                unseen.setdefault(field, str(problem))
+        yield exact.dump(made)
+    for field, why in unseen.items():
+        if field not in seen:
+            yield f"(in none of these items: {why})".encode("utf-8", "backslashreplace")
+
+
+def _cut(value: Any) -> Any:
+    if not isinstance(value, str) or value.count("\n") < _LONG_LINES:
+        return value
+    kept = value.split("\n")[:_LONG_LINES]
+    return "\n".join([*kept, f"… ({value.count(chr(10)) + 1} lines: get_in gives all)"])
 
 
 def _window(values: Any, arguments: Mapping[str, Any]) -> Any:
@@ -160,16 +174,17 @@ _LESS = (
 
 def _tool(name: str, description: str, answering: Answering, required: tuple[str, ...], **more: Any) -> FamilyTool:
     file = {"type": "string", "description": "Name of the file, or the file_path of its descriptor."}
+    less = (_LESS[0], "schema with a smaller max_depth", _LESS[2]) if name == "schema" else _LESS
 
     def handler(bench: Workbench, arguments: Mapping[str, Any]) -> str:
         with bench.files.open(arguments["file"]) as (_, opened):
             try:
                 text = writable(answering(bench, opened, arguments))
             except _TooMuch as problem:
-                return bench.budget.withheld(name, problem.tokens, _LESS)
+                return bench.budget.withheld(name, problem.tokens, less)
             except RecursionError:
                 raise Refused("this is nested too deeply to be taken apart: use grep, head or read") from None
-            return bench.budget.spend(name, text, _LESS)
+            return bench.budget.spend(name, text, less)
 
     return FamilyTool(Tool(name, description, schema(("file", *required), file=file, **more)), handler)
 
@@ -188,10 +203,10 @@ _DEPTH = {**_whole("How deep (4)."), "maximum": 50}
 SCRATCHPAD = (
     _tool(
         "schema",
-        "The structure of a file, one line a node.",
+        "The structure of a file, one line a node with its lines; of Markdown its sections, for slice or get_in.",
         _schema,
         (),
-        max_depth={**_whole("How deep (4)."), "maximum": 50},
+        max_depth=_DEPTH,
     ),
     _tool(
         "item_schema",

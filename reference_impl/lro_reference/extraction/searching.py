@@ -11,15 +11,16 @@ from lro_reference.extraction.limits import Refused, joined
 
 def matching(
     bench: Workbench, files: Sequence[BinaryIO], pattern: str, *, case_sensitive: bool, most: int
-) -> list[int]:
-    """The numbers, from 1, of the first lines that match; they run on through the files.
+) -> tuple[list[int], bool]:
+    """The numbers, from 1, of the first lines that match, and whether there are more; they run on through the files.
 
     The pattern runs in the sandbox. Raises `Refused`.
     """
     if len(pattern) > bench.limits.program_characters:
         raise Refused(f"the pattern has {len(pattern)} characters; at most {bench.limits.program_characters} are run")
-    job = {"kind": "search", "program": pattern, "case_sensitive": case_sensitive, "most": most}
-    return [int(number) for number in bench.sandbox.run(job, *files).text.split()]
+    job = {"kind": "search", "program": pattern, "case_sensitive": case_sensitive, "most": most + 1}
+    found = [int(number) for number in bench.sandbox.run(job, *files).text.split()]
+    return found[:most], len(found) > most
 
 
 def regions(file: BinaryIO, found: Sequence[int], context: int, limit: int) -> str:

@@ -50,13 +50,14 @@ def search(bench: Workbench, arguments: Mapping[str, Any]) -> str:
     """The lines that match, numbered and marked, with two lines around each. Raises `Refused`."""
     most = arguments.get("max_results", 50)
     with bench.files.open(arguments["filename"]) as (_, file):
-        found = matching(
+        found, more = matching(
             bench, [file], arguments["pattern"], case_sensitive=arguments.get("case_sensitive", False), most=most
         )
         if not found:
             return NOTHING
+        note = f"\n({len(found)} matching lines, the first of more: raise max_results, or narrow the pattern)" * more
         try:
-            return regions(file, found, _CONTEXT, bench.limits.output_characters)
+            return regions(file, found, _CONTEXT, bench.limits.output_characters - len(note)) + note
         except TooLarge as problem:
             raise Refused(
                 f"{problem} ({len(found)} lines match): ask for fewer max_results, or use read_large_output or "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from collections.abc import Callable, Hashable, Mapping
@@ -13,6 +14,8 @@ from lro_reference.proxy.messages import Message, members
 
 Id = int | str
 """What a request is known by. A number that is read as neither (1.5, 10**30) could not be written as it came."""
+
+_WHOLE = re.compile(r"-?[0-9]{1,19}")
 
 
 @dataclass(slots=True)
@@ -29,6 +32,13 @@ class Request:
     cancelled: bool = False
     modern: bool = False
     """Whether it goes by the protocol of 2026-07-28."""
+
+
+def as_number(id: object) -> object:
+    """An id as the number that it may have been: official clients take "7" and 7.0 for an answer to 7."""
+    if isinstance(id, str) and _WHOLE.fullmatch(id):
+        return int(id)
+    return int(id) if isinstance(id, float) and id.is_integer() else id
 
 
 def request_of(message: Message, params: Message) -> Request:
@@ -51,7 +61,7 @@ class Requests:
 
     def __init__(self, timeout_s: float) -> None:
         self._timeout_s = timeout_s or float("inf")
-        self._waiting: dict[Id, Request] = {}
+        self._waiting: dict[object, Request] = {}
         self._lock = threading.Lock()
 
     def __len__(self) -> int:
@@ -72,24 +82,28 @@ class Requests:
     def answered(self, id: object) -> Request | None:
         """The request that an answer is for; None when nobody waits for it."""
         with self._lock:
-            return self._waiting.pop(id, None) if isinstance(id, Id) else None
+            return self._waiting.pop(self._meant(id), None)
 
     def look(self, id: object) -> Request | None:
         """The request that an answer is for, which goes on waiting."""
         with self._lock:
-            return self._waiting.get(id) if isinstance(id, Id) else None
+            return self._waiting.get(self._meant(id))
 
     def cancel(self, id: object) -> None:
         """The client has cancelled a request; an answer may still come."""
         with self._lock:
-            if isinstance(id, Id) and (found := self._waiting.get(id)) is not None:
+            if (found := self._waiting.get(self._meant(id))) is not None:
                 found.cancelled = True
+
+    def _meant(self, id: object) -> object:
+        known = isinstance(id, Id) and id in self._waiting
+        return id if known else None if isinstance(id, (dict, list)) else as_number(id)
 
     def progressed(self, token: object) -> None:
         """A request with this progress token is alive."""
         with self._lock:
             for request in self._waiting.values():
-                if request.progress is not None and request.progress == token:
+                if request.progress is not None and request.progress in (token, as_number(token)):
                     request.deadline = time.monotonic() + self._timeout_s
 
     def overdue(self) -> list[Request]:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
+from lro_reference.proxy.calls import as_number
 from lro_reference.proxy.ends import id_in
 from lro_reference.proxy.errors import INTERNAL, NO_METHOD, TOO_LONG, Say, error_line
 from lro_reference.proxy.lines import LineWriter, TooLong, ends, read_lines
@@ -328,7 +329,7 @@ class Hub:
         id = said.get("id")
         with self._lock:
             if "method" not in said:
-                round_ = self._rounds.get(_key(id))
+                round_ = self._rounds.get(_key(id)) or self._rounds.get(_key(as_number(id)))
                 if round_ is not None and member.name in round_.waiting:
                     self._collect(round_, member, said)
                     return not self._client.broken

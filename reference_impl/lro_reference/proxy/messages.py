@@ -74,6 +74,27 @@ def _member(text: str, name: str) -> str:
     return found
 
 
+def raw_items(line: bytes | bytearray) -> list[bytes]:
+    """The JSON texts of the items of an array, as they were written. Raises `ValueError`."""
+    text = line.decode()
+    try:
+        return [item.encode() for item in _items(text)]
+    except RecursionError:
+        flat = flattened(text, _PATIENT.decode)
+        return [] if flat is None else [flat.restored(item).encode() for item in _items(flat.text)]
+
+
+def _items(text: str) -> list[str]:
+    found: list[str] = []
+    place = _after_space(text, text.index("[") + 1)
+    while not text.startswith("]", place):
+        _, end = _PATIENT.raw_decode(text, place)
+        found.append(text[place:end])
+        place = _after_space(text, end)
+        place = _after_space(text, place + 1) if text.startswith(",", place) else place
+    return found
+
+
 def _after_space(text: str, place: int) -> int:
     found = _SPACE.match(text, place)
     return found.end() if found else place

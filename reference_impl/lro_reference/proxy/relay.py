@@ -21,7 +21,7 @@ from lro_reference.proxy.ends import answered_in, id_in
 from lro_reference.proxy.eras import OPENINGS, introduced
 from lro_reference.proxy.errors import CANCELLED, GONE, INTERNAL, TIMED_OUT, TOO_LONG, UNREADABLE, Say, error_line
 from lro_reference.proxy.lines import Outgoing, TooLong, Writer, ends, read_lines
-from lro_reference.proxy.messages import Message, exactly, members, parsed, raw_member, written
+from lro_reference.proxy.messages import Message, exactly, members, parsed, raw_items, raw_member, written
 from lro_reference.proxy.own_tools import OwnTools
 from lro_reference.proxy.raw_result import WORTH_IT
 from lro_reference.proxy.raw_result import read as read_raw_result
@@ -168,7 +168,7 @@ class Relay:
         message = parsed(line)
         if isinstance(message, dict) and "method" not in message:
             self._answer_one(cast("Message", message), line)
-        elif isinstance(message, list) and all(isinstance(one, dict) for one in cast("list[Any]", message)):
+        elif isinstance(message, list) and any(isinstance(one, dict) for one in cast("list[Any]", message)):
             self._answer_batch(cast("list[Any]", message), line)
         elif isinstance(message, dict):
             self._watch(cast("Message", message))
@@ -225,17 +225,19 @@ class Relay:
         self._client.write(line if made is None else made)
 
     def _answer_batch(self, batch: list[Any], line: bytearray) -> None:
-        whole: list[Any] = []
-        changed = False
-        for message in batch:
-            made = None
-            if isinstance(message, dict) and "method" not in message:
-                request = self._requests.answered(cast("Message", message).get("id"))
-                if request is not None:
-                    made = self._touched(cast("Message", message), written(cast("Message", message)), request)
-            changed = changed or made is not None
-            whole.append(message if made is None else orjson.Fragment(made))
-        self._client.write(orjson.dumps(whole) if changed else line)
+        texts = raw_items(line)
+        made = [self._answer_in_batch(members(one), text) for one, text in zip(batch, texts, strict=True)]
+        if all(one is None for one in made):
+            self._client.write(line)
+            return
+        self._client.write(b"[" + b",".join(one or text for one, text in zip(made, texts, strict=True)) + b"]")
+
+    def _answer_in_batch(self, message: Message, line: bytes) -> bytes | None:
+        if "method" in message:
+            self._watch(message)
+            return None
+        request = self._requests.answered(message.get("id"))
+        return None if request is None else self._touched(message, line, request)
 
     def _touched(self, message: Message, line: bytes | bytearray, request: Request) -> bytes | None:
         """Another answer, where this one does not pass as it is."""
