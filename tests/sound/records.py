@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from tests.servers.plain import Server
+from tests.servers.plain import Call, Server
 from tests.sound.catalogue import sound
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
     from tests.servers.plain import Record
 
 ERRATA = ("LRO-REC-01", "LRO-REC-04", "LRO-REC-09", "LRO-REC-10")
@@ -28,6 +31,28 @@ class light_has_three_fields(Server):
 
     def line_schema(self, detail: str) -> Record:
         return {**super().line_schema(detail), "required": ["id", "title", "namespace"]}
+
+
+@sound("it looks for the top namespaces in records that have none", warns=(*ERRATA, "LRO-REC-02", "LRO-REC-06"))
+class light_has_no_namespace(Server):
+    def execute(self, operation: str, arguments: dict[str, Any]) -> Call:
+        call = super().execute(operation, arguments)
+        if call.detail == "light":
+            call.records = [{"id": record["id"], "title": record["title"]} for record in call.records]
+            call.lines = [self.record_line(record) for record in call.records]
+            call.tokens = self.tokens(call)
+        self.found = call.found
+        return call
+
+    def top_namespaces(self, records: Sequence[Record]) -> list[str]:
+        return super().top_namespaces(self.found)
+
+    def inject_text(self, call: Call, budget: int) -> str:
+        call.records = [self.at_detail(memory, "medium") for memory in call.found]
+        return super().inject_text(call, budget)
+
+    def line_schema(self, detail: str) -> Record:
+        return {**super().line_schema(detail), "required": ["id", "title"]}
 
 
 @sound("it takes `content: null` for content")

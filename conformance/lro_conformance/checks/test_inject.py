@@ -17,7 +17,7 @@ def test_text_inline_below_the_threshold(survey: Survey, inline: Inline, see: Su
     for call in (c for c in inline.calls if c.operation == "inject" and c.outcome in ("inline", "error")):
         same = [c for c in survey.files if c.operation == "inject" and c.arguments == call.arguments]
         known = [r for c in same for r in c.filed]
-        if not known:
+        if not any(r.keys() & {"title", "summary", "content", "id"} for r in known):
             see.unseen("no file of the same call tells which memories were found")
             continue
         see.expect(
