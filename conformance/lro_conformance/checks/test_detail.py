@@ -89,6 +89,9 @@ def _default(survey: Survey, operation: str, level: str, see: Subjects) -> None:
     if operation not in survey.operations:
         see.not_applicable(f"the server lists no tool for {operation}")
         return
+    if survey.operations[operation].needs_detail:
+        see.not_applicable(f"{survey.operations[operation].tool} has to be asked for a level")
+        return
     call = survey.whole.get((operation, None))
     if call is None or call.file is None or not call.filed:
         see.unseen(f"{operation} without a detail level was not offloaded to a readable file")
