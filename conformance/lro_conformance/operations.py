@@ -92,7 +92,7 @@ def _named(name: str, named: Named, tool: Mapping[str, Any]) -> Operation:
     return Operation(
         name=name,
         tool=named.tool,
-        arguments=_needed_detail(name, named.detail, details, tool) | named.arguments,
+        arguments={**_needed_detail(name, named.detail, details, tool), **named.arguments},
         query=named.query,
         limit=named.limit,
         detail=named.detail,

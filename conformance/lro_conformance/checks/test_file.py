@@ -217,7 +217,7 @@ def test_file_is_complete(survey: Survey, inline: Inline, see: Subjects) -> None
         see.expect(not twice, expected="each memory once", observed=f"{len(twice)} ids stand more than once", at=filed)
         here = by_id(shown.records or []).keys()
         if same and here and (filed.operation not in survey.restless or filed.limit != EDGE_LIMIT):
-            missing, added = here - set(ids), set() if is_a_page(shown.result) else set(ids) - here
+            missing, added = here - set(ids), set(ids) - here if not is_a_page(shown.result) else set[str]()
             see.expect(
                 not missing and not added,
                 expected=f"the {len(here)} memories that the call returns inline",

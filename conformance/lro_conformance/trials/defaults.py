@@ -111,12 +111,9 @@ def _brackets(lab: Lab, bench: Bench, survey: Survey) -> list[Bracket]:
 def _bracket(bench: Bench, survey: Survey, name: str, detail: str | None) -> Bracket:
     """Halve the interval of limits until its ends are neighbours."""
     top = next((c for c in _growing(bench, name, detail) if c.outcome == "offloaded"), None)
-    if top is not None and top.limit is None:
-        lower = _narrower(bench, top)
-        return Bracket(name, detail, lower, _known(survey, lower), top)
-    if top is None:
-        greatest = _answered(bench, name, detail, LIMIT)
-        inline = greatest if greatest.outcome == "inline" else None
+    if top is None or top.limit is None:
+        greatest = _answered(bench, name, detail, LIMIT) if top is None else _narrower(bench, top)
+        inline = greatest if greatest is not None and greatest.outcome == "inline" else None
         return Bracket(name, detail, inline, _known(survey, inline), top)
     low, high, lower, upper = 0, min(top.limit, max(1, len(top.filed))), None, top
     # Where the search begins, in tokens; where it ends is what the server does.
