@@ -121,7 +121,8 @@ def summary_against_file(
         names: list[str] = summary["top_namespaces"]
         if text.top_namespaces is None:
             names = list(distribution(names) or ())
-        wrong = wrong_namespaces(names, counts, text.top_namespaces or len(counts))
+        told = counts or not records  # records without any, as at level light, tell nothing
+        wrong = wrong_namespaces(names, counts, text.top_namespaces or len(counts)) if told else None
         if wrong is not None:
             top = ", ".join(f"{name} ({n})" for name, n in counts.most_common(TOP + 1))
             expected = f"the most frequent of the file's namespaces, at most {TOP}: {top or 'there are none'}"

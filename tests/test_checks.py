@@ -394,7 +394,7 @@ class TestExpiry:
 class TestDefaultDetail:
     def judged(self, whole: Mapping[Any, Made], operation: str = "recall") -> CheckResult:
         name = "detail.recall_defaults_to_light" if operation == "recall" else "detail.inject_defaults_to_medium"
-        return judged(name, survey=survey(operations={operation: Made(details=())}, whole=whole))
+        return judged(name, survey=survey(operations={operation: Made(details=(), needs_detail=False)}, whole=whole))
 
     def of(self, *records: Mapping[str, Any], header: str | None = None, summary: str | None = None, **o: Any) -> Made:
         return call(filed=list(records), header={"detail": header}, summary={"detail": summary}, **o)

@@ -200,6 +200,17 @@ def test_what_is_merely_unusual_is_not_accused(tmp_path: Path, change: Change):
     assert list(follow(made(tmp_path, change))) == []
 
 
+def test_namespaces_of_records_that_have_none_are_not_accused(tmp_path: Path):
+    """A light record may be an id and a title; the summary is of the memories."""
+
+    def change(descriptor: dict[str, Any], lines: list[dict[str, Any]]) -> None:
+        lines[0]["detail"] = descriptor["summary"]["detail"] = "light"
+        for line in lines[1:]:
+            del line["namespace"]
+
+    assert "LRO-DESC-06" not in {f.rule for f in follow(made(tmp_path, change))}
+
+
 def test_another_recipe_may_do_what_the_one_at_its_place_does_not(tmp_path: Path):
     def change(descriptor: dict[str, Any], lines: list[dict[str, Any]]) -> None:
         descriptor["jq_recipes"].reverse()

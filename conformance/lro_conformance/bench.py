@@ -20,6 +20,7 @@ from lro_conformance.judge import NotObserved
 from lro_conformance.limits import within_limit
 from lro_conformance.operations import Operation
 from lro_conformance.profile.launching import Value
+from lro_conformance.records import as_record, find_records
 from lro_conformance.seeds import substitute
 from lro_conformance.starts import Start
 from lro_conformance.wire import Reply, ServerProcess
@@ -198,8 +199,9 @@ class Bench:
         ended = time.time()
         found = _descriptor(reply)
         file: FileSeen | None = None
-        if found is not None:
-            file = see_file(found.value.get("file_path"), self.roots)
+        named = self._undescribed(reply, started) if found is None else found.value.get("file_path")
+        if found is not None or named is not None:
+            file = see_file(named, self.roots)
             file = replace(file, lately=written_since(file.path, started))
             self.lab.remember(file)
             self.named.add(os.path.basename(file.path))
@@ -225,6 +227,17 @@ class Bench:
         self.lab.hold(seen)
         return seen
 
+    def _undescribed(self, reply: Reply, started: float) -> str | None:
+        """The path of a file that the call has written and its result names, where it has neither a descriptor nor
+        records: words, a link, or a descriptor that is no JSON. None for an inline result."""
+        result, raw = as_record(reply.result), reply.raw or b""
+        if b".jsonl" not in raw or result.get("isError") is True or self.start.file_size_limit is not None:
+            return None
+        folders = [self.output_dir] if self.output_dir is not None else [self.temp, *system_temps()]
+        names = {(f, n) for f in folders for n in names_in(f) if n not in self.named and self.lab.is_ours(n)}
+        paths = [p for f, n in names if n.encode() in raw and written_since(p := str(f / n), started)]
+        return paths[0] if len(paths) == 1 and not find_records(result, self.lab.profile.inline_records) else None
+
     def listing(self) -> dict[str, int]:
         """The names directly in the output folder, with their sizes."""
         if self.output_dir is None or not self.output_dir.is_dir():
@@ -237,9 +250,7 @@ class Bench:
 
     def files(self) -> list[str]:
         """The names in the output folder that are not folders."""
-        if self.output_dir is None or not self.output_dir.is_dir():
-            return []
-        return [e.name for e in os.scandir(self.output_dir) if not e.is_dir(follow_symlinks=False)]
+        return [] if self.output_dir is None else names_in(self.output_dir)
 
     def store(self, memory: Mapping[str, Any]) -> Reply | None:
         """Give the server one memory by the seed tool; None when the profile names none."""
@@ -325,6 +336,11 @@ class Bench:
         """Stop the server."""
         with self.lock:
             self.lab.stop(self.server)
+
+
+def names_in(folder: Path) -> list[str]:
+    """The names in a folder that are not folders; none where there is no such folder."""
+    return [e.name for e in os.scandir(folder) if not e.is_dir(follow_symlinks=False)] if folder.is_dir() else []
 
 
 def system_temps() -> list[Path]:

@@ -178,6 +178,11 @@ class Call:
         quoted = found is not None and found.around.strip() and self.file is not None and not self.file.lately
         return None if quoted else found
 
+    @cached_property
+    def undescribed(self) -> bool:
+        """Whether the result names a file that the call has written, and there is no descriptor in it."""
+        return self.file is not None and self.result is not None and find_descriptor(self.result) is None
+
     @property
     def descriptor(self) -> Record:
         """The descriptor; empty when there is none."""
@@ -188,7 +193,7 @@ class Call:
         """What came of the call."""
         if self.result is None:
             return "error" if self.reply.error is not None else "no answer"
-        if self.found is not None:
+        if self.found is not None or self.undescribed:
             return "offloaded"
         return "error" if self.result.get("isError") is True else "inline"
 

@@ -343,6 +343,11 @@ class Lab:
         every = (self.edition, *self.others)
         return next((e.name for e in every if parse_file_name(name, edition=e.name) is not None), self.edition.name)
 
+    def is_ours(self, name: str) -> bool:
+        """Whether a name begins and ends as those of offloaded files do in one of the editions."""
+        ours = tuple(f"{e.file_prefix}-" for e in (self.edition, *self.others))
+        return name.startswith(ours) and name.endswith(".jsonl")
+
     def can_set(self, name: str) -> bool:
         """Whether the profile says how this setting reaches the server."""
         return self.profile.settings.get(name) is not None
@@ -379,9 +384,7 @@ class Lab:
         for bench in self._kept:
             bench.close()
         for path in self._stray:
-            name = os.path.basename(path)
-            ours = tuple(f"{e.file_prefix}-" for e in (self.edition, *self.others))
-            if name.startswith(ours) and name.endswith(".jsonl"):
+            if self.is_ours(os.path.basename(path)):
                 with suppress(OSError):
                     os.unlink(path)
 

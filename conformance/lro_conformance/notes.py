@@ -9,7 +9,7 @@ from typing import Any
 
 from lro_conformance.bench import ServerTrouble
 from lro_conformance.judge import NotObserved
-from lro_conformance.readings import comparable, volatile
+from lro_conformance.readings import incomparable, volatile
 from lro_conformance.records import as_record, show
 from lro_conformance.reproducing import Everything
 from lro_conformance.trials.edges import Edges
@@ -38,10 +38,9 @@ def notes(evidence: Mapping[str, Any], trouble: str | None) -> tuple[str, ...]:
         paths = sorted({"/".join(p) for n in survey.operations for p in volatile(inline, n)})
         if paths:
             found.append(f"differs between identical calls, left out of comparisons: {', '.join(paths)}")
-        if survey.files and not comparable(survey, inline):
-            found.append(
-                "memories have other ids in every server process, so files and inline results are not compared"
-            )
+        against = incomparable(survey, inline)
+        if survey.files and against is not None:
+            found.append(f"{against}, so files and inline results are not compared")
     if isinstance(edges, Edges):
         found += [
             f"E of {e.operation} differs by {e.drift} between identical calls: its threshold was tested that much wider"

@@ -52,6 +52,8 @@ class Operation:
     """The detail levels it can be asked for; empty when it takes none."""
     limit_maximum: int | None
     output_schema: Mapping[str, Any] | None = field(default=None, repr=False)
+    needs_detail: bool = False
+    """Whether the tool refuses a call without a level, so that it has no default."""
 
 
 class NoSuchTool(ValueError):
@@ -86,17 +88,19 @@ def introduced(tools: Mapping[str, str], listed: Sequence[Mapping[str, Any]]) ->
 
 def _named(name: str, named: Named, tool: Mapping[str, Any]) -> Operation:
     schema = properties_of(tool)
+    details = _details(schema.get(named.detail or "", {})) if named.detail else ()
     return Operation(
         name=name,
         tool=named.tool,
-        arguments=dict(named.arguments),
+        arguments={**_needed_detail(name, named.detail, details, tool), **named.arguments},
         query=named.query,
         limit=named.limit,
         detail=named.detail,
         budget=named.budget or _argument("budget", schema),
-        details=_details(schema.get(named.detail or "", {})) if named.detail else (),
+        details=details,
         limit_maximum=_maximum(schema.get(named.limit or "", {})),
         output_schema=_output_schema(tool),
+        needs_detail=named.detail in required_of(tool),
     )
 
 
@@ -115,7 +119,7 @@ def _guessed(name: str, tool: Mapping[str, Any]) -> Operation:
     return Operation(
         name=name,
         tool=str(tool.get("name")),
-        arguments=arguments,
+        arguments=_needed_detail(name, detail, details, tool) | arguments,
         query=names["query"],
         limit=limit,
         detail=detail if details else None,
@@ -123,7 +127,16 @@ def _guessed(name: str, tool: Mapping[str, Any]) -> Operation:
         details=details,
         limit_maximum=_maximum(properties.get(limit, {})) if limit else None,
         output_schema=_output_schema(tool),
+        needs_detail=bool(details) and detail in required_of(tool),
     )
+
+
+def _needed_detail(name: str, detail: str | None, details: tuple[str, ...], tool: Mapping[str, Any]) -> dict[str, Any]:
+    """The level that is sent where none is asked for, and the tool has to be given one: the default of the text."""
+    if detail is None or not details or detail not in required_of(tool):
+        return {}
+    usual = "medium" if name == "inject" else "light"
+    return {detail: usual if usual in details else details[0]}
 
 
 def matching_tool(name: str, listed: Iterable[str]) -> str | None:

@@ -59,14 +59,16 @@ def rules(survey: Survey, edges: Edges) -> dict[str, Rule]:
 
 
 def of_the_same(survey: Survey) -> Iterator[tuple[Call, Call]]:
-    """Calls whose files hold the same memories with the same fields, each beside the first of its kind.
+    """Calls at one detail level whose files hold the same memories with the same fields, each beside the first of its
+    kind.
 
     Where one was asked for fewer, and there are more, its file may only seem to be the other's: it has lost some.
     """
     known: dict[tuple[object, ...], Call] = {}
     most = {n: max((len(c.filed) for c in survey.files if c.operation == n), default=0) for n in survey.operations}
     for other in (c for c in survey.files if c.filed and type(c.header.get("estimated_tokens")) is int):
-        key = (other.operation, frozenset(by_id(other.filed)), frozenset(other.filed[0]))
+        level = other.detail or str(other.header.get("detail"))
+        key = (other.operation, level, frozenset(by_id(other.filed)), frozenset(other.filed[0]))
         one = known.setdefault(key, other)
         partly = one.limit != other.limit and len(other.filed) < most.get(other.operation, 0)
         if one is not other and not partly and not cut_short(survey, other):
@@ -311,11 +313,15 @@ def _volatile(a: Call | None, b: Call | None) -> set[Path]:
     return volatile_paths(a.records or [], b.records or []) if a is not None and b is not None else set()
 
 
-def comparable(survey: Survey, inline: Inline) -> bool:
-    """Whether the memories have the same ids in every server process, so that processes can be compared."""
+def incomparable(survey: Survey, inline: Inline) -> str | None:
+    """Why files cannot be compared with inline results of another process; None where they can."""
     there = {k for c in survey.files for k in by_id(c.filed)}
     here = {k for c in inline.calls for k in by_id(c.records or [])}
-    return bool(there & here)
+    if not there:
+        return "records of files have no id"
+    if not here:
+        return "no records with ids can be read in inline results (profile: inline)"
+    return None if there & here else "memories have other ids in every server process"
 
 
 def pairs(survey: Survey, inline: Inline) -> list[tuple[Call, Call]]:

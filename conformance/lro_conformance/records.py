@@ -64,6 +64,17 @@ def find_records(result: Mapping[str, Any] | None, jq_path: str | None = None) -
     return [unwrap(r) for r in max(found, key=len)]
 
 
+_MORE = re.compile(r"(next_?)?(page_?)?cursor|next_?(page_?)?(token|page|offset)|has_?(more|next)", re.IGNORECASE)
+
+
+def is_a_page(result: Mapping[str, Any] | None) -> bool:
+    """Whether an inline result says beside its records that there are more: a cursor, a next page."""
+    around = [as_record(p) for p in _payloads(result)]
+    around += [as_record(v) for members in around for v in members.values()]
+    members = ((k, v) for each in around for k, v in each.items())
+    return any(_MORE.fullmatch(k) and v not in (None, False, "", 0) for k, v in members)
+
+
 def text_of(result: Mapping[str, Any] | None) -> str:
     """All text blocks of a result, joined by line feeds."""
     return "\n".join(_texts(result))

@@ -152,8 +152,8 @@ def odd(word: str) -> Memory:
 
 
 def odd_query(word: str) -> str:
-    """A query that JSON has to escape: with quotation marks, a backslash and a line feed."""
-    return f'{word} "quoted" back\\slash\nnext line'
+    """A query that JSON has to escape: with quotation marks, a backslash and a line feed; and a capital letter."""
+    return f'{word} "Quoted" back\\slash\nnext line'
 
 
 def shell_query(word: str) -> str:

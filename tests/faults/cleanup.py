@@ -342,3 +342,28 @@ class tells_the_expiry_when_it_writes(Server):
         path = super().offload(call)
         self.expired(path)
         return path
+
+
+@fault("LRO-CLN-01", says="stand beside them", proves=1, long=True)
+class cleanup_dies_of_a_folder(Server):
+    """Whatever has a name of its own is deleted as a file; a folder of such a name is none, and nobody catches that."""
+
+    def is_ours(self, path: str) -> bool:
+        return True
+
+
+@fault("LRO-CLN-01", says="a link to nowhere", proves=1)
+class cleanup_dies_of_a_dangling_link(Server):
+    """Whatever is listed is asked for its age; what a link leads to may be gone, and nobody catches that."""
+
+    def is_ours(self, path: str) -> bool:
+        os.stat(path)
+        return super().is_ours(path)
+
+
+@fault("LRO-CLN-02", says="3900 s old goes", proves=1, also=("LRO-CFG-03",))
+class files_live_twice_as_long(Server):
+    """Deleted when the TTL has passed a second time."""
+
+    def is_expired(self, path: str, now: float) -> bool:
+        return self.created_at(path) + 2 * self.settings.ttl <= now

@@ -303,3 +303,15 @@ class id_is_called_memory_id(Shaped):
     def reshape(self, schema: Record) -> None:
         schema["properties"]["memory_id"] = schema["properties"].pop("id")
         schema["required"].remove("id")
+
+
+@fault("LRO-FILE-11", says="it has no id", proves=0, also=("LRO-DESC-09", "LRO-REC-04", "LRO-REC-09"))
+class records_are_search_hits(Server):
+    """Each line is what the search service returns: a score, and the memory in an object of its own."""
+
+    def file_lines(self, call: Call) -> list[str]:
+        hits = [{"score": record.pop("score", 1.0), "memory": record} for record in map(dict, call.records)]
+        return [self.dumps(self.header(call)), *map(self.dumps, hits)]
+
+    def scores(self, call: Call) -> list[float]:
+        return [record.get("score", 1.0) for record in call.records]

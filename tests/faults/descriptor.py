@@ -9,6 +9,8 @@ from tests.servers.plain import Call, Server
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tests.servers.plain import Record
 
 
@@ -74,6 +76,63 @@ class Pathed(Server):
 
     def descriptor(self, call: Call, path: str) -> Record:
         return super().descriptor(call, self.pathed(path))
+
+
+@fault("LRO-DESC-01", says="jq_recipes is absent", proves=0, long=True)
+class lacks_the_recipes(Described):
+    """A field is missing."""
+
+    def described(self, call: Call, value: Record) -> Record:
+        return without(value, "jq_recipes")
+
+
+@fault("LRO-DESC-01", says="jq_recipes is {", proves=0, long=True)
+class recipes_are_an_object(Described):
+    """Commands by their descriptions, where a list belongs."""
+
+    def described(self, call: Call, value: Record) -> Record:
+        return {**value, "jq_recipes": {r["description"]: r["command"] for r in value["jq_recipes"]}}
+
+
+@fault("LRO-REC-13", says="no description", proves=1, long=True)
+class recipes_are_plain_commands(Described):
+    """A list of commands, without a description of any."""
+
+    def described(self, call: Call, value: Record) -> Record:
+        return {**value, "jq_recipes": [r["command"] for r in value["jq_recipes"]]}
+
+
+class Told(Server):
+    """Declares no output schema, and answers with something else than a descriptor."""
+
+    def tool(
+        self, name: str, about: str, properties: Record, *, required: Sequence[str] = (), output: bool = False
+    ) -> Record:
+        return super().tool(name, about, properties, required=required)
+
+
+@fault("LRO-DESC-01", says="no descriptor", proves=0)
+class tells_of_the_file_in_words(Told):
+    """A sentence with the path, where a descriptor belongs."""
+
+    def offloaded(self, call: Call, path: str) -> Record:
+        return self.text(f"The {len(call.records)} memories found were written to {path}.")
+
+
+@fault("LRO-DESC-01", says="no descriptor", proves=0, long=True)
+class descriptor_is_spelled_as_in_python(Told):
+    """`str` in place of `json.dumps`: single quotes, `True` and `None`."""
+
+    def offloaded(self, call: Call, path: str) -> Record:
+        return self.text(str(self.descriptor(call, path)))
+
+
+@fault("LRO-DESC-01", says="no descriptor", proves=0, long=True)
+class returns_a_link_to_the_file(Told):
+    """A `resource_link`, which MCP knows, where a descriptor belongs."""
+
+    def offloaded(self, call: Call, path: str) -> Record:
+        return {"content": [{"type": "resource_link", "uri": f"file://{path}", "name": os.path.basename(path)}]}
 
 
 @fault("LRO-DESC-02", says="absolute", proves=0)

@@ -148,3 +148,24 @@ class search_knows_no_detail(DeafSearch):
 @fault("LRO-DET-01", says="whatever is asked for, the same detail", proves=0, long=True)
 class search_passes_the_detail_to_the_header_only(DeafSearch):
     """And the header says what was asked for."""
+
+
+class Filed(Server):
+    """Files hold the records of one level, whatever was asked for, weighed and shown."""
+
+    level = "full"
+
+    def file_lines(self, call: Call) -> list[str]:
+        return [self.dumps(self.header(call)), *(self.record_line(self.at_detail(m, self.level)) for m in call.found)]
+
+
+@fault("LRO-DET-01", says="as at full detail", proves=0, also=("LRO-FILE-10",))
+class files_hold_whole_memories(Filed):
+    """A line is a complete memory object, so all of it is written; what was asked for is weighed."""
+
+
+@fault("LRO-DET-01", says="as at light detail", proves=0, also=("LRO-FILE-10", "LRO-FILE-11"), long=True)
+class files_hold_light_records(Filed):
+    """Files are for browsing, so light records are written; what was asked for is weighed."""
+
+    level = "light"

@@ -36,6 +36,14 @@ class header_tells_the_query_without_its_quotes(Server):
         return {**super().header(call), "query": call.query.replace('"', " ").replace("\\", " ")}
 
 
+@fault("LRO-FILE-05", says="Quoted", proves=0, long=True)
+class header_tells_the_query_in_small_letters(Server):
+    """The query as it was folded for the comparison; most have none but small letters."""
+
+    def header(self, call: Call) -> Record:
+        return {**super().header(call), "query": call.query.lower()}
+
+
 @fault("LRO-FILE-05", says='"query"', proves=0, long=True)
 class header_tells_the_first_line_of_the_query(Server):
     """The query up to its first line feed."""

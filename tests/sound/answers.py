@@ -190,3 +190,11 @@ class inject_returns_xml(Server):
 class injects_nothing_for_a_star(Server):
     def find(self, operation: str, query: str) -> list[Record]:
         return [] if (operation, query) == ("inject", "*") else super().find(operation, query)
+
+
+@sound("it takes the first page of an inline result for all that was found")
+class pages_inline_results(Server):
+    def inline_value(self, call: Call) -> Any:
+        value, page = super().inline_value(call), call.records[:25]
+        more = {"next_cursor": "25"} if len(page) < len(call.records) else {}
+        return {**value, "count": len(page), "results": page, **more}

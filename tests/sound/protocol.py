@@ -6,7 +6,7 @@ import os
 import sys
 import time
 
-from tests.servers.plain import Server
+from tests.servers.plain import BadArguments, Call, Server
 from tests.sound.catalogue import sound
 
 TYPE_CHECKING = False
@@ -111,3 +111,17 @@ class introduces_itself_at_length(Server):
 class takes_half_a_second_to_start(Server):
     def started(self) -> None:
         time.sleep(0.5)
+
+
+@sound("it calls operations without a level that they have to be given")
+class requires_a_detail_level(Server):
+    def execute(self, operation: str, arguments: dict[str, Any]) -> Call:
+        if "detail" not in arguments:
+            raise BadArguments("detail is required")
+        return super().execute(operation, arguments)
+
+    def tool(
+        self, name: str, about: str, properties: Record, *, required: Sequence[str] = (), output: bool = False
+    ) -> Record:
+        needed = [*required, "detail"] if "detail" in properties else required
+        return super().tool(name, about, properties, required=needed, output=output)

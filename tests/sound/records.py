@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from tests.servers.plain import Server
+from tests.servers.plain import Call, Server
 from tests.sound.catalogue import sound
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
     from tests.servers.plain import Record
 
 ERRATA = ("LRO-REC-01", "LRO-REC-04", "LRO-REC-09", "LRO-REC-10")
+ERRATA_OF_IDS = (*ERRATA, "LRO-REC-02", "LRO-REC-03", "LRO-REC-06")
 
 
 @sound("it expects a confidence at light detail, without which jq fails on recipes 4 and 9", warns=ERRATA)
@@ -28,6 +32,30 @@ class light_has_three_fields(Server):
 
     def line_schema(self, detail: str) -> Record:
         return {**super().line_schema(detail), "required": ["id", "title", "namespace"]}
+
+
+@sound("it looks for the top namespaces in records that have none", warns=ERRATA_OF_IDS)
+class light_has_no_namespace(Server):
+    light: tuple[str, ...] = ("id", "title")
+
+    def execute(self, operation: str, arguments: dict[str, Any]) -> Call:
+        call = super().execute(operation, arguments)
+        if call.detail == "light":
+            call.records = [{name: record[name] for name in self.light} for record in call.records]
+            call.lines = [self.record_line(record) for record in call.records]
+            call.tokens = self.tokens(call)
+        self.found = call.found
+        return call
+
+    def top_namespaces(self, records: Sequence[Record]) -> list[str]:
+        return super().top_namespaces(self.found)
+
+    def inject_text(self, call: Call, budget: int) -> str:
+        call.records = [self.at_detail(memory, "medium") for memory in call.found]
+        return super().inject_text(call, budget)
+
+    def line_schema(self, detail: str) -> Record:
+        return {**super().line_schema(detail), "required": ["id", "title"]}
 
 
 @sound("it takes `content: null` for content")
@@ -84,3 +112,11 @@ class entities_are_strings(Server):
         if "entities" in schema["properties"]:
             schema["properties"]["entities"] = {"type": "array", "items": {"type": "string"}}
         return schema
+
+
+@sound("it looks for light records of an id alone in a text that is made of titles", warns=ERRATA_OF_IDS)
+class light_is_an_id(light_has_no_namespace):
+    light = ("id",)
+
+    def line_schema(self, detail: str) -> Record:
+        return {**super().line_schema(detail), "required": ["id"]}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lro_conformance.calls import Call
 from lro_conformance.judge import NotApplicable, Subjects, check
-from lro_conformance.readings import comparable, deaf_to_detail, filled_fields, pairs, taken_for
+from lro_conformance.readings import deaf_to_detail, filled_fields, incomparable, pairs, taken_for
 from lro_conformance.records import MEMORY_FIELDS, Record, by_id, differences, is_blank, show
 from lro_conformance.trials.survey import Inline, Survey
 
@@ -48,8 +48,9 @@ def test_file_has_the_requested_fields(survey: Survey, inline: Inline, see: Subj
     """At each detail level the file's records have the fields that the same call returns inline."""
     if not any(o.details for o in survey.operations.values()):
         raise NotApplicable("no tool takes a detail level")
-    if not comparable(survey, inline):
-        see.unseen("memories have other ids in every server process")
+    against = incomparable(survey, inline)
+    if against is not None:
+        see.unseen(against)
         return
     for filed, shown in pairs(survey, inline):
         if filed.detail is None or not shown.records:
@@ -87,6 +88,9 @@ def test_inject_defaults_to_medium(survey: Survey, see: Subjects) -> None:
 def _default(survey: Survey, operation: str, level: str, see: Subjects) -> None:
     if operation not in survey.operations:
         see.not_applicable(f"the server lists no tool for {operation}")
+        return
+    if survey.operations[operation].needs_detail:
+        see.not_applicable(f"{survey.operations[operation].tool} has to be asked for a level")
         return
     call = survey.whole.get((operation, None))
     if call is None or call.file is None or not call.filed:

@@ -20,7 +20,7 @@ from lro_conformance.checks.test_file import wrong_line
 from lro_conformance.checks.test_recipes import headed, skips_wrongly
 from lro_conformance.judge import Miss, NotObserved, Subjects, check
 from lro_conformance.lab import LIMIT, Bench
-from lro_conformance.readings import comparable, rules, volatile
+from lro_conformance.readings import incomparable, rules, volatile
 from lro_conformance.records import Record, by_id, id_of, lost_or_changed, show, value_at
 from lro_conformance.reproducing import of_cleaning
 from lro_conformance.trials.cleanup import TTL, Cleanup, clean_up
@@ -119,8 +119,9 @@ def test_any_memory_survives(live: Live, survey: Survey, inline: Inline, see: Su
     Only what the server keeps as it was given is compared: what it makes of a memory is its own affair.
     """
     _needs_seed(survey)
-    if not comparable(survey, inline):
-        raise NotObserved("memories have other ids in every server process")
+    against = incomparable(survey, inline)
+    if against is not None:
+        raise NotObserved(against)
     skip = {p for name in survey.operations for p in volatile(inline, name)}
 
     def verdict(seen: Kept | None) -> Miss | bool:

@@ -10,6 +10,7 @@ from lro_conformance.judge import Subjects, check
 from lro_conformance.records import show
 from lro_conformance.trials.recipes import Command, Recipes, Try, hides, right, without_path
 from lro_spec.editions import Edition
+from lro_spec.editions import edition as edition_named
 from lro_spec.pipeline import UNDERSTOOD
 from lro_spec.plain_readers import file_read
 
@@ -81,8 +82,12 @@ def purpose(id: str, recipes: Recipes, see: Subjects) -> None:
             continue
         number = role.number
         broken = [c for c in recipes.commands if c.call is call and c.pipeline is None]
-        if any(c.index == number - 1 for c in broken):
+        if unlisted(call, recipes):
+            see.unseen(UNLISTED)
+        elif any(c.index == number - 1 and isinstance(c.text, str) for c in broken):
             see.unseen(f"its command could not be understood; understood are {UNDERSTOOD}")
+        elif any(c.index == number - 1 for c in broken):
+            see.unseen("it has no command (LRO-REC-13)")
         elif hides(recipes.edition, role, call):
             see.unseen("a descriptor has too few recipes (LRO-REC-13), and its file cannot tell which are missing")
         else:
@@ -103,6 +108,15 @@ def purpose(id: str, recipes: Recipes, see: Subjects) -> None:
             see.unseen("it does not skip the header, or more than that")
         else:
             see.expect(holds=False, expected=one.agreement.expected + looking, observed=one.agreement.observed, at=one)
+
+
+UNLISTED = "jq_recipes is no list (LRO-DESC-01)"
+
+
+def unlisted(call: Call, recipes: Recipes) -> bool:
+    """Whether a descriptor lacks the field for recipes, or has something else there, and that is blamed already."""
+    required = "jq_recipes" in edition_named(recipes.edition).descriptor_fields
+    return required and not isinstance(call.descriptor.get("jq_recipes"), list)
 
 
 def headed(one: Try) -> bool:
@@ -158,6 +172,9 @@ def _skipped(one: Try) -> str:
 def test_recipes_are_well_formed(recipes: Recipes, text: Edition, see: Subjects) -> None:
     """Every recipe has a description and a command, a plain pipeline that jq can run."""
     for call, listed in _counted(recipes):
+        if unlisted(call, recipes):
+            see.unseen(UNLISTED)
+            continue
         few, many = listed < text.recipe_count, listed > text.recipe_count and not text.more_recipes
         wanted = f"at least {text.recipe_count}" if text.more_recipes else f"exactly {text.recipe_count}"
         see.expect(not few and not many, expected=f"{wanted} recipes", observed=str(listed), at=call)

@@ -6,7 +6,9 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 from lro_conformance.calls import Call, OfACall
@@ -17,6 +19,7 @@ from lro_conformance.trials import trial
 from lro_conformance.trials.planting import DAY, OLD_S, operation_of, plant, plant_decoys
 from lro_conformance.trials.survey import Survey
 from lro_spec.editions import edition as edition_named
+from lro_spec.naming import file_name, ulid_at
 
 TTL = 600
 """The TTL, in seconds, under which property checks try the ages of files."""
@@ -132,7 +135,8 @@ class Expiry(OfACall):
     trigger: int | None = None
     """The id of the last request that set cleanup off; None where it was none."""
     stopped_by: tuple[str, ...] = ()
-    """Names that tell no time, where files of a minute's age were left beside them, though one went without them."""
+    """Names that tell no time, folders and links, where files of a minute's age were left beside them, though one went
+    without them."""
     late: Call | None = None
     """A call at the end, when the process itself was older than the TTL."""
 
@@ -348,16 +352,32 @@ def _once_more(bench: Bench, late: Call, aged_gone: bool) -> tuple[bool | None, 
     if file is None or file.problem is not None:
         return None, ()
     folder, convention = Path(os.path.dirname(file.path)), bench.lab.convention(file.path)
-    prefix = edition_named(convention).file_prefix
-    strange = [folder / f"{prefix}-{word}.jsonl" for word in STRANGE] if aged_gone else []
-    for path in strange:
-        path.write_bytes(b"" if path.name.endswith("0.jsonl") else b"no header\n")
-        os.utime(path, (0, 0))
+    strange = _in_the_way(folder, late.operation, convention) if aged_gone else {}
     aged = [plant(folder, file.data, 60, late.operation, convention) for _ in strange]
-    bench.cleanup()
+    try:
+        bench.cleanup()
+    except ServerTrouble:  # it does not start any more
+        return None, tuple(strange.values())
     there = os.path.exists(file.path)
     stays = there if there or time.monotonic() - begun < SHORT_TTL / 4 else None
     if any(path.exists() for path in aged):
         clean_up(bench, aged)
     left = any(path.exists() for path in aged)
-    return stays, tuple(path.name for path in strange) if left else ()
+    return stays, tuple(strange.values()) if left else ()
+
+
+def _in_the_way(folder: Path, operation: str, convention: str) -> dict[Path, str]:
+    """Old things whose names match the pattern and that are no files of a server, made anew: what each is called."""
+    prefix = edition_named(convention).file_prefix
+    made = {path: path.name for path in (folder / f"{prefix}-{word}.jsonl" for word in STRANGE)}
+    for path in made:
+        path.write_bytes(b"" if path.name.endswith("0.jsonl") else b"no header\n")
+    past = datetime.fromtimestamp(0, UTC)
+    directory, link = (folder / file_name(operation, edition=convention, ulid=ulid_at(past)) for _ in range(2))
+    directory.mkdir()
+    link.symlink_to(folder / "nowhere")
+    made |= {directory: f"{directory.name} (a folder)", link: f"{link.name} (a link to nowhere)"}
+    for path in made:
+        with suppress(FileNotFoundError):
+            os.utime(path, (0, 0), follow_symlinks=False)
+    return made

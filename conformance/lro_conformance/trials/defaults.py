@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -10,6 +12,7 @@ from itertools import accumulate
 from pathlib import Path
 
 from lro_conformance.calls import Call, real_path
+from lro_conformance.claims import size_of
 from lro_conformance.judge import NotObserved
 from lro_conformance.lab import LIMIT, Bench, Lab, Settings, system_temps
 from lro_conformance.trials import trial
@@ -21,6 +24,8 @@ MARGIN_S = 300
 """How far from the default TTL the back-dated files lie, on both sides."""
 MOST = 4000
 """The greatest limit asked for when looking for a result above the default threshold."""
+QUERIES = 8
+"""How many words are asked for where no limit can be given, from frequent ones to rare ones."""
 
 
 @dataclass(frozen=True)
@@ -107,8 +112,8 @@ def _bracket(bench: Bench, survey: Survey, name: str, detail: str | None) -> Bra
     """Halve the interval of limits until its ends are neighbours."""
     top = next((c for c in _growing(bench, name, detail) if c.outcome == "offloaded"), None)
     if top is None or top.limit is None:
-        greatest = _answered(bench, name, detail, LIMIT)
-        inline = greatest if greatest.outcome == "inline" else None
+        greatest = _answered(bench, name, detail, LIMIT) if top is None else _narrower(bench, top)
+        inline = greatest if greatest is not None and greatest.outcome == "inline" else None
         return Bracket(name, detail, inline, _known(survey, inline), top)
     low, high, lower, upper = 0, min(top.limit, max(1, len(top.filed))), None, top
     # Where the search begins, in tokens; where it ends is what the server does.
@@ -121,6 +126,18 @@ def _bracket(bench: Bench, survey: Survey, name: str, detail: str | None) -> Bra
         else:
             low, lower = middle, call
     return Bracket(name, detail, lower, _known(survey, lower), upper)
+
+
+def _narrower(bench: Bench, top: Call) -> Call | None:
+    """The largest inline result that a query finds, where no limit can be given; queries are words of titles."""
+    if bench.operations[top.operation].query is None:
+        return None
+    titles = [str(r.get("title") or "") for r in top.filed]
+    known = Counter(word for title in titles for word in {w for w in re.findall(r"\w{4,}", title) if w.isascii()})
+    asked = [word for word, _ in known.most_common()]
+    step = max(1, len(asked) // QUERIES)
+    calls = (bench.call(top.operation, detail=top.detail, query=word) for word in asked[step // 2 :: step][:QUERIES])
+    return max((c for c in calls if c.outcome == "inline" and c.text), key=size_of, default=None)
 
 
 def _near(top: Call, default: int) -> Iterator[int]:
@@ -147,7 +164,7 @@ def _known(survey: Survey, call: Call | None) -> int | None:
     """E of the same call on the server whose threshold is 1."""
     if call is None or not survey.adjustable:
         return None
-    return survey.bench.call(call.operation, detail=call.detail, limit=call.limit).estimate
+    return survey.bench.call(call.operation, detail=call.detail, limit=call.limit, query=call.query).estimate
 
 
 def _fullest(survey: Survey, name: str) -> str | None:

@@ -241,7 +241,7 @@ def commands_of(call: Call) -> list[Command]:
     entries = call.descriptor.get("jq_recipes")
     found: list[Command] = []
     for index, entry in enumerate(cast("list[Any]", entries) if isinstance(entries, list) else []):
-        recipe = cast("dict[str, Any]", entry) if isinstance(entry, dict) else {}
+        recipe = cast("dict[str, Any]", entry) if isinstance(entry, dict) else {"command": entry}
         found.append(Command(call, index, recipe.get("description"), recipe.get("command")))
     return found
 
