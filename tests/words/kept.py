@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from tests.words import Cases, commands, descriptors, files, outcomes, programs, schemas, values
+from tests.words import Cases, commands, descriptors, facts, files, outcomes, programs, reading, schemas, values
 
 FOLDER = Path(__file__).parents[1] / "data" / "words"
 GROUPS: Mapping[str, Cases] = {
@@ -18,6 +18,8 @@ GROUPS: Mapping[str, Cases] = {
     "outcomes": outcomes.CASES,
     "schemas": schemas.CASES,
     "values": values.CASES,
+    "facts": facts.CASES,
+    "reading": reading.CASES,
 }
 
 
