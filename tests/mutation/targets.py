@@ -11,7 +11,7 @@ from tests.faults.catalogue import faults
 from tests.mutation.judging import CHECKS
 from tests.sound.catalogue import sounds
 
-JUDGING = ("readings", "records", "documents", "calls", "trials.recipes")
+JUDGING = ("readings", "records", "calls", "trials.recipes")
 """Modules of the suite that checks judge by."""
 
 VALIDATION: Mapping[str, Sequence[str]] = {
@@ -78,18 +78,26 @@ TESTS: Mapping[str, Sequence[str]] = {
 VERDICTS: Mapping[str, Sequence[str]] = {
     "lro_conformance.judge": ("test_judge.py",),
     "lro_conformance.verdicts": ("test_judge.py", "test_report_model.py"),
+    "lro_conformance.documents": ("test_kinds.py", "test_validate_command.py", "test_following.py", "test_beyond.py"),
 }
-"""How verdicts come about has unit tests."""
+"""How verdicts come about has unit tests, and so has what `lro validate` makes of documents."""
 
 QUICK = (
     *("test_words.py", "test_validation_edges.py", "test_summary_edges.py", "test_naming.py", "test_timestamps.py"),
     *("test_messages.py", "test_tokens.py", "test_pipeline.py", "test_checks.py", "test_threshold_checks.py"),
-    *("test_judge.py", "test_recipe_rules.py", "test_line_judge.py", "test_near_numbers.py", "test_streams.py"),
+    *(
+        "test_judge.py",
+        "test_kinds.py",
+        "test_recipe_rules.py",
+        "test_line_judge.py",
+        "test_near_numbers.py",
+        "test_streams.py",
+    ),
     *("test_schema_places.py", "test_other_records.py", "test_more_recipes.py", "test_schemas.py", "test_yardstick.py"),
 )
 """Those of these files whose tests take milliseconds; what they kill, the others need not try."""
 
-CHECK_TESTS = ("test_checks.py", "test_threshold_checks.py")
+CHECK_TESTS = ("test_checks.py", "test_threshold_checks.py", "test_words.py")
 """What a mutant of a check is tried with that no recording notices."""
 
 OTHERS = 24

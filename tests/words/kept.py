@@ -7,7 +7,20 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from tests.words import Cases, commands, descriptors, facts, files, outcomes, programs, reading, schemas, values
+from tests.words import (
+    Cases,
+    commands,
+    descriptors,
+    facts,
+    files,
+    judging,
+    outcomes,
+    programs,
+    reading,
+    schemas,
+    sizes,
+    values,
+)
 
 FOLDER = Path(__file__).parents[1] / "data" / "words"
 GROUPS: Mapping[str, Cases] = {
@@ -20,6 +33,8 @@ GROUPS: Mapping[str, Cases] = {
     "values": values.CASES,
     "facts": facts.CASES,
     "reading": reading.CASES,
+    "judging": judging.CASES,
+    "sizes": sizes.CASES,
 }
 
 
