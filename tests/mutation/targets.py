@@ -88,6 +88,7 @@ QUICK = (
     *(
         "test_judge.py",
         "test_kinds.py",
+        "test_made_up_evidence.py",
         "test_recipe_rules.py",
         "test_line_judge.py",
         "test_near_numbers.py",
@@ -97,7 +98,7 @@ QUICK = (
 )
 """Those of these files whose tests take milliseconds; what they kill, the others need not try."""
 
-CHECK_TESTS = ("test_checks.py", "test_threshold_checks.py", "test_words.py")
+CHECK_TESTS = ("test_checks.py", "test_threshold_checks.py", "test_made_up_evidence.py")
 """What a mutant of a check is tried with that no recording notices."""
 
 OTHERS = 24
