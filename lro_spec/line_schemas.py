@@ -177,7 +177,7 @@ def _size_problem(schema: object) -> str | None:
 
 def _told(error: SchemaError) -> str:
     where = pointer(list(error.absolute_path)) or "/"
-    message = error.message if len(error.message) < 300 else f"{error.message[:300]}…"
+    message = error.message if len(error.message) <= 300 else f"{error.message[:300]}…"
     return f"at {where}: {message}"
 
 

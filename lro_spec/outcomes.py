@@ -74,8 +74,6 @@ class Ranking:
     def met_by(self, values: Sequence[Any]) -> bool:
         """Whether these are records, as many as there should be, none twice, in a right order."""
         wanted = len(self.records) if self.limit is None else min(self.limit, len(self.records))
-        if len(values) != wanted or not all(isinstance(v, dict) for v in values):
-            return False
         if any(_unmatched(values, self.records)):
             return False
         # Records without the key come last, or count as 0: both are sensible and the text's command does neither.
@@ -265,7 +263,7 @@ def _pair(value: Json, field: str) -> tuple[Any, float] | None:
     match value:
         case [of, int() | float() as count] if not isinstance(count, bool):
             return of, float(count)
-        case {**members} if len(members) <= 2:
+        case {**members}:
             rest = [v for k, v in members.items() if k != field]
             if len(rest) == 1 and (count := number_of(rest[0])) is not None:
                 return members.get(field), count

@@ -84,7 +84,9 @@ def _expectation(keyword: str, schema: Mapping[str, Any], value: Any) -> str:
             return shown(wanted)
         case "enum":
             return " or ".join(shown(w) for w in wanted)
-        case "minProperties" | "maxProperties" if wanted == 1 == schema.get("minProperties"):
+        case "minProperties" | "maxProperties" if (
+            wanted == 1 == schema.get("minProperties") == schema.get("maxProperties")
+        ):
             return f"exactly one of {', '.join(schema['properties'])}"
         case "minLength" if wanted == 1:
             return "a non-empty string"

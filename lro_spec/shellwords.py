@@ -100,9 +100,9 @@ def split_pipeline(command: str) -> tuple[tuple[str, ...], ...]:
             end = text.find("\n", at)
             at = len(text) if end < 0 else end
         elif char == "\n" and (
-            not text[at:].strip("\n \t") or (len(stages) > 1 and not word.started and not stages[-1])
+            not text[at:].strip("\n \t") or not (word.started or to_file or stages[-1] or (read and len(stages) == 1))
         ):
-            finish()  # the last newline ends the command, one after a pipe continues it
+            finish()  # the last newline ends the command, one after a pipe or a comment before it continues it
             at += 1
         elif (
             char == "<"

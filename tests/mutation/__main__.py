@@ -36,6 +36,7 @@ def main() -> int:
         "--sound", type=int, default=OTHERS, help=f"sound servers that a check is tried with ({OTHERS})"
     )
     parser.add_argument("--quick", action="store_true", help="without the unit tests that take longer")
+    parser.add_argument("--units", action="store_true", help="with unit tests only, without recordings")
     parser.add_argument("--sample", type=int, help="about so many mutants, spread over the modules")
     parser.add_argument("--patience", type=float, default=8.0, help="seconds after which a mutant is a survivor (8)")
     parser.add_argument("--workers", type=int, default=2)
@@ -60,7 +61,7 @@ def main() -> int:
 
     if given.again:  # what recordings did not notice, a new test may
         units(quick=True, first=True)
-    for first, group in _judged_together(name for name in names if run.left[name]):
+    for first, group in _judged_together(name for name in names if run.left[name] and not given.units):
         # Calls and files remember what was made of them, and no check can change that: so once is enough.
         mine = first if first.startswith(CHECKS) else None
         judging = Judging(load(servers(first, given.sound), given.keep / "recordings"), mine)

@@ -11,15 +11,24 @@ from tests.faults.catalogue import faults
 from tests.mutation.judging import CHECKS
 from tests.sound.catalogue import sounds
 
-JUDGING = ("readings", "records", "documents", "calls", "trials.recipes")
+JUDGING = ("readings", "records", "calls", "trials.recipes")
 """Modules of the suite that checks judge by."""
 
 VALIDATION: Mapping[str, Sequence[str]] = {
-    "rules": ("descriptor_rules", "file_rules", "header_rules", "name_rules", "record_rules", "summary_rules"),
-    "recipes": ("recipe_rules", "agreement", "evaluation", "jqtext", "outcomes", "pipeline", "shellwords"),
-    "schemas": ("bounded_schemas", "line_schemas", "quick_schema", "schema_errors", "schema_gate"),
-    "lines": ("json_lines", "json_position", "line_judge", "physical_lines", "quick_record", "seen_ids", "streams"),
-    "values": ("findings", "following", "messages", "naming", "strictjson", "timestamps", "tokens"),
+    "rules": (
+        *("descriptor_rules", "edition_findings", "file_rules", "guidance_rules", "header_rules", "line_rules"),
+        *("name_rules", "record_rules", "summary_rules"),
+    ),
+    "recipes": (
+        *("recipe_rules", "agreement", "evaluation", "jqtext", "line_filters", "near_numbers", "outcomes", "pipeline"),
+        "shellwords",
+    ),
+    "schemas": ("bounded_schemas", "line_schemas", "quick_schema", "schema_errors", "schema_gate", "schema_places"),
+    "lines": (
+        *("beyond", "file_state", "json_lines", "json_position", "line_judge", "physical_lines", "quick_record"),
+        *("second_reader", "seen_ids", "streams"),
+    ),
+    "values": ("findings", "following", "json_values", "messages", "naming", "strictjson", "timestamps", "tokens"),
 }
 """Modules of the library that validation consists of, by what they are about."""
 
@@ -33,6 +42,11 @@ RULES = (
     "test_naming.py",
     "test_timestamps.py",
     "test_edition_validation.py",
+    "test_second_reader.py",
+    "test_beyond.py",
+    "test_other_records.py",
+    "test_more_recipes.py",
+    "test_line_judge.py",
 )
 TESTS: Mapping[str, Sequence[str]] = {
     "rules": RULES,
@@ -43,27 +57,48 @@ TESTS: Mapping[str, Sequence[str]] = {
         "test_pipeline.py",
         "test_validation.py",
         "test_following.py",
+        "test_near_numbers.py",
+        "test_more_recipes.py",
+        "test_unusual_queries.py",
+        "test_jqrun.py",
     ),
-    "schemas": (*RULES, "test_line_schemas.py", "test_schemas.py"),
-    "lines": ("test_line_judge.py", *RULES, "test_strictjson.py", "test_validate_command.py"),
-    "values": (*RULES, "test_strictjson.py", "test_messages.py", "test_tokens.py"),
+    "schemas": (*RULES, "test_line_schemas.py", "test_schemas.py", "test_schema_places.py", "test_plain_readers.py"),
+    "lines": (*RULES, "test_strictjson.py", "test_validate_command.py", "test_streams.py"),
+    "values": (
+        *RULES,
+        "test_strictjson.py",
+        "test_messages.py",
+        "test_tokens.py",
+        "test_shapes.py",
+        "test_json_values.py",
+    ),
 }
 """The tests that they are tried with."""
 
 VERDICTS: Mapping[str, Sequence[str]] = {
     "lro_conformance.judge": ("test_judge.py",),
     "lro_conformance.verdicts": ("test_judge.py", "test_report_model.py"),
+    "lro_conformance.documents": ("test_kinds.py", "test_validate_command.py", "test_following.py", "test_beyond.py"),
 }
-"""How verdicts come about has unit tests."""
+"""How verdicts come about has unit tests, and so has what `lro validate` makes of documents."""
 
 QUICK = (
     *("test_words.py", "test_validation_edges.py", "test_summary_edges.py", "test_naming.py", "test_timestamps.py"),
     *("test_messages.py", "test_tokens.py", "test_pipeline.py", "test_checks.py", "test_threshold_checks.py"),
-    *("test_judge.py", "test_recipe_rules.py", "test_line_judge.py"),
+    *(
+        "test_judge.py",
+        "test_kinds.py",
+        "test_made_up_evidence.py",
+        "test_recipe_rules.py",
+        "test_line_judge.py",
+        "test_near_numbers.py",
+        "test_streams.py",
+    ),
+    *("test_schema_places.py", "test_other_records.py", "test_more_recipes.py", "test_schemas.py", "test_yardstick.py"),
 )
 """Those of these files whose tests take milliseconds; what they kill, the others need not try."""
 
-CHECK_TESTS = ("test_checks.py", "test_threshold_checks.py")
+CHECK_TESTS = ("test_checks.py", "test_threshold_checks.py", "test_made_up_evidence.py")
 """What a mutant of a check is tried with that no recording notices."""
 
 OTHERS = 24

@@ -22,6 +22,8 @@ def said(read: Callable[[str], object], text: str) -> Said:
 
 
 WORDS = [
+    '"~"', '"{a,b}"', "abc || b", "abc |& b", "a | b |\n c", "<\nf jq .", "<f\njq .", "#c\njq . f", "#c\n #d\n\njq . f",
+    "#c\n|a", "<f #c\njq .", "a <&3 b", "a <(b)", "a <>f", '"\\\nb"', "{a,b", "{a..b", "a <f <g",
     "jq . f", "  jq\t.\tf  ", "jq '.a | .b' f", 'jq ".a" f', "jq a'b'\"c\"d f", "jq '' f", 'jq "" f', "jq a\\ b f",
     "jq \\\n. f", "jq a\\\nb f", "a|b", "a | b | c", "a |\nb", "a | \n\n b", "a\n", "a\n \n", "\n a", "a\nb",
     "a | b\nc",
@@ -70,7 +72,7 @@ PIPELINES = [
 CASES: Cases = {
     "what jq does by default": lambda: [repr(JqCall(".")), repr(Pipeline("f", 1, JqCall("."), ()))],
     **{f"words of {text[:40]!r} ({len(text)})": said(split_pipeline, text) for text in WORDS if len(text) < 1000},
-    **{f"words of {len(text)}": lambda t=text: [s[:80] for s in said(split_pipeline, t)()] for text in WORDS[-17:]
+    **{f"words of {len(text)}": lambda t=text: [s[:80] for s in said(split_pipeline, t)()] for text in WORDS
        if len(text) >= 1000},
     **{f"pipeline {text!r}": said(parse_command, text) for text in PIPELINES},
 }  # fmt: skip

@@ -10,6 +10,9 @@ from tests.words import Cases, Said
 
 A, B, C = {"id": "a", "n": 3}, {"id": "b", "n": 1}, {"id": "c"}
 D = {"id": "d", "n": 1.0}
+LESS = {"id": "e", "n": -1}
+ONE, SAME, TWO = {"n": 1}, {"n": 1.0}, {"n": 2}
+"""Two of them are spelled otherwise, and equal."""
 VALUES: list[list[Any]] = [
     [], [A], [B], [A, B], [B, A], [A, A], [A, B, C], [A, B, C, C], [C, A, B], [A, B, D], [A, D, B], [A, B, D, C],
     [A, B, C, D],
@@ -26,6 +29,9 @@ VALUES: list[list[Any]] = [
     [{"k": "x", "count": "2"}, {"k": "y", "count": 1}], [{"count": 2}, {"k": "y", "count": 1}], ["x", "y"],
     ["y", "x"], ["x", "x"],
     ["x", "y", "y"], ["x", None], [None, "x"],
+    [A, LESS, C], [A, C, LESS], [{"m": 1}], [{"id": "a", "n": None}], ["a\t3\tx", "b\t1"], ["x\\\\y"], [{"count": 2}],
+    [{"k": "z"}, {"k": [1]}], [{"k": [1]}, {"k": "z"}], [ONE, SAME], [SAME, SAME], [TWO, SAME], [TWO, SAME, ONE],
+    [ONE, ONE, TWO], [ONE, SAME, SAME], [ONE, ONE, ONE], [3, A], ["A", 3], [[2, 1]],
 ]  # fmt: skip
 
 
@@ -66,6 +72,19 @@ EXPECTED: dict[str, Expected] = {
     "distinct with nothing": Distinct(["x", None]),
     "long": Selection([{"id": "x" * 999}, A, B], [True] * 3),
     "longer": Selection([{"id": "x" * 1001}, A, B], [True] * 3),
+    "ranked below nothing": Ranking([A, LESS, C], key),
+    "the first two of those alike": Ranking([C, ONE, TWO], key, 2),
+    "ordered, two alike": ByOrder([ONE, ONE], "n"),
+    "ordered, one alike": ByOrder([ONE, TWO], "n"),
+    "ordered, two alike of three": ByOrder([ONE, ONE, TWO], "n"),
+    "ordered, two spelled otherwise": ByOrder([ONE, SAME, TWO], "n"),
+    "ordered, three that are equal": ByOrder([ONE, ONE, SAME], "n"),
+    "ordered by what is no text": ByOrder([{"k": [1]}, {"k": "z"}], "k"),
+    "cut to a field that is not there": Projection([{"id": "a"}], ("id", "n")),
+    "cut to nothing": Projection([{"m": 1}], ("id",)),
+    "a row with a backslash": Table([("x\\y",)]),
+    "counts without the field": Counts("k", {"null": (None, 2)}, descending=False),
+    "two empty names": Selection([{"id": ""}, {"id": ""}], [True] * 2),
     "without names": Selection([{"n": 1}, {"id": ""}], [True] * 2),
     "an empty name": Selection([{"id": ""}], [True]),
 }

@@ -7,6 +7,7 @@ from lro_spec.shellwords import RecipeSyntaxError
 from tests.words import Cases, Said
 
 PROGRAMS = [
+    "aé", "a\u00a0b", "[{env:1}]", '"\\', '"\\u00', "{(1):env:1}",
     "env:1,", "{env:", "{a,env:1}", "{a:1,env:1}",
     '["b"] | ["c"]', "a[b]", '.a["b"', ".a.b.c", ".a|.b.c", '"a\\("b")c\\(1)"',
     ".", "", "  ", ".a", ".a.b", ".a .b", ".a. b", '."a"', '.a."b".c', '. "a"', '.["a"]', '.a["b"]', '["a"]', '$x["a"]',

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
+
+from jsonschema import Draft202012Validator
 
 from lro_spec.bounded_schemas import is_bounded, is_tame, judge_here, judge_of, local_target
 from lro_spec.line_schemas import is_vacuous, judge_lines, lines_violating, schema_problem
-from lro_spec.schema_gate import foreign_gate, is_plain_schema, joint_gate, passes
+from lro_spec.quick_schema import plainly_a_schema, plainly_satisfies
+from lro_spec.schema_errors import explained
+from lro_spec.schema_gate import foreign_gate, foreign_pattern_error, is_plain_schema, is_undisputed, joint_gate, passes
 from tests.words import Cases, Said
 
 RECORDS: list[Any] = [{"id": "a", "n": 1}, {"id": 3}, {"n": "x"}, {}, 3]
@@ -75,6 +80,12 @@ SCHEMAS: dict[str, Any] = {
     "patterns beside others": {"properties": {"id": {"pattern": "\\p{L}", "type": "string"}, "n": {"pattern": "^y"}}},
     "data before a fault": {"allOf": [{"default": {"$ref": "#/x"}, "uniqueItems": True}]},
     "definitions that cost": {"$defs": {"a": {"uniqueItems": True}}, "definitions": {"a": {"uniqueItems": True}}},
+    "booleans, just few enough": {"allOf": [True] * 1999},
+    "booleans, just too many": {"allOf": [True] * 2000},
+    "data before what costs": {"default": 1, "not": {"uniqueItems": True}},
+    "fields in a part, and a boolean": {"allOf": [{"properties": {"id": {}}}, True]},
+    "a minimum in a part, and a boolean": {"allOf": [{"minimum": 1}, True]},
+    "undisputed": {"allOf": [{"description": "a", "minItems": 1}], "default": {"minimum": 3}, "format": "x"},
     "with a minimum": {"properties": {"n": {"minimum": 1, "type": "integer"}}},
 }
 
@@ -93,6 +104,7 @@ def of(whole: object) -> Said:
         said.append(f"tame {is_tame(schema)}, bounded {is_bounded(schema)}")
         if kind == "dict":
             plain = is_plain_schema(schema)
+            said.append(f"undisputed {is_undisputed(schema)}")
             said.append(f"plain {plain}, joint {joint_gate('any', schema) is not None}")
         gate = foreign_gate(schema)
         said.append(f"gate {[passes(gate, r) for r in RECORDS] if gate else None}")
@@ -130,7 +142,133 @@ def limited(*limit: Any) -> Said:
     ]
 
 
+THREE = {"a": "x", "b": "y", "c": "z"}
+
+
+def without(name: str, *others: str) -> Any:
+    """What refuses objects that have the others and lack this one, in words that name no field."""
+    return {"not": {"required": [*others], "not": {"required": [name]}}}
+
+
+OF_THREE: dict[str, Any] = {
+    "without the first": without("a", "b", "c"),
+    "without the last": without("c", "a", "b"),
+    "of texts": {"additionalProperties": {"type": "string"}},
+    "of anything": {"minProperties": 1},
+}
+WANTED: list[tuple[str, Any]] = [
+    *(("const", v) for v in (True, False, "a", 1, None)),
+    *(("type", v) for v in ("string", "integer", "number", "boolean", "null", "array", ["string", "null"])),
+    *((keyword, 2) for keyword in ("minimum", "minLength", "minItems", "maxItems", "maximum")),
+    ("required", ["a"]), ("properties", {"a": {"type": "string"}}), ("items", {"type": "string"}), ("pattern", "^a"),
+    ("title", "x"),
+]  # fmt: skip
+VALUES: list[Any] = [
+    None, True, False, 1, 2, 3, 2.0, "", "a", "bb", "abc", [], ["a"], ["a", "b"], ["a", "b", "c"], [1], ["a", 1, "c"],
+    {}, {"a": "b"}, {"a": 1}, {"b": 1},
+]  # fmt: skip
+PLAIN: list[Any] = [
+    *({"type": t} for t in ("string", "x", [], ["string"], ["string", "null"], ["string", "x"], [1])),
+    {"type": ["string", "string"]},
+    *({"required": r} for r in ([], ["a"], ["a", "x"], ["a", "a"], ["a", 1], "a")),
+    {"properties": {}}, {"properties": {"a": {}}}, {"properties": {"a": True}}, {"properties": {"a": 1}},
+    {"properties": {"a": {"type": "x"}}}, {"properties": []}, {"items": {}}, {"items": True}, {"items": []},
+    {"items": 1}, *({"enum": e} for e in ([], [1], 1)),
+    *({keyword: v} for keyword in ("const", "default", "title", "minLength", "x") for v in ("a", 1, 0, -1, True, 1.0)),
+    {"$schema": "urn:x"}, {"$schema": "https://json-schema.org/draft/2020-12/schema"}, {"$defs": {"a": 1}},
+]  # fmt: skip
+ODD: list[Any] = ["\ud800", {1}, object, 10**400, nested(9999), {1: 2}, ["\ud800"], float("nan")]
+BROKEN: list[tuple[Any, Any]] = [
+    ({"minLength": 1}, ""), ({"minLength": 2}, ""), ({"minItems": 1}, []), ({"minItems": 2}, []),
+    ({"minItems": 2}, [1]), ({"minItems": 2, "maxItems": 2}, [1]), ({"maxItems": 1}, [1, 2]), ({"maxItems": 0}, [1]),
+    ({"minProperties": 1, "properties": {"a": {}}}, {}), ({"minProperties": 2}, {}),
+    ({"minProperties": 2, "maxProperties": 2}, {}),
+    ({"minProperties": 1, "maxProperties": 1, "properties": {"a": {}, "b": {}}}, {"a": 1, "b": 1}),
+    ({"minProperties": 1, "maxProperties": 1, "properties": {"a": {}, "b": {}}}, {}),
+    ({"minProperties": 0, "maxProperties": 1, "properties": {"a": {}, "b": {}}}, {"a": 1, "b": 1}),
+    ({"minProperties": 2, "maxProperties": 2, "properties": {"a": {}, "b": {}}}, {"a": 1}),
+    ({"maxProperties": 1}, {"a": 1, "b": 1}),
+    *(({"not": {}, "description": text}, 1) for text in ("A text.", "URL of it", "A T", "Text", "aB", "IDs", "")),
+    ({"minimum": 1}, 0), ({"maximum": 1}, 2), ({"exclusiveMinimum": 1}, 1), ({"not": {}}, 1),
+    ({"additionalProperties": False, "properties": {"a": {}}}, {"b": 1, "c": 1}),
+    ({"dependentRequired": {"a": ["b", "c"], "d": ["e"]}}, {"a": 1}), ({"required": ["a", "b"]}, {}),
+    ({"oneOf": [{"required": ["a"]}, {"required": ["b"]}]}, {}), ({"oneOf": [{"required": ["a"]}, {}]}, {"a": 1}),
+]  # fmt: skip
+
+
+def foreign(schema: Any, *values: Any) -> Said:
+    """What is said of an expression that Python does not have."""
+
+    def say() -> list[str]:
+        told = foreign_pattern_error(schema)
+        if told is None:
+            return ["nothing is"]
+        return [f"at {found.pointer!r}" if found else "" for found in map(told, values)]
+
+    return say
+
+
+def lengths(texts: Iterable[str | None]) -> list[str]:
+    """The greatest lengths of texts, and whether they end in an ellipsis."""
+    return [f"{n} {cut}" for n, cut in sorted({(len(t or ""), (t or "").endswith("…")) for t in texts})[-3:]]
+
+
+def broken(schema: Any, value: Any) -> Said:
+    """How a value violates a schema as simple as those of the package."""
+    validator: Any = Draft202012Validator(schema)
+    return lambda: [str(e) for error in validator.iter_errors(value) for e in explained(error)]
+
+
+L = "\\p{L}"
+
 CASES: Cases = {
+    **{f"of three fields: {name}": lambda s=s: [str(is_vacuous(s, [THREE]))] for name, s in OF_THREE.items()},
+    **{
+        f"plainly {k} {w}": lambda k=k, w=w: [str(v) for v in VALUES if plainly_satisfies(v, {k: w})] for k, w in WANTED
+    },
+    "plainly schemas": lambda: [str(s) for s in PLAIN if plainly_a_schema(s)],
+    "odd values": lambda: [str(passes(foreign_gate({"type": "object"}), v)) for v in ODD],
+    "odd values, whatever they are": lambda: [str(passes(foreign_gate(True), v)) for v in ODD],
+    "no gate": lambda: [str(passes(None, {}))],
+    "no JSON": lambda: [str(schema_problem({"type": 5, "const": b""}) or "").partition(":")[0]],
+    "how long messages are": lambda: lengths(
+        (schema_problem({"type": "x" * n}) or "").removeprefix("at /type: ") for n in range(200, 300)
+    ),
+    "how long violations are": lambda: lengths(
+        m for n in range(200, 300) for m in messages({"enum": [0, "x" * n]}, [1])
+    ),
+    "how long violations of foreign expressions are": lambda: lengths(
+        v.message if told is not None and (v := told("1" * n)) else ""
+        for told in [foreign_pattern_error({"pattern": L})]
+        for n in range(200, 300)
+    ),
+    "names that are no expressions": lambda: [
+        str(bool(m)) for m in messages({"properties": {"(": {"type": "null"}}}, [{"(": 3}])
+    ],
+    "other names than these": lambda: [
+        str([bool(m) for m in messages({"patternProperties": {p: {}}, "additionalProperties": False}, [{"a": 1}])])
+        for p in (L, "^i", "^a")
+    ],
+    **{f"broken {schema} by {value}": broken(schema, value) for schema, value in BROKEN},
+    "foreign, of a field": foreign({"properties": {"id": {"pattern": L}}}, {"id": "1"}, {"id": "a"}, {"id": 1}, 3),
+    "foreign, beside another": foreign(
+        {"properties": {"id": {"pattern": L}, "n": {"type": "string"}}}, {"id": "1"}, {"n": 1}, {"id": "1", "n": 1}
+    ),
+    "foreign, of names": foreign({"patternProperties": {L: {"type": "string"}}}, {"a": 1}, {"1": 1}, {"a": "b"}),
+    "foreign, of other names": foreign(
+        {"patternProperties": {L: True}, "additionalProperties": False}, {"1": 1}, {"a": 1}
+    ),
+    "foreign, other names elsewhere": foreign(
+        {"properties": {"a": {"additionalProperties": False}, "b": {"pattern": L}}}, {"a": {"1": 1}}, {"b": "1"}
+    ),
+    "foreign, behind a reference": foreign({"$ref": "#/$defs/a", "$defs": {"a": {"pattern": L}}}, "1", "a"),
+    "foreign, at the top": foreign({"pattern": L, "type": "string"}, "1", 3),
+    "foreign, in parts": foreign(
+        {"allOf": [{"pattern": L}, {"minLength": 2}], "anyOf": [{"type": "string"}]}, "1", "a", 3
+    ),
+    "foreign, in negation": foreign({"not": {"pattern": L}, "type": ["string", "null"]}, "a", 3, None),
+    "foreign, odd values": foreign({"pattern": L}, *ODD),
+    "none foreign": foreign({"pattern": "a"}, "b"),
     "a message that is long": lambda: [str((schema_problem({"type": "x" * n}) or "")[300:]) for n in (1, 500)],
     "no more than": limited(),
     "no more than three": limited(3),

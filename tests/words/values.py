@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from lro_spec.agreement import agrees, probe, shown
+from lro_spec.agreement import Agreement, agrees, probe, same_output, shown
 from lro_spec.editions import EDITIONS
 from lro_spec.evaluation import erratum, evaluate
 from lro_spec.jqrun import JqRun
@@ -119,6 +119,9 @@ RUNS = [
     JqRun(0, b"[1, 2] ", "", False, "jq"),
     JqRun(0, b"1 2\r\n3", "", False, "jq"),
     JqRun(0, b"\xff", "", False, "jq"),
+    JqRun(0, ("\U0001f600" * 400).encode(), "", False, "jq"),
+    JqRun(0, b"x" * 299, "", False, "jq"),
+    JqRun(0, b"x" * 300, "", False, "jq"),
 ]
 
 
@@ -180,6 +183,47 @@ AGREED: Cases = {
     "one row": told_of(1, RANKED[:1], [[None, 0.75]]),
     "counts, least first": told_of(8, [{"namespace": n} for n in "aab"], [["b", 1], ["a", 2]]),
 }
+KINDS = {"count-by-namespace-unsorted": "namespace", "count-by-type": "memory_type", "count-by-namespace": "namespace"}
+
+
+def in_order(number: int, edition: str, field: str) -> Said:
+    """Whether counts may come with the least or with the most first."""
+    records = [{field: v} for v in "aab"]
+    counts = [["b", 1], ["a", 2]]
+    return lambda: [str(evaluate(number, records, edition=edition).met_by(v)) for v in (counts, counts[::-1])]
+
+
+def refused(number: int, literal: str | None = None) -> Said:
+    """What a recipe's meaning is refused for."""
+
+    def say() -> list[str]:
+        try:
+            return [evaluate(number, RECORDS, literal=literal).text()]
+        except ValueError as problem:
+            return [str(problem)]
+
+    return say
+
+
+MEANT: Cases = {
+    **{f"{e} recipe {r.number} in order": in_order(r.number, e, KINDS[r.effect]) for e in EDITIONS
+       for r in EDITIONS[e].recipes_at("full") if r.effect in KINDS},
+    **{f"{e} recipe {r.number} of twelve": lambda e=e, r=r: [evaluate(r.number, RANKED * 4, edition=e).text()]
+       for e in EDITIONS for r in EDITIONS[e].recipes_at("full") if r.effect == "top-by-confidence"},
+    "no recipe 0": refused(0),
+    "no recipe 99": refused(99),
+    "a pattern": refused(3, "a.b"),
+    "no pattern": refused(3, "a-b"),
+    "an agreement": lambda: [repr(Agreement(True, "", ""))],
+    "the same output": lambda: [str(same_output(a, b)) for a in RUNS[:3] for b in RUNS[:3]],
+    "the same output, ended otherwise": lambda: [str(same_output(RUNS[0], JqRun(5, b"", "", False, "jq")))],
+    "a literal of the header": lambda: [repr(probe(parse_command(t), 3, "z", header=HEADER)) for t in OF_THE_HEADER],
+}  # fmt: skip
+HEADER = {"type": "lro_header", "title": "h"}
+OF_THE_HEADER = [
+    'jq \'select(.type != "lro_header") | test("x")\' f', 'jq \'select(.title == "h")\' f', "jq . f",
+    'jq \'select(.type != "lro_header")\' f | jq \'test("x")\'', 'jq --arg a h --arg b x \'$a, $b\' f',
+]  # fmt: skip
 PROBED = [
     'jq --arg a x \'select(.title | test($a))\' f', 'jq --arg b x \'.a\' f', 'jq --argjson a \'"x"\' \'$a\' f',
     'jq --argjson a 1 \'$a, "y"\' f', 'jq \'test("x"; "i")\' f', 'jq \'"" // "x"\' f', "jq . f", 'jq . f | jq \'"x"\'',
@@ -195,6 +239,7 @@ PROFILES: list[Any] = [
     {"server": {"command": ["a"]}, "seed": {}},
     {"server": {"command": ["a"]}, "settings": {"enabled": {}}},
     {"server": {"command": ["a"]}, "operations": {"recall": {}}},
+    {"server": {"command": ["a"]}, "operations": {}},
     {"server": {"command": ["a"]}, "settings": {"enabled": {"env": "A", "arg": "b"}}},
 ]  # fmt: skip
 
@@ -203,6 +248,7 @@ CASES: Cases = {
     **{f"equal {i}": compared(a, b) for i, (a, b) in enumerate(PAIRS)},
     "too deep": lambda: [str(too_deep(loads("[" * n + "]" * n), 4)) for n in (1, 4, 5, 6)] + [str(too_deep(3))],
     **AGREED,
+    **MEANT,
     **{f"output {n}": seen(n) for n in range(len(RUNS))},
     "numbers": lambda: [repr(number_of(v)) for v in (1, -0.0, True, "1", None, 10**400, -(10**400), 1.5)],
     "shown": lambda: [shown(t) for t in ("a\tb", "é\x1b[0m", "x" * 300, "x" * 301, "\n" * 200)],

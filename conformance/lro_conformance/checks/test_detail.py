@@ -123,6 +123,6 @@ def _beside(one: Call, other: Call) -> list[str]:
     left, right = by_id(one.filed), by_id(other.filed)
     return [
         f"record {key}: {', '.join(sorted(wrong))}"
-        for key in left.keys() & right.keys()
+        for key in (k for k in left if k in right)
         if (wrong := _fields_that_differ(left[key], right[key]))
     ]
