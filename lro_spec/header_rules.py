@@ -66,8 +66,8 @@ def _found(value: object, text: Edition, read: bool) -> Iterator[Finding]:
     timestamp = header.get("timestamp")
     well_formed = all(error.path != ("timestamp",) for error in errors)
     if isinstance(timestamp, str) and well_formed and moment(timestamp) is None:
-        message, expected = "timestamp is no real date and time", "a day that the calendar has"
-        yield Finding("LRO-FILE-07", "/timestamp", message, expected, shown(timestamp))
+        expected = "a day and an offset that exist, and nothing behind them"
+        yield Finding("LRO-FILE-07", "/timestamp", "timestamp is no real date and time", expected, shown(timestamp))
     if holds_memories(header):
         yield from _unknown(header, "operation", "LRO-FILE-04", text.operations)
     yield from _unknown(header, "detail", "LRO-FILE-08", text.details)

@@ -34,6 +34,7 @@ _ONE_S = 4.0
 _MEMORY = 512 * 1024 * 1024
 _OUTPUT = 16 * 1024 * 1024
 _MOST_RECIPES = 40
+_NOT_RUN = "was not run"
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +117,10 @@ def _out_of_time() -> Finding:
     return Finding("LRO-REC-13", "/jq_recipes", message, expected, "more", severity="warning")
 
 
+def _is_unseen(finding: Finding) -> bool:
+    return finding.message.endswith(_NOT_RUN)
+
+
 def _problem(runner: JqRunner, call: JqCall) -> str | None:
     """What jq says against a program; None where it can be read."""
     # Without input, and without a value to begin with, a program is compiled and does nothing.
@@ -154,7 +159,7 @@ class _Trial:
                 yield broken
                 return
             finding = broken or finding
-            if finding is None:
+            if finding is None or (index != number - 1 and _is_unseen(finding)):
                 return
             if index == number - 1 and (finding.severity == "warning" or not self._compiles(pipeline)):
                 yield finding
@@ -185,9 +190,16 @@ class _Trial:
 
     def _finding(self, number: int, description: str, index: int, pipeline: Pipeline) -> Finding | None:
         where = f"/jq_recipes/{index}/command"
+        try:
+            return self._judged(number, description, where, pipeline)
+        except EngineError as problem:  # nothing was seen, so nobody is accused
+            message, expected = f"recipe {number} {_NOT_RUN}", "a program that libjq can run by itself"
+            return Finding("LRO-REC-13", where, message, expected, str(problem), severity="warning")
+
+    def _judged(self, number: int, description: str, where: str, pipeline: Pipeline) -> Finding | None:
         for literal in literals(standard(number, self.edition, self.detail).effect, self.sample.records):
             found = self._run(number, pipeline, literal)
-            if found is None or found.ok:
+            if found.ok:
                 continue
             looking = f", looking for {shown(literal)}" if literal is not None else ""
             if found.erratum is not None:
@@ -241,11 +253,8 @@ class _Trial:
         changed = probe(pipeline, number, literal, **options) if literal is not None else pipeline
         return (pipeline, None) if changed is None else (changed, literal)
 
-    def _run(self, number: int, pipeline: Pipeline, literal: str | None) -> Agreement | None:
+    def _run(self, number: int, pipeline: Pipeline, literal: str | None) -> Agreement:
         options: dict[str, Any] = {"edition": self.edition, "detail": self.detail}
         changed, literal = self._looking(number, pipeline, literal)
-        try:
-            output = self.runner.run(changed, self.sample.lines)
-        except EngineError:
-            return None  # not by libjq: nothing was seen, so nothing is said
+        output = self.runner.run(changed, self.sample.lines)
         return agrees(number, output, self.sample.records, literal, header=self.sample.header, **options)

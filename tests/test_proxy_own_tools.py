@@ -28,6 +28,7 @@ from tests.test_proxy_hub import entry, hub
 
 PROSE = [{"role": "user", "content": f"{n} " + "word " * 400} for n in range(6)]
 ERAS = ["legacy", "auto"]
+MISSING = "head needs the argument 'file'"
 NO_TOOLS = """
 import anyio, mcp_types as types
 from mcp.server.lowlevel import Server
@@ -174,6 +175,19 @@ def test_a_name_on_a_later_page_is_the_servers_and_listed_once(tmp_path: Path) -
         guidance = offloaded(client)["guidance"]
         assert "head" in guidance
         assert "grep" not in guidance
+
+
+def test_calls_of_both_within_a_batch_are_each_answered(tmp_path: Path) -> None:
+    """The proxy's own by itself, which is no part of the server's answer to the rest."""
+    with proxy(tmp_path, "--tools", "scratchpad") as client:
+        greet(client)
+        own = {"jsonrpc": "2.0", "id": "own", "method": "tools/call", "params": {"name": "head", "arguments": {}}}
+        ping = {"jsonrpc": "2.0", "id": "ping", "method": "ping"}
+        client.send(json.dumps([own, ping]).encode() + b"\n")
+        client.send(json.dumps([own | {"id": "alone"}]).encode() + b"\n")
+        answers = {message["id"]: message["result"] for message in (json.loads(client.line()) for _ in range(3))}
+        assert answers.pop("ping") == {"method": "ping", "kept": 1.1}
+        assert {id: said(result) for id, result in answers.items()} == dict.fromkeys(("own", "alone"), MISSING)
 
 
 def test_before_any_list_a_name_that_the_server_has_is_the_servers(tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ class Runner:
 
     def run(self, pipeline: Pipeline, data: bytes) -> Output:
         if pipeline.jq.program == "no engine":
-            raise EngineError
+            raise EngineError("no engine")
         assert data in (b"{}\n", b"")  # without data it is only compiled
         return Output(pipeline.jq.program)
 
@@ -147,10 +147,16 @@ def test_one_that_is_there_too_often_is_blamed_where_none_is_left_out() -> None:
     assert "/jq_recipes/3/command: recipe 4 does not" in found
 
 
-def test_what_cannot_be_understood_or_run_is_not_blamed_here() -> None:
+def test_what_cannot_be_understood_is_not_blamed_here() -> None:
     assert said(*all_but(at4="python f")) == []
-    assert said(*all_but(at4="no engine")) == []
     assert said(*all_but(at4="python f", at6="99")) != []
+
+
+def test_what_cannot_be_run_is_told_and_blamed_for_nothing() -> None:
+    (told,) = said(*all_but(at4="no engine"))
+    assert told.startswith("warning: LRO-REC-13 /jq_recipes/3/command: recipe 4 was not run: ")
+    assert told.endswith(": expected a program that libjq can run by itself, got no engine")
+    assert said(*all_but(at4="99"), "no engine") == []  # which may do it, for all one knows
 
 
 def test_after_forty_recipes_no_more_are_looked_at() -> None:

@@ -130,10 +130,15 @@ class TestHeaders:
         found = said(validate_header({**HEADER, "timestamp": "2026-02-30T00:00:00Z", **other}))
         expected = (
             "LRO-FILE-07 /timestamp: timestamp is no real date and time: "
-            'expected a day that the calendar has, got "2026-02-30T00:00:00Z"'
+            'expected a day and an offset that exist, and nothing behind them, got "2026-02-30T00:00:00Z"'
         )
         assert expected in found
         assert len(found) == 1 + len(other)
+
+    @pytest.mark.parametrize("text", ["2026-03-02T09:30:00+24:00", "2026-03-02T09:30:00Z\n"])
+    def test_what_else_is_no_time_is_not_laid_to_the_day(self, text: str) -> None:
+        (found,) = validate_header({**HEADER, "timestamp": text})
+        assert found.expected == "a day and an offset that exist, and nothing behind them"
 
     def test_a_timestamp_of_another_form_is_one_fault(self) -> None:
         assert [f.rule for f in validate_header({**HEADER, "timestamp": "yesterday"})] == ["LRO-FILE-07"]

@@ -13,7 +13,7 @@ OPENINGS = frozenset(("initialize", "server/discover"))
 """By which a server is asked for what it is able to do."""
 
 
-def introduced(line: bytearray) -> bytes | bytearray:
+def introduced(line: bytes | bytearray) -> bytes | bytearray:
     """A line with `initialize` that announces the proxy to the server; as it came where it is none such."""
     message = exactly(line)
     params = members(message).get("params")

@@ -116,25 +116,29 @@ class Relay:
         if whole is None:
             self._unread = True  # the server has its own answer to that
             return line
-        for message in cast("list[Any]", whole) if isinstance(whole, list) else [whole]:
-            if not isinstance(message, dict):
-                continue
-            said = cast("Message", message)
-            id, params = said.get("id"), members(said.get("params"))
-            possible = id is None or isinstance(id, Id)
-            if possible and self._own is not None and message is whole and self._own.take(said, lambda: line):
-                return None
-            if "method" not in said:
-                continue
-            if not possible:
-                self._unread = True  # the server has its own answer to that, too
-            elif id is not None:
-                self._requests.expect(request_of(said, params))
-            elif said["method"] == "notifications/cancelled":
-                self._requests.cancel(params.get("requestId"))
-        if isinstance(whole, dict) and cast("Message", whole).get("method") == "initialize":
-            return introduced(line)
-        return line
+        if isinstance(whole, list):
+            return self._noted_batch(cast("list[Any]", whole), line)
+        return self._noted_one(cast("Message", whole), line) if isinstance(whole, dict) else line
+
+    def _noted_batch(self, batch: list[Any], line: bytearray) -> bytes | bytearray | None:
+        texts = raw_items(line)
+        rest = [text for one, text in zip(batch, texts, strict=True) if self._noted_one(members(one), text) is not None]
+        if len(rest) == len(texts):
+            return line
+        return b"[" + b",".join(rest) + b"]" if rest else None
+
+    def _noted_one(self, said: Message, line: bytes | bytearray) -> bytes | bytearray | None:
+        id, params = said.get("id"), members(said.get("params"))
+        possible = id is None or isinstance(id, Id)
+        if possible and self._own is not None and self._own.take(said, lambda: line):
+            return None
+        if "method" in said and not possible:
+            self._unread = True  # the server has its own answer to that, too
+        elif "method" in said and id is not None:
+            self._requests.expect(request_of(said, params))
+        elif said.get("method") == "notifications/cancelled":
+            self._requests.cancel(params.get("requestId"))
+        return introduced(line) if said.get("method") == "initialize" else line
 
     def _refuse_long_request(self, line: TooLong) -> None:
         self._say(f"the client sent a line of {line.size} bytes; at most {self._terms.most_bytes} are passed on")
