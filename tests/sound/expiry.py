@@ -208,3 +208,14 @@ class takes_its_files_along(Server):
         for path in self.own:
             if os.path.lexists(path):
                 os.remove(path)
+
+
+@sound("it takes a task that was done a moment ago, and is not done again, for one that something stops")
+class cleans_up_once_in_a_while(Server):
+    last = 0.0
+
+    def cleanup(self, now: float) -> list[str]:
+        if now - self.last < 30:
+            return []
+        self.last = now
+        return super().cleanup(now)

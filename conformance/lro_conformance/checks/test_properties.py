@@ -250,10 +250,14 @@ def test_any_age_by_the_ttl(live: Live, survey: Survey, cleanup: Cleanup, text: 
     def examine(ages: list[int]) -> Miss | bool:
         call, folder, template = _folder(live.cleaning(), name, text)
         made = [(age, plant(folder, template, age, name, text.name)) for age in ages]
-        clean_up(live.cleaning(), [path for age, path in made if age > TTL])
+        old = plant(folder, template, OLD_S, name, text.name)
+        clean_up(live.cleaning(), [old, *(path for age, path in made if age > TTL)])
         wrong = [(age, p.exists()) for age, p in made if p.exists() != (age < TTL)]
-        for _, path in made:
+        idle = old.exists()
+        for path in (*(path for _, path in made), old):
             path.unlink(missing_ok=True)
+        if idle:  # it did not clean up this time, a moment after the last
+            return False
         if not wrong:
             return True
         age, there = wrong[0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
@@ -362,8 +362,20 @@ def _once_more(bench: Bench, late: Call, aged_gone: bool) -> tuple[bool | None, 
     stays = there if there or time.monotonic() - begun < SHORT_TTL / 4 else None
     if any(path.exists() for path in aged):
         clean_up(bench, aged)
-    left = any(path.exists() for path in aged)
-    return stays, tuple(strange.values()) if left else ()
+    return stays, tuple(strange.values()) if _stopped(bench, aged, strange) else ()
+
+
+def _stopped(bench: Bench, aged: Sequence[Path], strange: Mapping[Path, str]) -> bool:
+    """Whether the server ended of what is *strange*, or leaves files beside it that it deletes once that is away."""
+    if not any(path.exists() for path in aged) or not bench.server.alive:
+        return any(path.exists() for path in aged)
+    for path in (p for p in strange if os.path.lexists(p)):
+        if path.is_dir() and not path.is_symlink():
+            path.rmdir()
+        else:
+            path.unlink()
+    clean_up(bench, aged)
+    return not any(path.exists() for path in aged)
 
 
 def _in_the_way(folder: Path, operation: str, convention: str) -> dict[Path, str]:
