@@ -71,6 +71,14 @@ TESTS: Mapping[str, Sequence[str]] = {
 }
 """The tests that they are tried with."""
 
+ABOUT: Mapping[str, Sequence[str]] = {
+    "following": ("test_words.py", "test_following.py"),
+    "recipe_rules": ("test_words.py", "test_recipe_rules.py", "test_following.py"),
+    "file_rules": ("test_words.py", "test_validation_edges.py", "test_second_reader.py"),
+    "second_reader": ("test_words.py", "test_second_reader.py"),
+}
+"""Modules that have tests of their own: only these, since all would take hours."""
+
 VERDICTS: Mapping[str, Sequence[str]] = {
     "lro_conformance.judge": ("test_judge.py",),
     "lro_conformance.verdicts": ("test_judge.py", "test_report_model.py"),
@@ -119,7 +127,7 @@ def judged() -> list[str]:
 
 def tested() -> dict[str, Sequence[str]]:
     """The modules that are tried with unit tests, and the files of these."""
-    library = {f"lro_spec.{name}": TESTS[part] for part, names in VALIDATION.items() for name in names}
+    library = {f"lro_spec.{n}": ABOUT.get(n, TESTS[part]) for part, names in VALIDATION.items() for n in names}
     return {**VERDICTS, **DOCUMENTS, **JUDGING, **library}
 
 
