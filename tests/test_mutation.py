@@ -268,7 +268,13 @@ class TestFates:
             ("re.I | re.M,", "re.I + re.M,", True),
             ("re.I | re.M,", "re.I & re.M,", False),
             ("_MEMORY = 512 * 1024", "_MEMORY = 512 * 1025", True),
+            ("_MEMORY = 512 * 1024", "_MEMORY = 512 / 1024", False),
+            ("_OUTPUT = 16 * 1024", "_OUTPUT = 16 << 1024", False),
+            ("timeout=2 * timeout_s,", "timeout=2 / timeout_s,", False),
             ("MEMORIES = 512", "MEMORIES = 513", False),
+            ("show(text, 10_000_000)", "show(text, 9999999)", True),
+            ("zip(a, b, strict=True)", "zip(a, b, strict=False)", True),
+            ("zip(a, b, strict=False)", "zip(a, b, strict=True)", False),
         ],
     )
     def test_survivors_that_are_alike_are_accepted_by_a_rule(

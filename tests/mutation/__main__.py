@@ -7,12 +7,12 @@ import importlib
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from tests.faults.catalogue import faults
 from tests.mutation import page
-from tests.mutation.judging import CHECKS, Judging
+from tests.mutation.judging import Judging
 from tests.mutation.kept import Fates
 from tests.mutation.mutants import ROOT, Mutant, mutants_of
 from tests.mutation.recordings import load, record_all
@@ -61,11 +61,10 @@ def main() -> int:
 
     if given.again:  # what recordings did not notice, a new test may
         units(quick=True, first=True)
-    for first, group in _judged_together(name for name in names if run.left[name] and not given.units):
+    for name in (n for n in names if n in judged() and run.left[n] and not given.units):
         # Calls and files remember what was made of them, and no check can change that: so once is enough.
-        mine = first if first.startswith(CHECKS) else None
-        judging = Judging(load(servers(first, given.sound), given.keep / "recordings"), mine)
-        run.use(judging, group, here=mine is not None)
+        judging = Judging(load(servers(name, given.sound), given.keep / "recordings"), name)
+        run.use(judging, [name], here=True)
     if not given.again:
         units(quick=True)
     if not given.quick:
@@ -78,15 +77,6 @@ def _sample(modules: Sequence[str], size: int) -> dict[str, list[Mutant]]:
     every = [(name, m) for name in modules for m in mutants_of(importlib.import_module(name)).viable]
     few = every[:: max(1, len(every) // size)][:size]
     return {name: [m for n, m in few if n == name] for name in modules}
-
-
-def _judged_together(names: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
-    """The modules that are tried with recordings: each one of checks alone, what checks judge by together."""
-    groups: dict[str, list[str]] = {}
-    for name in names:
-        if name in judged():
-            groups.setdefault(name if name.startswith(CHECKS) else "", []).append(name)
-    return ((group[0], group) for group in groups.values())
 
 
 class _Run:

@@ -19,10 +19,12 @@ class Alike:
     """What is changed, and what follows it, from its beginning on."""
     new: re.Pattern[str]
     """What stands there then."""
+    by_half: bool = False
+    """Whether it is a number of which no more than half is taken away, and no more than as much again added."""
 
 
-def _alike(reason: str, before: str, old: str, new: str) -> Alike:
-    return Alike(reason, re.compile(f"(?:{before})$"), re.compile(old), re.compile(new))
+def _alike(reason: str, before: str, old: str, new: str, *, by_half: bool = False) -> Alike:
+    return Alike(reason, re.compile(f"(?:{before})$"), re.compile(old), re.compile(new), by_half)
 
 
 ALIKE = (
@@ -51,6 +53,19 @@ ALIKE = (
         r"|_MUTANT_RECORDS) = .*|maxsize=|timeout_s: float = |timeout=2 ?\*?",
         r"",
         r"",
+        by_half=True,
+    ),
+    _alike(
+        "no text is as long as this, so that it is shown whole",
+        r"\bshow\([^,]*, (?:(?:10_|1_)?00?0?_?)*",
+        r"(?:1|10)_000(?:_000)?\)",
+        r" ?\d+\)",
+    ),
+    _alike(
+        "both are as long as each other, for they are made together; it is a guard against our own mistakes",
+        r"\bzip\(.*, strict=",
+        r"True",
+        r"False",
     ),
     _alike(
         "nothing is shorter than nothing, so that an order holds where equality does",
@@ -70,6 +85,24 @@ def alike(mutant: Mutant) -> str | None:
     for rule in ALIKE:
         for cut in {at, start}:
             before, old, new = mutant.before[:cut], mutant.before[cut:], mutant.after[cut:]
-            if rule.before.search(before) and rule.old.match(old) and rule.new.match(new):
+            fits = rule.before.search(before) and rule.old.match(old) and rule.new.match(new)
+            if fits and (not rule.by_half or _by_half(mutant)):
                 return rule.reason
     return None
+
+
+def _by_half(mutant: Mutant) -> bool:
+    """Whether the numbers of both lines, each worked out, are half of one another at least."""
+    values = [_value(line) for line in (mutant.before, mutant.after)]
+    return all(a is not None and b is not None and a <= 2 * b for a, b in (values, values[::-1]))
+
+
+def _value(line: str) -> float | None:
+    """What is assigned or passed: the first expression of numbers behind ``=``."""
+    found = re.search(r"= ?([\d_. ]+(?:(?:\*\*?|\+|-|//?|%|<<|>>|[|&^]) ?[\d_. ]+)*)(?=[,)]|\s*(?:#|$))", line)
+    if found is None:
+        return None
+    try:
+        return float(eval(found[1].strip(), {"__builtins__": {}}))
+    except (ArithmeticError, SyntaxError, TypeError, ValueError):
+        return None

@@ -15,9 +15,6 @@ from tests.mutation.mutants import Mutant
 from tests.mutation.recordings import Recording
 from tests.mutation.trying import ERROR, VERDICT, WORDS
 
-CHECKS = "lro_conformance.checks."
-"""How the names of modules with checks begin."""
-
 BLAME = (Verdict.WARN.label, Verdict.FAIL.label)
 
 

@@ -7,26 +7,26 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from tests.mutation.alike import alike
-from tests.mutation.judging import CHECKS
 from tests.mutation.kept import Entry, Fates, accepted
 from tests.mutation.mutants import ROOT, Key, Mutant, mutants_of
-from tests.mutation.targets import VALIDATION, VERDICTS, judged, tested
+from tests.mutation.targets import DOCUMENTS, JUDGING, VALIDATION, VERDICTS, judged, tested
 from tests.mutation.trying import ERROR, KILLED, SURVIVES, TEST, TIME, UNREACHED, UNTRIED, VERDICT, WORDS
 
 PAGE = ROOT / "docs" / "mutation.md"
 HEAD = (ROOT / "tests" / "mutation" / "page.md").read_text(encoding="utf-8")
 COLUMNS = (VERDICT, ERROR, WORDS, TEST)
+ENDLESS = "it does not end: every run of the tests would, by the limit that each of them has"
 WANTED = 0.9
 """The share of viable mutants that have to die."""
 
 
 def areas() -> dict[str, list[str]]:
     """The modules by what they do."""
-    names = judged()
     return {
-        "the checks": [n for n in names if n.startswith(CHECKS)],
-        "what checks judge by": [n for n in names if not n.startswith(CHECKS)],
+        "the checks": judged(),
+        "what checks judge by": list(JUDGING),
         "verdicts": list(VERDICTS),
+        "documents of `lro validate`": list(DOCUMENTS),
         **{f"validation: {part}": [f"lro_spec.{n}" for n in found] for part, found in VALIDATION.items()},
     }
 
@@ -44,7 +44,8 @@ def write(fates: Fates) -> int:
         for mutant in (m for n in names for m in found[n].viable):
             entry = fates.of(mutant)
             counts[entry.outcome if entry is not None else UNTRIED] += 1
-            if entry is not None and not entry.killed and mutant.key not in reasons and (why := alike(mutant)):
+            why = ENDLESS if entry is not None and entry.outcome == TIME else alike(mutant)
+            if entry is not None and not entry.killed and mutant.key not in reasons and why is not None:
                 ruled[mutant.key] = why
             elif (entry is None or not entry.killed) and mutant.key not in reasons:
                 left.append((mutant, entry))

@@ -8,11 +8,7 @@ from lro_conformance.engine import LIVE
 from lro_conformance.judge import checks
 from tests.certifying import spread
 from tests.faults.catalogue import faults
-from tests.mutation.judging import CHECKS
 from tests.sound.catalogue import sounds
-
-JUDGING = ("readings", "records", "calls", "trials.recipes")
-"""Modules of the suite that checks judge by."""
 
 VALIDATION: Mapping[str, Sequence[str]] = {
     "rules": (
@@ -75,12 +71,24 @@ TESTS: Mapping[str, Sequence[str]] = {
 }
 """The tests that they are tried with."""
 
+ABOUT: Mapping[str, Sequence[str]] = {
+    "following": ("test_words.py", "test_following.py"),
+    "recipe_rules": ("test_words.py", "test_recipe_rules.py", "test_following.py"),
+    "file_rules": ("test_words.py", "test_validation_edges.py", "test_second_reader.py"),
+    "second_reader": ("test_words.py", "test_second_reader.py"),
+}
+"""Modules that have tests of their own: only these, since all would take hours."""
+
 VERDICTS: Mapping[str, Sequence[str]] = {
     "lro_conformance.judge": ("test_judge.py",),
     "lro_conformance.verdicts": ("test_judge.py", "test_report_model.py"),
+}
+"""How verdicts come about has unit tests."""
+
+DOCUMENTS: Mapping[str, Sequence[str]] = {
     "lro_conformance.documents": ("test_kinds.py", "test_validate_command.py", "test_following.py", "test_beyond.py"),
 }
-"""How verdicts come about has unit tests, and so has what `lro validate` makes of documents."""
+"""What `lro validate` makes of documents has them, too."""
 
 QUICK = (
     *("test_words.py", "test_validation_edges.py", "test_summary_edges.py", "test_naming.py", "test_timestamps.py"),
@@ -95,40 +103,38 @@ QUICK = (
         "test_streams.py",
     ),
     *("test_schema_places.py", "test_other_records.py", "test_more_recipes.py", "test_schemas.py", "test_yardstick.py"),
+    "test_unusual_queries.py",
 )
 """Those of these files whose tests take milliseconds; what they kill, the others need not try."""
 
 CHECK_TESTS = ("test_checks.py", "test_threshold_checks.py", "test_made_up_evidence.py")
 """What a mutant of a check is tried with that no recording notices."""
 
+JUDGING: Mapping[str, Sequence[str]] = {
+    f"lro_conformance.{name}": (*CHECK_TESTS, "test_unusual_queries.py")
+    for name in ("readings", "records", "calls", "trials.recipes")
+}
+"""What checks judge by: to ask a function takes a thousandth of the time that recordings of all checks take."""
+
 OTHERS = 24
 """How many sound servers a check is tried with, in the first place."""
 
 
 def judged() -> list[str]:
-    """The modules that are tried with recordings: those of the checks, and what these judge by."""
-    modules = dict.fromkeys(c.function.__module__ for c in checks() if LIVE not in c.needs)
-    return [*modules, *(f"lro_conformance.{name}" for name in JUDGING)]
+    """The modules that are tried with recordings: those of the checks."""
+    return list(dict.fromkeys(c.function.__module__ for c in checks() if LIVE not in c.needs))
 
 
 def tested() -> dict[str, Sequence[str]]:
     """The modules that are tried with unit tests, and the files of these."""
-    library = {f"lro_spec.{name}": TESTS[part] for part, names in VALIDATION.items() for name in names}
-    return {**VERDICTS, **library}
+    library = {f"lro_spec.{n}": ABOUT.get(n, TESTS[part]) for part, names in VALIDATION.items() for n in names}
+    return {**VERDICTS, **DOCUMENTS, **JUDGING, **library}
 
 
 def servers(module: str, sound: int) -> list[str]:
-    """Whose recordings a module is tried with: the faults of its checks, and so many sound servers of all chapters.
-
-    What several modules of checks judge by is tried with faults from all of them.
-    """
+    """Whose recordings a module is tried with: the faults of its checks, and so many sound servers of all chapters."""
     mine = {c.requirement for c in checks() if c.function.__module__ == module}
     broken = [n for n, f in faults().items() if mine & {f.requirement, *f.also}]
-    if not module.startswith(CHECKS):
-        by_requirement: dict[str, list[str]] = {}
-        for name, fault in faults().items():
-            by_requirement.setdefault(fault.requirement, []).append(name)
-        broken = spread(by_requirement, len(by_requirement))
     chapters: dict[str, list[str]] = {}
     for name, variant in sounds().items():
         chapters.setdefault(variant.server.__module__, []).append(name)

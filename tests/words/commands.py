@@ -69,10 +69,24 @@ PIPELINES = [
     "jq -sr . f",
 ]  # fmt: skip
 
+FILTERS = [
+    "awk -- 'NR>1'", "awk -- 'NR>1' --", "awk 'NR>=2'", "awk 'NR>=0'", "awk 'NR>0'",
+    "awk 'NR<3'", "awk 'NR<=3'", "awk 'NR<0'", "awk 'NR<1'", "awk 'NR==1'",
+    "awk 'NR!=1'", "awk 'NR!=2'", "awk 'NR==2'", "awk -- '!/x/'", "awk '!/x/'",
+    'awk', 'awk --', "awk 'FNR > 4 { print $0; }'", "awk 'NR<6'", "awk 'NR>=5'",
+    'grep -v x', "grep -vF 'a.b'", "grep -v 'a.b'", "grep -vE 'a+b'", "grep -v 'a+b'",
+    'grep x', "grep -v ''", 'grep -v -e x', 'grep -v -e x -e y', 'grep -av x',
+    'grep -v -- x', 'grep -vc x', "grep -F -v 'a*'", "grep -v $'x'", 'sed /x/d',
+    "sed '/a.b/d'", "sed '/a*b/d'", "sed ' /x/ d'", 'grep --v x', 'grep -ah -Fv x',
+    'grep -hF x',
+]  # fmt: skip
+
 CASES: Cases = {
     "what jq does by default": lambda: [repr(JqCall(".")), repr(Pipeline("f", 1, JqCall("."), ()))],
     **{f"words of {text[:40]!r} ({len(text)})": said(split_pipeline, text) for text in WORDS if len(text) < 1000},
     **{f"words of {len(text)}": lambda t=text: [s[:80] for s in said(split_pipeline, t)()] for text in WORDS
        if len(text) >= 1000},
     **{f"pipeline {text!r}": said(parse_command, text) for text in PIPELINES},
+    **{f"filter {text!r}": said(parse_command, f"{text} f | jq .") for text in FILTERS},
+    **{f"filter {text!r} alone": said(parse_command, f"{text} | jq .") for text in FILTERS[:8]},
 }  # fmt: skip

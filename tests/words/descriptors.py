@@ -55,6 +55,30 @@ def moved(path: str) -> Any:
     )
 
 
+def beside(*texts: str) -> Any:
+    """The same for commands beside the standard ones."""
+    return of(jq_recipes=[*RECIPES, *({"description": "d", "command": text} for text in texts)])
+
+
+PYTHON, OTHER = f"python x.py {PATH}", "python x.py /elsewhere"
+SPARE = [
+    (PYTHON,), (OTHER,), (PYTHON, PYTHON), (PYTHON, OTHER), (f"less {PATH}", PYTHON, f"cat {PATH}"), ("python",),
+    (f"cat {PATH}",), ("",),
+    (f"jq . {PATH}", PYTHON), (f"jq . {PATH} | less", f"jq . {PATH}"),
+]  # fmt: skip
+NAMES: dict[str, Any] = {"properties": {"id": {"type": "string"}}}
+UNHELD: list[Any] = [
+    {**NAMES, "$ref": "#/x"}, {"$ref": "#/x"}, {**NAMES, "pattern": "("}, {**NAMES, "pattern": "\\p{L}"},
+    {"pattern": "\\p{L}"}, {"pattern": "*"},
+    {**NAMES, "pattern": "(?!a)\\p{L}"}, {"pattern": "(?!a)\\p{L}"}, {"allOf": [{"$ref": "#/y"}, {"pattern": ")"}],
+    **NAMES},
+]  # fmt: skip
+NO_JSON: list[dict[str, Any]] = [
+    {"extra": float("nan"), "more": {1}}, {"guidance": f"\ud800 {PATH}"}, {"summary": {**SUMMARY,
+    "count": float("nan")}, "x": {2}},
+    {"line_schema": {"properties": {"id": {1}}}}, {"file_path": 3, "x": float("inf"), "guidance": {3}},
+]  # fmt: skip
+
 CASES: Cases = {
     "sound": of(),
     "no object": lambda: [told(f) for f in validate_descriptor([DESCRIPTOR])],
@@ -95,6 +119,11 @@ CASES: Cases = {
     "recipes: four by the paper": of("lro-paper", jq_recipes=RECIPES[:4], file_path=f"/out/lro{NAME[6:]}"),
     "recipes: one is a number": of(jq_recipes=[3, *RECIPES[1:]]),
     "recipes: one has no command": of(jq_recipes=[{"description": "d"}, *RECIPES[1:]]),
+    **{f"recipes beside the standard ones: {n}": beside(*some) for n, some in enumerate(SPARE)},
+    **{f"schema that cannot be held: {n}": of(line_schema=s) for n, s in enumerate(UNHELD)},
+    **{f"no JSON: {n}": of(**changed) for n, changed in enumerate(NO_JSON)},
+    "by the paper, half of it": of("lro-paper", guidance=..., line_schema=..., jq_recipes=RECIPES[:3]),
+    "by lro-1600, half of it": of("lro-1600", guidance=..., line_schema=...),
     "commands: placeholders": commands("jq . {file}", "jq . {file}"),
     "commands: a placeholder in the path": commands("jq . '/{file}/x'", path="/{file}/x"),
     "commands: another file": commands("jq . other", "jq . other"),

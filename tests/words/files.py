@@ -45,7 +45,8 @@ def of(
         texts = [line if isinstance(line, bytes) else _line(line) for line in lines]
         state = FileState(edition)
         found = [told(f) for f in judge_file(io.BytesIO(b"\n".join(texts) + end), state, name, limit)]
-        return [f"{state.lines} lines, {state.records} records, at {state.part}", *found]
+        known = f"opaque {state.opaque}, doubtful {state.doubtful}"
+        return [f"{state.lines} lines, {state.records} records, at {state.part}, {known}", *found]
 
     return say
 
@@ -184,5 +185,11 @@ CASES: Cases = {
     "a name without a header": of(A, name="x.jsonl"),
     "as the paper has it": of(HEADER, A, B, edition="lro-paper", name="lro" + NAME[6:]),
     "against the paper": of(head(count=3, detail=3), A, {"id": 3}, edition="lro-paper", name=NAME),
+    "text behind a value": of(head(count=2), A, b'{"id":"b"} {"id":"c"}', B),
+    "two values": of(head(count=2), A, b"3 4", B),
+    "a line that is no text": of(head(count=2), A, b"\xff\xfe", B),
+    "a long line of many": of(head(count=3), A, b'{"id":"' + b"a" * 300 + b'"}', B, limit=200),
+    "records of others": of(head(schema_version="0", extra={}), {"x": 1}, 3, {"type": "lro_header"}),
+    "records of others, twice": of(head(schema_version="0", extra={}), A, A, {"id": 3}),
     "against lro-1600": of(head(count=3, operation="fetch"), A, {"id": 3}, edition="lro-1600"),
 }
