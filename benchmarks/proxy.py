@@ -3,8 +3,8 @@
 Side by side in one run, in interleaved rounds: `read_text_file` of a real filesystem server, directly, through a bare
 forwarder that looks at nothing, through `lro proxy`, and through other proxies where their programs are given. What
 counts is the ratio to the direct call; seconds differ from machine to machine. Memory is the peak of the proxy's own
-process above what it had before the call, over the size of the answer. The first round of each size, in which modules
-are loaded, counts for neither.
+process above what it had after an answer of 100 KB, for which it had loaded its modules, over the size of the answer.
+The first round of each size counts for no ratio.
 
 COMMAND is the server without its folder, for example `node …/server-filesystem/dist/index.js`.
 
@@ -48,6 +48,7 @@ class Contender:
             dict[str, float](),
         )
         self.cpu_s: dict[str, list[float]] = {}
+        self._warm = 0.0
         self.failed: dict[str, str] = {}
         self.process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env={**os.environ, **env}
@@ -94,7 +95,7 @@ class Contender:
         """One call; a failure is kept, and not tried again."""
         if size in self.failed or "all" in self.failed:
             return
-        before, cpu = self._resident(), self._cpu_s()
+        cpu = self._cpu_s()
         begun = time.perf_counter()
         try:
             self.size[size] = self.request("tools/call", {"name": "read_text_file", "arguments": {"path": path}})
@@ -105,13 +106,18 @@ class Contender:
             self.failed |= {size: "dies", "all": "died"}
             return
         self.times.setdefault(size, []).append(time.perf_counter() - begun)
-        self.memory[size] = max(self.memory.get(size, 0), self._peak() - before)
+        self.memory[size] = max(self.memory.get(size, 0), self._peak() - self._warm)
         self.cpu_s.setdefault(size, []).append(self._cpu_s() - cpu)
 
     def forget(self, size: str) -> None:
-        """What was measured while modules were loaded."""
-        for kept in (self.times, self.memory, self.cpu_s):
-            kept.pop(size, None)
+        """The times so far of a size."""
+        self.times.pop(size, None)
+        self.cpu_s.pop(size, None)
+
+    def warm(self, path: str) -> None:
+        """One call to load modules by; memory counts from here on."""
+        self.measure("warm", path)
+        self._warm = self._resident()
 
     def _cpu_s(self) -> float:
         fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
@@ -266,12 +272,15 @@ def main() -> int:
             (folder / f"{name}.txt").write_bytes(data)
         if options.shapes:
             return 0 if _measure_shapes(options, list(cases), folder) else 1
+        (folder / "warm.txt").write_text(text(LARGE))
         found = contenders(options, folder, stack)
+        for one in found:
+            one.warm(str(folder / "warm.txt"))
         for name in cases:
             for round_ in range(options.runs * (10 if name == "small" else 1) + 1):
                 for one in found:
                     one.measure(name, str(folder / f"{name}.txt"))
-                    if round_ == 0:  # warming up
+                    if round_ == 0:
                         one.forget(name)
         return 0 if report(found, list(cases)) else 1
 
@@ -285,8 +294,7 @@ def _measure_shapes(options: argparse.Namespace, cases: Sequence[str], folder: P
         with ExitStack() as stack:
             found = contenders(options, folder, stack)
             for one in found:
-                one.measure(name, str(folder / f"{name} warm.txt"))
-                one.forget(name)
+                one.warm(str(folder / f"{name} warm.txt"))
             for _ in range(options.runs):
                 for one in found:
                     one.measure(name, str(folder / f"{name}.txt"))

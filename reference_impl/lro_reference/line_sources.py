@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import chain
 from typing import Any
 
@@ -16,6 +17,8 @@ _FIRST_BATCH, _BATCH = 1 << 14, 1 << 16
 _STAND_IN = "\x7f"
 """For a line feed: JSON does not escape it, hardly a text has it, and one byte is found faster than two."""
 _ASCII = bytes(range(ord(_STAND_IN)))
+_KEPT = 1 << 14
+"""How many beginnings of records are kept in memory: a megabyte."""
 
 
 class EncodedLines:
@@ -127,9 +130,22 @@ def numbered(texts: Iterable[Inside]) -> Iterator[bytes]:
         lines = one.text.split(one.between)
         if len(lines) != one.count:  # a backslash stood before a letter n
             lines = [line.replace(b"\0", rb"\\") for line in one.text.replace(rb"\\", b"\0").split(one.between)]
-        parts = [b""] * (2 * one.count)
-        numbers = orjson.dumps(list(range(first, first + one.count)))[1:-1]
-        parts[::2] = (numbers.replace(b",", b',"text":"\0"}\n{"n":') + b',"text":"').split(b"\0")
+        parts = [b'"}'] * (2 * one.count + 1)
+        last = first + one.count - 1
+        parts[:-1:2] = _beginnings()[first - 1 : last] if last <= _KEPT else _made(first, last)
+        parts[0] = parts[0].removeprefix(b'"}\n')
         parts[1::2] = lines
         first += one.count
-        yield b'{"n":' + b"".join(parts) + b'"}'
+        yield b"".join(parts)
+
+
+@cache
+def _beginnings() -> list[bytes]:
+    """Those of the first records, which every file has: for a text of a megabyte they take as long as cutting it."""
+    return _made(1, _KEPT)
+
+
+def _made(first: int, last: int) -> list[bytes]:
+    """What stands between the texts of a record and the one before it."""
+    numbers = orjson.dumps(list(range(first, last + 1)))[1:-1]
+    return (b'"}\n{"n":' + numbers.replace(b",", b',"text":"\0"}\n{"n":') + b',"text":"').split(b"\0")
