@@ -24,7 +24,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
@@ -32,6 +32,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PYTHONPATH = os.pathsep.join(str(folder) for folder in (ROOT / "reference_impl", ROOT / "conformance", ROOT))
 SIZES = {"small": 200, "1 MB": 1_000_000, "10 MB": 10_000_000}
 LARGE = 100_000
+TOOL = "read_text_file"
 TARGET = 1.5
 MEMORY_TARGET = 3.0
 PATIENCE_S = 30
@@ -40,18 +41,21 @@ PATIENCE_S = 30
 class Contender:
     """A started command that speaks MCP."""
 
-    def __init__(self, name: str, command: Sequence[str], **env: str) -> None:
-        self.name, self.times, self.size, self.memory = (
-            name,
-            dict[str, list[float]](),
-            dict[str, int](),
-            dict[str, float](),
-        )
+    def __init__(
+        self, name: str, command: Sequence[str], env: Mapping[str, str] = {}, cwd: Path | None = None, tool: str = TOOL
+    ) -> None:
+        self.name, self._tool = name, tool
+        self.times, self.size, self.memory = dict[str, list[float]](), dict[str, int](), dict[str, float]()
         self.cpu_s: dict[str, list[float]] = {}
         self._warm = 0.0
         self.failed: dict[str, str] = {}
         self.process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env={**os.environ, **env}
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            cwd=cwd,
+            env={**os.environ, **env},
         )
         assert self.process.stdout is not None
         self._out = self.process.stdout.fileno()
@@ -98,7 +102,7 @@ class Contender:
         cpu = self._cpu_s()
         begun = time.perf_counter()
         try:
-            self.size[size] = self.request("tools/call", {"name": "read_text_file", "arguments": {"path": path}})
+            self.size[size] = self.request("tools/call", {"name": self._tool, "arguments": {"path": path}})
         except TimeoutError:
             self.failed |= {size: "hangs", "all": "hung"}
             return
@@ -194,25 +198,24 @@ def _result(text: str | list[str] | None, structured: object = None) -> bytes:
 def contenders(options: argparse.Namespace, folder: Path, stack: ExitStack) -> list[Contender]:
     server = [*(options.server or [sys.executable, str(ROOT / "benchmarks/result_server.py")]), str(folder)]
     lro = {"PYTHONPATH": PYTHONPATH, "ATLATL_PROMPT__OFFLOAD__OUTPUT_DIR": str(folder / "offloaded")}
-    made = [
-        ("direct", server, {}),
-        ("forwarder", [sys.executable, str(ROOT / "benchmarks/raw_forwarder.py"), *server], {}),
-        ("lro proxy", [sys.executable, "-m", "lro_reference.proxy", "--", *server], lro),
-    ]
+    made: dict[str, Callable[[str], Contender]] = {
+        "direct": lambda name: Contender(name, server),
+        "forwarder": lambda name: Contender(name, [sys.executable, str(ROOT / "benchmarks/raw_forwarder.py"), *server]),
+        "lro proxy": lambda name: Contender(name, [sys.executable, "-m", "lro_reference.proxy", "--", *server], lro),
+    }
     if options.jmunch:
-        config = folder / "jmunch.json"
-        config.write_text(json.dumps({"upstream": {"command": server[0], "args": server[1:]}}))
-        made.append(("jmunch-mcp", [options.jmunch, "--config", str(config)], {}))
-    if options.rlm:
-        config = folder / "rlm.yaml"
-        config.write_text(
-            json.dumps({"underlying_servers": [{"name": "fs", "command": server[0], "args": server[1:]}]})
-        )
-        made.append(("mcp-rlm-proxy", [options.rlm, "--config", str(config)], {}))
+        jmunch = folder / "jmunch.json"
+        jmunch.write_text(json.dumps({"upstream": {"command": server[0], "args": server[1:]}}))
+        made["jmunch-mcp"] = lambda name: Contender(name, [options.jmunch, "--config", str(jmunch)])
+    if options.rlm:  # it reads its configuration where it is started, and puts the server's name before its tools
+        there = folder / "rlm"
+        there.mkdir()
+        (there / "mcp.json").write_text(json.dumps({"mcpServers": {"fs": {"command": server[0], "args": server[1:]}}}))
+        made["mcp-rlm-proxy"] = lambda name: Contender(name, [options.rlm], cwd=there, tool=f"fs_{TOOL}")
     started: list[Contender] = []
-    for name, command, env in made:
+    for name, start in made.items():
         try:
-            one = Contender(name, command, **env)
+            one = start(name)
         except (OSError, TimeoutError, EOFError) as problem:
             print(f"{name}: cannot be started ({type(problem).__name__})", file=sys.stderr)
             continue
@@ -258,7 +261,7 @@ def main() -> int:
     what.add_argument("--server", nargs="+", help="the filesystem server's command, without its folder")
     what.add_argument("--shapes", action="store_true", help="results that are JSON or a table")
     parser.add_argument("--jmunch", help="the program jmunch-mcp")
-    parser.add_argument("--rlm", help="the program mcp-rlm-proxy")
+    parser.add_argument("--rlm", help="the program mcp-proxy of mcp-rlm-proxy")
     parser.add_argument("--runs", type=int, default=15, help="rounds (default 15)")
     parser.add_argument("--only", help="one of the shapes")
     options = parser.parse_args()

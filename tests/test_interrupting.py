@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import importlib
 import os
 import signal
 import subprocess
@@ -10,6 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -46,6 +48,31 @@ def test_what_a_callback_dropped_comes_again(deaf: list[str]) -> None:
     assert deaf
     assert AGAIN_S <= time.monotonic() - begun < 10
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_an_import_is_finished_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Or the lock of all imports could stay locked, for which other threads would wait for ever."""
+    module = "import os, signal\nos.kill(os.getpid(), signal.SIGINT)\nfinished = True\n"
+    (tmp_path / "interrupted_while_imported.py").write_text(module, encoding="utf-8")
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    begun = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        _rest(lambda: importlib.import_module("interrupted_while_imported"))
+    assert time.monotonic() - begun < 10
+    assert sys.modules["interrupted_while_imported"].finished
+
+
+def test_it_is_heard_where_the_whole_run_is_within_an_import(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    module = (
+        "import os, signal, time\nfrom lro_conformance.interrupting import heard\n"
+        "with heard():\n    os.kill(os.getpid(), signal.SIGINT)\n    time.sleep(20)\n"
+    )
+    (tmp_path / "runs_while_imported.py").write_text(module, encoding="utf-8")
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    begun = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        importlib.import_module("runs_while_imported")
+    assert time.monotonic() - begun < AGAIN_S
 
 
 def test_it_comes_once_where_it_is_heard() -> None:

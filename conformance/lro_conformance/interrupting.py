@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 import signal
 import threading
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import NoReturn
 
 AGAIN_S = 0.5
 """After how long a Ctrl-C that has not ended the block is repeated."""
@@ -19,8 +19,9 @@ MOST = 5
 def heard() -> Generator[None]:
     """Ctrl-C ends the block, also where it falls into a callback first: what is raised there, Python drops.
 
-    Such callbacks are finalizers, and those that Hypothesis has at each collection of garbage. In other threads than
-    the main one, and where Ctrl-C has another meaning, nothing changes.
+    Such callbacks are finalizers, and those that Hypothesis has at each collection of garbage. Where it falls into an
+    import, it waits for its end: what is raised there can leave the lock of all imports locked, and other threads would
+    wait for it for ever. In other threads than the main one, and where Ctrl-C has another meaning, nothing changes.
     """
     main = threading.main_thread()
     usual = signal.getsignal(signal.SIGINT)
@@ -28,10 +29,12 @@ def heard() -> Generator[None]:
         yield
         return
     asked, left = threading.Event(), threading.Event()
+    around = _imports(inspect.currentframe())
 
-    def interrupt(number: int, frame: FrameType | None) -> NoReturn:
+    def interrupt(number: int, frame: FrameType | None) -> None:
         asked.set()
-        raise KeyboardInterrupt
+        if _imports(frame) == around:
+            raise KeyboardInterrupt
 
     def insist() -> None:
         asked.wait()
@@ -48,3 +51,14 @@ def heard() -> Generator[None]:
         left.set()
         asked.set()
         signal.signal(signal.SIGINT, usual)
+
+
+def _imports(frame: FrameType | None) -> int:
+    """How many calls of the import system a frame is within."""
+    return sum(f.f_code.co_filename.startswith("<frozen importlib") for f in _outwards(frame))
+
+
+def _outwards(frame: FrameType | None) -> Iterator[FrameType]:
+    while frame is not None:
+        yield frame
+        frame = frame.f_back
