@@ -199,7 +199,9 @@ class Bench:
         ended = time.time()
         found = _descriptor(reply)
         file: FileSeen | None = None
-        named = self._undescribed(reply, started) if found is None else found.value.get("file_path")
+        named = None if found is None else found.value.get("file_path")
+        if found is None and asked["name"] in self.lab.edition.operations:  # other tools name files that they read
+            named = self._undescribed(reply, started)
         if found is not None or named is not None:
             file = see_file(named, self.roots)
             file = replace(file, lately=written_since(file.path, started))

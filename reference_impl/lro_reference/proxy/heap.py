@@ -7,7 +7,7 @@ import ctypes
 
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # M_… of malloc.h
 _KEPT = 64 << 20
-_LARGEST = 32 << 20
+_LARGEST = 16 << 20
 """What is larger comes from the system and goes back to it at once."""
 
 

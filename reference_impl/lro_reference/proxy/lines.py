@@ -61,8 +61,9 @@ def read_lines(pipe: int, most: int) -> Iterator[bytearray | TooLong]:
     pending = bytearray()
     looked = dropped = 0
     head = b""
-    while chunk := _read(pipe):
-        pending += chunk
+    chunk = memoryview(bytearray(_CHUNK))  # one for all, so that what is pending can grow where it is
+    while size := _read(pipe, chunk):
+        pending += chunk[:size]
         while (end := pending.find(b"\n", looked)) >= 0:
             rest = pending[end + 1 :]
             del pending[end:]
@@ -90,11 +91,11 @@ def widen(pipe: int) -> None:
         pass
 
 
-def _read(pipe: int) -> bytes:
+def _read(pipe: int, into: memoryview) -> int:
     try:
-        return os.read(pipe, _CHUNK)
+        return os.readv(pipe, [into])
     except OSError:  # the other side was reset
-        return b""
+        return 0
 
 
 class LineWriter:
