@@ -6,6 +6,7 @@ import json
 import re
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -243,3 +244,21 @@ def test_a_server_that_does_not_listen_is_made_to_end(tmp_path: Path) -> None:
         assert client.process.wait(15) == 0
         assert gone(server)
         assert gone(child)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_leaves_no_file_that_is_half_written(tmp_path: Path, number: signal.Signals) -> None:
+    text = "".join(f"GET /items/{n}\n" for n in range(1_000_000))
+    answer, out = tmp_path / "answer.json", tmp_path / "out"
+    answer.write_text(json.dumps({"content": [{"type": "text", "text": text}]}), encoding="utf-8")
+    server = [sys.executable, "-I", str(Path(__file__).resolve().parent.parent / "benchmarks/result_server.py")]
+    with proxy(out, server=server) as client:
+        client.answer(client.post("initialize", protocolVersion="2025-11-25", capabilities={}, clientInfo={}))
+        client.call("read_text_file", path=str(answer))
+        until = time.monotonic() + 20
+        while not (out.is_dir() and any(out.iterdir())) and time.monotonic() < until:
+            time.sleep(0.001)
+        assert [path.suffix for path in out.iterdir()] == [".tmp"]
+        client.process.send_signal(number)
+        client.process.wait(20)
+        assert list(out.iterdir()) == []

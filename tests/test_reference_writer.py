@@ -60,6 +60,24 @@ def test_file_is_private_whatever_the_umask(tmp_path: Path) -> None:
     assert status.st_nlink == 1
 
 
+def test_what_is_being_written_can_be_abandoned(tmp_path: Path) -> None:
+    """By a process that a signal ends in the middle."""
+    (tmp_path / "another").touch()
+
+    def chunks() -> Iterator[bytes]:
+        yield b"{}\n"
+        assert (tmp_path / temporary_name(NAME)).exists()
+        writer.abandon()
+        assert [path.name for path in tmp_path.iterdir()] == ["another"]
+        yield b"{}\n"
+
+    with pytest.raises(FileNotFoundError):
+        writer.write_chunks(str(tmp_path), NAME, chunks())
+    write(str(tmp_path), NAME, [b"{}"])
+    writer.abandon()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["another", NAME]
+
+
 def test_missing_folder_is_made(tmp_path: Path) -> None:
     folder = tmp_path / "a" / "b"
     assert Path(write(str(folder), NAME, [b"{}"])).exists()

@@ -21,6 +21,8 @@ _CHUNK_BYTES = 1 << 20
 _NO_HARD_LINKS = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EXDEV})
 _NO_FOLDER_SYNC = frozenset({errno.EINVAL, errno.EOPNOTSUPP, errno.EBADF, errno.EACCES})
 TEMPORARY_SUFFIX = ".tmp"
+_under_way: set[str] = set()
+"""Temporary files that are being written."""
 
 
 def encode(record: Any) -> bytes:
@@ -55,6 +57,7 @@ def write_chunks(folder: str, name: str, chunks: Iterable[bytes]) -> str:
         temporary = temporary_name(name)
         # Directory-relative calls keep to the folder that was opened, even if its path is swapped meanwhile.
         file = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600, dir_fd=directory)
+        _under_way.add(path := os.path.join(folder, temporary))
         try:
             try:
                 _write_all(file, chunks)
@@ -65,10 +68,18 @@ def write_chunks(folder: str, name: str, chunks: Iterable[bytes]) -> str:
         finally:
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(temporary, dir_fd=directory)
+            _under_way.discard(path)
         _sync_folder(directory, name)
     finally:
         os.close(directory)
     return os.path.join(folder, name)
+
+
+def abandon() -> None:
+    """Removes what is being written, for a process that ends at once. Never raises."""
+    for path in list(_under_way):
+        with contextlib.suppress(OSError):
+            os.unlink(path)
 
 
 def _open_folder(folder: str) -> int:

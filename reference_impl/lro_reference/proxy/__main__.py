@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from lro_reference import writer
 from lro_reference.events import to_stderr
 from lro_reference.proxy import heap, run_folder
 from lro_reference.proxy.calls import Requests
@@ -246,7 +247,9 @@ def _leave(upstreams: Sequence[Behind], options: ProxyOptions, *, patient: bool 
 def _leave_on_signals(upstreams: Sequence[Behind], options: ProxyOptions) -> None:
     def leave(number: int, frame: object) -> None:
         del frame
+        writer.abandon()
         _leave(upstreams, options, patient=False)
+        writer.abandon()  # what was begun meanwhile
         os._exit(0 if number == signal.SIGTERM else 128 + number)
 
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
