@@ -20,7 +20,7 @@ TYPES = {
 
 _ASKED: dict[str, Callable[[Any], str]] = {
     "type": lambda types: " or ".join(map(_type, _several(types))),
-    "const": lambda value: shown(value),
+    "const": shown,
     "enum": lambda values: " or ".join(map(shown, _several(values))),
     "minimum": lambda bound: f"at least {shown(bound)}",
     "maximum": lambda bound: f"at most {shown(bound)}",

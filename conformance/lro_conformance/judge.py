@@ -164,7 +164,7 @@ def checks() -> tuple[Check, ...]:
     package = importlib.import_module("lro_conformance.checks")
     for module in sorted(m.name for m in pkgutil.iter_modules(package.__path__)):
         importlib.import_module(f"lro_conformance.checks.{module}")
-    return tuple(_REGISTRY.values())
+    return tuple(sorted(_REGISTRY.values(), key=lambda c: c.function.__module__))  # some may have been imported before
 
 
 def checks_of(requirement_id: str) -> tuple[Check, ...]:
