@@ -15,7 +15,9 @@ from lro_conformance.report.model import CheckResult
 from lro_conformance.trials.cleanup import Cleaning, Decoy, Planted
 from lro_conformance.trials.planting import DAY
 from lro_conformance.verdicts import Verdict
+from lro_spec.editions import DEFAULT_EDITION
 from lro_spec.naming import parse_file_name
+from lro_spec.requirements import anywhere
 
 OUT = Path("/out")
 ULID = "01KJPY44E0A1B2C3D4E5F6G7H8"
@@ -24,9 +26,12 @@ assert NAME is not None
 WRITTEN = NAME.created.timestamp()
 
 
-def judged(name: str, **have: Any) -> CheckResult:
+def judged(name: str, by: str | None = None, **have: Any) -> CheckResult:
+    """What a check finds, by this edition, or else the first that holds its requirement."""
     one = next(c for c in checks() if c.name == name)
-    return judge(one, {need: have.get(need, Made()) for need in one.needs})
+    held = anywhere(one.requirement).editions
+    known = by or (DEFAULT_EDITION if DEFAULT_EDITION in held else held[0])
+    return judge(one, {need: have.get(need, Made()) for need in one.needs}, edition=known)
 
 
 def seen(result: CheckResult) -> tuple[Verdict, int]:

@@ -55,6 +55,7 @@ class TestScope:
             (ONE, "", FAIL),
             (None, "x" * 201, FAIL),
             (None, "x" * 200, NOT_OBSERVED),  # as words for nothing found may be
+            (None, "x", NOT_OBSERVED),
             (None, "", NOT_OBSERVED),
             (NONE, "x", NOT_OBSERVED),
             (NONE, "", NOT_OBSERVED),
@@ -70,7 +71,8 @@ class TestScope:
         other = call(operation="search", outcome="error", evidence=lambda: "another's")
         failed = call(outcome="error", evidence=lambda: "first\nsecond\n" + "x" * 299 + "yz")
         late = call(operation="zoo", outcome="error", evidence=lambda: "another's")
-        found = self.judged(other, late, call(outcome="offloaded", operation="x"), failed)
+        early = call(operation="inject", outcome="error", evidence=lambda: "another's")
+        found = self.judged(other, early, late, call(outcome="offloaded", operation="x"), failed)
         assert found.observed.endswith("no call of recall returned results: " + "x" * 299 + "y")
         assert self.judged(other).observed.endswith("no call of recall returned results")
 
