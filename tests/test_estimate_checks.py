@@ -114,6 +114,13 @@ class TestWideScripts:
         wide = [call(estimate=e, file=file(record_lines=[Made(raw=t.encode())])) for t, e in texts]
         return judged("threshold.wide_scripts_weigh_more", survey=surveyed(), seeded=Made(wide=tuple(wide)))
 
+    @pytest.mark.parametrize(("estimate", "verdict"), [(1000, PASS), (1, NOT_OBSERVED)])
+    def test_is_judged_where_other_texts_are_weighed_honestly(self, estimate: int, verdict: Verdict) -> None:
+        wide = call(estimate=30, file=file(record_lines=[Made(raw=("漢" * 100).encode())]))
+        made = surveyed(weighed(estimate))
+        found = judged("threshold.wide_scripts_weigh_more", survey=made, seeded=Made(wide=(wide,)))
+        assert found.verdict is verdict
+
     def test_one_text_hides_none_of_the_others(self) -> None:
         assert seen(self.judged(("plain" * 9, 1), ("漢" * 100, 30))) == (PASS, 1)
         assert self.judged(("plain" * 9, 1), ("漢" * 100, 29)).verdict is WARN

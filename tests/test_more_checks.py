@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from types import SimpleNamespace as Made
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 
 from lro_conformance.checks.test_descriptor import payload_beside
 from lro_conformance.verdicts import Verdict
-from lro_conformance.wire.process import MODERN_VERSION
 from tests.test_checks import call, file, judged, seen, survey
 
 PASS, FAIL, WARN, NOT_OBSERVED = Verdict.PASS, Verdict.FAIL, Verdict.WARN, Verdict.NOT_OBSERVED
@@ -282,6 +281,22 @@ def test_where_core_fields_lack_the_first_records_are_told_of_each_file() -> Non
     assert result.observed.endswith("they have id, first (2 of 2 subjects)")
 
 
+def test_where_levels_show_nothing_core_fields_of_other_operations_are_looked_for() -> None:
+    one = {"id": "a", "title": "t"}
+    deaf = {("recall", d): call(detail=d, filed=[one], header={"detail": "light"}) for d in ("light", "full")}
+    core = call(operation="search", detail="full", filed=[one], header={"detail": "full"})
+    operations = {n: Made(details=("light", "full")) for n in ("recall", "search")}
+    made = survey(*deaf.values(), core, whole=deaf, operations=operations)
+    assert seen(judged("file.core_fields_are_there", survey=made)) == (FAIL, 1)
+
+
+@pytest.mark.parametrize("name", ["file.header_timestamp_minds_its_zone", "naming.ulid_knows_no_zone"])
+def test_of_files_that_cannot_be_read_no_time_is_looked_at(name: str) -> None:
+    gone = call(file=file(problem="is not there"), header={"timestamp": "never"}, ended=0, started=0)
+    folders = Made(stranger=[call(file=None), gone])
+    assert seen(judged(name, folders=folders)) == (NOT_OBSERVED, 0)
+
+
 class TestHeaderEstimate:
     @pytest.mark.parametrize(
         ("again", "size", "verdict"),
@@ -296,114 +311,57 @@ class TestHeaderEstimate:
         assert judged("file.header_estimate_is_steady", survey=made).verdict is verdict
 
 
-class TestBudgets:
-    """The file of inject with a small and a large budget, and without any."""
+class TestComplete:
+    """A file and the records that the same call returns inline."""
 
-    def judged(self, small: str, large: str, plain: str | None = None, *, first: bool = False) -> Any:
-        def of(ids: str, **other: Any) -> Made:
-            return call(operation="inject", filed=[{"id": i} for i in ids], **other)
-
-        whole: dict[Any, Any] = {("inject", None): of(plain)} if plain is not None else {}
-        if first:
-            whole = {("inject", "light"): of("abc"), ("recall", None): call(estimate=1), **whole}
-        made = survey(
-            whole=whole, budgets=(of(small), of(large)), operations={"inject": Made(details=())}, repeats={}, single={}
-        )
-        return judged("inject.file_holds_the_set_before_budgeting", survey=made)
+    def judged(self, filed: str, shown: str, *, page: bool = False, restless: bool = False, limit: int = 40) -> Any:
+        result = {
+            "structuredContent": {"memories": [{"id": i} for i in shown], **({"nextCursor": "x"} if page else {})}
+        }
+        one = call(filed=[{"id": i} for i in filed], limit=limit)
+        other = call(records=[{"id": i} for i in shown], result=result, outcome="inline", limit=limit)
+        made = survey(one, repeats={"recall": (one, one)}, restless={"recall"} if restless else set())
+        inline = Made(whole={}, edges={"recall": other}, calls=[other])
+        return judged("file.file_is_complete", survey=made, inline=inline)
 
     @pytest.mark.parametrize(
-        ("small", "large", "verdict"), [("abc", "abc", PASS), ("ab", "abc", FAIL), ("abc", "ab", FAIL)]
-    )
-    def test_holds_the_same_whatever_the_budget(self, small: str, large: str, verdict: Verdict) -> None:
-        assert self.judged(small, large).verdict is verdict
-
-    @pytest.mark.parametrize(
-        ("plain", "found"),
-        [("abc", (PASS, 2)), ("ab", (FAIL, 2)), ("abcd", (FAIL, 2)), ("", (PASS, 1)), (None, (PASS, 1))],
-    )
-    def test_holds_the_same_without_any(self, plain: str | None, found: Found) -> None:
-        assert seen(self.judged("abc", "abc", plain)) == found
-
-    def test_without_anything_to_compare_with_says_so(self) -> None:
-        result = self.judged("", "abc")
-        assert result.verdict is NOT_OBSERVED
-        assert "takes no token budget" in result.observed
-
-
-def starts() -> tuple[Made, Made]:
-    """A call to each of two servers, the transcripts of which lie in two folders."""
-    first, second = (
-        Made(argv=("serve", name), sent=list[bytes], settings={}, lines={1: b"x"}, folder=name) for name in ("a", "b")
-    )
-    return call(start=first), call(start=second)
-
-
-class TestMessages:
-    @pytest.fixture(autouse=True)
-    def without_scripts(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("lro_conformance.reproducing.paste", lambda start, sent: "script")  # pyright: ignore[reportUnknownArgumentType, reportUnknownLambdaType]
-
-    def survey(self, *calls: Made, protocol: str = "2025-11-25", **other: Any) -> Made:
-        return survey(*calls, protocol=protocol, messages=(), **other)
-
-    OLD: ClassVar[Any] = {"content": [{"type": "text", "text": "x"}]}
-    NEW: ClassVar[Any] = {**OLD, "resultType": "complete"}
-
-    def eras(self, *results: Any, outcome: str = "offloaded", messages: tuple[Any, ...] = ()) -> Made:
-        calls = [(call(result=r, outcome=outcome), call(label="recall(x)")) for r in results]
-        return Made(calls=calls, messages=messages, protocol=MODERN_VERSION)
-
-    def test_results_by_the_other_protocol_are_looked_at(self) -> None:
-        name = "protocol.shape_by_the_other_protocol"
-        made = self.survey(*starts())
-        assert seen(judged(name, survey=made, eras=self.eras(self.NEW, None, self.NEW))) == (PASS, 2)
-        result = judged(name, survey=made, eras=self.eras(self.OLD))
-        assert result.verdict is FAIL
-        assert result.expected == f"a result of MCP {MODERN_VERSION}"
-        assert "resultType" in result.observed
-
-    def test_and_so_are_messages(self) -> None:
-        one = Made(kind="tools/call", value=self.OLD)
-        name = "protocol.shape_by_the_other_protocol"
-        result = judged(name, survey=self.survey(*starts()), eras=self.eras(messages=(one,)))
-        assert seen(result) == (FAIL, 1)
-        assert "resultType" in result.observed
-        assert result.location == "a/transcript.jsonl:1"
-
-    def test_stdout_of_the_first_server_is_told(self) -> None:
-        calls = starts()
-        for one in calls:
-            one.reply = Made(raw=b"x")
-        made = self.survey(*calls, anomalies=("one", "two", "three", "four"))
-        result = judged("protocol.only_messages_on_stdout", survey=made)
-        assert seen(result) == (FAIL, 5)
-        assert result.location == "a/transcript.jsonl:1"
-
-    @pytest.mark.parametrize(
-        ("protocol", "result", "verdict"),
+        ("filed", "shown", "page", "found"),
         [
-            ("2025-11-25", OLD, PASS),
-            (MODERN_VERSION, OLD, FAIL),
-            (MODERN_VERSION, NEW, PASS),
-            ("2099-01-01", OLD, PASS),  # of what is not known nothing is asked that is
+            ("ab", "ab", False, (PASS, 2)),
+            ("ab", "ba", False, (PASS, 2)),
+            ("a", "ab", False, (FAIL, 2)),
+            ("abc", "ab", False, (FAIL, 2)),
+            ("abc", "ab", True, (PASS, 2)),
+            ("a", "ab", True, (FAIL, 2)),
+            ("aab", "ab", False, (FAIL, 2)),
+            ("aab", "aab", False, (PASS, 2)),
+            ("ab", "aab", False, (PASS, 2)),
+            ("aaab", "aab", False, (FAIL, 2)),
         ],
     )
-    def test_are_judged_by_the_protocol_that_was_agreed(self, protocol: str, result: Any, verdict: Verdict) -> None:
-        made = self.survey(call(result=result), protocol=protocol)
-        assert judged("protocol.shape_of_results", survey=made).verdict is verdict
-        made = self.survey(*starts(), protocol=protocol)
-        made.messages = (Made(kind="tools/call", value=result),)
-        assert judged("protocol.shape_of_messages", survey=made).verdict is verdict
+    def test_it_holds_those_and_each_once(self, filed: str, shown: str, page: bool, found: Found) -> None:
+        assert seen(self.judged(filed, shown, page=page)) == found
 
-    @pytest.mark.parametrize(("outcome", "verdict"), [("offloaded", PASS), ("inline", FAIL), ("error", FAIL)])
-    def test_any_protocol_is_served(self, outcome: str, verdict: Verdict) -> None:
-        eras = self.eras(self.NEW, outcome=outcome)
-        assert seen(judged("protocol.any_protocol_is_served", eras=eras)) == (verdict, 1)
+    @pytest.mark.parametrize(
+        ("filed", "shown", "page", "found"),
+        [
+            ("abcx", "abcd", False, (PASS, 2)),  # which forty come is not the same each time
+            ("abc", "abcd", False, (FAIL, 2)),
+            ("abcde", "abcd", False, (FAIL, 2)),
+            ("abcde", "abcd", True, (PASS, 2)),
+            ("abc", "abcd", True, (FAIL, 2)),
+            ("abcd", "abcd", True, (PASS, 2)),
+        ],
+    )
+    def test_of_a_restless_operation_only_the_number_counts(
+        self, filed: str, shown: str, page: bool, found: Found
+    ) -> None:
+        assert seen(self.judged(filed, shown, page=page, restless=True)) == found
 
-    def test_structured_content_is_told_of_with_what_is_wrong(self) -> None:
-        schema = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
-        one = call(result={"structuredContent": {"a": "x"}}, tool="t")
-        made = self.survey(one, operations={"recall": Made(output_schema=schema)})
-        result = judged("protocol.output_schema", survey=made)
-        assert seen(result) == (FAIL, 1)
-        assert '"x"' in result.observed or "integer" in result.observed
+    def test_what_is_missing_is_told(self) -> None:
+        told = self.judged("ax", "abc").observed
+        assert told.startswith("2 records: 2 missing, 1 others; first missing: b")
+
+    @pytest.mark.parametrize("limit", [1, 39, 41, 100])
+    def test_with_another_limit_it_is_compared(self, limit: int) -> None:
+        assert seen(self.judged("abcx", "abcd", restless=True, limit=limit)) == (FAIL, 2)

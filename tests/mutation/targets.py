@@ -104,12 +104,14 @@ QUICK = (
     ),
     *("test_schema_places.py", "test_other_records.py", "test_more_recipes.py", "test_schemas.py", "test_yardstick.py"),
     *("test_unusual_queries.py", "test_more_checks.py", "test_estimate_checks.py", "test_recipe_checks.py"),
+    *("test_guidance_checks.py", "test_inject_checks.py", "test_message_checks.py"),
 )
 """Those of these files whose tests take milliseconds; what they kill, the others need not try."""
 
 CHECK_TESTS = (
     *("test_checks.py", "test_threshold_checks.py", "test_more_checks.py", "test_estimate_checks.py"),
-    *("test_recipe_checks.py", "test_made_up_evidence.py"),
+    *("test_recipe_checks.py", "test_guidance_checks.py", "test_inject_checks.py", "test_message_checks.py"),
+    "test_made_up_evidence.py",
 )
 """What a mutant of a check is tried with that no recording notices."""
 

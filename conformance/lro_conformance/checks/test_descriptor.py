@@ -128,7 +128,7 @@ def test_summary_estimate(survey: Survey, see: Subjects) -> None:
         cost = len(call.text) // 2 + 64
         low = max(0, header - cost)
         see.expect(
-            said == header or low <= said <= header,
+            low <= said <= header,
             expected=f"{header} (the header's E), or that less the descriptor's own cost (at least {low})",
             observed=str(said),
             at=call,
@@ -265,7 +265,7 @@ def test_lines_satisfy_the_schema(survey: Survey, see: Subjects) -> None:
         problem = schema_problem(schema)
         if not see.expect(problem is None, expected="a valid JSON Schema", observed=problem or "", at=call):
             continue
-        wrong = lines_violating(schema, fresh, limit=3)
+        wrong = lines_violating(schema, fresh, limit=1)
         see.expect(
             not wrong,
             expected="every record line valid against line_schema",
@@ -294,9 +294,9 @@ def _judged(survey: Survey) -> list[Call]:
 @check("LRO-DESC-11")
 def test_no_payload_beside_it(survey: Survey, see: Subjects) -> None:
     """The descriptor stands instead of the records: none of them beside it, and both places of a result agree."""
-    for call in (c for c in survey.files if c.operation != "inject" and c.found is not None):
+    for call in survey.files:
         found = call.found
-        if found is None:
+        if found is None or call.operation == "inject":
             continue
         if found.where == "both":
             see.expect(

@@ -212,10 +212,11 @@ def test_file_is_complete(survey: Survey, inline: Inline, see: Subjects) -> None
     same = incomparable(survey, inline) is None
     for filed, shown in pairs(survey, inline):
         ids = [i for r in filed.filed if (i := id_of(r)) is not None]
-        inline_ids = Counter(id_of(r) for r in shown.records or [])  # a store may hold two memories of one id
+        records = shown.records or []
+        inline_ids = Counter(map(id_of, records))  # a store may hold two memories of one id
         twice = [i for i, times in Counter(ids).items() if times > max(1, inline_ids[i])]
         see.expect(not twice, expected="each memory once", observed=f"{len(twice)} ids stand more than once", at=filed)
-        here = by_id(shown.records or []).keys()
+        here = by_id(records).keys()
         if same and here and (filed.operation not in survey.restless or filed.limit != EDGE_LIMIT):
             missing, added = here - set(ids), set(ids) - here if not is_a_page(shown.result) else set[str]()
             see.expect(
@@ -226,10 +227,10 @@ def test_file_is_complete(survey: Survey, inline: Inline, see: Subjects) -> None
                 at=filed,
             )
         else:
-            more = is_a_page(shown.result) and len(filed.filed) > len(shown.records or [])
+            more = is_a_page(shown.result) and len(filed.filed) > len(records)
             see.expect(
-                len(filed.filed) == len(shown.records or []) or more,
-                expected=f"{len(shown.records or [])} records, as inline",
+                len(filed.filed) == len(records) or more,
+                expected=f"{len(records)} records, as inline",
                 observed=f"{len(filed.filed)} records",
                 at=filed,
             )

@@ -81,13 +81,12 @@ def purpose(id: str, recipes: Recipes, see: Subjects) -> None:
         if role.requirement != id:
             continue
         number = role.number
-        broken = [c for c in recipes.commands if c.call is call and c.pipeline is None]
+        own = next((c for c in recipes.commands if c.call is call and c.index == number - 1), None)
         if unlisted(call, recipes):
             see.unseen(UNLISTED)
-        elif any(c.index == number - 1 and isinstance(c.text, str) for c in broken):
-            see.unseen(f"its command could not be understood; understood are {UNDERSTOOD}")
-        elif any(c.index == number - 1 for c in broken):
-            see.unseen("it has no command (LRO-REC-13)")
+        elif own is not None and own.pipeline is None:
+            odd = f"its command could not be understood; understood are {UNDERSTOOD}"
+            see.unseen(odd if isinstance(own.text, str) else "it has no command (LRO-REC-13)")
         elif hides(recipes.edition, role, call):
             see.unseen("a descriptor has too few recipes (LRO-REC-13), and its file cannot tell which are missing")
         else:
@@ -97,17 +96,18 @@ def purpose(id: str, recipes: Recipes, see: Subjects) -> None:
             see.unseen("a file has no header on its first line, so every recipe skips a record")
             continue
         looking = f" looking for {show(one.literal)}" if one.literal is not None else ""
+        meant = f"{one.agreement.expected}{looking}"
         if right(one) and one.refused is not None:
-            expected = "a command that runs as it stands, as it does" + looking
+            expected = f"a command that runs as it stands, as it does{looking}"
             see.expect(holds=False, expected=expected, observed=one.refused, at=one)
         elif one.agreement.ok:
             see.expect(holds=True, expected="", observed="")
         elif one.agreement.erratum is not None:
-            see.erratum(expected=one.agreement.expected + looking, observed=one.agreement.erratum, at=one)
+            see.erratum(expected=meant, observed=one.agreement.erratum, at=one)
         elif skips_wrongly(one):
             see.unseen("it does not skip the header, or more than that")
         else:
-            see.expect(holds=False, expected=one.agreement.expected + looking, observed=one.agreement.observed, at=one)
+            see.expect(holds=False, expected=meant, observed=one.agreement.observed, at=one)
 
 
 UNLISTED = "jq_recipes is no list (LRO-DESC-01)"
