@@ -165,6 +165,14 @@ def test_what_answers_nothing_or_refuses_everything_earns_not_a_single_pass(
     assert exit_code(report) == 3
 
 
+def test_words_for_nothing_found_do_not_show_that_nothing_is_offloaded(place: Place) -> None:
+    said = lro(place, "--profile", str(place.profile("FindsNothing")))
+    assert said.code == 3
+    assert "no operation returned a result that could have been offloaded" in said.finding
+    assert said.report["counts"]["fail"] == said.report["counts"]["warn"] == 0
+    assert said.report["level"]["achieved"] == 0
+
+
 def test_a_command_that_does_not_exist(place: Place) -> None:
     said = lro(place, "--", "no-such-server-anywhere", "--flag")
     assert said.code == 3

@@ -161,10 +161,10 @@ def test_defaults_that_contradict_each_other_need_no_other_evidence() -> None:
     assert seen(found) == (FAIL, 1)
 
 
-def test_while_nothing_is_known_any_text_may_be_a_result() -> None:
-    """What is said of nothing found is told from a result by what memories have, and none was seen."""
-    one = call(outcome="inline", records=None, text="three memories, in words", filed=[])
+@pytest.mark.parametrize(("text", "verdict"), [("No memories found.", NOT_OBSERVED), ("x" * 201, FAIL)])
+def test_while_no_memory_is_known_few_words_may_say_that_nothing_was_found(text: str, verdict: Verdict) -> None:
+    one = call(outcome="inline", records=None, text=text, filed=[])
     made = Made(
         operations=ALL, tools=[], whole={("recall", None): one}, calls=[one], adjustable=True, effective=["recall"]
     )
-    assert judged("threshold.recall_is_offloaded", survey=made).verdict is FAIL
+    assert judged("threshold.recall_is_offloaded", survey=made).verdict is verdict

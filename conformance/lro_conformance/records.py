@@ -137,6 +137,10 @@ def _pruned(path: Path, here: object, there: object) -> bool:
     return path[0] == "extensions" and len(path) > 1 and here is not None and there is _MISSING
 
 
+WORDS = 200
+"""How many characters the words for nothing found may have."""
+
+
 def tells_of(text: str, records: Iterable[Record]) -> bool:
     """Whether a text has in it how something of one of the memories begins."""
     parts = (record.get(k) for record in records for k in ("title", "summary", "content", "id"))

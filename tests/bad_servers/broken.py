@@ -140,6 +140,13 @@ class FailsCalls(Server):
         return self.error("the index is being rebuilt")
 
 
+class FindsNothing(Server):
+    """Says so in words, whatever is asked for: its store is empty."""
+
+    def call_tool(self, name: str, arguments: dict[str, Any]) -> Record:
+        return {"content": [{"type": "text", "text": f"No memories match {arguments.get('query')!r}."}]}
+
+
 class Slow(Server):
     """Takes its time, in seconds, for every call."""
 

@@ -24,7 +24,7 @@ from lro_conformance.readings import (
     weighs_otherwise,
     wide_share,
 )
-from lro_conformance.records import Record, tells_of
+from lro_conformance.records import WORDS, Record, tells_of
 from lro_conformance.trials.corpus import Seeded
 from lro_conformance.trials.defaults import Bracket, Defaults
 from lro_conformance.trials.edges import Edge, Edges, Probe
@@ -86,14 +86,8 @@ def _in_scope(survey: Survey, operation: str, see: Subjects) -> None:
 
 
 def _is_a_result(call: Call, known: list[Record]) -> bool:
-    """Whether a text is more than the words for nothing found: long, or telling of a memory, where any are known."""
-    return (
-        call.records is None and bool(call.text) and (len(call.text) > WORDS or not known or tells_of(call.text, known))
-    )
-
-
-WORDS = 200
-"""How many characters the words for nothing found may have."""
+    """Whether a text is more than the words for nothing found: long, or telling of a memory that is known."""
+    return call.records is None and (len(call.text) > WORDS or tells_of(call.text, known))
 
 
 def _errors(survey: Survey, operation: str) -> str:

@@ -14,6 +14,7 @@ from lro_conformance.claims import claims, size_of, surely_exceeds
 from lro_conformance.judge import NotObserved
 from lro_conformance.lab import LAWFUL, LIMIT, NEVER, Bench, Lab, Settings
 from lro_conformance.operations import TOOLS, Operation
+from lro_conformance.records import WORDS
 from lro_conformance.seeds import NOWHERE
 from lro_conformance.trials import trial
 from lro_conformance.wire import ServerProcess
@@ -145,8 +146,8 @@ class Survey:
     def filled(self) -> bool:
         """Whether anything was answered that could have been offloaded."""
         listed = [c.records for c in self.answered if c.records is not None]
-        # Where some results are lists, the words of others ("No memories match.") are no memory.
-        return any(listed) if listed else any(c.text for c in self.answered)
+        # Where some results are lists, the words of others ("No memories match.") are no memory, nor are few words.
+        return any(listed) if listed else any(len(c.text) > WORDS for c in self.answered)
 
     @cached_property
     def greatest(self) -> int:
