@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
+from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
 from threading import Event, Thread
@@ -18,6 +20,7 @@ from lro_spec.beyond import Beyond
 from lro_spec.bounded_schemas import Judgement, Violation
 from lro_spec.file_rules import validate_file
 from lro_spec.json_lines import plain_value
+from lro_spec.json_position import nearest_position
 from lro_spec.json_values import not_strict
 from lro_spec.line_judge import LineJudge
 from lro_spec.physical_lines import MAX_LINE_BYTES, Block
@@ -28,7 +31,39 @@ from lro_spec.strictjson import StrictJsonError, equal, loads, too_deep
 from tests.words.files import HEADER, NAME
 
 
+@pytest.fixture(autouse=True)
+def ends() -> Iterator[None]:
+    """Each of these tests takes milliseconds: one that does not end fails at once."""
+
+    def ring(*_: object) -> None:
+        pytest.fail("it does not end")
+
+    if not hasattr(signal, "setitimer"):
+        yield
+        return
+    before = signal.signal(signal.SIGVTALRM, ring)
+    signal.setitimer(signal.ITIMER_VIRTUAL, 0.5)
+    yield
+    signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+    signal.signal(signal.SIGVTALRM, before)
+
+
 class TestIds:
+    @pytest.mark.parametrize("few", [0, 2, 5, 41])
+    def test_are_told_apart_however_they_are_kept(self, few: int) -> None:
+        seen = SeenIds(limit=50, few=few)
+        assert all(seen.add(str(n), n) for n in range(40))
+        assert not any(seen.add(str(n), 40) for n in range(40))
+        assert seen.count == 40
+
+    def test_are_kept_with_their_lines_while_they_are_few(self) -> None:
+        seen = SeenIds(few=5)
+        for n in range(4):
+            assert seen.add(str(n), 10 + n)
+            assert seen.line_of("0") == 10
+        assert seen.add("4", 14)
+        assert seen.line_of("0") is None
+
     def test_kept_are_never_more_than_the_limit(self) -> None:
         seen = SeenIds(limit=5, few=1)
         assert seen.add_hashes([1, 2, 3], 1)
@@ -111,6 +146,7 @@ class TestStreams:
         stream = Peekable(cast("Any", SimpleNamespace(read=read)))
         assert (stream.peek(4), asked) == (b"abcd", [4, 3, 2, 1])
         assert (stream.peek(2), asked) == (b"ab", [4, 3, 2, 1])
+        assert stream.peek(9) == b"abcdef"
 
     def test_of_zstd_may_have_a_window_of_128_mib(self) -> None:
         pytest.importorskip("backports.zstd")
@@ -152,6 +188,12 @@ class TestStreams:
             (tmp_path / called).write_bytes(header)
             found = list(validate_file(tmp_path / called, name=name))
             assert any("NAME" in each.rule for each in found) is wrong
+
+
+class TestPlaces:
+    def test_of_what_is_not_there_are_those_of_what_should_hold_it(self) -> None:
+        text = ' {"a" : {"b": 1}}'
+        assert [nearest_position(text, path) for path in ("", "/a", "/a/x/y", "/x/y")] == [1, 8, 8, 1]
 
 
 class TestQuickLooks:

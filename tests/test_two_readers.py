@@ -186,9 +186,9 @@ class TestWhatIsTold:
     def test_is_told_by_the_header_of_the_first_line(self, judge: Judge) -> None:
         lines: list[Any] = [TOP, *map(record, range(30))]
         lines[4] = head(count=30, detail="medium")  # begins a stretch of the first process
-        lines[8] = record(7, content="x")
+        lines[6] = record(5, content="x")
         judged = judge(*lines)
-        assert [found.partition(":")[0] for found in judged.found] == ["5", "9", "1"]
+        assert [found.partition(":")[0] for found in judged.found] == ["5", "7", "1"]
         assert judged.same()
 
     @pytest.mark.parametrize(("first", "again"), [(1, 2), (1, 7), (2, 8), (3, 12), (4, 16), (5, 13), (8, 3), (14, 20)])
