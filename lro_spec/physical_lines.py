@@ -15,7 +15,7 @@ _CHUNK = 64 * 1024
 class Readable(Protocol):
     """What bytes come from: a binary file, a pipe, something that unpacks one of them."""
 
-    def read(self, size: int = -1, /) -> bytes:
+    def read(self, size: int, /) -> bytes:
         """At most *size* bytes; none at the end."""
         ...
 

@@ -81,10 +81,10 @@ class Range:
         self._at = stretch.start
         self._end = None if stretch.last else stretch.start + stretch.size
 
-    def read(self, size: int = -1, /) -> bytes:
-        """As of any binary stream; *size* has to be given."""
+    def read(self, size: int, /) -> bytes:
+        """At most *size* bytes; none at the end."""
         wanted = size if self._end is None else min(size, self._end - self._at)
-        data = os.pread(self._fd, wanted, self._at) if wanted > 0 else b""
+        data = os.pread(self._fd, wanted, self._at)
         self._at += len(data)
         return data
 

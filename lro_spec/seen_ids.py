@@ -31,7 +31,7 @@ class SeenIds:
         """A hash is at the place that its last bits name, or behind it, with no empty place (0) between."""
         self._spilled: _Spilled | None = None
 
-    def add(self, id: str, line: int = 0) -> bool:
+    def add(self, id: str, line: int) -> bool:
         """Whether the id is new, as far as it can be told at once; *line* is what `late` then says."""
         return self.add_hashes([hash(id)], line)
 

@@ -51,10 +51,10 @@ class Peekable:
                 more = self._some(size - len(self._ahead))
             except DamagedError as problem:
                 self._damage = problem  # what came before it is told first
-                break
-            if not more:
-                break
-            self._ahead += more
+            else:
+                if not more:
+                    break
+                self._ahead += more
         if self._damage is not None and not self._ahead:
             raise self._damage
         return bytes(self._ahead[:size])
@@ -112,7 +112,7 @@ class _Unpacked:
         self._stream = stream
         self._problems = problems
 
-    def read(self, size: int = -1, /) -> bytes:
+    def read(self, size: int, /) -> bytes:
         try:
             # No more than is there at once: what was unpacked before the damage is not lost with it.
             return self._stream.read(size) if size < 0 else cast("Any", self._stream).read1(size)

@@ -68,7 +68,7 @@ def loads(source: bytes | str) -> Json:
     except RecursionError:
         raise StrictJsonError(f"nests deeper than {DEEPEST} levels", text, 0) from None
     except _Refused:
-        raise next(_refused(text), StrictJsonError("not strict JSON", text, 0)) from None
+        raise next(_refused(text)) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ def too_deep(value: Json, most: int = DEEPEST) -> bool:
     Looks level by level, so that it needs no stack of its own.
     """
     level: list[Any] = [value]
-    for _ in range(most + 1):
+    for _ in range(most):
         level = [child for parent in level for child in _members(parent) if isinstance(child, (dict, list))]
         if not level:
             return False
@@ -292,7 +292,6 @@ def _refused(text: str) -> Iterator[StrictJsonError]:
             expects_key = piece == "{"
         elif piece in "]}":
             open_keys.pop()
-            expects_key = False
         elif piece in ",:":
             expects_key = piece == "," and open_keys[-1] is not None
         elif piece.startswith('"'):

@@ -538,17 +538,17 @@ class TestSeenIds:
     def test_repeats_are_told_from_news(self, ids: list[str]):
         seen, model = SeenIds(), set[str]()
         for id in ids:
-            assert seen.add(id) is (id not in model)
+            assert seen.add(id, 0) is (id not in model)
             model.add(id)
 
     def test_what_is_over_the_limit_is_not_accused(self):
         seen = SeenIds(limit=2)
-        assert [seen.add(id) for id in "abccab"] == [True, True, True, True, False, False]
+        assert [seen.add(id, 0) for id in "abccab"] == [True, True, True, True, False, False]
 
     def test_a_hundred_thousand_ids_are_kept_apart(self):
         seen = SeenIds()
-        assert all(seen.add(f"id-{i}") for i in range(100_000))
-        assert not any(seen.add(f"id-{i}") for i in range(0, 100_000, 997))
+        assert all(seen.add(f"id-{i}", 0) for i in range(100_000))
+        assert not any(seen.add(f"id-{i}", 0) for i in range(0, 100_000, 997))
 
 
 class Endless(io.RawIOBase):

@@ -351,7 +351,7 @@ class TestIds:
 
     def test_those_that_were_written_out_are_found_too(self) -> None:
         seen = SeenIds(limit=1)
-        assert seen.add("kept")
+        assert seen.add("kept", 0)
         for line in range(2500):
             assert seen.add("written", line)
         assert list(seen.late()) == list(range(1, 2500))
@@ -369,8 +369,8 @@ class TestIds:
     def test_hashes_that_overlap_in_memory_are_different(self) -> None:
         seen = SeenIds(few=1)
         for number in range(5_000):
-            assert seen.add(f"id {number}")
-        assert not any(seen.add(f"id {number}") for number in range(0, 5_000, 7))
+            assert seen.add(f"id {number}", 0)
+        assert not any(seen.add(f"id {number}", 0) for number in range(0, 5_000, 7))
 
 
 class TestSchemasOfLines:

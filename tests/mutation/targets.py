@@ -59,9 +59,10 @@ TESTS: Mapping[str, Sequence[str]] = {
         "test_jqrun.py",
     ),
     "schemas": (*RULES, "test_line_schemas.py", "test_schemas.py", "test_schema_places.py", "test_plain_readers.py"),
-    "lines": (*RULES, "test_strictjson.py", "test_validate_command.py", "test_streams.py"),
+    "lines": (*RULES, "test_reading_edges.py", "test_strictjson.py", "test_validate_command.py", "test_streams.py"),
     "values": (
         *RULES,
+        "test_reading_edges.py",
         "test_strictjson.py",
         "test_messages.py",
         "test_tokens.py",
@@ -74,8 +75,8 @@ TESTS: Mapping[str, Sequence[str]] = {
 ABOUT: Mapping[str, Sequence[str]] = {
     "following": ("test_words.py", "test_following.py"),
     "recipe_rules": ("test_words.py", "test_recipe_rules.py", "test_following.py"),
-    "file_rules": ("test_words.py", "test_validation_edges.py", "test_second_reader.py"),
-    "second_reader": ("test_words.py", "test_second_reader.py"),
+    "file_rules": ("test_words.py", "test_reading_edges.py", "test_two_readers.py", "test_second_reader.py"),
+    "second_reader": ("test_two_readers.py", "test_words.py", "test_second_reader.py"),
 }
 """Modules that have tests of their own: only these, since all would take hours."""
 
@@ -101,6 +102,8 @@ QUICK = (
         "test_line_judge.py",
         "test_near_numbers.py",
         "test_streams.py",
+        "test_two_readers.py",
+        "test_reading_edges.py",
     ),
     *("test_schema_places.py", "test_other_records.py", "test_more_recipes.py", "test_schemas.py", "test_yardstick.py"),
     *("test_unusual_queries.py", "test_more_checks.py", "test_estimate_checks.py", "test_recipe_checks.py"),

@@ -6,12 +6,16 @@ import gzip
 import io
 import json
 from collections.abc import Iterator
+from copy import deepcopy
 from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
+from lro_spec.beyond import Beyond
 from lro_spec.file_rules import FileState, judge_file
 from lro_spec.findings import Finding
 from lro_spec.physical_lines import Block
+from lro_spec.seen_ids import SeenIds
 from lro_spec.streams import unpacked
 from lro_spec.summary_rules import Facts
 from tests.words import Cases
@@ -40,15 +44,34 @@ def of(
     *lines: Any, name: str | None = None, limit: int = 1 << 20, edition: str = "lro-6400", end: bytes = b"\n"
 ) -> Any:
     """What is said of a file of these lines: values, or bytes as they are."""
+    data = b"\n".join(line if isinstance(line, bytes) else _line(line) for line in lines) + end
+    return lambda: _said(io.BytesIO(data), FileState(edition), name, limit)
+
+
+def in_parts(*lines: Any, ids: SeenIds | None = None, after: tuple[float, float] | None = None) -> Any:
+    """What is said of a file that comes a line at a time, so that each is a block.
+
+    *after*: of errors and warnings behind which line only the numbers are wanted.
+    """
+    left = [(line if isinstance(line, bytes) else _line(line)) + b"\n" for line in lines]
 
     def say() -> list[str]:
-        texts = [line if isinstance(line, bytes) else _line(line) for line in lines]
-        state = FileState(edition)
-        found = [told(f) for f in judge_file(io.BytesIO(b"\n".join(texts) + end), state, name, limit)]
-        known = f"opaque {state.opaque}, doubtful {state.doubtful}"
-        return [f"{state.lines} lines, {state.records} records, at {state.part}, {known}", *found]
+        parts = iter(left)
+        stream = SimpleNamespace(read=lambda _: next(parts, b""))  # type: ignore[reportUnknownLambdaType]
+        state = FileState("lro-6400", ids=deepcopy(ids) or SeenIds(), beyond=Beyond(*after or ()))
+        said = _said(stream, state, None, 1 << 20)
+        return [
+            *said,
+            *(f"{number} more {rule} {severity}" for (rule, severity), number in state.beyond.counts.items()),
+        ]
 
     return say
+
+
+def _said(stream: Any, state: FileState, name: str | None, limit: int) -> list[str]:
+    found = [told(f) for f in judge_file(stream, state, name, limit)]
+    known = f"opaque {state.opaque}, doubtful {state.doubtful}"
+    return [f"{state.lines} lines, {state.records} records, at {state.part}, {known}", *found]
 
 
 class Reader:
@@ -89,12 +112,26 @@ def of_bytes(data: bytes) -> Any:
     ]
 
 
+def broken_off(after: int) -> Any:
+    """What is said of a compressed file that breaks off behind so many lines."""
+    lines = [head(), *(_line({"id": str(n)}) for n in range(after - 1))]
+    packed = gzip.compress(b"".join(line + b"\n" for line in lines), compresslevel=0, mtime=0)
+    return lambda: _said(unpacked(io.BytesIO(packed[:-4])), FileState("lro-6400"), None, 1 << 20)
+
+
 def _line(value: Any, **changed: Any) -> bytes:
     return json.dumps({**value, **changed} if changed else value, separators=(",", ":"), ensure_ascii=False).encode()
 
 
 head = partial(_line, HEADER)
 MANY = [{"id": str(n), "title": "x" * 30} for n in range(3000)]
+SMILE, HIGH, LOW = b"\\ud83d\\ude00", b"\\ud83d", b"\\ude00"
+PAIRS = [
+    *(b" " * n + SMILE + b"\\u0041" + HIGH + b" " + LOW for n in range(8)),
+    *(HIGH, LOW, SMILE + LOW, SMILE + HIGH, HIGH + HIGH + LOW, HIGH + b"\\n" + LOW, HIGH + b"\\u0041", b"\\" + HIGH),
+    *(HIGH + code + b" " + LOW for code in (b"\\udbff", b"\\udc00", b"\\udfff", b"\\ue000")),
+    *(code + b" " + HIGH for code in (b"\\ud7ff", b"\\ud800", b"\\udbff", b"\\udc00", b"\\udfff", b"\\ue000")),
+]
 DEEP = b'{"id":"b","x":' + b"[" * 100_000 + b"]" * 100_000 + b"}"
 LONG = json.dumps({"id": "b", "title": "x" * 200, "tags": [1]}).encode()
 
@@ -191,5 +228,36 @@ CASES: Cases = {
     "a long line of many": of(head(count=3), A, b'{"id":"' + b"a" * 300 + b'"}', B, limit=200),
     "records of others": of(head(schema_version="0", extra={}), {"x": 1}, 3, {"type": "lro_header"}),
     "records of others, twice": of(head(schema_version="0", extra={}), A, A, {"id": 3}),
+    "a header with half a surrogate pair": of(head()[:-1] + b',"x":"\\ud800"}', A, B),
+    "surrogate pairs": of(head(count=len(PAIRS)), *(b'{"id":"%d","x":"%b"}' % (n, p) for n, p in enumerate(PAIRS))),
+    "cut off behind a space": of(HEADER, A, b'{"id":"b" ', end=b""),
+    "compressed and cut off behind a first line": broken_off(1),
+    "compressed and cut off behind two lines": broken_off(2),
+    "compressed and cut off behind three lines": broken_off(3),
+    "in parts": in_parts(head(count=3), A, B, {"id": "c"}),
+    "in parts, records of others": in_parts(
+        head(count=3, schema_version="0", extra={}), {"x": 1}, {"id": 3}, 3, HEADER
+    ),
+    "in parts, at fault": in_parts(head(count=7), A, A, b'{"id":"c"}\r', b'{"id":"d"}\r', {"id": ""}, b"{", b"", [], A),
+    "in parts, more ids than are kept": in_parts(head(count=5), A, B, {"id": "c"}, {"id": "c"}, A, ids=SeenIds(2, 1)),
+    "in parts, more ids than are kept or wanted": in_parts(
+        head(count=6), A, B, {"id": "c"}, {"id": "c"}, {"id": "c"}, A, ids=SeenIds(2, 1), after=(5, 5)
+    ),
+    "in parts, with less than is wanted": in_parts(
+        head(count=9),
+        *(
+            A,
+            A,
+            {"id": ""},
+            {"id": "", "tags": [1]},
+            A,
+            b'{"id":"b","id":"c"}',
+            b'{"id":"\\ud800"}',
+            b"",
+            b"\xff",
+            HEADER,
+        ),
+        after=(4, 7),
+    ),
     "against lro-1600": of(head(count=3, operation="fetch"), A, {"id": 3}, edition="lro-1600"),
 }
