@@ -12,24 +12,41 @@ from lro_spec.agreement import Agreement
 from lro_spec.editions import edition
 from lro_spec.jqrun import EngineError
 from lro_spec.pipeline import Pipeline
-from lro_spec.recipe_rules import Sample, recipes_against_file
+from lro_spec.recipe_rules import Sample, recipes_against_file, recipes_compiled
 
 LRO = edition("lro-6400")
 NUMBERS = range(1, 11)
 TEXTS = {r.number: r.description.lower() for r in LRO.recipes_at("full")}
 
 
-class Output(str):
-    """What a program that jq could read put out."""
+UNREADABLE = {
+    "broken": "jq: error: syntax error\njq: 1 compile error\n",
+    "younger": "jq: error: f/0 is not defined at <top-level>\n",
+}
+"""Programs that jq cannot read, and what it says of them."""
 
-    status = 0
+
+class Output(str):
+    """What a program put out."""
+
+    ok, problem, engine, stdout = True, "", "jq", b""
+
+    @property
+    def stderr(self) -> str:
+        return UNREADABLE.get(self, "")
+
+    @property
+    def status(self) -> int:
+        return 3 if self in UNREADABLE else 0
 
 
 class Runner:
     """Gives the program back in the place of what it would put out."""
 
-    def __init__(self, **limits: Any) -> None:
-        self.limits = limits
+    def __init__(self, *, timeout_s: float, memory: int, max_output: int, ends_with_thread: bool) -> None:
+        assert 1 < timeout_s < recipe_rules.PATIENCE_S
+        assert max_output < memory
+        assert ends_with_thread  # recipes run beside the reading of a file, which may break off
 
     def __enter__(self) -> Runner:
         return self
@@ -40,7 +57,9 @@ class Runner:
     def run(self, pipeline: Pipeline, data: bytes) -> Output:
         if pipeline.jq.program == "no engine":
             raise EngineError("no engine")
-        assert data in (b"{}\n", b"")  # without data it is only compiled
+        assert data in (b"{}\n", b"")
+        if not data:  # it is only compiled, and so must not begin with a value
+            assert not (pipeline.jq.slurp or pipeline.jq.null_input or pipeline.more)
         return Output(pipeline.jq.program)
 
 
@@ -66,9 +85,12 @@ def without_jq(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recipe_rules, "same_output", same)
 
 
+def of(*programs: str) -> dict[str, Any]:
+    return {"jq_recipes": [{"command": p if " f" in p else f"tail -n +2 f | jq '{p}'"} for p in programs]}
+
+
 def said(*programs: str) -> list[str]:
-    commands = [p if " f" in p else f"tail -n +2 f | jq '{p}'" for p in programs]
-    descriptor = {"jq_recipes": [{"command": command} for command in commands]}
+    descriptor = of(*programs)
     found = recipes_against_file(descriptor, Sample(b"{}\n", {"detail": "full"}, [{"id": "a"}]), LRO)
     return [str(finding) for finding in found]
 
@@ -173,3 +195,71 @@ def test_runs_end_when_patience_does(monkeypatch: pytest.MonkeyPatch) -> None:
     assert end == (
         "warning: LRO-REC-13 /jq_recipes: recipes were not run to the end: expected all of them within 20 s, got more"
     )
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_one_that_jq_cannot_read_is_blamed_once_though_another_does_the_same(number: int) -> None:
+    (found,) = said(*all_but(**{f"at{number}": "broken"}), str(number))
+    assert f"/jq_recipes/{number - 1}/command: recipe {number} does not do what it is for" in found
+
+
+@pytest.mark.parametrize("command", ["broken", "jq -sn 'broken' f", "jq . f | jq 'broken' | jq -s ."])
+def test_one_beside_the_standard_ones_that_jq_cannot_read_is_told(command: str) -> None:
+    expected = (
+        "LRO-REC-13 /jq_recipes/10/command: the command's program is none that jq can read: "
+        "expected a program that jq compiles, got syntax error"
+    )
+    assert said(*all_but(), command) == [expected]
+    assert list(map(str, recipes_compiled(of(*all_but(), command)))) == [expected]
+
+
+def test_one_that_a_younger_jq_may_read_is_worth_a_warning() -> None:
+    (found,) = said(*all_but(), "younger")
+    assert found.startswith("warning: LRO-REC-13 /jq_recipes/10/command: the command's program is none")
+
+
+@pytest.mark.parametrize("other", ["python f", "no engine"])
+def test_what_cannot_be_compiled_hides_nothing_behind_it(other: str) -> None:
+    (found,) = recipes_compiled(of(*all_but(), other, "broken"))
+    assert found.pointer == "/jq_recipes/11/command"
+
+
+def test_of_forty_recipes_each_is_compiled_and_no_more() -> None:
+    found = recipes_compiled(of(*["."] * 38, *["broken"] * 4))
+    assert [f.pointer for f in found] == [f"/jq_recipes/{n}/command" for n in (38, 39)]
+
+
+def test_compiling_ends_when_patience_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = iter([100.0, 119.0, 120.0, 120.1])
+    monkeypatch.setattr(recipe_rules, "time", SimpleNamespace(monotonic=lambda: next(now)))
+    found = recipes_compiled(of(*["broken"] * 5))
+    assert [f.message for f in found] == [
+        "the command's program is none that jq can read",
+        "the command's program is none that jq can read",
+        "recipes were not run to the end",
+    ]
+
+
+def test_one_that_does_what_an_earlier_one_is_for_is_not_blamed_where_its_own_is_left_out() -> None:
+    found = said("1", "2", "3", "2", *map(str, range(5, 10)))
+    assert [one.partition(" (")[0].split("/", 1)[1] for one in found] == [
+        "jq_recipes: no recipe does what recipe 4 is for",
+        "jq_recipes: no recipe does what recipe 10 is for",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("level", "meant"), [("light", "light"), ("huge", "full"), (("light",), "full"), (None, "full")]
+)
+def test_recipes_are_those_of_the_level_that_the_header_names(
+    level: object, meant: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    levels: set[str] = set()
+
+    def agrees(*_: object, detail: str, **__: object) -> Agreement:
+        levels.add(detail)
+        return Agreement(True, "", "")
+
+    monkeypatch.setattr(recipe_rules, "agrees", agrees)
+    assert list(recipes_against_file(of(*all_but()), Sample(b"{}\n", {"detail": level}, []), LRO)) == []
+    assert levels == {meant}

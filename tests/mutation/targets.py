@@ -72,7 +72,7 @@ TESTS: Mapping[str, Sequence[str]] = {
 """The tests that they are tried with."""
 
 ABOUT: Mapping[str, Sequence[str]] = {
-    "following": ("test_words.py", "test_following.py"),
+    "following": ("test_words.py", "test_following_edges.py", "test_following.py"),
     "recipe_rules": ("test_words.py", "test_recipe_rules.py", "test_following.py"),
     "file_rules": ("test_words.py", "test_validation_edges.py", "test_second_reader.py"),
     "second_reader": ("test_words.py", "test_second_reader.py"),
@@ -92,6 +92,7 @@ DOCUMENTS: Mapping[str, Sequence[str]] = {
 
 QUICK = (
     *("test_words.py", "test_validation_edges.py", "test_summary_edges.py", "test_naming.py", "test_timestamps.py"),
+    *("test_following_edges.py", "test_plain_readers.py"),
     *("test_messages.py", "test_tokens.py", "test_pipeline.py", "test_checks.py", "test_threshold_checks.py"),
     *(
         "test_judge.py",
