@@ -58,7 +58,14 @@ TESTS: Mapping[str, Sequence[str]] = {
         "test_unusual_queries.py",
         "test_jqrun.py",
     ),
-    "schemas": (*RULES, "test_line_schemas.py", "test_schemas.py", "test_schema_places.py", "test_plain_readers.py"),
+    "schemas": (
+        *RULES,
+        "test_schema_edges.py",
+        "test_line_schemas.py",
+        "test_schemas.py",
+        "test_schema_places.py",
+        "test_plain_readers.py",
+    ),
     "lines": (*RULES, "test_strictjson.py", "test_validate_command.py", "test_streams.py"),
     "values": (
         *RULES,
@@ -92,7 +99,7 @@ DOCUMENTS: Mapping[str, Sequence[str]] = {
 
 QUICK = (
     *("test_words.py", "test_validation_edges.py", "test_summary_edges.py", "test_naming.py", "test_timestamps.py"),
-    *("test_following_edges.py", "test_plain_readers.py"),
+    *("test_following_edges.py", "test_plain_readers.py", "test_schema_edges.py"),
     *("test_messages.py", "test_tokens.py", "test_pipeline.py", "test_checks.py", "test_threshold_checks.py"),
     *(
         "test_judge.py",
