@@ -38,6 +38,7 @@ RULES = (
     "test_naming.py",
     "test_timestamps.py",
     "test_edition_validation.py",
+    "test_schema_places.py",
     "test_second_reader.py",
     "test_beyond.py",
     "test_other_records.py",
@@ -56,6 +57,8 @@ TESTS: Mapping[str, Sequence[str]] = {
         "test_near_numbers.py",
         "test_more_recipes.py",
         "test_unusual_queries.py",
+        "test_plain_readers.py",
+        "test_other_records.py",
         "test_jqrun.py",
     ),
     "schemas": (
@@ -63,7 +66,6 @@ TESTS: Mapping[str, Sequence[str]] = {
         "test_schema_edges.py",
         "test_line_schemas.py",
         "test_schemas.py",
-        "test_schema_places.py",
         "test_plain_readers.py",
     ),
     "lines": (*RULES, "test_strictjson.py", "test_validate_command.py", "test_streams.py"),
@@ -80,7 +82,7 @@ TESTS: Mapping[str, Sequence[str]] = {
 
 ABOUT: Mapping[str, Sequence[str]] = {
     "following": ("test_words.py", "test_following_edges.py", "test_following.py"),
-    "recipe_rules": ("test_words.py", "test_recipe_rules.py", "test_following.py"),
+    "recipe_rules": ("test_words.py", "test_recipe_rules.py", "test_more_recipes.py", "test_following.py"),
     "file_rules": ("test_words.py", "test_validation_edges.py", "test_second_reader.py"),
     "second_reader": ("test_words.py", "test_second_reader.py"),
 }
