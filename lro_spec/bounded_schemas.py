@@ -7,6 +7,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import unquote
@@ -108,19 +109,15 @@ def judge_in_child(schema: object, records: Iterable[object], limit: int, timeou
             told.write(json.dumps(record).encode() + b"\n")
         told.seek(0)
         argv = [sys.executable, "-I", "-S", "-c", _CHILD, json.dumps(sys.path)]
-        try:
+        with suppress(subprocess.TimeoutExpired):
             # The child's own start is not the schema's fault, so it is not counted against it.
             child = subprocess.run(
                 argv, stdin=told, stdout=out, stderr=subprocess.PIPE, timeout=2 * timeout_s + _START_S, check=False
             )
-        except subprocess.TimeoutExpired:
-            ended = False
-        else:
-            ended = child.returncode == 0
             if child.returncode > 0:
                 raise RuntimeError(f"judging a line_schema failed: {child.stderr[-2000:].decode(errors='replace')}")
         out.seek(0)
-        return _read(out.read(), ended, timeout_s)
+        return _read(out.read(), timeout_s)
 
 
 def judge_of(schema: object) -> Callable[[object], Violation | None]:
@@ -265,10 +262,12 @@ def _expanded(root: object, schema: object, open_refs: tuple[str, ...], costly: 
     return total
 
 
-def _read(output: bytes, ended: bool, timeout_s: float) -> Judgement:
-    """The child's lines: violations, and how far it came. A line that it had no time to finish is left out."""
-    judged = 0
-    stuck = not ended
+def _read(output: bytes, timeout_s: float) -> Judgement:
+    """The child's lines: violations, and how far it came, which one that was ended has no time to say.
+
+    A line that it had no time to finish is left out.
+    """
+    judged, stuck = 0, True
     found: list[tuple[int, Violation]] = []
     for line in output.split(b"\n")[:-1]:
         said = json.loads(line)

@@ -28,6 +28,7 @@ MAX_GUIDANCE = 4000
 NAME_AND_SUMMARY = "name and summary do not agree on the operation"
 """A message; which of the two is wrong, only the file can tell."""
 
+_HINTS = {"LRO-DESC-02": "resolve output_dir against the server's working directory before the path is told"}
 _OPERATIONS = frozenset(operation for text in EDITIONS.values() for operation in text.operations)
 _PLACEHOLDER = re.compile(r"\{(?:count|tokens|path|file|file_path|detail)\}")
 
@@ -48,7 +49,8 @@ def validate_descriptor(value: object, *, edition: str = "lro-6400") -> Iterator
 def _found(value: object, text: Edition) -> Iterator[Finding]:
     wrong: set[_Path] = set()
     for error in violations(value, "descriptor"):
-        told = from_schema(error, _rule(error), "the descriptor", _hint(error))
+        rule = _rule(error)
+        told = from_schema(error, rule, "the descriptor", _HINTS.get(rule, ""))
         if text.name == DEFAULT_EDITION or _counts(told, text):
             wrong.add(error.path)
         yield told
@@ -254,9 +256,3 @@ def _rule(error: SchemaError) -> str:
             return "LRO-REC-13"
         case _:
             return "LRO-DESC-01"
-
-
-def _hint(error: SchemaError) -> str:
-    if error.path == ("file_path",) and error.keyword == "pattern":
-        return "resolve output_dir against the server's working directory before the path is told"
-    return ""

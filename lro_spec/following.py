@@ -31,9 +31,9 @@ from lro_spec.summary_rules import Facts, Range, estimate_of_header, summary_aga
 SAMPLE_RECORDS = 100
 """On how many records, from the first on, recipes are run."""
 
-_SAMPLE_BYTES = 1024 * 1024
-_SAMPLE_LINE_BYTES = 4 * 1024 * 1024  # a longer one would take a jq all the time that it has
-_PARTS = ("summary", "file_path", "line_schema", "jq_recipes", "guidance")
+_SAMPLE_BYTES = 1_000_000
+_SAMPLE_LINE_BYTES = 4_000_000  # a longer one would take a jq all the time that it has
+_PARTS = ("summary", "line_schema", "jq_recipes", "guidance")
 
 
 class Following:
@@ -86,7 +86,7 @@ class Following:
                 undecided.append(finding)
             else:
                 yield finding
-        yield from self._beyond(wrong - {"file_path"})
+        yield from self._beyond(wrong)
         header = self.header or {}
         for finding in undecided:
             if finding.message == NAME_AND_SUMMARY:

@@ -148,7 +148,7 @@ def _as_to_all(schema: Mapping[str, Any], accepted: bool) -> str:
 def _refuses_objects(schema: object) -> bool:
     """Whether a schema surely refuses each object, by what is written at its top and in what it is put together of."""
     if not isinstance(schema, dict):
-        return schema is False
+        return not schema
     node = cast("dict[str, Any]", schema)
     types = node.get("type", "object")
     return (

@@ -31,8 +31,8 @@ PATIENCE_S = 20.0
 """How long all recipes of a descriptor may run."""
 
 _ONE_S = 4.0
-_MEMORY = 512 * 1024 * 1024
-_OUTPUT = 16 * 1024 * 1024
+_MEMORY = 512_000_000
+_OUTPUT = 16_000_000
 _MOST_RECIPES = 40
 _NOT_RUN = "was not run"
 

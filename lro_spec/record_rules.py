@@ -13,6 +13,7 @@ CORE = ("memory_type", "namespace", "title", "content", "created")
 """The fields of which each stands in some record of a file at full detail (I-04)."""
 
 _LEVELS = ("light", "medium", "full")
+_HINTS = {WITHOUT_CONTENT: "leave content out of light records, or call with detail medium or full"}
 
 
 def validate_line(value: object, detail: str | None = None) -> Iterator[Finding]:
@@ -25,7 +26,8 @@ def validate_line(value: object, detail: str | None = None) -> Iterator[Finding]
         # A light record's content breaks two rules of the schema when it is no text; one finding is enough.
         if error.path not in told:
             told.add(error.path)
-            yield from_schema(error, _rule(error), "the record", _hint(error))
+            rule = _rule(error)
+            yield from_schema(error, rule, "the record", _HINTS.get(rule, ""))
 
 
 def level(detail: str | None) -> str:
@@ -41,9 +43,3 @@ def _rule(error: SchemaError) -> str:
             return WITHOUT_CONTENT
         case _:
             return TYPED
-
-
-def _hint(error: SchemaError) -> str:
-    if error.path == ("content",) and error.keyword == "enum":
-        return "leave content out of light records, or call with detail medium or full"
-    return ""

@@ -53,36 +53,35 @@ def foreign_patterns(schema: object) -> Iterator[tuple[Path, str]]:
 
 def broken(pattern: str) -> str | None:
     """Why a text is a regular expression in no dialect; None where it may be one in some."""
-    depth, at, repeatable = 0, 0, False
+    depth, at, nothing = 0, 0, True
     while at < len(pattern):
         character = pattern[at]
         if character == "\\":
             if at + 1 == len(pattern):
                 return "it ends in a backslash"
-            at, repeatable = at + 1, True
+            at, nothing = at + 1, False
         elif character == "[":
             end = _class_end(pattern, at)
             if end is None:
                 return "a [ is not closed"
-            at, repeatable = end, True
+            at, nothing = end, False
         elif character == "(":
-            depth, repeatable = depth + 1, False
+            depth, nothing = depth + 1, True
         elif character == ")":
             if not depth:
                 return "a ) closes nothing"
-            depth, repeatable = depth - 1, True
+            depth, nothing = depth - 1, False
         elif character in "*+" or (character == "?" and pattern[at - 1 : at] != "(") or _BRACES.match(pattern, at):
-            if not repeatable and pattern[at - 1 : at] in ("", "(", "|"):
+            if nothing:
                 return f"there is nothing that {character} could repeat"
         else:
-            repeatable = character not in "|^"
+            nothing = character == "|"
         at += 1
     return "a ( is not closed" if depth else None
 
 
 def _class_end(pattern: str, at: int) -> int | None:
     """Where the class ends that begins here; with ``]`` as its first character empty, as in ECMAScript."""
-    at += 1
     while at < len(pattern):
         if pattern[at] == "]":
             return at

@@ -102,6 +102,8 @@ class TestFacts:
         assert (facts.namespaces is not None) is counted
         facts.take([{"namespace": "0"}], Block(2, 0, [b""]))
         assert (facts.namespaces is not None) is counted
+        facts.join(Facts())
+        assert (facts.namespaces is not None) is counted
 
     def test_scores_and_confidences_are_looked_for_where_they_are_wanted(self) -> None:
         records: list[dict[str, Any]] = [
@@ -119,6 +121,7 @@ class TestEstimates:
         ("facts", "low", "high"),
         [
             (Facts(characters=4000), 536, 1865),
+            (Facts(characters=4006), 536, 1867),
             (Facts(characters=4000, wide=100), 536, 2020),
             (Facts(characters=4000, wide=100, escapes=10), 528, 2013),
             (Facts(characters=10, escapes=10), 0, 85),
@@ -196,8 +199,10 @@ class TestSummaries:
             assert all(expected in one and f"(at least {tokens - length // 2 - 64})" in one for one in found)
         assert self.found(header={"estimated_tokens": 500}) == []
         assert len(self.found(header={"estimated_tokens": 499})) == 1
+        assert "(at least 759)" in self.found(header={"estimated_tokens": 1000}, query="é" * 200)[0]
         assert self.found(header={"estimated_tokens": 0}, estimated_tokens=0) == []
         assert "(at least 0)" in self.found(header={"estimated_tokens": 0}, estimated_tokens=1)[0]
+        assert "(at least 0)" in self.found(header={"estimated_tokens": -5}, query={1})[0]
         assert self.found(header={"estimated_tokens": True}) == self.found(header={"estimated_tokens": "5"}) == []
 
     def test_name_the_most_frequent_namespaces(self) -> None:

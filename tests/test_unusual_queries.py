@@ -26,6 +26,7 @@ def ran(stderr: str = "", status: int = 0, problem: str = "") -> JqRun:
     [
         (ran(), ran(), None),
         (ran(REGEX, 5), ran(), "libjq exited 5; jq: error (at <stdin>): Regex failure"),
+        (ran(REGEX + NULL, 5), ran(), "libjq exited 5; jq: error (at <stdin>): Regex failure"),
         (ran(REGEX, 0), ran(), "libjq exited 0; jq: error"),  # a later record went well
         (ran("no program", 3), ran(), "libjq exited 3; no program"),
         (ran("no program", 3), None, "libjq exited 3; no program"),

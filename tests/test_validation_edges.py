@@ -93,6 +93,11 @@ class TestNames:
         found = said(name_against_header(name, {"timestamp": written}, edition="lro-6400"))
         assert found == ([] if agrees else [_other_time(written)])
 
+    @pytest.mark.parametrize("operation", ["inject", "search"])
+    def test_a_name_tells_the_operation_of_its_header(self, operation: str) -> None:
+        found = name_against_header(file_name("recall"), {"operation": operation}, edition="lro-6400")
+        assert [(f.rule, f.observed) for f in found] == [("LRO-NAME-02", "recall in the name")]
+
     def test_a_name_says_nothing_against_a_header_that_tells_no_time(self) -> None:
         name = f"atlatl-recall-{ulid_at(datetime(2026, 3, 2, tzinfo=UTC))}.jsonl"
         for header in ({}, {"operation": 1, "timestamp": 2}, {"timestamp": "never"}):

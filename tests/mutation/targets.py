@@ -38,6 +38,7 @@ RULES = (
     "test_naming.py",
     "test_timestamps.py",
     "test_edition_validation.py",
+    "test_schema_places.py",
     "test_second_reader.py",
     "test_beyond.py",
     "test_other_records.py",
@@ -56,9 +57,17 @@ TESTS: Mapping[str, Sequence[str]] = {
         "test_near_numbers.py",
         "test_more_recipes.py",
         "test_unusual_queries.py",
+        "test_plain_readers.py",
+        "test_other_records.py",
         "test_jqrun.py",
     ),
-    "schemas": (*RULES, "test_line_schemas.py", "test_schemas.py", "test_schema_places.py", "test_plain_readers.py"),
+    "schemas": (
+        *RULES,
+        "test_schema_edges.py",
+        "test_line_schemas.py",
+        "test_schemas.py",
+        "test_plain_readers.py",
+    ),
     "lines": (*RULES, "test_reading_edges.py", "test_strictjson.py", "test_validate_command.py", "test_streams.py"),
     "values": (
         *RULES,
@@ -73,8 +82,8 @@ TESTS: Mapping[str, Sequence[str]] = {
 """The tests that they are tried with."""
 
 ABOUT: Mapping[str, Sequence[str]] = {
-    "following": ("test_words.py", "test_following.py"),
-    "recipe_rules": ("test_words.py", "test_recipe_rules.py", "test_following.py"),
+    "following": ("test_words.py", "test_following_edges.py", "test_following.py"),
+    "recipe_rules": ("test_words.py", "test_recipe_rules.py", "test_more_recipes.py", "test_following.py"),
     "file_rules": ("test_words.py", "test_reading_edges.py", "test_two_readers.py", "test_second_reader.py"),
     "second_reader": ("test_two_readers.py", "test_words.py", "test_second_reader.py"),
 }
@@ -93,6 +102,7 @@ DOCUMENTS: Mapping[str, Sequence[str]] = {
 
 QUICK = (
     *("test_words.py", "test_validation_edges.py", "test_summary_edges.py", "test_naming.py", "test_timestamps.py"),
+    *("test_following_edges.py", "test_plain_readers.py", "test_schema_edges.py"),
     *("test_messages.py", "test_tokens.py", "test_pipeline.py", "test_checks.py", "test_threshold_checks.py"),
     *(
         "test_judge.py",

@@ -10,6 +10,7 @@ import pytest
 from _pytest.runner import runtestprotocol
 from hypothesis import Phase, settings
 
+from tests.ending import LIMIT
 from tests.mutation.mutants import ROOT, Mutant
 from tests.mutation.trying import TEST
 
@@ -49,6 +50,7 @@ def with_units(files: Sequence[str], use: Callable[[Units], None]) -> None:
     phases = (Phase.explicit, Phase.generate)
     settings.register_profile("mutation", derandomize=True, database=None, deadline=None, phases=phases)
     settings.load_profile("mutation")
+    os.environ.setdefault(LIMIT, "0.9")
     without = [f"-pno:{name}" for name in ("timeout", "xdist", "cacheprovider", "randomly")]
     # Nobody reads why a test fails, so nothing is made of it.
     without += ["--assert=plain", "--tb=native"]

@@ -23,7 +23,7 @@ def said(read: Callable[[str], object], text: str) -> Said:
 
 WORDS = [
     '"~"', '"{a,b}"', "abc || b", "abc |& b", "a | b |\n c", "<\nf jq .", "<f\njq .", "#c\njq . f", "#c\n #d\n\njq . f",
-    "#c\n|a", "<f #c\njq .", "a <&3 b", "a <(b)", "a <>f", '"\\\nb"', "{a,b", "{a..b", "a <f <g",
+    "#c\n|a", "<f #c\njq .", "a <&3 b", "a <(b)", "a <>f", '"\\\nb"', "{a,b", "{a..b", "a <f <g", "<f a |\nb",
     "jq . f", "  jq\t.\tf  ", "jq '.a | .b' f", 'jq ".a" f', "jq a'b'\"c\"d f", "jq '' f", 'jq "" f', "jq a\\ b f",
     "jq \\\n. f", "jq a\\\nb f", "a|b", "a | b | c", "a |\nb", "a | \n\n b", "a\n", "a\n \n", "\n a", "a\nb",
     "a | b\nc",

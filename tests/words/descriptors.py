@@ -55,16 +55,18 @@ def moved(path: str) -> Any:
     )
 
 
-def beside(*texts: str) -> Any:
-    """The same for commands beside the standard ones."""
-    return of(jq_recipes=[*RECIPES, *({"description": "d", "command": text} for text in texts)])
+def beside(*texts: str, count: int = 10) -> Any:
+    """The same for commands beside so many of the standard ones."""
+    return of(jq_recipes=[*RECIPES[10 - count :], *({"description": "d", "command": text} for text in texts)])
 
 
 PYTHON, OTHER = f"python x.py {PATH}", "python x.py /elsewhere"
+WC = f"wc -l {PATH}"
 SPARE = [
     (PYTHON,), (OTHER,), (PYTHON, PYTHON), (PYTHON, OTHER), (f"less {PATH}", PYTHON, f"cat {PATH}"), ("python",),
     (f"cat {PATH}",), ("",),
     (f"jq . {PATH}", PYTHON), (f"jq . {PATH} | less", f"jq . {PATH}"),
+    (WC,), ("wc -l /elsewhere",), ("wc -l /zz.jsonl",), (WC, WC), (WC, WC, WC),
 ]  # fmt: skip
 NAMES: dict[str, Any] = {"properties": {"id": {"type": "string"}}}
 UNHELD: list[Any] = [
@@ -120,8 +122,16 @@ CASES: Cases = {
     "recipes: one is a number": of(jq_recipes=[3, *RECIPES[1:]]),
     "recipes: one has no command": of(jq_recipes=[{"description": "d"}, *RECIPES[1:]]),
     **{f"recipes beside the standard ones: {n}": beside(*some) for n, some in enumerate(SPARE)},
+    **{
+        f"recipes: {count} of the standard ones and {more} beside": beside(*[WC] * more, count=count)
+        for count, more in ((8, 1), (9, 1), (9, 2), (9, 3))
+    },
     **{f"schema that cannot be held: {n}": of(line_schema=s) for n, s in enumerate(UNHELD)},
     **{f"no JSON: {n}": of(**changed) for n, changed in enumerate(NO_JSON)},
+    "a key that is no text": lambda: [told(f) for f in validate_descriptor({**DESCRIPTOR, 1: 2})],
+    "summary: of the paper, a distribution": summary(
+        "lro-paper", detail=..., top_namespaces={"a": 2}, score_range=[0.6, 0.5]
+    ),
     "by the paper, half of it": of("lro-paper", guidance=..., line_schema=..., jq_recipes=RECIPES[:3]),
     "by lro-1600, half of it": of("lro-1600", guidance=..., line_schema=...),
     "commands: placeholders": commands("jq . {file}", "jq . {file}"),

@@ -26,6 +26,7 @@ GUIDANCE = [
     "1.0 records, 9 tokens", "1050 records", "1051 records", "950 records", "949 records", "3 memos",
     "9 tokens, 3 records",
     "1" * 101 + " records", "x" * 7990 + " 5 records", "x" * 7995 + " 5 records", "a 7 records, 1000 records",
+    "1020 records",
 ]  # fmt: skip
 COUNTS: list[tuple[list[object], list[object]]] = [
     ([3], [10]), ([1000], [1000]), ([], []), ([0], [0]), ([None, 12.0], ["12"]), ([-1000, 3], [9.5]), ([10**99], []),
@@ -124,6 +125,7 @@ HEADERS: list[Any] = [
     {n: v for n, v in HEADER.items() if n != "type"}, {n: v for n, v in HEADER.items() if n != "query"}, {}, 3,
     {**HEADER, "operation": "fetch"}, {**HEADER, "operation": "fetch", "schema_version": "0", "extra": {}},
     {**HEADER, "timestamp": "2026-02-30T00:00:00Z"}, {**HEADER, "type": "x"},
+    {**HEADER, "extra": float("nan"), "timestamp": "x"},
 ]  # fmt: skip
 TIMES = ["2026-01-01T00:00:00", "2026-01-01T00:00:00+02:00", "0001-01-01T00:00:00+02:00", "9999-12-31T23:59:59-02:00"]
 LISTS = [

@@ -95,4 +95,16 @@ def of(expected: Expected) -> Said:
     return lambda: [expected.text(), *(json.dumps(v) for v in VALUES if expected.met_by(v))]
 
 
-CASES: Cases = {name: of(expected) for name, expected in EXPECTED.items()}
+HALF = {"id": "h", "n": -0.5}
+
+
+def met(expected: Expected, *several: list[Any]) -> Said:
+    """Which of these are it."""
+    return lambda: [json.dumps(v) for v in several if expected.met_by(v)]
+
+
+CASES: Cases = {
+    **{name: of(expected) for name, expected in EXPECTED.items()},
+    "half below nothing": met(Ranking([C, HALF, A], key), [A, C, HALF], [A, HALF, C], [C, A, HALF], [HALF, A, C]),
+    "true or false": met(Table([(True, False)]), *([f"{t}\tfalse"] for t in ("true", "trud", "truf"))),
+}

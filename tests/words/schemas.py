@@ -261,6 +261,12 @@ CASES: Cases = {
     "foreign, other names elsewhere": foreign(
         {"properties": {"a": {"additionalProperties": False}, "b": {"pattern": L}}}, {"a": {"1": 1}}, {"b": "1"}
     ),
+    "foreign, of other names within": foreign(
+        {"properties": {"a": {"patternProperties": {L: True}, "additionalProperties": False}}}, {"a": {"1": 1}}
+    ),
+    "foreign, as a part of others": foreign(
+        {"properties": {"a": {"pattern": L}, "b": {"enum": [f"x{L}"]}, "c": {"enum": [f"{L}x"]}}}, {"b": 1}, {"c": 1}
+    ),
     "foreign, behind a reference": foreign({"$ref": "#/$defs/a", "$defs": {"a": {"pattern": L}}}, "1", "a"),
     "foreign, at the top": foreign({"pattern": L, "type": "string"}, "1", 3),
     "foreign, in parts": foreign(

@@ -131,6 +131,7 @@ def seen(number: int) -> Said:
 
 
 RANKED: list[Any] = [{"id": n, "provenance": {"confidence": n / 4}} for n in (3, 2, 1)]
+THIRDS: list[Any] = [{"id": n, "provenance": {"confidence": c}} for n, c in ((1, 0.3), (2, 0.9))]
 HEAD = {"type": "lro_header"}
 
 
@@ -180,6 +181,9 @@ AGREED: Cases = {
     "wrong, and the header is told of": told_of(4, RANKED, RANKED[:2], HEAD),
     "rows in quotes": told_of(1, RANKED, ["\t0.75", "\t0.5", "\t0.25"]),
     "rows as arrays": told_of(1, RANKED, [[None, 0.75], [None, 0.5], [None, 0.25]]),
+    "nothing, and the header is told of": told_of(7, RANKED, [], HEAD, status=5),
+    "near, but one is left out": told_of(4, THIRDS, [{"id": 1, "provenance": {"confidence": 0.1 + 0.2}}]),
+    "near": told_of(4, THIRDS, [THIRDS[1], {"id": 1, "provenance": {"confidence": 0.1 + 0.2}}]),
     "one row": told_of(1, RANKED[:1], [[None, 0.75]]),
     "counts, least first": told_of(8, [{"namespace": n} for n in "aab"], [["b", 1], ["a", 2]]),
 }
