@@ -65,6 +65,11 @@ class Failing(OfACall):
         return self.call.outcome == "offloaded" and file is not None and file.problem is None and self.torn is None
 
     @property
+    def elsewhere(self) -> bool:
+        """Whether the file that was named lies in another folder than the one that was set, where the server writes."""
+        return _within(self.original) is True and _within(self.call) is False
+
+    @property
     def torn(self) -> str | None:
         """What is wrong with a file that was named and can be read, but whose end is missing; None of any other."""
         file, whole = self.call.file, self.original.file
@@ -262,6 +267,13 @@ class _Scene:
             return None
         alone = self.survey.bench.call(call.operation, detail=call.detail, limit=len(records))
         return alone.estimate if by_id(alone.filed).keys() == by_id(records).keys() else None
+
+
+def _within(call: Call) -> bool | None:
+    """Whether a call's file lies below the output folder that was set; None where one of them is not known."""
+    if call.file is None or call.file.real is None or call.real_output_dir is None:
+        return None
+    return Path(call.file.real).is_relative_to(call.real_output_dir)
 
 
 def _clear(path: Path) -> None:
