@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +14,7 @@ from lro_conformance.readings import tokens_per_character
 from lro_conformance.records import Record, by_id, size
 from lro_conformance.trials import trial
 from lro_conformance.trials.survey import EDGE_LIMIT, Inline, Survey, usual_detail
+from lro_conformance.wire.guard import remove_tree
 
 KINDS: Mapping[str, str] = {
     "a file from the start": "output_dir is a regular file when the server starts",
@@ -281,7 +281,7 @@ def _clear(path: Path) -> None:
     if path.is_symlink() or path.is_file():
         path.unlink(missing_ok=True)
     else:
-        shutil.rmtree(path, ignore_errors=True)
+        remove_tree(str(path))
 
 
 def _put_a_file(path: Path) -> None:
