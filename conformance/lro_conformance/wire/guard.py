@@ -116,6 +116,8 @@ def remove_tree(path: str | bytes, patience_s: float = _PATIENCE_S) -> bool:
                 shutil.rmtree(path, ignore_errors=True)
         except RecursionError:
             _flatten(os.fsencode(path))
+            with suppress(RecursionError):
+                shutil.rmtree(path, ignore_errors=True)
         if not os.path.lexists(path):
             return True
         if time.monotonic() > deadline:
