@@ -18,6 +18,7 @@ from lro_spec.pipeline import JqCall, Pipeline
 _SHOWN = 300
 _NO_PROGRAM = 3  # the status that jq exits with where it cannot compile a program
 _QUOTED = re.compile(r"\(.*\)")  # what jq cites of a value, or of a pattern
+_AROUND = re.compile(r"((?:\(\?[imsx]+\)|\^|\.\*)*)[^^]*?((?:\.\*|\$)*)", re.DOTALL)
 PARAMETRISED = frozenset({"namespace-prefix", "title-search", "memory-type", "content-search", "with-tag"})
 """The effects that look for something."""
 
@@ -155,14 +156,21 @@ def fails_by_its_literal(delivered: JqRun, probed: JqRun | None) -> str | None:
 def _probed(call: JqCall, literal: str, spared: frozenset[str]) -> JqCall | None:
     for name, value in call.args.items():
         if f"${name}" in call.program and value not in spared:
-            return replace(call, args={**call.args, name: literal})
+            return replace(call, args={**call.args, name: _in_place_of(value, literal)})
     for name, value in call.argjson.items():
         if isinstance(value, str) and f"${name}" in call.program and value not in spared:
-            return replace(call, argjson={**call.argjson, name: literal})
+            return replace(call, argjson={**call.argjson, name: _in_place_of(value, literal)})
     # "" stands in for what is absent.
     for found in (text for text in literals(call.program) if text and text not in spared):
-        return replace(call, program=with_literal(call.program, found, literal))
+        return replace(call, program=with_literal(call.program, found, _in_place_of(found, literal)))
     return None
+
+
+def _in_place_of(found: str, literal: str) -> str:
+    """A literal with the parts of a regular expression around it that *found* has: ``^_semantic``, ``(?i)keyword``."""
+    around = _AROUND.fullmatch(found)
+    before, after = around.groups() if around is not None else ("", "")
+    return f"{before}{re.escape(literal)}{after}" if before or after else literal
 
 
 def shown(text: str) -> str:

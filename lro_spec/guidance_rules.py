@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from lro_spec.editions import Edition
@@ -14,6 +14,14 @@ COUNT = re.compile(r"(?<![\d,._])([\d,._]*\d)\s+(?:memor(?:y|ies)|records?|resul
 """How many records there are, in the words of a guidance."""
 
 _TOKENS = re.compile(r"(?<![\d,._])([\d,._]*\d)\s+tokens\b")
+_BESIDE = re.compile(
+    r"\b(?:threshold|limit|budget|exceed\w*|(?:more|less|fewer) than|at (?:most|least)|up to|over|above|below|under)"
+    r"(?:\s+[a-z]+){0,3}[^\w,.;]*$|\b(?:top|first|last|best|newest|latest|each|every)\s+$",
+    re.IGNORECASE,
+)
+"""What stands before a number that is a bound, or that of some records only."""
+_PART = re.compile(r"(?<![\d,._])([\d,._]*\d)\s+(?:out\s+)?of\s+(?:(?:all|about|the)\s+)*$", re.IGNORECASE)
+_BOUND = re.compile(r"\s+(?:threshold|limit|budget)\b", re.IGNORECASE)
 _LOOKED_AT = 8000
 """Characters; twice what a brief guidance has."""
 _MOST_DIGITS = 100
@@ -22,14 +30,25 @@ _MOST_DIGITS = 100
 def wrong_number(guidance: str, counts: Sequence[object], tokens: Sequence[object]) -> str | None:
     """What a guidance says of count or tokens where it is none of these; None where it is, or is not said."""
     for what, pattern, meant in (("count", COUNT, counts), ("tokens", _TOKENS, tokens)):
-        said = pattern.search(guidance[:_LOOKED_AT])
+        said = next(_claims(pattern, guidance[:_LOOKED_AT]), ())
         known = sorted({abs(m) for m in map(whole_number, meant) if m is not None})
-        if said is None or not any(known):
+        numbers = [int(re.sub(r"\D", "", n)[:_MOST_DIGITS]) for n in said]
+        if not numbers or not any(known):
             continue
-        number = int(re.sub(r"\D", "", said.group(1))[:_MOST_DIGITS])
-        if not any(_about(number, m) for m in known):
-            return f"{what}: it says {number}, the descriptor {known}"
+        if not any(_about(n, m) for n in numbers for m in known):
+            return f"{what}: it says {numbers[-1]}, the descriptor {known}"
     return None
+
+
+def _claims(pattern: re.Pattern[str], text: str) -> Iterator[tuple[str, ...]]:
+    """The numbers that a text gives as the descriptor's own; of "40 of 200 memories" it may be either."""
+    for found in pattern.finditer(text):
+        before = text[max(0, found.start() - 80) : found.start()]
+        part = _PART.search(before)
+        if part is not None:
+            yield part.group(1), found.group(1)
+        elif not _BESIDE.search(before) and not _BOUND.match(text, found.end()):
+            yield (found.group(1),)
 
 
 def wrong_name(guidance: str, descriptor: Mapping[str, Any]) -> str | None:

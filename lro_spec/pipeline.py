@@ -82,7 +82,7 @@ def parse_command(command: str) -> Pipeline:
     calls: list[JqCall] = []
     beyond: NotInterpretedError | None = None
     for number, words in enumerate(stages):
-        program, *rest = words
+        program, *rest = _plainly(words, first=not number)
         if program == "jq":
             call, file = _jq(rest)
             calls.append(call)
@@ -106,6 +106,18 @@ def parse_command(command: str) -> Pipeline:
     if lines.path is None:
         raise RecipeSyntaxError("the pipeline names no file")
     return Pipeline(lines.path, lines.skip, calls[0], stages, lines.take, tuple(calls[1:]), lines.last, lines.without)
+
+
+def _plainly(words: tuple[str, ...], *, first: bool) -> tuple[str, ...]:
+    """The words of a stage without a locale that is set before them, and without the folder that its program is in."""
+    at = 0
+    while first and at < len(words) - 1 and _LOCALE.fullmatch(words[at]):
+        at += 1
+    return (_FOLDER.sub("", words[at], count=1), *words[at + 1 :])
+
+
+_LOCALE = re.compile(r"(?:LANG|LC_[A-Z]+)=[\w.@-]*")
+_FOLDER = re.compile(r"^(?:/usr|/usr/local|/opt/homebrew)?/bin/")
 
 
 def one_stage(program: str, words: list[str]) -> str | None:
@@ -212,8 +224,9 @@ def _sed(words: list[str], lines: _Lines) -> str | None:
         lines.drop(max(1, int(dropped[1] or 1)))  # sed takes line 1 in any case
     elif quiet and (kept := re.fullmatch(r"([0-9]{1,15}),\$p", script)):
         lines.drop(max(0, int(kept[1]) - 1))
-    elif quiet and (kept := re.fullmatch(r"1(?:,([0-9]{1,15}))?p", script)):
-        lines.keep(max(1, int(kept[1] or 1)))
+    elif quiet and (kept := re.fullmatch(r"([1-9][0-9]{0,14})(?:,([0-9]{1,15}))?p", script)):
+        lines.drop(int(kept[1]) - 1)
+        lines.keep(max(1, int(kept[2] or 0) - int(kept[1]) + 1))
     else:
         raise RecipeSyntaxError(f"sed {script!r}: expected a script that leaves out the first lines (1d)")
     return _one_file("sed", files)

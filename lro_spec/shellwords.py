@@ -85,6 +85,9 @@ def split_pipeline(command: str) -> tuple[tuple[str, ...], ...]:
         elif char == '"':
             inner, at = _double_quoted(text, at + 1)
             word.add(inner, quoted=True)
+        elif char == "$" and text.startswith("'", at + 1):
+            inner, at = _dollar_quoted(text, at + 2)
+            word.add(inner, quoted=True)
         elif char == "|":
             finish()
             if text.startswith("||", at) or text.startswith("|&", at):
@@ -147,6 +150,27 @@ def _double_quoted(text: str, at: int) -> tuple[str, int]:
         parts.append(char)
         at += 1
     raise RecipeSyntaxError("a double quote is not closed")
+
+
+def _dollar_quoted(text: str, at: int) -> tuple[str, int]:
+    r"""What stands in ``$'…'`` that opens before *at*, and the place after the closing quote; of escapes, ``\n`` and
+    its like, quotes and backslashes are read."""
+    parts: list[str] = []
+    while at < len(text):
+        char, after = text[at], text[at + 1 : at + 2]
+        if char == "'":
+            return "".join(parts), at + 1
+        if char == "\\":
+            if after not in _ESCAPED:
+                raise RecipeSyntaxError(f"the escape \\{after} in $'…' is not understood")
+            char = _ESCAPED[after]
+            at += 1
+        parts.append(char)
+        at += 1
+    raise RecipeSyntaxError("a single quote is not closed")
+
+
+_ESCAPED = {"\\": "\\", "'": "'", '"': '"', "n": "\n", "r": "\r", "t": "\t"}
 
 
 def _finished(word: _Word) -> str:

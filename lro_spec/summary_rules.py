@@ -117,10 +117,12 @@ def summary_against_file(
             yield _finding(rule, name, message, f"{shown(said)}, as in the header", summary[name], hint)
     yield from _estimate(descriptor, header)
     if facts.namespaces is not None and records is not None:
-        counts = Counter({name: n for name, n in facts.namespaces.items() if isinstance(name, str) and name})
         names: list[str] = summary["top_namespaces"]
         if text.top_namespaces is None:
             names = list(distribution(names) or ())
+        # An empty name may be one, or stand for none.
+        seen = facts.namespaces.items()
+        counts = Counter({name: n for name, n in seen if isinstance(name, str) and (name or name in names)})
         told = counts or not records  # records without any, as at level light, tell nothing
         wrong = wrong_namespaces(names, counts, text.top_namespaces or len(counts)) if told else None
         if wrong is not None:

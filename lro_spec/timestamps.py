@@ -1,4 +1,5 @@
-"""Times as headers write them: ISO 8601, extended or basic, in any precision, with an offset or without."""
+"""Times as headers write them: ISO 8601, extended or basic, in any precision, with an offset or without; the day by
+month, by week or by its number in the year."""
 
 from __future__ import annotations
 
@@ -6,7 +7,8 @@ import re
 from datetime import UTC, datetime, tzinfo
 
 _FORM = re.compile(
-    r"(?P<date>\d{4}-\d\d-\d\d|\d{8})[Tt ](?P<hour>\d\d):?(?P<minute>\d\d)(?::?(?P<second>\d\d)(?:[.,](?P<part>\d+))?)?"
+    r"(?P<date>\d{4}-\d\d-\d\d|\d{8}|\d{4}-W\d\d-\d|\d{4}W\d{3}|\d{4}-?\d{3})[Tt ]"
+    r"(?P<hour>\d\d):?(?P<minute>\d\d)(?::?(?P<second>\d\d)(?:[.,](?P<part>\d+))?)?"
     r"\s?(?P<offset>[Zz]|[+-]\d\d(?::?\d\d)?)?"
 )
 
@@ -19,15 +21,18 @@ def parse(text: str) -> datetime | None:
         return None
     part = match.groupdict()
     date = part["date"].replace("-", "")
+    form = "%GW%V%u" if "W" in date else "%Y%j" if len(date) == len("YYYYDDD") else "%Y%m%d"
     second = min(59, int(part["second"] or 0))
     fraction = (part["part"] or "0")[:6]
     offset = (part["offset"] or "").upper().replace("Z", "+0000").replace(":", "")
     offset = offset and offset.ljust(5, "0")
     written = f"{date}T{part['hour']}{part['minute']}{second:02}.{fraction}{offset}"
     try:
-        return datetime.strptime(written, "%Y%m%dT%H%M%S.%f" + ("%z" if offset else ""))
+        moment = datetime.strptime(written, form + "T%H%M%S.%f" + ("%z" if offset else ""))
     except ValueError:
         return None
+    # A week or a day that its year has not is taken for one of the next year.
+    return moment if form == "%Y%m%d" or moment.strftime(form) == date else None
 
 
 def moments(text: str, local: tzinfo | None = None) -> list[datetime]:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from lro_conformance import profile as profiles
+from lro_conformance.claims import claims
 from lro_conformance.engine import certify
 from lro_conformance.lab import Lab
-from lro_conformance.profile import Profile
+from lro_conformance.profile import Profile, ServerSpec
 from lro_conformance.report.exits import HOLDS, NO_VERDICT, exit_code
 from lro_conformance.report.model import Report
 from lro_conformance.trials import edges
@@ -20,6 +22,15 @@ from tests.servers.variants import command, profile_text
 SILENT = "ignores_its_settings_and_is_small"
 MUTE = "is_small_and_says_nothing_of_files"
 UNKNOWN = "names_its_tools_as_nobody_does"
+
+
+def test_a_text_of_megabytes_is_searched_at_once() -> None:
+    text = "i" * 4_000_000
+    profile = Profile(ServerSpec(("server",)))
+    begun = time.monotonic()
+    assert claims(profile, [], {"instructions": text}) == ()
+    assert claims(profile, [], {"instructions": f"{text}offloads"}) == ('its handshake speaks of "offloads"',)
+    assert time.monotonic() - begun < 10
 
 
 def report_of(profile: Profile) -> Report:

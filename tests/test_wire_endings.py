@@ -229,6 +229,23 @@ def test_removing_a_tree_does_not_reach_through_links(tmp_path: Path) -> None:
     assert stat.S_IMODE(outside.stat().st_mode) == 0o500
 
 
+def test_a_tree_goes_however_deep_it_is(tmp_path: Path) -> None:
+    tree, outside = tmp_path / "tree", tmp_path / "outside"
+    outside.mkdir()
+    tree.mkdir()
+    (tree / "link").symlink_to(outside)
+    here = os.open(tree, os.O_RDONLY)
+    for _ in range(1500):
+        os.mkdir("deep", dir_fd=here)
+        above, here = here, os.open("deep", os.O_RDONLY, dir_fd=here)
+        os.close(above)
+    os.symlink(outside, "link", dir_fd=here)
+    os.close(os.open("file", os.O_CREAT | os.O_WRONLY, dir_fd=here))
+    os.close(here)
+    assert remove_tree(str(tree), patience_s=0)
+    assert outside.is_dir()
+
+
 def test_an_exception_ends_a_wait_in_another_thread() -> None:
     replies: list[str] = []
     ready = threading.Event()

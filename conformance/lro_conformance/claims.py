@@ -14,7 +14,9 @@ from lro_conformance.profile.proxies import proxy_command
 from lro_conformance.records import show, size
 from lro_spec.tokens import LOW
 
-_WORDS = re.compile(r"\w*offload\w*|jq_recipes|line_schema|\blro(?:_\w+)?\b|large result\w*", re.IGNORECASE)
+_WORDS = re.compile(
+    r"\b\w{0,40}offload\w*|offload\w*|jq_recipes|line_schema|\blro(?:_\w+)?\b|large result\w*", re.IGNORECASE
+)
 """What a tool or a handshake says only where there is offloading."""
 
 

@@ -396,4 +396,5 @@ class Session:
 
 
 def _server_info(info: Mapping[str, Any], protocol: str | None, command: tuple[str, ...]) -> ServerInfo:
-    return ServerInfo(str(info.get("name") or ""), str(info.get("version") or ""), command, str(protocol or ""))
+    name, version, spoken = (str(s or "")[:200] for s in (info.get("name"), info.get("version"), protocol))
+    return ServerInfo(name, version, command, spoken)

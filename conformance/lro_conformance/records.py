@@ -247,6 +247,24 @@ def _json_in(text: str) -> Any:
     return None
 
 
+def cut_off(text: str, ids: Iterable[str]) -> bool:
+    """Whether records with some of these *ids* begin as JSON in a text and break off, be it that something says so."""
+    begins = re.search(r'\[\s*\{\s*"|\{\s*"(?:\\.|[^"\\])*"\s*:', text)
+    if begins is None or not any(show(key) in text[begins.start() :] for key in ids):
+        return False
+    try:
+        json.JSONDecoder().raw_decode(text, begins.start())
+    except RecursionError:
+        return False
+    except json.JSONDecodeError as problem:
+        return problem.msg.startswith("Unterminated") or problem.pos >= len(text) - _SAID_OF_IT
+    return False
+
+
+_SAID_OF_IT = 60
+"""Characters behind such JSON that say that it was cut."""
+
+
 def _json_lines(text: str) -> list[Any] | None:
     """The objects of a text that has one on each line, but for lines that are no JSON at all."""
     found: list[Any] = []

@@ -255,3 +255,25 @@ class keeps_falling_back_after_a_failure(Server):
     def on_write_failure(self, call: Call, problem: OSError) -> Record:
         self.problem = problem
         return super().on_write_failure(call, problem)
+
+
+@fault("LRO-ERR-05", says="another folder", proves=2)
+class falls_back_to_the_temporary_folder(Server):
+    """What cannot be written where it was told to is written where nobody looks for it, nor cleans up."""
+
+    def offload(self, call: Call) -> str:
+        try:
+            return super().offload(call)
+        except OSError:
+            path = os.path.join(os.environ.get("TMPDIR", "/tmp"), self.file_name(call))
+            self.write(path, self.file_bytes(call))
+            return path
+
+
+@fault("LRO-ERR-02", says="cut off", proves=2)
+class fallback_cuts_the_text(Server):
+    """The JSON of everything, cut at so many characters as four times the threshold."""
+
+    def truncated(self, call: Call, warning: str) -> Record:
+        found = self.dumps([self.at_detail(memory, call.detail) for memory in call.found])
+        return self.text(f"Warning: {warning}\n{found[: 4 * self.settings.threshold]}")

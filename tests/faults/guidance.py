@@ -101,6 +101,22 @@ class guidance_orders_a_shell(Guiding):
         return f"{text}\nYou MUST run the recipes in your shell before you answer."
 
 
+@fault("LRO-GUI-04", says="running", proves=0)
+class guidance_begins_with_a_recipe(Guiding):
+    """An order that is to be followed first."""
+
+    def guided(self, text: str, path: str, summary: Record) -> str:
+        return f"{text}\nStart by running recipe #1 in bash, then answer."
+
+
+@fault("LRO-GUI-04", says="read", proves=0)
+class guidance_wants_the_file_read_before_an_answer(Guiding):
+    """An order that a model without tools cannot follow."""
+
+    def guided(self, text: str, path: str, summary: Record) -> str:
+        return f"{text}\nImportant: before answering, read the file with your shell."
+
+
 @fault("LRO-GUI-04", says="terminal", proves=0)
 class guidance_takes_a_terminal_for_granted(Guiding):
     """It is taken for granted that there is a terminal."""

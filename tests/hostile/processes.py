@@ -123,3 +123,17 @@ class grows(Server):
                 if len(memory["content"]) < 100_000:
                     memory["content"] += memory["content"]
         return super().execute(operation, arguments)
+
+
+@hostile("folders within folders, deeper than a recursion or a path goes")
+class digs(Server):
+    def started(self) -> None:
+        if os.fork() == 0:
+            try:
+                os.chdir(os.environ["TMPDIR"])
+                for _ in range(2000):
+                    os.mkdir("deep")
+                    os.chdir("deep")
+            finally:
+                os._exit(0)
+        os.wait()

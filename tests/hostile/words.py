@@ -101,3 +101,10 @@ class claims_to_be_proved(Server):
 
     def exceeds(self, tokens: int, threshold: int) -> bool:
         return tokens >= threshold
+
+
+@hostile("names and instructions of megabytes, without a space in them")
+class introduces_itself_without_end(Server):
+    def initialize(self, params: Record) -> Record:
+        named = {"name": "n" * 500_000, "version": "v" * 500_000}
+        return {**super().initialize(params), "serverInfo": named, "instructions": "i" * 4_000_000}

@@ -114,3 +114,18 @@ class guidance_groups_its_thousands(Server):
 class guidance_tells_what_to_do_without_a_shell(Server):
     def guidance(self, path: str, summary: Record) -> str:
         return f"{super().guidance(path, summary)}\nWithout shell access, the summary alone may be sufficient."
+
+
+@sound("it takes a bound, and what was not found, for what the descriptor counts")
+class guidance_tells_the_threshold_and_all_that_there_is(Server):
+    def guidance(self, path: str, summary: Record) -> str:
+        why = f"Offloaded as it exceeds the threshold of {self.settings.threshold} tokens"
+        found = f"{summary['count']} of {len(self.memories)} memories were found, the best 10 records by recipe #9"
+        return f"{why}. {found}.\n{super().guidance(path, summary)}"
+
+
+@sound("it takes an order to those who have a shell for one to everybody")
+class guidance_orders_only_who_can_follow(Server):
+    def guidance(self, path: str, summary: Record) -> str:
+        more = "If you have a shell, run recipe #1 first; you must have a shell to run recipes."
+        return f"{super().guidance(path, summary)}\n{more}"

@@ -69,6 +69,18 @@ class timestamps_are_in_the_basic_format(Server):
         return time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(now))
 
 
+@sound("it knows days by their month only, where ISO 8601 has weeks as well")
+class timestamps_tell_the_week(Server):
+    def timestamp(self, now: float) -> str:
+        return time.strftime("%G-W%V-%uT%H:%M:%SZ", time.gmtime(now))
+
+
+@sound("it knows days by their month only, where ISO 8601 has numbers of days as well")
+class timestamps_tell_the_day_of_the_year(Server):
+    def timestamp(self, now: float) -> str:
+        return time.strftime("%Y-%jT%H:%M:%SZ", time.gmtime(now))
+
+
 @sound("it asks for 0600 exactly, where not even the owner writes any more")
 class files_are_read_only(Server):
     def write(self, path: str, data: bytes) -> None:

@@ -69,6 +69,19 @@ class memories_tell_their_file(Server):
         return {k: v for k, v in made.items() if k != "outputSchema"}
 
 
+@sound("it takes a short path that a memory has for one of a file that could not be written")
+class extensions_have_the_names_of_a_descriptor(Server):
+    def corpus(self) -> list[Record]:
+        own = {"type": "lro_header", "offloaded": True, "file_path": "/x", "": 1, "a.b": [], "$ref": "#"}
+        return [{**memory, "extensions": own} for memory in super().corpus()]
+
+
+@sound("it takes an empty namespace for none")
+class a_third_has_an_empty_namespace(Server):
+    def corpus(self) -> list[Record]:
+        return [{**memory, "namespace": memory["namespace"] * (n % 3 > 0)} for n, memory in enumerate(super().corpus())]
+
+
 @sound("it expects several namespaces, one of them `_semantic`")
 class has_one_namespace(Server):
     def corpus(self) -> list[Record]:

@@ -166,3 +166,50 @@ class headers_are_left_out_by_awk_and_sed(Server):
     def recipe(self, path: str, program: str) -> str:
         filters = "sed '/lro_header/d'" if "-s" in program else "awk '!/\"lro_header\"/'"
         return f"{filters} {self.quote(path)} | {program}"
+
+
+@sound("it takes the anchor and the flags of a regular expression for a part of the word that is looked for")
+class words_stand_in_regular_expressions(Respelled):
+    changes = (
+        ('startswith("_semantic")', 'test("^_semantic")'),
+        ('test("keyword"; "i")', 'test("(?i)keyword")'),
+        ('.memory_type == "semantic"', '.memory_type | test("^semantic$")'),
+        ('test("pattern"; "i")', 'test(".*pattern.*"; "i")'),
+    )
+
+
+@sound("it tries recipes with a jq that is too old for their functions")
+class fields_are_picked(Respelled):
+    changes = (("{id, title, namespace}", "pick(.id, .title, .namespace)"),)
+
+
+@sound("it compares programs with those of the text")
+class programs_take_other_ways(Respelled):
+    changes = (
+        ('.memory_type == "semantic"', '"semantic" == .memory_type'),
+        (".entities | length > 0", "(.entities // []) != []"),
+        (
+            "group_by(.namespace) | map({namespace: .[0].namespace, count: length})",
+            "reduce .[] as $m ({}; .[$m.namespace] += 1) | to_entries | map({namespace: .key, count: .value})",
+        ),
+        ("sort_by(-.provenance.confidence) | .[:10]", "[limit(10; sort_by(-.provenance.confidence)[])]"),
+    )
+
+
+@sound("it takes a locale that is set, and the path of a program, for a program that it does not know")
+class programs_have_paths_and_a_locale(Server):
+    def recipe(self, path: str, program: str) -> str:
+        return f"LC_ALL=C /usr/bin/tail -n +2 {self.quote(path)} | /usr/bin/{program}"
+
+
+@sound("it takes a quote behind a dollar for an expansion")
+class paths_are_quoted_as_bash_does(Server):
+    def quote(self, path: str) -> str:
+        return "$'" + path.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+@sound("it wants a page of a file, which is beside the ten, to begin at the first record")
+class has_a_recipe_for_a_page(Server):
+    def recipes(self, path: str) -> list[Record]:
+        page = f"tail -n +2 {self.quote(path)} | sed -n '11,20p' | jq -c ."
+        return [*super().recipes(path), {"description": "The second ten", "command": page}]

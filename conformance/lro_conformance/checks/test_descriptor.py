@@ -150,7 +150,8 @@ def test_top_namespaces(survey: Survey, text: Edition, see: Subjects) -> None:
         names = _names(call.summary.get("top_namespaces"), text)
         if not all(isinstance(n, str) for n in names) or not call.filed:
             continue
-        counts = Counter(n for r in call.filed if isinstance(n := r.get("namespace"), str) and n)
+        # An empty name may be one, or stand for none.
+        counts = Counter(n for r in call.filed if isinstance(n := r.get("namespace"), str) and (n or n in names))
         if not counts:
             see.unseen("no record of the file has a namespace")
             continue

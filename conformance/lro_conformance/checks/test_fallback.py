@@ -11,7 +11,7 @@ from lro_conformance.calls import Call
 from lro_conformance.checks.events import events_in
 from lro_conformance.judge import Subjects, check
 from lro_conformance.readings import follows_detail, is_honest, tokens_per_character, weighs_otherwise
-from lro_conformance.records import Record, as_record, at_path, by_id, lost_or_changed, show, size, value_at
+from lro_conformance.records import Record, as_record, at_path, by_id, cut_off, lost_or_changed, show, size, value_at
 from lro_conformance.trials.fallback import KINDS, Failing, Fallback
 from lro_conformance.trials.survey import Survey
 from lro_conformance.wording import FAILED, SHORT, foreign
@@ -68,7 +68,7 @@ def _not_truncated(failing: Failing) -> str | None:
         tokens = len(failing.call.text) / 4
         if tokens > TEXT_ROOM * failing.threshold + 200:
             return f"a text of {len(failing.call.text)} characters, about {tokens:.0f} tokens"
-        return None
+        return "JSON that is cut off amid a record" if cut_off(failing.call.text, failing.known) else None
     if len(records) >= len(failing.known) and failing.known:
         return f"all {len(records)} records"
     first = sum(map(size, [*failing.known.values()][:1])) * tokens_per_character(failing.original)
@@ -173,22 +173,25 @@ def _strings(value: object) -> Iterator[str]:
 
 @check("LRO-ERR-05")
 def test_no_dangling_descriptor(fallback: Fallback, see: Subjects) -> None:
-    """No descriptor is returned for a file that could not be written, or not to its end."""
+    """No descriptor is returned for a file that could not be written, or not to its end, or to another folder only."""
     for failing in _each(fallback, see):
-        if failing.call.outcome in ("error", "no answer") or failing.recreated:
+        if failing.call.outcome in ("error", "no answer") or (failing.recreated and not failing.elsewhere):
             continue
+        wanted = "no descriptor of a file in another folder" if failing.elsewhere else "no descriptor of a torn file"
         see.expect(
             failing.call.outcome == "inline",
-            expected="no descriptor, as there is no file" if failing.torn is None else "no descriptor of a torn file",
+            expected=wanted if failing.recreated or failing.torn is not None else "no descriptor, as there is no file",
             observed=f"a descriptor of {show(failing.call.descriptor.get('file_path'))}"
             + (f": {failing.torn}" if failing.torn is not None else ""),
             at=failing,
         )
-        named = re.search(r'"file_path"\s*:\s*"([^"]+)"', _beside_the_memories(failing))
+        theirs = {*_strings([*failing.known.values(), *(failing.call.records or [])])}
+        named = re.findall(r'"file_path"\s*:\s*"([^"]+)"', _beside_the_memories(failing))
+        named = [path for path in named if path not in theirs]
         see.expect(
-            named is None,
+            not named,
             expected="no file_path, as there is no file",
-            observed=f"file_path {named.group(1) if named else ''}",
+            observed=f"file_path {named[0] if named else ''}",
             at=failing,
         )
 

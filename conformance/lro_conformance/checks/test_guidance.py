@@ -18,15 +18,21 @@ EXTRACT = "lro_extract"
 """The tool of native extraction."""
 
 _COMMANDS = re.compile(
-    r"\b(you|the assistant|the model)\s+(must|have to|need to|are required to|shall)\s+(?!not\b)[^.\n]{0,60}?"
+    r"\b(you|the assistant|the model)\s+(must|have to|need to|are required to|shall)\s+(?!(?:not|have|be able)\b)"
+    r"[^.\n]{0,60}?"
     r"\b(run|execute|use|open|read|pipe|call|invoke|shell|jq|bash|terminal)\b"
     r"|^\s*(now\s+)?(run|execute)\s+(the\s+|this\s+|these\s+)?[^.\n]{0,40}\b(command|jq|shell|bash|recipe)\w*[^.\n]{0,30}"
     r"\b(now|immediately|first|before)\b"
     r"|\b(run|execute)\b[^.\n]{0,60}\b(now|immediately)\b|\bopen\s+(your|a|the)\s+(terminal|shell|console)\b"
-    r"|\balways\s+(run|execute)\b|\bdo not (answer|continue|proceed|respond)[^.\n]{0,40}\b(until|before|without)\b",
+    r"|\balways\s+(run|execute)\b|\b(start|begin) (by|with) (running|executing)\b"
+    r"|\bbefore (you )?(answer|respond|continue|proceed)\w*,? (please )?(run|execute|open|read)\b"
+    r"|\bdo not (answer|continue|proceed|respond)[^.\n]{0,40}\b(until|before|without)\b",
     re.IGNORECASE | re.MULTILINE,
 )
 """Orders that a model without a shell could not follow. Advice ("use …", "you can", "consider") is not among them."""
+
+_CONDITION = re.compile(r"\b(if|where|unless|provided|in case)\b[^.\n]*$", re.IGNORECASE)
+"""What makes an order one for those who can follow it."""
 
 
 @check("LRO-GUI-01")
@@ -85,13 +91,19 @@ def test_guidance_notes_the_detail(survey: Survey, see: Subjects) -> None:
 def test_guidance_is_advice(survey: Survey, see: Subjects) -> None:
     """The guidance advises: it orders nothing that a model without a shell could not do."""
     for call in _guided(survey):
-        order = _COMMANDS.search(_text(call))
+        order = _order(_text(call))
         see.expect(
             order is None,
             expected="advice that can be skipped without a shell",
-            observed=f"an order: {show(order.group(0)) if order else ''}",
+            observed=f"an order: {show(order)}",
             at=call,
         )
+
+
+def _order(text: str) -> str | None:
+    """An order without a condition in a guidance."""
+    orders = (found for found in _COMMANDS.finditer(text) if not _CONDITION.search(text, 0, found.start()))
+    return next((found.group(0) for found in orders), None)
 
 
 @check("LRO-GUI-05")

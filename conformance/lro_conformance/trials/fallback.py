@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +14,7 @@ from lro_conformance.readings import tokens_per_character
 from lro_conformance.records import Record, by_id, size
 from lro_conformance.trials import trial
 from lro_conformance.trials.survey import EDGE_LIMIT, Inline, Survey, usual_detail
+from lro_conformance.wire.guard import remove_tree
 
 KINDS: Mapping[str, str] = {
     "a file from the start": "output_dir is a regular file when the server starts",
@@ -63,6 +63,11 @@ class Failing(OfACall):
         """Whether the server found a lawful way to write after all (it made the removed folder anew)."""
         file = self.call.file
         return self.call.outcome == "offloaded" and file is not None and file.problem is None and self.torn is None
+
+    @property
+    def elsewhere(self) -> bool:
+        """Whether the file that was named lies in another folder than the one that was set, where the server writes."""
+        return _within(self.original) is True and _within(self.call) is False
 
     @property
     def torn(self) -> str | None:
@@ -264,12 +269,19 @@ class _Scene:
         return alone.estimate if by_id(alone.filed).keys() == by_id(records).keys() else None
 
 
+def _within(call: Call) -> bool | None:
+    """Whether a call's file lies below the output folder that was set; None where one of them is not known."""
+    if call.file is None or call.file.real is None or call.real_output_dir is None:
+        return None
+    return Path(call.file.real).is_relative_to(call.real_output_dir)
+
+
 def _clear(path: Path) -> None:
     """Remove whatever stands at a path; a server may have put a link, a file or nothing there."""
     if path.is_symlink() or path.is_file():
         path.unlink(missing_ok=True)
     else:
-        shutil.rmtree(path, ignore_errors=True)
+        remove_tree(str(path))
 
 
 def _put_a_file(path: Path) -> None:

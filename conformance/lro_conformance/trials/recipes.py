@@ -314,8 +314,10 @@ def right(one: Try) -> bool:
 
 
 def again(runner: JqRunner, tries: Sequence[Try]) -> list[Try]:
-    """The same runs by another jq."""
-    return [replace(t, output=runner.run(t.ran, t.command.data), delivered=None) for t in tries if t.ran is not None]
+    """The same runs by another jq; a program that it is too old to read says nothing of the recipe."""
+    known = [(t, t.ran) for t in tries if t.ran is not None]
+    runs = [(t, replace(t, output=runner.run(ran, t.command.data), delivered=None)) for t, ran in known]
+    return [new for t, new in runs if compiles(new.output) or not compiles(t.output)]
 
 
 def _runs(runner: JqRunner, edition: str, role: StandardRecipe, command: Command, pipeline: Pipeline) -> Iterator[Try]:

@@ -109,17 +109,50 @@ def remove_tree(path: str | bytes, patience_s: float = _PATIENCE_S) -> bool:
     deadline = time.monotonic() + patience_s
     pause = 0.005
     while True:
-        shutil.rmtree(path, ignore_errors=True)
-        if not os.path.lexists(path):
-            return True
-        _make_removable(os.fsencode(path))
-        shutil.rmtree(path, ignore_errors=True)
+        try:
+            shutil.rmtree(path, ignore_errors=True)
+            if os.path.lexists(path):
+                _make_removable(os.fsencode(path))
+                shutil.rmtree(path, ignore_errors=True)
+        except RecursionError:
+            _flatten(os.fsencode(path))
+            with suppress(RecursionError):
+                shutil.rmtree(path, ignore_errors=True)
         if not os.path.lexists(path):
             return True
         if time.monotonic() > deadline:
             return False
         time.sleep(pause)
         pause = min(pause * 2, 0.2)
+
+
+def _flatten(path: bytes) -> None:
+    """Moves every folder that lies within one directly into it: no recursion goes as deep as a server can."""
+    moved = 0
+    with suppress(OSError):
+        root = os.open(path, _FOLDER)
+        try:
+            waiting = _folders(root)
+            while waiting:
+                with suppress(OSError):
+                    folder = os.open(waiting.pop(), _FOLDER, dir_fd=root)
+                    try:
+                        for name in _folders(folder):
+                            moved += 1
+                            os.rename(name, f"flat-{moved}", src_dir_fd=folder, dst_dir_fd=root)
+                            waiting.append(f"flat-{moved}")
+                    finally:
+                        os.close(folder)
+        finally:
+            os.close(root)
+
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+def _folders(folder: int) -> list[str]:
+    with os.scandir(folder) as entries:
+        return [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
 
 
 def _make_removable(path: bytes) -> None:
