@@ -13,6 +13,7 @@ from tests.words import (
     descriptors,
     evidence,
     facts,
+    fallback,
     files,
     judging,
     outcomes,
@@ -43,6 +44,7 @@ MADE_UP: Mapping[str, Cases] = {
     "sizes": sizes.CASES,
     "evidence": evidence.CASES,
     "recipes": recipes.CASES,
+    "fallback": fallback.CASES,
 }
 """What the suite says of evidence that no server gave."""
 
