@@ -18,6 +18,7 @@ from tests.words import (
     judging,
     outcomes,
     programs,
+    proxied,
     reading,
     recipes,
     schemas,
@@ -45,6 +46,7 @@ MADE_UP: Mapping[str, Cases] = {
     "evidence": evidence.CASES,
     "recipes": recipes.CASES,
     "fallback": fallback.CASES,
+    "proxied": proxied.CASES,
 }
 """What the suite says of evidence that no server gave."""
 

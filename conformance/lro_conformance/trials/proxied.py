@@ -16,7 +16,7 @@ from lro_conformance.judge import NotObserved
 from lro_conformance.lab import Bench, Lab, ServerTrouble, Settings
 from lro_conformance.operations import Operation
 from lro_conformance.profile import Profile, in_front, proxy_command
-from lro_conformance.records import as_record
+from lro_conformance.records import as_record, show
 from lro_conformance.trials import trial
 from lro_conformance.trials.recipes import Command, commands_of
 from lro_conformance.upstream import PREFIX, TOOLS
@@ -79,6 +79,10 @@ class Cancelled(OfACall):
     heard: tuple[Any, ...]
     """The notifications that reached it."""
 
+    def evidence(self) -> str:
+        """What to look at."""
+        return f"the server behind it was told: {show(self.heard, 1000)}\n{self.call.evidence()}"
+
 
 @dataclass(frozen=True)
 class Told(OfACall):
@@ -89,6 +93,11 @@ class Told(OfACall):
     """The lines from the server that are no answers, as they arrived at the client."""
     given: str
     token: str
+
+    def evidence(self) -> str:
+        """What to look at."""
+        first = "".join(f"\n{message[:400]}" for message in self.messages[:10])
+        return f"{len(self.messages)} messages came before the answer{first}\n{self.call.evidence()}"
 
 
 @dataclass(frozen=True)
