@@ -9,9 +9,11 @@ from pathlib import Path
 
 from tests.words import (
     Cases,
+    cleanup,
     commands,
     descriptors,
     evidence,
+    extraction,
     facts,
     fallback,
     files,
@@ -23,6 +25,7 @@ from tests.words import (
     recipes,
     schemas,
     sizes,
+    unusual,
     values,
 )
 
@@ -47,6 +50,9 @@ MADE_UP: Mapping[str, Cases] = {
     "recipes": recipes.CASES,
     "fallback": fallback.CASES,
     "proxied": proxied.CASES,
+    "unusual": unusual.CASES,
+    "extraction": extraction.CASES,
+    "cleanup": cleanup.CASES,
 }
 """What the suite says of evidence that no server gave."""
 

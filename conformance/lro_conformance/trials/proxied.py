@@ -97,7 +97,7 @@ class Told(OfACall):
     def evidence(self) -> str:
         """What to look at."""
         first = "".join(f"\n{message[:400]}" for message in self.messages[:10])
-        return f"{len(self.messages)} messages came before the answer{first}\n{self.call.evidence()}"
+        return f"messages before the answer: {len(self.messages)}{first}\n{self.call.evidence()}"
 
 
 @dataclass(frozen=True)
