@@ -235,6 +235,7 @@ CHANGES: dict[str, Change] = {
     "a file has one line only": large(ARRAY, data=lines_of()),
     "a file has a line more than it says": large(ARRAY, data=SEEN + b"{}\n"),
     "a file has a line less than it says": large(ARRAY, data=SEEN.rpartition(b"{")[0]),
+    "a file has a whole line less than it says": large(ARRAY, data=b"\n".join(SEEN.split(b"\n")[:-2])),
     "a file has a record less": large(ARRAY, data=lines_of(*rows(LARGE[ARRAY])[1:])),
     "a file has another record": large(ARRAY, data=SEEN.replace(b'"n":3', b'"n":4')),
     "a file has not what is around": large("an object around an array", data=SEEN.replace(b"mkarray", b"mkobject")),

@@ -91,7 +91,7 @@ def _not_offloaded(call: Call) -> str | None:
 @check("LRO-PROXY-04")
 def test_nothing_is_lost(proxied: Proxied, see: Subjects) -> None:
     """Each record, each line and each value of a large result is found in its file."""
-    known = _known(proxied)
+    known = proxied.known
     for one in _filed(proxied, see):
         missing = lost(known[one.kind], one.call.file) if one.call.file is not None else None
         see.expect(missing is None, expected=f"{one.kind}: all of it in the file", observed=missing or "", at=one)
@@ -116,7 +116,7 @@ def test_numbers_keep_their_digits(proxied: Proxied, see: Subjects) -> None:
 @check("LRO-PROXY-06")
 def test_the_payload_is_in_no_answer(proxied: Proxied, see: Subjects) -> None:
     """A payload that is in a file is in neither text nor structured content of the answer."""
-    known = _known(proxied)
+    known = proxied.known
     for one in _filed(proxied, see):
         shown = len(set(payloads.marks(one.call.reply.raw or b"")))
         see.expect(
@@ -176,7 +176,7 @@ def _invalid(schema: Mapping[str, Any], value: Any) -> str | None:
 @check("LRO-PROXY-09")
 def test_other_blocks_stay(proxied: Proxied, see: Subjects) -> None:
     """An image and a link beside a large text are in the answer as they came."""
-    known = _known(proxied)
+    known = proxied.known
     for one in (o for o in proxied.large if known[o.kind].beside and o.call.result is not None):
         content: Any = (one.call.result or {}).get("content")
         blocks = [as_record(b) for b in cast("list[Any]", content)] if isinstance(content, list) else []
@@ -359,7 +359,7 @@ def test_the_end_of_the_server(proxied: Proxied, see: Subjects) -> None:
 @check("LRO-PROXY-16")
 def test_a_failed_write(proxied: Proxied, see: Subjects) -> None:
     """A call whose file cannot be written succeeds: with all of the result, or with its beginning and a warning."""
-    known = _known(proxied)
+    known = proxied.known
     if not proxied.unwritable:
         see.unseen(proxied.problem or "writing could not be made to fail")
     for one in proxied.unwritable:
@@ -383,10 +383,6 @@ def _not_kept(one: Passed, known: payloads.Large) -> str | None:
     if there < known.count and not tells_of_failure(own_words(call.text, known, one.given)):
         return f"{there} of {known.count} pieces, and no warning"
     return None
-
-
-def _known(proxied: Proxied) -> Mapping[str, payloads.Large]:
-    return payloads.large(FACTOR * 4 * proxied.threshold)
 
 
 def _filed(proxied: Proxied, see: Subjects) -> Iterator[Passed]:

@@ -130,6 +130,11 @@ class Proxied:
     edge: tuple[Passed, ...] = ()
     """The largest text that stayed inline and the smallest that did not, as near as was looked; or one of them."""
 
+    @property
+    def known(self) -> Mapping[str, payloads.Large]:
+        """What of each large result must be found again, by its kind."""
+        return _large(self.threshold)
+
 
 def _no_proxy(profile: Profile) -> str | None:
     return None if proxy_command(profile) else "the server is no proxy (profile: proxy says how one is put in front)"
@@ -141,7 +146,7 @@ def proxied(lab: Lab) -> Proxied:
     inner = _behind(lab, proxy_command(lab.profile) or ())
     threshold = THRESHOLD if inner.can_set("threshold_tokens") else inner.edition.default_threshold_tokens
     settings = Settings(threshold_tokens=threshold if inner.can_set("threshold_tokens") else None)
-    large = payloads.large(FACTOR * 4 * threshold)
+    large = _large(threshold)
     with inner.bench(settings) as bench:
         names = _find_tools(bench)
         lab.step("proxied", "small and large results")
@@ -176,6 +181,10 @@ def proxied(lab: Lab) -> Proxied:
         flooded=flooded,
         edge=edge,
     )
+
+
+def _large(threshold: int) -> Mapping[str, payloads.Large]:
+    return payloads.large(FACTOR * 4 * threshold)
 
 
 def _behind(lab: Lab, command: Sequence[str]) -> Lab:
