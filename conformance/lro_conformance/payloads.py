@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 BIG = "12345678901234567890123"
@@ -92,7 +93,8 @@ def exact() -> str:
     )
 
 
-def large(characters: int) -> dict[str, Large]:
+@cache
+def large(characters: int) -> Mapping[str, Large]:
     """Results of at least so many characters of payload, by kind."""
     number = characters // 80 + 20
     return {**_arrays(number), **_other(number)}

@@ -9,18 +9,23 @@ from pathlib import Path
 
 from tests.words import (
     Cases,
+    cleanup,
     commands,
     descriptors,
     evidence,
+    extraction,
     facts,
+    fallback,
     files,
     judging,
     outcomes,
     programs,
+    proxied,
     reading,
     recipes,
     schemas,
     sizes,
+    unusual,
     values,
 )
 
@@ -43,6 +48,11 @@ MADE_UP: Mapping[str, Cases] = {
     "sizes": sizes.CASES,
     "evidence": evidence.CASES,
     "recipes": recipes.CASES,
+    "fallback": fallback.CASES,
+    "proxied": proxied.CASES,
+    "unusual": unusual.CASES,
+    "extraction": extraction.CASES,
+    "cleanup": cleanup.CASES,
 }
 """What the suite says of evidence that no server gave."""
 

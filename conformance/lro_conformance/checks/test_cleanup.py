@@ -9,7 +9,7 @@ from pathlib import Path
 from lro_conformance.checks.events import events_in
 from lro_conformance.judge import NotObserved, Subjects, check
 from lro_conformance.records import show
-from lro_conformance.trials.cleanup import SHORT_TTL, Cleaning, Cleanup
+from lro_conformance.trials.cleanup import SHORT_TTL, Cleaning, Cleanup, Planted
 from lro_conformance.trials.defaults import HOUR, Defaults
 from lro_conformance.trials.lasting import Lasting
 from lro_conformance.trials.planting import OLD_S, operation_of
@@ -52,21 +52,21 @@ def test_expired_files_go(cleanup: Cleanup, defaults: Defaults, see: Subjects) -
             f"cleanup set off {own.cleanups} times",
             at=own,
         )
-    elif scans and not cleanup.own:
+    elif cleanup.own is None and scans:
         see.expect(
             cleans_at_all,
             expected="a file 40 days old is gone after cleanup",
             observed="it is still there",
             at=scans[0],
         )
-    else:
+    elif cleanup.own is None:
         see.unseen(cleanup.reason or "no file of the server's own could be watched")
 
 
 @check("LRO-CLN-02")
 def test_default_ttl(cleanup: Cleanup, defaults: Defaults, see: Subjects) -> None:
     """Without a setting files live for 3600 seconds: five minutes less stays, five minutes more goes."""
-    _by_ages(_scanning(defaults.cleaning), HOUR, cleanup, defaults, see)
+    _by_ages(_scanning(defaults.cleaning), cleanup, defaults, see)
 
 
 @check("LRO-CLN-03")
@@ -116,9 +116,9 @@ def test_age_counts_from_creation(cleanup: Cleanup, defaults: Defaults, see: Sub
         see.unseen("files are not deleted by their age under the TTL that was set")
         return
     usual = defaults.cleaning
-    late = usual is not None and any(HOUR < p.age_s < OLD_S and not p.gone for p in usual.planted)
+    late = usual is not None and any(_due(p, usual) and not _old(p) and not p.gone for p in usual.planted)
     for planted in (p for p in cleaning.planted if p.near and p.operation not in spared(cleanup, defaults)):
-        goes = planted.age_s > (cleaning.ttl_s or 0)
+        goes = _due(planted, cleaning)
         if goes and not planted.gone and stopped(cleanup):
             see.unseen(_STOPPED)
             continue
@@ -144,13 +144,8 @@ def test_fresh_files_stay(cleanup: Cleanup, defaults: Defaults, see: Subjects) -
         )
         here = (None, None)
     for cleaning in (here[0], defaults.cleaning):
-        for path, gone in cleaning.own if cleaning is not None else ():
-            see.expect(
-                not gone,
-                expected=f"{Path(path).name}, fresh when cleanup ran, stays",
-                observed="it was deleted",
-                at=cleaning,
-            )
+        if cleaning is not None:
+            _fresh_stay(cleaning, see)
     own = here[1]
     if own is not None and own.fresh_stays is not None:
         see.expect(
@@ -158,6 +153,16 @@ def test_fresh_files_stay(cleanup: Cleanup, defaults: Defaults, see: Subjects) -
             expected="a fresh file stays, though the server process is older than the TTL",
             observed="it was deleted",
             at=own,
+        )
+
+
+def _fresh_stay(cleaning: Cleaning, see: Subjects) -> None:
+    for path, gone in cleaning.own:
+        see.expect(
+            not gone,
+            expected=f"{Path(path).name}, fresh when cleanup ran, stays",
+            observed="it was deleted",
+            at=cleaning,
         )
 
 
@@ -196,7 +201,7 @@ def test_files_of_earlier_processes_go(cleanup: Cleanup, defaults: Defaults, see
         if scans and cleaning.ttl_s is not None and not any(p.gone for p in cleaning.planted):
             see.unseen("the server cleans up, but not by the TTL that was set (LRO-CFG-03)")
             continue
-        for old in (p for p in cleaning.planted if p.age_s >= OLD_S and p.operation not in kept):
+        for old in (p for p in cleaning.planted if _old(p) and p.operation not in kept):
             if not old.gone and stopped(cleanup):
                 see.unseen(_STOPPED)
                 continue
@@ -226,7 +231,9 @@ def test_ttl_setting(cleanup: Cleanup, defaults: Defaults, see: Subjects) -> Non
             at=own,
         )
     cleaning = _scanning(cleanup.set_ttl, though_fresh_go=only_here)
-    _by_ages(cleaning, cleaning.ttl_s or 0, cleanup, defaults, see)
+    _by_ages(cleaning, cleanup, defaults, see)
+    if only_here:
+        _fresh_stay(cleaning, see)
 
 
 def stopped(cleanup: Cleanup) -> bool:
@@ -240,16 +247,30 @@ _STOPPED = "cleanup stops at what stands beside the files (LRO-CLN-01)"
 def _by_the_setting(cleanup: Cleanup, defaults: Defaults) -> bool:
     """Whether files go too early only under the TTL that was set; that they always do is another fault (LRO-CLN-03)."""
     usual, here = defaults.cleaning, cleanup.set_ttl
-    if here is None or usual is None or not any(p.gone for p in usual.planted) or usual.takes_fresh:
+    if here is None or usual is None or usual.takes_fresh:
         return False
-    return here.takes_fresh or any(p.gone and not p.near and p.age_s < (here.ttl_s or 0) for p in here.planted)
+    if not all(any(p.gone for p in cleaning.planted) for cleaning in (here, usual)):
+        return False
+    return here.takes_fresh or any(p.gone and not p.near and not _due(p, here) for p in here.planted)
 
 
 def by_age(cleaning: Cleaning | None) -> bool:
     """Whether files went and stayed by the TTL that was set."""
     if cleaning is None:
         return False
-    return all(p.gone == (p.age_s > (cleaning.ttl_s or 0)) for p in cleaning.planted if not p.near)
+    return all(p.gone == _due(p, cleaning) for p in cleaning.planted if not p.near)
+
+
+def _ttl(cleaning: Cleaning) -> int:
+    return HOUR if cleaning.ttl_s is None else cleaning.ttl_s
+
+
+def _due(planted: Planted, cleaning: Cleaning) -> bool:
+    return planted.age_s > _ttl(cleaning)
+
+
+def _old(planted: Planted) -> bool:
+    return planted.age_s >= OLD_S
 
 
 def spared(cleanup: Cleanup, defaults: Defaults) -> frozenset[str]:
@@ -258,16 +279,16 @@ def spared(cleanup: Cleanup, defaults: Defaults) -> frozenset[str]:
     That is no matter of ages, nor of whether the folder is scanned: it is LRO-CLN-01.
     """
     scans = [c for c in (cleanup.set_ttl, defaults.cleaning) if c is not None]
-    old = [p for c in scans for p in c.planted if p.age_s >= OLD_S]
+    old = [p for c in scans for p in c.planted if _old(p)]
     gone = {p.operation for p in old if p.gone}
     left = {operation_of(Path(p).name) for p in cleanup.own.left} if cleanup.own is not None else set[str]()
     return frozenset(left & {p.operation for p in old} - gone if gone else ())
 
 
-def _by_ages(cleaning: Cleaning, ttl_s: int, cleanup: Cleanup, defaults: Defaults, see: Subjects) -> None:
-    but = spared(cleanup, defaults)
-    for planted in (p for p in cleaning.planted if p.age_s < OLD_S and not p.near):
-        goes = planted.age_s > ttl_s
+def _by_ages(cleaning: Cleaning, cleanup: Cleanup, defaults: Defaults, see: Subjects) -> None:
+    but, ttl_s = spared(cleanup, defaults), _ttl(cleaning)
+    for planted in (p for p in cleaning.planted if not _old(p) and not p.near):
+        goes = _due(planted, cleaning)
         if planted.operation in but:
             see.unseen("files of this operation are spared at any age (LRO-CLN-01)")
             continue

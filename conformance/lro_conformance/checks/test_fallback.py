@@ -143,23 +143,31 @@ def _beside_the_memories(failing: Failing) -> str:
     """All that a result says outside of its records; of a formatted text, what is no memory's own."""
     text = _beside_the_records(failing.call)
     if failing.call.records is None:
-        text = _without(text, [*failing.known.values(), *failing.original.filed], 12)
+        text = _without(text, [*failing.known.values(), *failing.original.filed])
     return text
 
 
 def _beside_the_records(call: Call) -> str:
     """All that a result says outside of its records."""
-    result = call.result or {}
+    result, records = call.result or {}, call.records or []
     text = show({k: v for k, v in result.items() if k != "content"}, 10_000_000) + "\n" + call.text
-    return _without(text, call.records or [], 3)
-
-
-def _without(text: str, records: list[Record], longer: int) -> str:
-    """A text without the strings of these records that are longer than so many characters."""
-    values = {v for v in _strings(records) if len(v) > longer}
-    for value in sorted(values, key=len, reverse=True):  # one may be part of another
-        text = text.replace(show(value, 10_000_000)[1:-1], "").replace(value, "")
+    text = _ESCAPED.sub(lambda found: json.loads(f'"{found[0]}"'), text)
+    text = _without(text, records)
+    for value in dict.fromkeys(_strings(records)):  # a short word may be one of the warning, too
+        text = text.replace(f'"{value}"', '""')
     return text
+
+
+def _without(text: str, records: list[Record]) -> str:
+    """A text without the strings of these records that are longer than a word."""
+    values = {v for v in _strings(records) if len(v) > 12}
+    for value in sorted(values, key=len, reverse=True):  # one may be part of another
+        text = text.replace(value, "")
+    return text
+
+
+_ESCAPED = re.compile(r'(?:\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4}))+')
+"""What a string of JSON may have in place of a character, as each library likes."""
 
 
 def _strings(value: object) -> Iterator[str]:

@@ -25,7 +25,7 @@ def test_files_are_private(survey: Survey, see: Subjects) -> None:
     """Only the user may read or write a file: mode 0600 or less."""
     for call in survey.files:
         mode = (call.file.mode if call.file is not None else None) or 0
-        see.expect(mode & 0o077 == 0, expected="mode 0600", observed=f"mode {mode:04o}", at=call)
+        see.expect(not mode & 0o077, expected="mode 0600", observed=f"mode {mode:04o}", at=call)
 
 
 @check("LRO-HARD-02")

@@ -79,7 +79,7 @@ def _not_offloaded(call: Call) -> str | None:
         return f"{call.outcome}: {show(call.reply.error or call.text, 120)}"
     if call.file is None or call.file.problem is not None:
         return f"the file {call.file.problem if call.file is not None else 'is not named'}"
-    if call.file.lines[:1] and call.file.lines[0].problem is None and call.file.header is not None:
+    if call.file.lines and call.file.lines[0].problem is None and call.file.header is not None:
         bad = next((line for line in call.file.record_lines if line.problem is not None), None)
         if bad is not None:
             return f"line {bad.number} of the file is not JSON: {bad.problem}"
@@ -91,7 +91,7 @@ def _not_offloaded(call: Call) -> str | None:
 @check("LRO-PROXY-04")
 def test_nothing_is_lost(proxied: Proxied, see: Subjects) -> None:
     """Each record, each line and each value of a large result is found in its file."""
-    known = _known(proxied)
+    known = proxied.known
     for one in _filed(proxied, see):
         missing = lost(known[one.kind], one.call.file) if one.call.file is not None else None
         see.expect(missing is None, expected=f"{one.kind}: all of it in the file", observed=missing or "", at=one)
@@ -116,7 +116,7 @@ def test_numbers_keep_their_digits(proxied: Proxied, see: Subjects) -> None:
 @check("LRO-PROXY-06")
 def test_the_payload_is_in_no_answer(proxied: Proxied, see: Subjects) -> None:
     """A payload that is in a file is in neither text nor structured content of the answer."""
-    known = _known(proxied)
+    known = proxied.known
     for one in _filed(proxied, see):
         shown = len(set(payloads.marks(one.call.reply.raw or b"")))
         see.expect(
@@ -153,7 +153,7 @@ def test_output_schema_admits_both(proxied: Proxied, see: Subjects) -> None:
         return
     example = {"items": [{"id": 1}]}
     see.expect(
-        not lines_violating(listed, [example], limit=1) and not lines_violating(ITEMS, [example], limit=1),
+        not lines_violating(listed, [example]) and not lines_violating(ITEMS, [example]),
         expected=f"the listed schema admits what the server's own does, as {show(example)}",
         observed=f"it does not: {show(listed, 200)}",
     )
@@ -169,14 +169,14 @@ def test_output_schema_admits_both(proxied: Proxied, see: Subjects) -> None:
 
 
 def _invalid(schema: Mapping[str, Any], value: Any) -> str | None:
-    found = lines_violating(dict(schema), [value], limit=1)
+    found = lines_violating(dict(schema), [value])
     return found[0][1] if found else None
 
 
 @check("LRO-PROXY-09")
 def test_other_blocks_stay(proxied: Proxied, see: Subjects) -> None:
     """An image and a link beside a large text are in the answer as they came."""
-    known = _known(proxied)
+    known = proxied.known
     for one in (o for o in proxied.large if known[o.kind].beside and o.call.result is not None):
         content: Any = (one.call.result or {}).get("content")
         blocks = [as_record(b) for b in cast("list[Any]", content)] if isinstance(content, list) else []
@@ -359,7 +359,7 @@ def test_the_end_of_the_server(proxied: Proxied, see: Subjects) -> None:
 @check("LRO-PROXY-16")
 def test_a_failed_write(proxied: Proxied, see: Subjects) -> None:
     """A call whose file cannot be written succeeds: with all of the result, or with its beginning and a warning."""
-    known = _known(proxied)
+    known = proxied.known
     if not proxied.unwritable:
         see.unseen(proxied.problem or "writing could not be made to fail")
     for one in proxied.unwritable:
@@ -383,10 +383,6 @@ def _not_kept(one: Passed, known: payloads.Large) -> str | None:
     if there < known.count and not tells_of_failure(own_words(call.text, known, one.given)):
         return f"{there} of {known.count} pieces, and no warning"
     return None
-
-
-def _known(proxied: Proxied) -> dict[str, payloads.Large]:
-    return payloads.large(FACTOR * 4 * proxied.threshold)
 
 
 def _filed(proxied: Proxied, see: Subjects) -> Iterator[Passed]:

@@ -16,7 +16,7 @@ from lro_conformance.judge import NotObserved
 from lro_conformance.lab import Bench, Lab, ServerTrouble, Settings
 from lro_conformance.operations import Operation
 from lro_conformance.profile import Profile, in_front, proxy_command
-from lro_conformance.records import as_record
+from lro_conformance.records import as_record, show
 from lro_conformance.trials import trial
 from lro_conformance.trials.recipes import Command, commands_of
 from lro_conformance.upstream import PREFIX, TOOLS
@@ -79,6 +79,10 @@ class Cancelled(OfACall):
     heard: tuple[Any, ...]
     """The notifications that reached it."""
 
+    def evidence(self) -> str:
+        """What to look at."""
+        return f"the server behind it was told: {show(self.heard, 1000)}\n{self.call.evidence()}"
+
 
 @dataclass(frozen=True)
 class Told(OfACall):
@@ -89,6 +93,11 @@ class Told(OfACall):
     """The lines from the server that are no answers, as they arrived at the client."""
     given: str
     token: str
+
+    def evidence(self) -> str:
+        """What to look at."""
+        first = "".join(f"\n{message[:400]}" for message in self.messages[:10])
+        return f"messages before the answer: {len(self.messages)}{first}\n{self.call.evidence()}"
 
 
 @dataclass(frozen=True)
@@ -121,6 +130,11 @@ class Proxied:
     edge: tuple[Passed, ...] = ()
     """The largest text that stayed inline and the smallest that did not, as near as was looked; or one of them."""
 
+    @property
+    def known(self) -> Mapping[str, payloads.Large]:
+        """What of each large result must be found again, by its kind."""
+        return _large(self.threshold)
+
 
 def _no_proxy(profile: Profile) -> str | None:
     return None if proxy_command(profile) else "the server is no proxy (profile: proxy says how one is put in front)"
@@ -132,7 +146,7 @@ def proxied(lab: Lab) -> Proxied:
     inner = _behind(lab, proxy_command(lab.profile) or ())
     threshold = THRESHOLD if inner.can_set("threshold_tokens") else inner.edition.default_threshold_tokens
     settings = Settings(threshold_tokens=threshold if inner.can_set("threshold_tokens") else None)
-    large = payloads.large(FACTOR * 4 * threshold)
+    large = _large(threshold)
     with inner.bench(settings) as bench:
         names = _find_tools(bench)
         lab.step("proxied", "small and large results")
@@ -167,6 +181,10 @@ def proxied(lab: Lab) -> Proxied:
         flooded=flooded,
         edge=edge,
     )
+
+
+def _large(threshold: int) -> Mapping[str, payloads.Large]:
+    return payloads.large(FACTOR * 4 * threshold)
 
 
 def _behind(lab: Lab, command: Sequence[str]) -> Lab:
