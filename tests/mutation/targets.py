@@ -86,7 +86,10 @@ VERDICTS: Mapping[str, Sequence[str]] = {
 """How verdicts come about has unit tests."""
 
 DOCUMENTS: Mapping[str, Sequence[str]] = {
-    "lro_conformance.documents": ("test_kinds.py", "test_validate_command.py", "test_following.py", "test_beyond.py"),
+    "lro_conformance.documents": (
+        *("test_documents.py", "test_kinds.py", "test_validate_command.py", "test_following.py"),
+        "test_beyond.py",
+    ),
 }
 """What `lro validate` makes of documents has them, too."""
 
@@ -96,6 +99,7 @@ QUICK = (
     *(
         "test_judge.py",
         "test_kinds.py",
+        "test_documents.py",
         "test_made_up_evidence.py",
         "test_recipe_rules.py",
         "test_line_judge.py",

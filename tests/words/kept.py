@@ -11,6 +11,7 @@ from tests.words import (
     Cases,
     commands,
     descriptors,
+    documents,
     evidence,
     facts,
     files,
@@ -46,6 +47,9 @@ MADE_UP: Mapping[str, Cases] = {
 }
 """What the suite says of evidence that no server gave."""
 
+DOCUMENTS: Mapping[str, Cases] = {"documents": documents.CASES}
+"""What `lro validate` says."""
+
 
 @cache
 def kept(group: str) -> dict[str, list[str]]:
@@ -56,7 +60,7 @@ def kept(group: str) -> dict[str, list[str]]:
 def write() -> None:
     """Keep what is said now."""
     FOLDER.mkdir(exist_ok=True)
-    for group, cases in {**GROUPS, **MADE_UP}.items():
+    for group, cases in {**GROUPS, **MADE_UP, **DOCUMENTS}.items():
         said = {name: say() for name, say in cases.items()}
         text = json.dumps(said, ensure_ascii=False, indent=1)
         (FOLDER / f"{group}.json").write_text(text + "\n", encoding="utf-8")
