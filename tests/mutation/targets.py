@@ -100,6 +100,8 @@ QUICK = (
         "test_judge.py",
         "test_kinds.py",
         "test_documents.py",
+        "test_calls.py",
+        "test_recipe_trials.py",
         "test_made_up_evidence.py",
         "test_recipe_rules.py",
         "test_line_judge.py",
@@ -115,7 +117,7 @@ CHECK_TESTS = ("test_checks.py", "test_threshold_checks.py", "test_made_up_evide
 """What a mutant of a check is tried with that no recording notices."""
 
 JUDGING: Mapping[str, Sequence[str]] = {
-    f"lro_conformance.{name}": (*CHECK_TESTS, "test_unusual_queries.py")
+    f"lro_conformance.{name}": (*CHECK_TESTS, "test_unusual_queries.py", "test_calls.py", "test_recipe_trials.py")
     for name in ("readings", "records", "calls", "trials.recipes")
 }
 """What checks judge by: to ask a function takes a thousandth of the time that recordings of all checks take."""
