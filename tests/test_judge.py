@@ -14,14 +14,17 @@ from lro_conformance.judge import (
     NotApplicable,
     NotObserved,
     Subjects,
+    by_keyword,
     check,
     checks,
     checks_of,
     evidence_of,
+    held_by,
     judge,
 )
 from lro_conformance.report.model import CheckResult
 from lro_conformance.verdicts import Verdict, achieved, level_verdict, requirement_verdict
+from lro_spec.editions import EDITIONS
 from lro_spec.requirements import requirement
 
 MUST, SHOULD = "LRO-FILE-01", "LRO-GUI-02"
@@ -161,6 +164,35 @@ class TestACheck:
             see.expect((survey, inline) == (1, 2), expected="1 and 2", observed=f"{survey} and {inline}")
 
         assert judged(function, survey=1, inline=2).verdict is Verdict.PASS
+
+
+class TestAnotherEdition:
+    def test_has_its_own_threshold_and_names_in_what_is_expected(self) -> None:
+        one = replace(made(expecting(True)), doc="From 6400 tokens on, atlatl-recall-X.jsonl.")
+        words = {e: judge(one, {}, edition=e).expected for e in EDITIONS}
+        assert words == {
+            "lro-6400": "From 6400 tokens on, atlatl-recall-X.jsonl.",
+            "lro-1600": "From 1600 tokens on, atlatl-recall-X.jsonl.",
+            "lro-paper": "From 1600 tokens on, lro-recall-X.jsonl.",
+        }
+
+    @pytest.mark.parametrize(
+        ("id", "verdict", "erratum", "there"),
+        [
+            (MUST, Verdict.WARN, False, Verdict.FAIL),
+            (MUST, Verdict.WARN, True, Verdict.WARN),
+            (MUST, Verdict.PASS, False, Verdict.PASS),
+            (SHOULD, Verdict.FAIL, False, Verdict.WARN),
+            (SHOULD, Verdict.NOT_OBSERVED, False, Verdict.NOT_OBSERVED),
+        ],
+    )
+    def test_says_what_a_miss_means(self, id: str, verdict: Verdict, erratum: bool, there: Verdict) -> None:
+        result = CheckResult("chapter.it", id, verdict, 1, "", "", erratum=erratum)
+        assert by_keyword(result, "lro-6400").verdict is there
+
+    def test_holds_what_it_has_and_does_not_exclude(self) -> None:
+        known = [made(expecting(), id) for id in (MUST, "LRO-IMPL-01", "LRO-NONE-01", SHOULD)]
+        assert held_by("lro-6400", known) == [known[0], known[3]]
 
 
 class TestAnErratum:

@@ -17,6 +17,7 @@ import pytest
 
 pytest.importorskip("cosmic_ray", reason="pip install -e '.[mutation]'")
 
+from lro_conformance.calls import Call
 from tests.mutation.alike import alike
 from tests.mutation.judging import Judging
 from tests.mutation.kept import ACCEPTED, Fates, accept, accepted
@@ -316,12 +317,13 @@ def test_a_sample_of_the_roll_up_of_verdicts(tmp_path: Path) -> None:
 NAMING = "lro_conformance.checks.test_naming"
 
 
-def test_a_sample_of_the_checks_of_names(tmp_path: Path) -> None:
+def test_a_sample_of_the_checks_of_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """On the evidence of four servers: most die by it alone, none of them by more than the words without a verdict."""
     for name in ("name_of_inject_says_recall", "ulid_is_all_random", "same_arguments_share_a_file"):
         record(name, tmp_path)
     record("counts_accesses", tmp_path, only="LRO-NAME-02")
     module = importlib.import_module(NAMING)
+    monkeypatch.setattr(Call, "reproducer", Call.reproducer)  # `Judging` puts another there
     judging = Judging(load([p.name for p in tmp_path.iterdir()], tmp_path), NAMING)
 
     def tried() -> list[str]:

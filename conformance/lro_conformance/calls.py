@@ -73,7 +73,7 @@ class FileSeen:
     def lines(self) -> list[Line]:
         """The lines, each parsed strictly; a missing newline at the end is no fault."""
         raw = self.data.split(b"\n")
-        if raw and raw[-1] == b"":
+        if not raw[-1]:
             raw.pop()
         return [_line(number, text) for number, text in enumerate(raw, 1)]
 
@@ -342,7 +342,7 @@ def see_file(path: object, roots: tuple[Path, ...]) -> FileSeen:
         problem = "lies outside of every folder that the server was given; not read"
         return FileSeen(path, problem, real=str(real))
     try:
-        descriptor = os.open(real, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+        descriptor = os.open(real, os.O_NONBLOCK | os.O_NOFOLLOW)  # a pipe may stand there, or a link by now
     except OSError as problem:
         return FileSeen(path, f"cannot be opened: {problem.strerror}", real=str(real))
     seen = os.fstat(descriptor)
@@ -353,7 +353,7 @@ def see_file(path: object, roots: tuple[Path, ...]) -> FileSeen:
         if seen.st_size > MAX_FILE_BYTES:
             problem = f"has {seen.st_size} bytes, more than {MAX_FILE_BYTES} are not read"
             return FileSeen(path, problem, real=str(real))
-        data = stream.read(MAX_FILE_BYTES + 1)
+        data = stream.read(MAX_FILE_BYTES)
     return FileSeen(path, None, data, stat.S_IMODE(seen.st_mode), seen.st_mtime, str(real))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
 import sys
@@ -19,7 +18,7 @@ from lro_conformance.led_to import LedTo
 from lro_spec.beyond import Beyond
 from lro_spec.discovery import find_descriptor, reply_result
 from lro_spec.editions import DEFAULT_EDITION, EDITIONS, edition
-from lro_spec.findings import Finding, Severity, from_schema, in_text, pointer
+from lro_spec.findings import Finding, Severity, excerpt, from_schema, in_text, pointer
 from lro_spec.header_rules import holds_memories, resembles_header
 from lro_spec.json_position import nearest_position
 from lro_spec.json_values import not_strict, problems
@@ -144,7 +143,8 @@ class Document:
         if asked is not None and file is not None:
             beside = Beside.of(file, packed, stream, partial(asked, self.path))
         state = FileState(self._edition, beyond=self.beyond)
-        name = plain_name(Path(self.path).name) if Path(self.path).is_file() else None  # a pipe's name says nothing
+        path = Path(self.path)
+        name = plain_name(path.name) if file is not None and path.is_file() else None  # a pipe's name says nothing
         yield from judge_file(stream, state, name, beside=beside)
         self.lines += state.lines
         self.others += not state.memories
@@ -324,32 +324,18 @@ def _report(value: object) -> Iterator[Finding]:
 
 
 def _profile(path: str, data: bytes) -> Iterator[Finding]:
-    import tempfile
+    from lro_conformance.profile import ProfileError, parse
 
-    from lro_conformance.profile import ProfileError, load
-
-    with tempfile.NamedTemporaryFile(suffix=".yaml") as kept:
-        where = Path(path)
-        if not where.is_file():  # what came through a pipe has to be somewhere
-            kept.write(data)
-            kept.flush()
-            where = Path(kept.name)
-        try:
-            load(where)
-        except ProfileError as error:
-            text = io.StringIO(data.decode("utf-8", "replace")).read()
-            starts = [
-                len(text) - len(text.removeprefix("\ufeff")),
-                *(at + 1 for at, character in enumerate(text) if character == "\n"),
-            ]
-            for problem in error.problems:
-                finding = _of_profile(problem)
-                if problem.line is None:
-                    yield finding
-                elif problem.column is None:
-                    yield replace(in_text(finding, text, starts[problem.line - 1]), column=None)
-                else:
-                    yield in_text(finding, text, starts[problem.line - 1] + problem.column - 1)
+    try:
+        parse(data, path)
+    except ProfileError as error:
+        lines = data.decode("utf-8-sig", "replace").split("\n")
+        for problem in error.problems:
+            finding = _of_profile(problem)
+            if problem.line is not None:
+                line, column = lines[problem.line - 1].removesuffix("\r"), problem.column
+                finding = replace(finding, line=problem.line, column=column, excerpt=excerpt(line, (column or 1) - 1))
+            yield finding
 
 
 def _of_profile(problem: Problem) -> Finding:

@@ -177,7 +177,7 @@ def judge(one: Check, have: Mapping[str, Any], *, edition: str = DEFAULT_EDITION
 
     Evidence may be an exception instead: `NotObserved` means that nothing can be said, any other that the suite failed.
     """
-    return _judged(one if edition == DEFAULT_EDITION else replace(one, doc=_worded(one.doc, edition)), have, edition)
+    return _judged(replace(one, doc=_worded(one.doc, edition)), have, edition)
 
 
 def _worded(doc: str, edition: str) -> str:

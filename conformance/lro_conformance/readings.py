@@ -65,12 +65,12 @@ def of_the_same(survey: Survey) -> Iterator[tuple[Call, Call]]:
     Where one was asked for fewer, and there are more, its file may only seem to be the other's: it has lost some.
     """
     known: dict[tuple[object, ...], Call] = {}
-    most = {n: max((len(c.filed) for c in survey.files if c.operation == n), default=0) for n in survey.operations}
     for other in (c for c in survey.files if c.filed and type(c.header.get("estimated_tokens")) is int):
         level = other.detail or str(other.header.get("detail"))
         key = (other.operation, level, frozenset(by_id(other.filed)), frozenset(other.filed[0]))
         one = known.setdefault(key, other)
-        partly = one.limit != other.limit and len(other.filed) < most.get(other.operation, 0)
+        more = (len(c.filed) > len(other.filed) for c in survey.files if c.operation == other.operation)
+        partly = one.limit != other.limit and any(more)
         if one is not other and not partly and not cut_short(survey, other):
             yield one, other
 

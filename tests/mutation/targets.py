@@ -96,7 +96,10 @@ VERDICTS: Mapping[str, Sequence[str]] = {
 """How verdicts come about has unit tests."""
 
 DOCUMENTS: Mapping[str, Sequence[str]] = {
-    "lro_conformance.documents": ("test_kinds.py", "test_validate_command.py", "test_following.py", "test_beyond.py"),
+    "lro_conformance.documents": (
+        *("test_documents.py", "test_kinds.py", "test_validate_command.py", "test_following.py"),
+        "test_beyond.py",
+    ),
 }
 """What `lro validate` makes of documents has them, too."""
 
@@ -107,6 +110,9 @@ QUICK = (
     *(
         "test_judge.py",
         "test_kinds.py",
+        "test_documents.py",
+        "test_calls.py",
+        "test_recipe_trials.py",
         "test_made_up_evidence.py",
         "test_recipe_rules.py",
         "test_line_judge.py",
@@ -129,7 +135,7 @@ CHECK_TESTS = (
 """What a mutant of a check is tried with that no recording notices."""
 
 JUDGING: Mapping[str, Sequence[str]] = {
-    f"lro_conformance.{name}": (*CHECK_TESTS, "test_unusual_queries.py")
+    f"lro_conformance.{name}": (*CHECK_TESTS, "test_unusual_queries.py", "test_calls.py", "test_recipe_trials.py")
     for name in ("readings", "records", "calls", "trials.recipes")
 }
 """What checks judge by: to ask a function takes a thousandth of the time that recordings of all checks take."""

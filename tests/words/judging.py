@@ -55,7 +55,7 @@ RESULTS: list[Any] = [
     texts({"memory": A}, {"memory": B}), texts([], {"id": "a"}), texts({"a": [], "b": []}), texts([], []),
     texts("null", [A]),
     texts('{"id": "a"}\n[1]'), texts('\n{"id": "a"}'), texts([[A]]), texts({"x": {"id": 1}, "y": {"id": 2}}),
-    texts("[]", A, B),
+    texts("[]", A, B), texts({"a": {"b": {"c": {"d": {"e": [A]}}}}}),
 ]  # fmt: skip
 PATHS = [None, "", ".", ".memories", "memories[]", ".results[]", ".a.b.c", "a", ".a[].b", " .x ", ".b"]
 HITS: list[Any] = [
@@ -223,6 +223,11 @@ def counted() -> list[str]:
     return said
 
 
+PAGES: list[Any] = [
+    {"next_cursor": "x"}, {"hits": [A], "page": {"nextPageToken": 1}}, {"has_more": True}, {"has_more": False},
+    {"next_offset": 0}, {"cursor": ""}, {"cursor": None}, {"next_offset": 1}, {"next_offset": -1}, {"total": 7},
+]  # fmt: skip
+
 CASES: Cases = {
     **{f"records in {n}": lambda r=r: [str(records.find_records(r, p))[:200] for p in PATHS] + [records.text_of(r)[:80]]
        for n, r in enumerate(RESULTS)},
@@ -269,4 +274,6 @@ CASES: Cases = {
         for v in (-1, 0, 1, True, "1", "", None, 1.0)
     ],
     "texts": each(inner(test_descriptor, "_text"), [None, "", "a", 1]),
+    "pages": lambda: [str(records.is_a_page(texts(page))) for page in PAGES],
+    "sizes of others": lambda: [str(records.size(r)) for r in ({"t": "é"}, {"t": "漢", "u": [1, None]})],
 }  # fmt: skip

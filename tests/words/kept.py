@@ -12,6 +12,7 @@ from tests.words import (
     cleanup,
     commands,
     descriptors,
+    documents,
     evidence,
     extraction,
     facts,
@@ -56,6 +57,9 @@ MADE_UP: Mapping[str, Cases] = {
 }
 """What the suite says of evidence that no server gave."""
 
+DOCUMENTS: Mapping[str, Cases] = {"documents": documents.CASES}
+"""What `lro validate` says."""
+
 
 @cache
 def kept(group: str) -> dict[str, list[str]]:
@@ -66,7 +70,7 @@ def kept(group: str) -> dict[str, list[str]]:
 def write() -> None:
     """Keep what is said now."""
     FOLDER.mkdir(exist_ok=True)
-    for group, cases in {**GROUPS, **MADE_UP}.items():
+    for group, cases in {**GROUPS, **MADE_UP, **DOCUMENTS}.items():
         said = {name: say() for name, say in cases.items()}
         text = json.dumps(said, ensure_ascii=False, indent=1)
         (FOLDER / f"{group}.json").write_text(text + "\n", encoding="utf-8")

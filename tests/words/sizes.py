@@ -50,7 +50,9 @@ def grains() -> list[str]:
     """What all estimates are multiples of."""
     sets = [(10, 20, 30, 40, 50, 60), (10, 20, 30, 40, 50), (9, 18, 27, 36, 45, 54), (10, 20, 30, 40, 50, 61), (0, 10,
     20, 30, 40, 50, 60),
-            (-10, 10, 20, 30, 40, 50, 60), (11, 22, 33, 44, 55, 66), (25, 50, 75, 100, 125, 150, "x"), (1, 20, 40, 60,
+
+            (-5, 10, 20, 30, 40, 50, 60), (0, 10, 20, 30, 40, 50), (1, 10, 20, 30, 40, 50, 60),
+            (11, 22, 33, 44, 55, 66), (25, 50, 75, 100, 125, 150, "x"), (1, 20, 40, 60,
             80, 100)]  # fmt: skip
     return [str(readings.grain(survey(*(one(estimate=e) for e in s)))) for s in sets]
 
@@ -79,6 +81,8 @@ FURTHER: list[dict[str, Any]] = [
     {"half": probe(50, "inline"), "low": probe(10, "offloaded"), "largest": 50}, {"half": probe(50, "inline")},
     {"low": probe(1, "offloaded")},
     {"half": probe(50, "inline"), "low": probe(10, "offloaded"), "largest": 49}, {"next": probe(103, "offloaded")},
+    {"half": probe(50, "inline"), "low": probe(10, "offloaded"), "largest": 60},
+    {"half": probe(50, "inline"), "low": probe(10, "offloaded"), "largest": 50, "estimate": 101},
 ]  # fmt: skip
 
 
@@ -119,6 +123,12 @@ def same() -> list[str]:
         [one(), one(header={})],
         [one(400, 100, A, B), one(400, 50, A, B, limit=2), one(900, 90, A, B, C)], [one(400, 100, filed=[]), one(400,
         90, filed=[])],
+        [one(400, 100, A), one(400, 90, A, limit=5), one(900, 90, A, B, C, operation="inject")], [one(399, 100),
+        one(402, 100)],
+        [one(400, 100, A, {"id": "b"}), one(400, 90, A, B)], [one(400, 100, detail="light"), one(400, 90,
+        detail="full")],
+        [one(400, 100, A, B, limit=9), one(400, 90, A, B, limit=5), one(100, 20, A, limit=1)],
+        [one(400, 100, A, limit=1), one(400, 90, A, limit=5), one(900, 90, A, B, C, operation="search")],
     ]  # fmt: skip
     said: list[str] = []
     for group in groups:
@@ -135,7 +145,7 @@ def honest() -> list[str]:
         for n, s in ((4000, None), (4000, (1000, 10, 2940)), (0, None))
         for e in (None, 0, 535, 536, 537, 1864, 1865, 1866, 9999)
     ]
-    some += [one(file=None), one(file=None, estimate=None)]
+    some += [one(file=None), one(file=None, estimate=None), *(one(n, None) for n in (1, 2, 8, 433, 434, 435))]
     return [
         f"{readings.is_honest(c)} {readings.honest_range(c)} "
         f"{readings.tokens_per_character(c):.4f} {readings.characters(c)}"
@@ -162,6 +172,22 @@ def parts() -> list[str]:
         one(4000, 1000, limit=9)],
         [one(400, 100, limit=1), one(4000, 100, limit=9), one(9, 3, limit=9, query="x")], [one(400, 1000), one(4000,
         1000, limit=9), one(9, 3, limit=9, query="x")],
+    ]  # fmt: skip
+    wide, narrow = (one(8000, 0, scripts=s) for s in ((8000, 0, 0), (0, 0, 8000)))
+    low, least = readings.honest_range(wide)[0], readings.honest_range(narrow)[0]
+    groups += [
+        [one(400, 100), one(800, 200), one(8000, 200, operation="inject")],
+        [one(400, 100), one(800, 200, A, {"id": "b"}), one(8000, 200, A, B)],
+        *([one(400, e), one(800, 2 * e), one(8000, 200)] for e in (59, 60, 61, 70, 150, 180, 181, 300)),
+        [one(400, 100), one(800, 200), one(8000, 9000)],
+        *([one(400, 100), one(800, 200), one(8000, e, scripts=(8000, 0, 0))] for e in (low - 1, low, low + 1)),
+        *([one(400, 1000, limit=1), one(4000, 1000, limit=9, operation=o), one(9, 3, limit=9, query="x")]
+          for o in ("inject", "search")),
+        *([one(400, 100, limit=1), one(4000, 101, limit=9), one(400, 100, limit=3, operation=o)]
+          for o in ("inject", "search")),
+        [one(400, 1000, A, {"id": "b"}, limit=1), one(4000, 1000, A, B, limit=9), one(9, 3, limit=9, query="x")],
+        [one(400, 999, limit=1), one(4000, 1001, limit=9), one(9, 3, limit=9, query="x")],
+        *([one(400, e, limit=1), one(8000, e, limit=9), one(9, 3, limit=9, query="x")] for e in (least - 1, least)),
     ]  # fmt: skip
     said: list[str] = []
     for group in groups:
@@ -203,6 +229,16 @@ def levels() -> list[str]:
         header={"detail": ""})},
         {("recall", "light"): one(0, 100, LIGHT), ("recall", "full"): one(400, None, FULL), ("recall",
         "medium"): one(400, 100, B)},
+        {("recall", "light"): one(400, 100, LIGHT, header={"detail": "light"}), ("inject", "full"): one(400, 100,
+        LIGHT, header={"detail": "light"})},
+        {("recall", d): one(400, 100, LIGHT, header={"detail": "light"}) for d in ("light", "medium", "full")},
+        {("recall", "light"): one(400, 100, LIGHT, header={"detail": "light"}), ("recall", "full"): one(400, 100, FULL,
+        header={"detail": "light"})},
+        {("recall", "light"): one(400, 100, LIGHT, header={"detail": "light"}), ("recall", "full"): one(400, 100,
+        LIGHT, header={"detail": "full"}), ("inject", "full"): one(400, 100, FULL)},
+        {("recall", "light"): one(400, 100, {**LIGHT, "content": ""})},
+        {("recall", "light"): one(400, 100, LIGHT), ("recall", "full"): one(900, 100, B)},
+        {("recall", "light"): one(400, 100, LIGHT), ("recall", "full"): one(404, 150, LIGHT)},
     ]  # fmt: skip
     made = [
         one(400, 100, LIGHT), one(400, 100, FULL), one(400, 100, FULL, detail="full"), one(400, 100, MEDIUM,
@@ -228,7 +264,8 @@ def fewer() -> list[str]:
         one(400, None, A, B),
         one(filed=[]),
     ]
-    injects = [one(200, 100, A, operation="inject"), one(200, 80, A, operation="inject"), one(200, 81, A,
+    injects = [one(200, 100, A, B, C, operation="inject"),
+               one(200, 100, A, operation="inject"), one(200, 80, A, operation="inject"), one(200, 81, A,
     operation="inject"), one(200, 100, A),
                one(400, 100, A, B, operation="inject"), one(400, 100, filed=[], operation="inject"), one(200, None, A,
                operation="inject")]  # fmt: skip
@@ -260,7 +297,7 @@ def inlines() -> list[str]:
         known: Any = Made(whole=whole, again=again, elsewhere=away, edges=near, calls=[*whole.values()])
         alike = [readings.incomparable(survey(f), known) for f in (one(400, 100, A), one(400, 100, B))]
         said.append(f"{sorted(readings.volatile(known, 'recall'))} {alike}")
-        repeats = {"recall": [one(400, 100, B)]}
+        repeats = {"recall": [one(400, 100, B), one(400, 100, C)]}
         files = {
             ("recall", None): one(400, 100, A),
             ("recall", "x"): one(400, 100, A),
@@ -287,6 +324,19 @@ def inlines() -> list[str]:
     return said
 
 
+def taken() -> list[str]:
+    """Which level a file was taken for, by what other levels and other operations show inline."""
+    whole = {
+        ("recall", "light"): one(records=[LIGHT]), ("recall", "full"): one(records=[FULL]),
+        ("inject", "medium"): one(records=[MEDIUM]), ("search", "medium"): one(records=[MEDIUM]),
+    }  # fmt: skip
+    records = (LIGHT, MEDIUM, FULL, {"title": "", "summary": "s"})
+    said = [str(sorted(readings.filled_fields([r]))) for r in records]
+    for filed, shown in product(records, repeat=2):
+        said.append(str(readings.taken_for(Made(whole=whole), one(400, 100, filed), one(records=[shown]))))
+    return said
+
+
 CASES: Cases = {
     "grains": grains,
     "decided": decided,
@@ -296,4 +346,5 @@ CASES: Cases = {
     "levels": levels,
     "fewer": fewer,
     "inline": inlines,
+    "taken": taken,
 }

@@ -6,7 +6,7 @@
 """
 
 from lro_conformance.profile.launching import Launch, SettingNotOffered, fill, launch, own_lro
-from lro_conformance.profile.loading import load
+from lro_conformance.profile.loading import load, parse
 from lro_conformance.profile.model import (
     Cleanup,
     ConfigFile,
@@ -38,5 +38,6 @@ __all__ = [
     "launch",
     "load",
     "own_lro",
+    "parse",
     "proxy_command",
 ]

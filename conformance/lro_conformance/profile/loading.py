@@ -38,12 +38,19 @@ def load(path: str | os.PathLike[str], *, command: Sequence[str] = (), edition: 
 
     Raises `ProfileError` with every problem that was found.
     """
-    file = os.fspath(path)
     try:
-        with open(file, "rb") as stream:
+        with open(path, "rb") as stream:
             data = stream.read(MAX_BYTES + 1)
     except OSError as problem:
-        raise ProfileError([Problem(file, None, "", f"cannot be read: {problem.strerror}")]) from None
+        raise ProfileError([Problem(os.fspath(path), None, "", f"cannot be read: {problem.strerror}")]) from None
+    return parse(data, path, command=command, edition=edition)
+
+
+def parse(
+    data: bytes, path: str | os.PathLike[str], *, command: Sequence[str] = (), edition: str | None = None
+) -> Profile:
+    """The same of what was read already; *path* is where it would be."""
+    file = os.fspath(path)
     try:
         document = read(data)
     except YamlError as problem:
