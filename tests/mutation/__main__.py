@@ -40,7 +40,7 @@ def main() -> int:
     parser.add_argument("--sample", type=int, help="about so many mutants, spread over the modules")
     parser.add_argument("--patience", type=float, default=8.0, help="seconds after which a mutant is a survivor (8)")
     parser.add_argument("--workers", type=int, default=2)
-    given = parser.parse_args()
+    given = parser.parse_intermixed_args()
     until = time.monotonic() + 60 * given.minutes
     if given.what == "record":
         lacking = record_all([*faults(), *sounds()], given.keep / "recordings", until, print, given.workers)
