@@ -9,6 +9,7 @@ import pytest
 from lro_conformance.report.model import CheckResult
 from lro_conformance.verdicts import Verdict
 from lro_spec.editions import edition
+from tests.ending import ends
 from tests.test_checks import call, judged, seen, survey
 
 PASS, FAIL, WARN, NOT_APPLICABLE = Verdict.PASS, Verdict.FAIL, Verdict.WARN, Verdict.NOT_APPLICABLE
@@ -91,3 +92,26 @@ class TestMisquoted:
 
     def test_what_is_right_is_none(self) -> None:
         assert guided(self.CHECK, "2 memories; see recipe #8", by="lro-1600").verdict is PASS
+
+
+class TestOrders:
+    @pytest.mark.parametrize(
+        ("text", "order"),
+        [
+            ("You must run jq.", True),
+            ("If you have a shell, you must run jq.", False),
+            ("If you like. You must run jq.", True),
+            ("Where a shell is at hand you have to run jq; always run #1.", False),
+            ("If" + " you" * 70 + " must run jq", False),
+            ("If" + " you" * 80 + " must run jq", True),
+            ("if so, always run it. Always execute it", True),
+            ("You have to have a shell.", False),
+        ],
+    )
+    def test_bind_only_without_a_condition(self, text: str, order: bool) -> None:
+        assert (guided("guidance_is_advice", text).verdict is not PASS) is order
+
+    def test_conditions_without_number_take_no_time(self) -> None:
+        with ends():
+            assert guided("guidance_is_advice", "if " * 100_000 + "always run it").verdict is PASS
+            assert guided("guidance_is_advice", "if always run it " * 20_000).verdict is PASS

@@ -33,6 +33,8 @@ _COMMANDS = re.compile(
 
 _CONDITION = re.compile(r"\b(if|where|unless|provided|in case)\b[^.\n]*$", re.IGNORECASE)
 """What makes an order one for those who can follow it."""
+_SENTENCE = 300
+"""How many characters before an order a condition is looked for."""
 
 
 @check("LRO-GUI-01")
@@ -102,8 +104,11 @@ def test_guidance_is_advice(survey: Survey, see: Subjects) -> None:
 
 def _order(text: str) -> str | None:
     """An order without a condition in a guidance."""
-    orders = (found for found in _COMMANDS.finditer(text) if not _CONDITION.search(text, 0, found.start()))
-    return next((found.group(0) for found in orders), None)
+    for found in _COMMANDS.finditer(text):
+        at = found.start()
+        if not _CONDITION.search(text, max(0, at - _SENTENCE), at):
+            return found.group(0)
+    return None
 
 
 @check("LRO-GUI-05")
