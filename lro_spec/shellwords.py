@@ -175,7 +175,7 @@ class _Reader:
 
     def _expand(self, value: str) -> None:
         """Adds what an unquoted variable holds, which a shell splits at white space but for assignments."""
-        if not _SPACE.search(value) or self._assigns() is not None:
+        if (value and not _SPACE.search(value)) or self._assigns() is not None:
             self._word.add(value, quoted=True)
             return
         for number, part in enumerate(_SPACE.split(value)):

@@ -157,6 +157,7 @@ def test_any_command_is_understood_or_refused(command: str):
         ("tail -n +2 /f \\\n | jq .", 1, None),
         ('tail -n +2 "/f" | jq .', 1, None),
         ('FILE=/f; tail -n +2 "$FILE" | jq .', 1, None),
+        ("F=; G=/f$F; tail $F -n +2 $G | jq .", 1, None),
         ("D=''\nF=\"${D}/f\" && tail -n +2 $F | jq .", 1, None),
         ("F=/f; { IFS= read -r _\n jq .; } < $F", 1, None),
         ("{ read -r _ && read -r _; cat; } < /f | jq .", 2, None),
