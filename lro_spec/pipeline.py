@@ -1,8 +1,9 @@
 """Understanding a recipe's command: which file, from which line, through which jq program.
 
 Understood are ``tail -n +2 FILE | jq …`` and its honest variants: ``sed 1d FILE | jq …``, ``cat FILE | jq …``,
-``head -n 1 FILE | jq …``, ``jq … FILE`` (with ``-n`` and ``inputs`` too), several jq in a row, and what
-`lro_spec.line_filters` reads of awk, grep and sed.
+``head -n 1 FILE | jq …``, ``jq … FILE`` (with ``-n`` and ``inputs`` too), several jq in a row, what
+`lro_spec.line_filters` reads of awk, grep and sed, and the variables, substitutions and groups of commands that
+`lro_spec.shellwords` reads.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Any
 
 from lro_spec.jqtext import refuse_reaching_out
 from lro_spec.line_filters import NotInterpretedError, awk_left_out, awk_lines, grep_left_out, sed_left_out
-from lro_spec.shellwords import RecipeSyntaxError, split_pipeline
+from lro_spec.shellwords import RecipeSyntaxError, file_of, split_pipeline
 
 _FLAGS = {
     "r": "raw-output", "j": "join-output", "s": "slurp", "n": "null-input", "c": "compact-output", "S": "sort-keys",
@@ -58,7 +59,7 @@ class Pipeline:
     """How many lines of the file are left out before jq."""
     jq: JqCall
     stages: tuple[tuple[str, ...], ...]
-    """The words of each stage, as a shell would pass them."""
+    """The words of each stage, as `lro_spec.shellwords.split_pipeline` reads them."""
     take: int | None = None
     """How many lines are read after those; None is all."""
     more: tuple[JqCall, ...] = ()
@@ -95,6 +96,7 @@ def parse_command(command: str) -> Pipeline:
                 file, beyond = None, problem
         else:
             raise RecipeSyntaxError(f"{program!r} is not a program that recipes use ({UNDERSTOOD})")
+        file = file if file is None and beyond is not None else file_of(rest, file)
         if number and file is not None:
             raise RecipeSyntaxError(f"{program} reads {file!r} and not the pipe")
         if file is not None:

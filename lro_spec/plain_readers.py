@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from lro_spec.pipeline import one_stage
-from lro_spec.shellwords import RecipeSyntaxError, split_pipeline
+from lro_spec.shellwords import SUBSTITUTED, RecipeSyntaxError, file_of, split_pipeline
 
 _OPTIONS = {
     "sort": "bdfghiknrstuV",
@@ -25,7 +25,7 @@ def file_read(command: str) -> str | None:
     """The file that such a row reads; None where it is none, or where it is not sure that it only reads."""
     try:
         stages = split_pipeline(command)
-        files = [_file(program, rest, first=not number) for number, (program, *rest) in enumerate(stages)]
+        files = [file_of(rest, _file(program, rest, first=not n)) for n, (program, *rest) in enumerate(stages)]
     except RecipeSyntaxError:
         return None
     return files[0] if files and not any(files[1:]) else None
@@ -43,6 +43,6 @@ def _file(program: str, words: list[str], *, first: bool) -> str | None:
         elif program in _WORDS or not _VALUE.fullmatch(word):
             operands.append(word)
     files = operands[_WORDS.get(program, 0) :]
-    if len(files) > 1 or (files and not first):
+    if len(files) > 1 or (files and not first and files[0] != SUBSTITUTED):
         raise RecipeSyntaxError(f"{program} reads {files[-1]!r} and not the pipe")
     return files[0] if files else None

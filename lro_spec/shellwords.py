@@ -7,6 +7,7 @@ everything that would make a shell do more than start programs in a row is refus
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 _OPERATORS = {
@@ -22,6 +23,22 @@ _OPERATORS = {
 }
 # Within double quotes a $ is itself only where no name, brace or parenthesis follows.
 _LITERAL_DOLLAR = re.compile(r'\$(?=[\s"|).,;:/\\]|$)')
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_ASSIGNMENT = re.compile(rf"({_NAME.pattern})=")
+_VARIABLE = re.compile(rf"\$(?:({_NAME.pattern})|\{{({_NAME.pattern})\}})")
+_SHELLS_OWN = re.compile(
+    r"_|PATH|IFS|HOME|ENV|CDPATH|PWD|OLDPWD|SHELL\w*|POSIXLY_CORRECT|PS[0-4]|E?UID|PPID|S?RANDOM|SECONDS|LINENO|EPOCH\w*"
+    r"|GROUPS|DIRSTACK|FUNCNAME|PIPESTATUS|HIST\w*|OPT\w*|TMPDIR|(?:BASH|COMP|LD_|DYLD_|JQ_|GREP_|AWK|MALLOC)\w*"
+)
+"""Variables that mean something by themselves, so that to set them changes more than where they are used."""
+_LONGEST_NAME = 100
+_SPACE = re.compile(r"[ \t\n]+")
+_TILDE = re.compile(r"~|.*:~", re.DOTALL)
+_BRACKETS = {"{": "}", "(": ")"}
+_AFTER_READ = ("tail", "-n", "+2")
+"""What comes to the same as one `read` before a command that reads the rest."""
+SUBSTITUTED = "<(…)\0"
+"""What stands in a stage for the file that a process substitution is; no command can hold it."""
 LONGEST = 65_536
 """How many characters a command may have."""
 
@@ -47,7 +64,9 @@ def split_pipeline(command: str) -> tuple[tuple[str, ...], ...]:
     """The words of each stage of a pipeline, unquoted.
 
     A ``< FILE`` of the first stage becomes its last word: every program of a recipe reads its standard input and a file
-    that it is told alike.
+    that it is told alike. What is assigned before the pipeline (``FILE=/f; …``) is put where it is used (``"$FILE"``).
+    The stages of ``<(…)`` come before the one that has it for a file, which has `SUBSTITUTED` there;
+    ``{ read -r _; …; } < FILE`` is ``tail -n +2 FILE`` and what follows the `read`.
     Quotes, backslashes and comments work as in POSIX; ``*`` and ``?`` are taken literally, which is what a shell does
     when no file matches. Raises `RecipeSyntaxError` for everything else that a shell gives a meaning.
     """
@@ -55,85 +74,264 @@ def split_pipeline(command: str) -> tuple[tuple[str, ...], ...]:
         raise RecipeSyntaxError(f"the command has {len(command)} characters, more than {LONGEST}")
     if "\0" in command:
         raise RecipeSyntaxError("a command cannot hold a NUL")
-    text = command.lstrip("\n \t")
-    stages: list[list[str]] = [[]]
-    word = _Word()
-    at = 0
-    read: list[str] = []
-    to_file = False
+    stages = _Reader(command.lstrip("\n \t")).pipeline()
+    return tuple(tuple(stage) for stage in stages)
 
-    def finish() -> None:
-        nonlocal word, to_file
-        if word.started:
-            (read if to_file else stages[-1]).append(_finished(word))
-            word, to_file = _Word(), False
 
-    while at < len(text):
-        char = text[at]
+class _Reader:
+    """Reads a command from left to right."""
+
+    def __init__(self, text: str, at: int = 0, values: _Values | None = None, within: str = "") -> None:
+        """*within*: the bracket that closes a substitution, or opens a group, where a part of one is read."""
+        self._text = text
+        self.at = at
+        self._values = values or _Values()
+        self._within = within
+        self._stages: list[list[str]] = [[]]
+        self._word = _Word()
+        self._read: list[str] = []
+        self._to_file = False
+        self._assigned: list[tuple[str, str]] = []
+        self._before: list[list[str]] = []
+        self._grouped: list[list[str]] | None = None
+
+    def pipeline(self) -> list[list[str]]:
+        """The words of the stages from here to the end, or to what ends the part."""
+        while self.at < len(self._text):
+            char = self._text[self.at]
+            if self._within and self._ends(char):
+                break
+            if not (self._quoted(char) or self._between(char) or self._beyond_words(char)):
+                if char in _OPERATORS:
+                    raise RecipeSyntaxError(f"an unquoted {char!r} starts {_OPERATORS[char]}")
+                self._word.add(char, quoted=False)
+                self.at += 1
+        self._finish()
+        if self._to_file:
+            raise RecipeSyntaxError("a redirection names no file")
+        if not all(self._stages):
+            raise RecipeSyntaxError("a stage of the pipeline is empty")
+        read = self._read
+        if read and (not read[0] or read[0].startswith("-")) and read[0] != SUBSTITUTED:
+            raise RecipeSyntaxError(f"a redirection from {read[0]!r}: expected the file's path")
+        first, *rest = self._stages
+        if self._grouped is not None and len(first) > len(_AFTER_READ):
+            raise RecipeSyntaxError(f"{first[-1]!r} after a group of commands is no redirection")
+        return [*self._before, first + read, *(self._grouped or ()), *rest]
+
+    def _ends(self, char: str) -> bool:
+        if char == ")" and self._within != "{":
+            return True
+        return self._within != ")" and (char in ";\n" or self._has("&&"))
+
+    def _has(self, text: str) -> bool:
+        return self._text.startswith(text, self.at)
+
+    def _finish(self) -> None:
+        if not self._word.started:
+            return
+        text, words = _finished(self._word), self._stages[-1]
+        name = self._assigns()
+        if name is not None:
+            if _TILDE.match("".join(self._word.bare), name.end()):
+                raise RecipeSyntaxError("an unquoted ~ is expanded to a home folder")
+            self._assigned.append((name[1], text[name.end() :]))
+        (self._read if self._to_file else words).append(text)
+        self._word, self._to_file = _Word(), False
+
+    def _assigns(self) -> re.Match[str] | None:
+        """The name and the equals sign where the word assigns, and so did all before it."""
+        if self._to_file or len(self._stages) > 1 or len(self._assigned) < len(self._stages[0]):
+            return None
+        return _ASSIGNMENT.match("".join(self._word.bare[:_LONGEST_NAME]))
+
+    def _quoted(self, char: str) -> bool:
+        """Reads what is quoted or expanded here; False where nothing is."""
+        text, at = self._text, self.at
         if char == "\\":
             if at + 1 == len(text):
                 raise RecipeSyntaxError("the command ends in a backslash")
             if text[at + 1] != "\n":  # a backslash before a newline joins two lines
-                word.add(text[at + 1], quoted=True)
-            at += 2
+                self._word.add(text[at + 1], quoted=True)
+            self.at += 2
         elif char == "'":
             end = text.find("'", at + 1)
             if end < 0:
                 raise RecipeSyntaxError("a single quote is not closed")
-            word.add(text[at + 1 : end], quoted=True)
-            at = end + 1
+            self._word.add(text[at + 1 : end], quoted=True)
+            self.at = end + 1
         elif char == '"':
-            inner, at = _double_quoted(text, at + 1)
-            word.add(inner, quoted=True)
-        elif char == "$" and text.startswith("'", at + 1):
-            inner, at = _dollar_quoted(text, at + 2)
-            word.add(inner, quoted=True)
-        elif char == "|":
-            finish()
-            if text.startswith("||", at) or text.startswith("|&", at):
+            inner, self.at = _double_quoted(text, at + 1, self._values)
+            self._word.add(inner, quoted=True)
+        elif self._has("$'"):
+            inner, self.at = _dollar_quoted(text, at + 2)
+            self._word.add(inner, quoted=True)
+        elif (found := self._values.at(text, at)) is not None:
+            self._expand(found[0])
+            self.at = found[1]
+        else:
+            return False
+        return True
+
+    def _expand(self, value: str) -> None:
+        """Adds what an unquoted variable holds, which a shell splits at white space but for assignments."""
+        if (value and not _SPACE.search(value)) or self._assigns() is not None:
+            self._word.add(value, quoted=True)
+            return
+        for number, part in enumerate(_SPACE.split(value)):
+            if number:
+                self._finish()
+            if part:
+                self._word.add(part, quoted=True)
+
+    def _between(self, char: str) -> bool:
+        """Reads what stands between words and stages here; False where nothing does."""
+        text, at, stages = self._text, self.at, self._stages
+        if char == "|":
+            self._finish()
+            if self._has("||") or self._has("|&"):
                 raise RecipeSyntaxError(f"{text[at : at + 2]} starts a second command or a redirection")
-            if to_file:
+            if self._to_file:
                 raise RecipeSyntaxError("a redirection names no file")
             stages.append([])
-            at += 1
+            self.at += 1
         elif char in " \t":
-            finish()
-            at += 1
-        elif char == "#" and not word.started:
+            self._finish()
+            self.at += 1
+        elif char == "#" and not self._word.started:
             end = text.find("\n", at)
-            at = len(text) if end < 0 else end
+            self.at = len(text) if end < 0 else end
         elif char == "\n" and (
-            not text[at:].strip("\n \t") or not (word.started or to_file or stages[-1] or (read and len(stages) == 1))
+            not text[at:].strip("\n \t")
+            or not (self._word.started or self._to_file or stages[-1] or (self._read and len(stages) == 1))
         ):
-            finish()  # the last newline ends the command, one after a pipe or a comment before it continues it
-            at += 1
-        elif (
-            char == "<"
-            and len(stages) == 1
-            and not (read or to_file)
-            and text[at + 1 : at + 2] not in ("<", ">", "&", "(")
-            and not "".join(word.bare).isdecimal()  # 2<FILE
-        ):
-            finish()
-            to_file = True
-            at += 1
-        elif char in _OPERATORS:
-            raise RecipeSyntaxError(f"an unquoted {char!r} starts {_OPERATORS[char]}")
+            self._finish()  # the last newline ends the command, one after a pipe or a comment before it continues it
+            self.at += 1
         else:
-            word.add(char, quoted=False)
-            at += 1
-    finish()
-    if to_file:
-        raise RecipeSyntaxError("a redirection names no file")
-    if not all(stages):
-        raise RecipeSyntaxError("a stage of the pipeline is empty")
-    if read and (not read[0] or read[0].startswith("-")):
-        raise RecipeSyntaxError(f"a redirection from {read[0]!r}: expected the file's path")
-    stages[0] += read
-    return tuple(tuple(stage) for stage in stages)
+            return False
+        return True
+
+    def _beyond_words(self, char: str) -> bool:
+        """Reads an assignment's end, a redirection, a substitution or a group here; False where there is none."""
+        if len(self._stages) > 1:
+            return False
+        if char in ";\n" or self._has("&&"):
+            return self._assign()
+        if self._has("<("):
+            return self._substitute()
+        if char in _BRACKETS and not (self._within or self._stages[0] or self._word.started or self._read):
+            return self._group(char)
+        if (
+            char == "<"
+            and not (self._read or self._to_file)
+            and self._text[self.at + 1 : self.at + 2] not in ("<", ">", "&")
+            and not "".join(self._word.bare).isdecimal()  # 2<FILE
+        ):
+            self._finish()
+            self._to_file = True
+            self.at += 1
+            return True
+        return False
+
+    def _assign(self) -> bool:
+        if not self._to_file:
+            self._finish()
+        words = self._stages[0]
+        if not words or len(self._assigned) != len(words) or self._read or self._to_file or self._within:
+            return False
+        for name, value in self._assigned:
+            if _SHELLS_OWN.fullmatch(name):
+                raise RecipeSyntaxError(f"{name} has a meaning for the shell or for programs")
+            self._values.known[name] = value
+        self._stages, self._assigned = [[]], []
+        self.at += 2 if self._has("&&") else 1
+        self.at = _after_space(self._text, self.at)
+        return True
+
+    def _substitute(self) -> bool:
+        if self._word.started or self._within or self._before or self._grouped is not None:
+            return False
+        inner = _Reader(self._text, self.at + 2, self._values, ")")
+        self._before = inner.pipeline()
+        if not self._text.startswith(")", inner.at):
+            raise RecipeSyntaxError("a process substitution is not closed")
+        self.at = inner.at + 1
+        self._word.add(SUBSTITUTED, quoted=True)
+        self._finish()
+        return True
+
+    def _group(self, bracket: str) -> bool:
+        if bracket == "{" and self._text[self.at + 1 : self.at + 2] not in (" ", "\t", "\n"):
+            return False
+        closing, at, reads = _BRACKETS[bracket], self.at + 1, 0
+        while True:
+            one = _Reader(self._text, _after_space(self._text, at), self._values, bracket)
+            stages = one.pipeline()
+            at = one.at
+            if self._text.startswith("&&", at):
+                at += 2
+            elif self._text[at : at + 1] in (";", "\n"):
+                at = _after_space(self._text, at + 1)
+                if self._text.startswith(closing, at):
+                    break
+            elif self._text.startswith(closing, at) and bracket == "(":
+                break
+            else:
+                raise RecipeSyntaxError("a group of commands is not closed")
+            if len(stages) != 1 or not _is_read(stages[0]):
+                raise RecipeSyntaxError("in a group of commands all but the last are expected to be read -r NAME")
+            reads += 1
+        if not reads:
+            return False
+        self.at = at + 1
+        self._grouped = stages
+        self._stages[0] += [*_AFTER_READ[:-1], f"+{reads + 1}"]
+        return True
 
 
-def _double_quoted(text: str, at: int) -> tuple[str, int]:
+def _after_space(text: str, at: int) -> int:
+    found = _SPACE.match(text, at)
+    return at if found is None else found.end()
+
+
+def file_of(words: Sequence[str], file: str | None) -> str | None:
+    """The file that a stage reads, of the words after its program and what seems to be its file; None for the pipe.
+
+    Raises `RecipeSyntaxError` where a process substitution is anything but the file.
+    """
+    if SUBSTITUTED not in words:
+        return file
+    if file != SUBSTITUTED:
+        raise RecipeSyntaxError("a process substitution is no file that is read")
+    return None
+
+
+def _is_read(words: list[str]) -> bool:
+    program, *rest = words[1:] if words[0] == "IFS=" and len(words) > 1 else words
+    names = rest[1:] if rest[:1] == ["-r"] else rest
+    return program == "read" and all(_NAME.fullmatch(name) for name in names)
+
+
+class _Values:
+    """What was assigned in the command."""
+
+    def __init__(self) -> None:
+        self.known: dict[str, str] = {}
+        self._left = LONGEST
+
+    def at(self, text: str, at: int) -> tuple[str, int] | None:
+        """What the variable here holds, and the place after it; None of any that was not assigned."""
+        found = _VARIABLE.match(text, at)
+        value = None if found is None else self.known.get(found[1] or found[2])
+        if found is None or value is None:
+            return None
+        self._left -= len(value)
+        if self._left < 0:
+            raise RecipeSyntaxError(f"what is expanded has more than {LONGEST} characters")
+        return value, found.end()
+
+
+def _double_quoted(text: str, at: int, values: _Values) -> tuple[str, int]:
     """What stands in double quotes that open before *at*, and the place after the closing one."""
     parts: list[str] = []
     while at < len(text):
@@ -144,6 +342,10 @@ def _double_quoted(text: str, at: int) -> tuple[str, int]:
             if text[at + 1] != "\n":
                 parts.append(text[at + 1])
             at += 2
+            continue
+        if (found := values.at(text, at)) is not None:
+            parts.append(found[0])
+            at = found[1]
             continue
         if char == "`" or (char == "$" and not _LITERAL_DOLLAR.match(text, at)):
             raise RecipeSyntaxError(f"{char!r} in double quotes starts {_OPERATORS[char]}")

@@ -145,7 +145,8 @@ class Tried:
     def __init__(self, *, ok: bool = False, literal: str | None = None, refused: str | None = None, **other: Any):
         header = {"type": "lro_header"}
         lines = [Made(record=header), Made(record={"id": "a"})]
-        of = call(descriptor={"jq_recipes": []}, file=Made(header=header, lines=lines, path="/out/a.jsonl"), filed=[{}])
+        file = Made(header=header, lines=lines, path="/out/a.jsonl", data=other.pop("data", b"{}"))
+        of = call(descriptor={"jq_recipes": []}, file=file, filed=[{}])
         self.command = command(other.pop("index", 1), "d", other.pop("text", "tail -n +2 /out/a.jsonl | jq ."))
         vars(self.command)["call"] = of
         self.standard = Made(requirement="LRO-REC-02")
@@ -169,6 +170,15 @@ class TestPurpose:
         assert seen(self.judged(Tried(ok=True), Tried(ok=True))) == (PASS, 2)
         assert seen(self.judged(Tried(ok=True), Tried())) == (FAIL, 2)
 
+    def test_a_file_that_is_not_utf_8_shows_what_is_right_only(self) -> None:
+        surrogates = b'{"id": "\xed\xa0\xbd\xed\xb8\x80"}'
+        assert seen(self.judged(Tried(ok=True, data=surrogates), Tried(data=surrogates))) == (PASS, 1)
+        assert "not UTF-8" in self.judged(Tried(data=surrogates)).observed
+        skipped = judged("recipes.header_is_skipped", recipes=ran(Tried(with_header=True, data=surrogates)))
+        assert seen(skipped) == (NOT_OBSERVED, 0)
+        of = call(descriptor={"jq_recipes": [{}] * 10}, summary={}, file=Made(path="", data=surrogates))
+        assert "not UTF-8" in self.judged(lacking=((4, of),), commands=[]).observed
+
     @pytest.mark.parametrize(
         ("literal", "looking"), [(None, ""), ("_se", ' looking for "_se"'), ("", ' looking for ""')]
     )
@@ -190,7 +200,7 @@ class TestPurpose:
         foreign.standard.requirement = other
         assert seen(self.judged(foreign)) == (NOT_OBSERVED, 0)
         assert seen(self.judged(foreign, Tried(ok=True))) == (PASS, 1)
-        of = call(descriptor={"jq_recipes": [{}] * 10}, summary={}, filed=[{"id": "a"}])
+        of = call(descriptor={"jq_recipes": [{}] * 10}, summary={}, filed=[{"id": "a"}], file=None)
         made = ran(lacking=((1, of), (2, of)))
         made.lacking()[0][0].requirement = other
         result = judged("recipes.namespace_prefix", recipes=made)
@@ -223,7 +233,7 @@ class TestPurpose:
         ],
     )
     def test_a_recipe_that_lacks_is_told_with_the_reason(self, index: int, text: Any, observed: str) -> None:
-        of = call(descriptor={"jq_recipes": [{}] * 10}, summary={}, filed=[{"id": "a"}])
+        of = call(descriptor={"jq_recipes": [{}] * 10}, summary={}, filed=[{"id": "a"}], file=None)
         one, others = command(index, "d", text), command(3, "d", "another's")
         vars(one)["call"] = of
         result = self.judged(lacking=((4, of),), commands=[others, one])

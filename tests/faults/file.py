@@ -70,6 +70,18 @@ class writes_some_lines_in_latin_1(Server):
         return "\n".join([*self.file_lines(call), ""]).replace("é", "\udce9").encode("utf-8", "surrogateescape")
 
 
+@fault("LRO-FILE-01", says="UTF-8", proves=0)
+class writes_emoji_in_cesu_8(Server):
+    """What takes two units of UTF-16 is written as two surrogates of three bytes each."""
+
+    def file_bytes(self, call: Call) -> bytes:
+        units = super().file_bytes(call).decode().encode("utf-16-be")
+        return b"".join(
+            chr(int.from_bytes(units[at : at + 2], "big")).encode("utf-8", "surrogatepass")
+            for at in range(0, len(units), 2)
+        )
+
+
 @fault("LRO-FILE-01", says="JSON", proves=0, also=UNREADABLE)
 class pads_the_file_with_nul_bytes(Server):
     """The file is allocated in blocks of 4096 bytes and never shortened."""

@@ -330,6 +330,14 @@ class recipes_read_the_header_too(Server):
         return f"tail -n +1 {self.quote(path)} | {program}"
 
 
+@fault("LRO-REC-12", says="it skips 0 lines", proves=1, also=EFFECTS, long=True)
+class substitutions_read_the_header_too(Server):
+    """A file in a variable is read from its first line on."""
+
+    def recipe(self, path: str, program: str) -> str:
+        return f'FILE={self.quote(path)}; {program} <(cat "$FILE")'
+
+
 @fault("LRO-REC-12", says="skip", proves=1, also=EFFECTS)
 class recipes_skip_two_lines(Server):
     """`tail -n +3` loses the first record."""

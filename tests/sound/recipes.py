@@ -208,6 +208,16 @@ class paths_are_quoted_as_bash_does(Server):
         return "$'" + path.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
+@sound("it takes a variable, a substitution and a group of commands for what may do anything")
+class files_are_named_before_the_pipeline(Server):
+    def recipe(self, path: str, program: str) -> str:
+        if "-s" in program:
+            return f"{program} <(tail -n +2 {self.quote(path)})"
+        if "-r" in program:
+            return f"{{ read -r _; {program}; }} < {self.quote(path)}"
+        return f'FILE={self.quote(path)}; tail -n +2 "$FILE" | {program}'
+
+
 @sound("it wants a page of a file, which is beside the ten, to begin at the first record")
 class has_a_recipe_for_a_page(Server):
     def recipes(self, path: str) -> list[Record]:

@@ -17,7 +17,7 @@ from typing import Any
 from lro_conformance.calls import Call, OfACall
 from lro_conformance.checks.test_cleanup import by_age
 from lro_conformance.checks.test_file import wrong_line
-from lro_conformance.checks.test_recipes import headed, skips_wrongly
+from lro_conformance.checks.test_recipes import garbled, headed, skips_wrongly
 from lro_conformance.judge import Miss, NotObserved, Subjects, check
 from lro_conformance.lab import LIMIT, Bench
 from lro_conformance.readings import incomparable, rules, volatile
@@ -129,7 +129,9 @@ def test_any_memory_survives(live: Live, survey: Survey, inline: Inline, see: Su
             return False
         memory, filed = seen.memory, seen.call
         shown = _fetch(survey, inline.bench, [memory])
-        here, there = by_id(shown.records or []).get(memory["id"]), by_id(filed.filed).get(memory["id"])
+        sound = [line for line in filed.file.record_lines if line.problem is None] if filed.file is not None else []
+        there = by_id(r for line in sound if (r := line.record) is not None).get(memory["id"])
+        here = by_id(shown.records or []).get(memory["id"])
         if here is None or there is None:
             return False
         kept = {k: v for k, v in here.items() if k in memory and equal(v, memory[k])}
@@ -384,7 +386,7 @@ def _any_corpus(id: str, live: Live, survey: Survey, recipes: Recipes, text: Edi
             commands = commands_of(call)
             tries = attempt(live.runner, text.name, role, call, commands, lambda c: proven(without_path(c)))
         for one in tries:
-            if headed(one) and not right(one) and not skips_wrongly(one):
+            if headed(one) and not right(one) and not garbled(one) and not skips_wrongly(one):
                 return Miss.of(one.agreement.expected, one.agreement.observed, one)
         return bool(tries)
 

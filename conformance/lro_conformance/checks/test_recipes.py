@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from lro_conformance.calls import Call
 from lro_conformance.judge import Subjects, check
-from lro_conformance.records import show
+from lro_conformance.records import is_utf8, show
 from lro_conformance.trials.recipes import Command, Recipes, Try, hides, right, without_path
 from lro_spec.editions import Edition
 from lro_spec.editions import edition as edition_named
@@ -87,6 +87,8 @@ def purpose(id: str, recipes: Recipes, see: Subjects) -> None:
         elif own is not None and own.pipeline is None:
             odd = f"its command could not be understood; understood are {UNDERSTOOD}"
             see.unseen(odd if isinstance(own.text, str) else "it has no command (LRO-REC-13)")
+        elif not is_utf8(call.file.data if call.file is not None else b""):
+            see.unseen(NO_TEXT)
         elif hides(recipes.edition, role, call):
             see.unseen("a descriptor has too few recipes (LRO-REC-13), and its file cannot tell which are missing")
         else:
@@ -104,6 +106,8 @@ def purpose(id: str, recipes: Recipes, see: Subjects) -> None:
             see.expect(holds=True, expected="", observed="")
         elif one.agreement.erratum is not None:
             see.erratum(expected=meant, observed=one.agreement.erratum, at=one)
+        elif garbled(one):
+            see.unseen(NO_TEXT)
         elif skips_wrongly(one):
             see.unseen("it does not skip the header, or more than that")
         else:
@@ -111,6 +115,7 @@ def purpose(id: str, recipes: Recipes, see: Subjects) -> None:
 
 
 UNLISTED = "jq_recipes is no list (LRO-DESC-01)"
+NO_TEXT = "a file is not UTF-8 (LRO-FILE-01), and each reader makes another text of it"
 
 
 def unlisted(call: Call, recipes: Recipes) -> bool:
@@ -126,6 +131,11 @@ def headed(one: Try) -> bool:
         return False
     mark = file.header.get("type")
     return mark is None or not any((line.record or {}).get("type") == mark for line in file.lines[1:])
+
+
+def garbled(one: Try) -> bool:
+    """Whether a wrong output may come of lines that are not UTF-8."""
+    return not right(one) and not is_utf8(one.command.data)
 
 
 def skips_wrongly(one: Try) -> bool:
@@ -154,6 +164,9 @@ def test_path_is_filled_in(recipes: Recipes, see: Subjects) -> None:
 def test_header_is_skipped(recipes: Recipes, see: Subjects) -> None:
     """Every recipe skips the header line, and no record."""
     for one in (t for t in recipes.tries if headed(t)):
+        if garbled(one):
+            see.unseen(NO_TEXT)
+            continue
         see.expect(
             not skips_wrongly(one),
             expected=f"recipe #{one.command.index + 1} reads from line 2 on",
