@@ -9,13 +9,12 @@ import tempfile
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from lro_conformance import profile as profiles
-from lro_conformance.calls import Call, FileSeen, real_path, see_file, written_since
+from lro_conformance.calls import Call, FileSeen, is_header, real_path, see_file, written_since
 from lro_conformance.judge import NotObserved
 from lro_conformance.limits import within_limit
 from lro_conformance.operations import Operation
@@ -26,6 +25,7 @@ from lro_conformance.starts import Start
 from lro_conformance.wire import Reply, ServerProcess
 from lro_conformance.zones import AHEAD_S, far_zone
 from lro_spec.messages import FoundDescriptor, find_descriptor
+from lro_spec.naming import parse_file_name
 
 if TYPE_CHECKING:
     from lro_conformance.lab import Lab
@@ -241,14 +241,10 @@ class Bench:
         return paths[0] if len(paths) == 1 and not find_records(result, self.lab.profile.inline_records) else None
 
     def listing(self) -> dict[str, int]:
-        """The names directly in the output folder, with their sizes."""
-        if self.output_dir is None or not self.output_dir.is_dir():
-            return {}
-        found: dict[str, int] = {}
-        for entry in os.scandir(self.output_dir):
-            with suppress(OSError):
-                found[entry.name] = entry.stat(follow_symlinks=False).st_size
-        return found
+        """The offloaded files directly in the output folder, with their sizes: by their name, or by a header."""
+        editions = [e.name for e in (self.lab.edition, *self.lab.others)]
+        seen = {name: see_file(f"{self.output_dir}/{name}", self.roots) for name in self.files()}
+        return {n: len(f.data) for n, f in seen.items() if f.problem is None and _is_offloaded(n, f, editions)}
 
     def files(self) -> list[str]:
         """The names in the output folder that are not folders."""
@@ -343,6 +339,11 @@ class Bench:
 def names_in(folder: Path) -> list[str]:
     """The names in a folder that are not folders; none where there is no such folder."""
     return [e.name for e in os.scandir(folder) if not e.is_dir(follow_symlinks=False)] if folder.is_dir() else []
+
+
+def _is_offloaded(name: str, file: FileSeen, editions: Sequence[str]) -> bool:
+    named = any(parse_file_name(name, edition=e) is not None for e in editions)
+    return named or any(is_header(line.value) for line in file.lines[:1])
 
 
 def system_temps() -> list[Path]:

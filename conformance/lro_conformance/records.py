@@ -274,6 +274,28 @@ _SAID_OF_IT = 60
 """Characters behind such JSON that say that it was cut."""
 
 
+def broken_descriptor(text: str) -> str | None:
+    """Where a descriptor as JSON breaks off in a text, or begins one and cannot be read; None where none does.
+
+    A sentence that shows its members between braces is none.
+    """
+    begins = _DESCRIPTOR.search(text)
+    if begins is None:
+        return None
+    try:
+        json.JSONDecoder().raw_decode(text, begins.start())
+    except RecursionError:
+        return None
+    except json.JSONDecodeError as problem:
+        cut = problem.msg.startswith("Unterminated") or "}" not in text[problem.pos :]
+        told = cut or not text[: begins.start()].strip("\ufeff \t\r\n`json")
+        return f"{problem.msg} (character {problem.pos})" if told else None
+    return None
+
+
+_DESCRIPTOR = re.compile(r'\{\s*"(?:offloaded|summary|file_path|line_schema|jq_recipes|guidance)"\s*:')
+
+
 def _json_lines(text: str) -> list[Any] | None:
     """The objects of a text that has one on each line, but for lines that are no JSON at all."""
     found: list[Any] = []

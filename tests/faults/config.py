@@ -44,6 +44,26 @@ class writes_the_file_though_disabled(Server):
         return super().inline(call)
 
 
+@fault("LRO-THR-07", says="no file where every result is inline", proves=0)
+class writes_the_file_before_it_compares(Server):
+    """Every result is written; the file of one that is returned inline stays, and nobody is told of it."""
+
+    def inline(self, call: Call) -> Record:
+        if self.settings.enabled and call.records:
+            self.offload(call)
+        return super().inline(call)
+
+
+@fault("LRO-THR-07", says="no file where every result is inline", proves=0)
+class files_inline_results_of_inject(Server):
+    """The same for one operation, under names of another kind."""
+
+    def inline(self, call: Call) -> Record:
+        if self.settings.enabled and call.operation == "inject":
+            self.write(os.path.join(self.output_dir(), f"inject-{self.ulid()}.json"), self.file_bytes(call))
+        return super().inline(call)
+
+
 @fault("LRO-CFG-01", says="enabled", proves=0)
 class disabled_for_recall_only(Server):
     """Search and inject do not look at the setting."""

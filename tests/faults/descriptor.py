@@ -337,6 +337,40 @@ class text_and_structured_content_differ(Answering):
         return {**result, "structuredContent": {**value, "summary": summary}}
 
 
+@fault("LRO-DESC-11", says="no JSON in the text", proves=0)
+class text_is_cut_beside_structured_content(Answering):
+    """The text is made shorter, amid its JSON; the structured content is whole."""
+
+    most, told = 700, ""
+
+    def answered(self, call: Call, result: Record) -> Record:
+        if "structuredContent" not in result:
+            return result
+        return {**result, **self.text(result["content"][0]["text"][: self.most] + self.told)}
+
+
+@fault("LRO-DESC-11", says="no JSON in the text", proves=0)
+class text_is_cut_and_says_so(text_is_cut_beside_structured_content):
+    """The same between two members, with a word that it was done."""
+
+    told = "… [shortened; the whole descriptor is in the structured content]"
+
+    def answered(self, call: Call, result: Record) -> Record:
+        self.most = result["content"][0]["text"].find('"file_path"')
+        return super().answered(call, result)
+
+
+@fault("LRO-DESC-11", says="two that differ", proves=0)
+class inject_has_another_descriptor_as_structured_content(Answering):
+    """The text of an injection is right; the structured content beside it was made with another count."""
+
+    def answered(self, call: Call, result: Record) -> Record:
+        if call.operation != "inject":
+            return result
+        value = self.loads(result["content"][0]["text"].encode())
+        return {**result, "structuredContent": {**value, "summary": {**value["summary"], "count": 0}}}
+
+
 @fault("LRO-DESC-11", says="beside the descriptor", proves=0)
 class descriptor_carries_the_records(Described):
     """A field `results` with all of them."""

@@ -39,6 +39,13 @@ class structured_content_only(Server):
         return self.structured(self.descriptor(call, path))
 
 
+@sound("it takes a sentence that shows what the structured content has for a descriptor that breaks off")
+class sentence_shows_the_members(structured_content_only):
+    def offloaded(self, call: Call, path: str) -> Record:
+        about = f'{len(call.records)} memories; structuredContent is {{"offloaded": true, "file_path": …, …}}.'
+        return {**super().offloaded(call, path), **self.text(about)}
+
+
 @sound("it takes an empty list of content for a missing one")
 class content_is_empty(Server):
     def structured(self, value: Any) -> Record:

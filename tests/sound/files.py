@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from contextlib import suppress
 
 from tests.servers.plain import CROCKFORD, Call, Server
 from tests.sound.catalogue import sound
@@ -119,3 +120,20 @@ class file_is_sorted_by_id(Server):
     def file_lines(self, call: Call) -> list[str]:
         pairs = sorted(zip((str(record["id"]) for record in call.records), call.lines, strict=True))
         return [self.dumps(self.header(call)), *(line for _, line in pairs)]
+
+
+@sound("it takes every JSONL file in the folder for an offloaded one", lacks=("LRO-HARD-06",))
+class keeps_a_register_and_a_log_in_the_folder(Server):
+    def noted(self, name: str, entry: Record) -> None:
+        with suppress(OSError), open(os.path.join(self.output_dir(), name), "a", encoding="utf-8") as file:
+            file.write(self.dumps(entry) + "\n")
+
+    def execute(self, operation: str, arguments: dict[str, object]) -> Call:
+        call = super().execute(operation, arguments)
+        self.noted("events.jsonl", {"type": "call", "operation": operation, "count": len(call.records)})
+        return call
+
+    def offload(self, call: Call) -> str:
+        path = super().offload(call)
+        self.noted("atlatl-register.jsonl", {"file_path": path, "created": self.timestamp(time.time())})
+        return path

@@ -14,10 +14,10 @@ from lro_conformance.checks import test_unusual
 from lro_conformance.lab import LIMIT
 from lro_conformance.seeds import TWINS, delicate, large, mixed, odd_query, rough
 from lro_conformance.trials.corpus import Seeded
+from lro_conformance.trials.disabled import Disabled
 from lro_conformance.trials.fallback import Fallback
 from lro_conformance.trials.folders import AWKWARD, Folders
 from lro_conformance.trials.recipes import Try, commands_of
-from lro_conformance.trials.survey import Disabled
 from lro_conformance.wire.dialogue import Failure
 from lro_spec.recipes import JqRun
 from tests.words import Cases

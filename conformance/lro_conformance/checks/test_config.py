@@ -11,8 +11,9 @@ from lro_conformance.readings import tokens_per_character
 from lro_conformance.records import show
 from lro_conformance.reproducing import Everything
 from lro_conformance.trials.defaults import Defaults
+from lro_conformance.trials.disabled import Disabled
 from lro_conformance.trials.folders import Folders
-from lro_conformance.trials.survey import Disabled, Inline, Survey
+from lro_conformance.trials.survey import Inline, Survey
 
 
 @check("LRO-CFG-01")
@@ -26,8 +27,26 @@ def test_disabled_stays_inline(disabled: Disabled, see: Subjects) -> None:
             at=call,
         )
     if disabled.calls:
-        files = [n for n in disabled.listing if n.endswith(".jsonl")]
-        see.expect(not files, expected="no file with enabled = false", observed=", ".join(files), at=disabled.calls[0])
+        files = ", ".join(sorted(disabled.listing)[:5])
+        see.expect(not files, expected="no file with enabled = false", observed=files, at=disabled.calls[0])
+
+
+@check("LRO-THR-07")
+def test_no_file_below_the_threshold(survey: Survey, inline: Inline, see: Subjects) -> None:
+    """What is returned inline is in no file: with a threshold that nothing reaches none is written."""
+    known = (c for c in survey.files if c.file is not None and c.real_output_dir is not None)
+    if not any(c.file is not None and Path(c.file.real or "").parent == c.real_output_dir for c in known):
+        raise NotObserved("no file of this server is known to lie in the folder that was set")
+    calls = [c for c in inline.calls if c.outcome in ("inline", "offloaded")]
+    if not calls or any(c.outcome == "offloaded" for c in calls):
+        raise NotObserved("not every result is inline at threshold_tokens = 1000000000 (LRO-CFG-02)")
+    files = ", ".join(sorted(inline.listing)[:3])
+    see.expect(
+        not files,
+        expected="no file where every result is inline (threshold_tokens = 1000000000)",
+        observed=f"{len(inline.listing)} in the output folder: {files}",
+        at=Everything(calls[0].start),
+    )
 
 
 @check("LRO-CFG-02")

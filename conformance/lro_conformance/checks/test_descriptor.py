@@ -12,9 +12,10 @@ from lro_conformance.calls import Call
 from lro_conformance.checks.test_file import readable
 from lro_conformance.judge import Subjects, check
 from lro_conformance.readings import level_of, no_level
-from lro_conformance.records import as_record, show
+from lro_conformance.records import as_record, broken_descriptor, show
 from lro_conformance.trials.folders import Folders
 from lro_conformance.trials.survey import Survey
+from lro_spec.discovery import FoundDescriptor
 from lro_spec.editions import Edition
 from lro_spec.line_schemas import is_vacuous, lines_violating, schema_problem
 from lro_spec.summary_rules import TOP, distribution, wrong_namespaces
@@ -296,18 +297,32 @@ def _judged(survey: Survey) -> list[Call]:
 def test_no_payload_beside_it(survey: Survey, see: Subjects) -> None:
     """The descriptor stands instead of the records: none of them beside it, and both places of a result agree."""
     for call in survey.files:
-        found = call.found
-        if found is None or call.operation == "inject":
+        if call.found is None:
             continue
-        if found.where == "both":
-            see.expect(
-                found.text_value == found.structured_value,
-                expected="the same descriptor as text and as structuredContent",
-                observed="two that differ",
-                at=call,
-            )
+        differs = _differs(call, call.found)
+        see.expect(
+            differs is None,
+            expected="the same descriptor as text and as structuredContent",
+            observed=differs or "",
+            at=call,
+        )
+        if call.operation == "inject":
+            continue
         leaked = payload_beside(call)
         see.expect(leaked is None, expected="no record beside the descriptor", observed=leaked or "", at=call)
+
+
+def _differs(call: Call, found: FoundDescriptor) -> str | None:
+    """How the descriptors of a result's two places differ; None where they do not, or where it is in one alone."""
+    if found.where == "both":
+        return None if found.text_value == found.structured_value else "two that differ"
+    if found.where == "text":
+        return None
+    content: object = (call.result or {}).get("content")
+    blocks = cast("list[object]", content) if isinstance(content, list) else []
+    texts = (as_record(b).get("text") for b in blocks)
+    broken = next((p for t in texts if isinstance(t, str) and (p := broken_descriptor(t)) is not None), None)
+    return None if broken is None else f"whole as structuredContent, no JSON in the text: {broken}"
 
 
 def payload_beside(call: Call) -> str | None:

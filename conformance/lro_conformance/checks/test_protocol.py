@@ -9,10 +9,11 @@ from lro_conformance.message_shapes import wrong_message
 from lro_conformance.readings import died
 from lro_conformance.records import show
 from lro_conformance.reproducing import Everything
+from lro_conformance.trials.disabled import Disabled
 from lro_conformance.trials.eras import Eras
 from lro_conformance.trials.folders import Folders
 from lro_conformance.trials.overall import Overall
-from lro_conformance.trials.survey import Disabled, Said, Survey
+from lro_conformance.trials.survey import Said, Survey
 from lro_conformance.wire.process import MODERN_VERSION
 from lro_spec.line_schemas import lines_violating, schema_problem
 

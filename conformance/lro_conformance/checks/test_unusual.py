@@ -13,9 +13,10 @@ from lro_conformance.readings import characters, died, honest_range, volatile, w
 from lro_conformance.records import Record, at_path, lost_or_changed, show
 from lro_conformance.seeds import DELICATE_WORD, OTHER_WORD, ROUGH_WORD, TWINS, WORD, delicate, rough
 from lro_conformance.trials.corpus import Seeded
+from lro_conformance.trials.disabled import Disabled
 from lro_conformance.trials.folders import CLIENT, Folders
 from lro_conformance.trials.recipes import Command, commands_of
-from lro_conformance.trials.survey import Disabled, Inline, Survey
+from lro_conformance.trials.survey import Inline, Survey
 from lro_spec.editions import Edition
 from lro_spec.line_schemas import lines_violating, schema_problem
 from lro_spec.pipeline import UNDERSTOOD

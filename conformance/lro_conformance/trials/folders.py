@@ -14,8 +14,9 @@ from lro_conformance.seeds import NOWHERE, long_query, odd, odd_query, shell_que
 from lro_conformance.starts import Start
 from lro_conformance.trials import trial
 from lro_conformance.trials.defaults import real_temps
+from lro_conformance.trials.disabled import asking
 from lro_conformance.trials.recipes import Try, with_unusual_queries
-from lro_conformance.trials.survey import Survey, asking
+from lro_conformance.trials.survey import Survey
 
 CLIENT = "claude-code"
 """The client that one server believes to serve. It is one whose model has a shell, so that no server has a reason to

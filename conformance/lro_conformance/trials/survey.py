@@ -15,7 +15,6 @@ from lro_conformance.judge import NotObserved
 from lro_conformance.lab import LAWFUL, LIMIT, NEVER, Bench, Lab, Settings
 from lro_conformance.operations import TOOLS, Operation
 from lro_conformance.records import WORDS
-from lro_conformance.seeds import NOWHERE
 from lro_conformance.trials import trial
 from lro_conformance.wire import ServerProcess
 
@@ -292,6 +291,8 @@ class Inline:
     others: tuple[Call, ...]
     many: Call | None = None
     """The call for `CROWDED` records, where the survey made one."""
+    listing: Mapping[str, int] = field(default_factory=dict[str, int])
+    """The offloaded files in the output folder after all of them, with their sizes."""
 
     @property
     def calls(self) -> list[Call]:
@@ -313,35 +314,7 @@ def inline(lab: Lab, survey: Survey) -> Inline:
         many = None if survey.many is None else bench.call(survey.many.operation, limit=CROWDED)
     with lab.bench(Settings(threshold_tokens=NEVER)) as another:
         elsewhere = {name: another.call(name) for name in another.operations}
-    return Inline(bench, whole, again, edges, elsewhere, tuple(others), many)
-
-
-@dataclass(frozen=True)
-class Disabled:
-    """What the server does with the lowest threshold and LRO switched off."""
-
-    calls: tuple[Call, ...]
-    listing: Mapping[str, int]
-    nothing: tuple[Call, ...]
-    """The same operations, asked for what is nowhere."""
-
-
-@trial("LRO switched off")
-def disabled(lab: Lab, survey: Survey) -> Disabled:
-    """Call every operation that offloads, with ``enabled = false`` and a threshold of 1."""
-    threshold = 1 if lab.can_set("threshold_tokens") else None
-    with lab.bench(Settings(enabled=False, threshold_tokens=threshold)) as bench:
-        offloading = [n for n in bench.operations if survey.offloads(n)]
-        calls = [bench.call(name, limit=LIMIT) for name in offloading]
-        listing = bench.listing()
-        return Disabled(tuple(calls), listing, tuple(asking(bench, offloading, NOWHERE)))
-
-
-def asking(bench: Bench, names: Iterable[str], query: str) -> Iterator[Call]:
-    """A call of each operation that takes a query, for as long as the server lives."""
-    for name in names:
-        if bench.operations[name].query is not None and bench.server.alive:
-            yield bench.call(name, query=query, limit=EDGE_LIMIT)
+    return Inline(bench, whole, again, edges, elsewhere, tuple(others), many, bench.listing())
 
 
 def usual_detail(operation: Operation) -> str | None:

@@ -1,0 +1,41 @@
+"""What a server returns and writes with offloading switched off."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from lro_conformance.calls import Call
+from lro_conformance.lab import LIMIT, Bench, Lab, Settings
+from lro_conformance.seeds import NOWHERE
+from lro_conformance.trials import trial
+from lro_conformance.trials.survey import EDGE_LIMIT, Survey
+
+
+@dataclass(frozen=True)
+class Disabled:
+    """What the server does with the lowest threshold and LRO switched off."""
+
+    calls: tuple[Call, ...]
+    listing: Mapping[str, int]
+    """The offloaded files in the output folder, with their sizes."""
+    nothing: tuple[Call, ...]
+    """The same operations, asked for what is nowhere."""
+
+
+@trial("LRO switched off")
+def disabled(lab: Lab, survey: Survey) -> Disabled:
+    """Call every operation that offloads, with ``enabled = false`` and a threshold of 1."""
+    threshold = 1 if lab.can_set("threshold_tokens") else None
+    with lab.bench(Settings(enabled=False, threshold_tokens=threshold)) as bench:
+        offloading = [n for n in bench.operations if survey.offloads(n)]
+        calls = [bench.call(name, limit=LIMIT) for name in offloading]
+        listing = bench.listing()
+        return Disabled(tuple(calls), listing, tuple(asking(bench, offloading, NOWHERE)))
+
+
+def asking(bench: Bench, names: Iterable[str], query: str) -> Iterator[Call]:
+    """A call of each operation that takes a query, for as long as the server lives."""
+    for name in names:
+        if bench.operations[name].query is not None and bench.server.alive:
+            yield bench.call(name, query=query, limit=EDGE_LIMIT)
