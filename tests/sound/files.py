@@ -119,3 +119,15 @@ class file_is_sorted_by_id(Server):
     def file_lines(self, call: Call) -> list[str]:
         pairs = sorted(zip((str(record["id"]) for record in call.records), call.lines, strict=True))
         return [self.dumps(self.header(call)), *(line for _, line in pairs)]
+
+
+@sound("it takes a register of the files for a forgotten temporary file")
+class keeps_a_register_beside_the_files(Server):
+    made: tuple[str, ...] = ()
+
+    def offload(self, call: Call) -> str:
+        path = super().offload(call)
+        self.made = (*self.made, os.path.basename(path))
+        register = os.path.join(self.output_dir(), ".lro-index.json")
+        super().write(register, self.dumps({"files": self.made}).encode())
+        return path
