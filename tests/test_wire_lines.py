@@ -128,3 +128,14 @@ def test_stderr_does_not_drown_notifications() -> None:
         transcript.add("err", b"debug: nothing new", chatter=True)
     assert [m.direction for m in transcript].count("in") == 1
     assert len(transcript) == 101
+
+
+def test_a_transcript_lets_go_of_answers_and_keeps_what_was_sent() -> None:
+    transcript = Transcript()
+    for direction, chatter in (("out", False), ("in", False), ("err", True), ("in", True)):
+        transcript.add(direction, b"x" * 100_000, chatter=chatter)
+    transcript.cut_answers()
+    assert [len(m.line) for m in transcript] == [100_000, 512, 100_000, 100_000]
+    transcript.keep_sent()
+    assert [(m.direction, m.cut) for m in transcript] == [("out", 0)]
+    assert transcript.kept_bytes < 101_000

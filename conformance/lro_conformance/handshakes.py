@@ -37,6 +37,9 @@ class Handshakes:
     introduced: tuple[Mapping[str, Any], str | None] = field(default_factory=lambda: ({}, None))
     """What the last server said of itself, and its protocol: known also where nothing else is."""
 
+    opened: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """The last server's handshake, whole."""
+
     def turn(self) -> bool:
         """Open conversations by the other protocol from now on; False where that was tried."""
         before, self.turned = self.turned, True
@@ -65,6 +68,7 @@ class Handshakes:
             raise Refused(f"{asked} was refused: {json.dumps(reply.error)[:300]}")
         if self.modern and not server.modern:
             raise ServerTrouble(f"server/discover does not offer MCP {MODERN_VERSION}")
+        self.opened = server.handshake
         self.introduced = server.server_info, server.protocol_version
         if server.offers_logging:
             server.set_log_level("debug")

@@ -173,6 +173,7 @@ class Lab:
                 del values["output_dir"]
         zone = {"TZ": far_zone()} if abroad else {}
         made = self._open(values, workdir, temp, output_dir, file_size_limit, client, zone, modern=modern)
+        made.server.forget_opening(raw_only=keep or modern)
         if keep:
             with self._lock:
                 self._kept.append(made)
@@ -266,6 +267,7 @@ class Lab:
             self.lawless += lawless[:MAX_LAWLESS]
             if lawless and self.lawless_start is None:
                 self.lawless_start = self._starts.get(server)
+        server.forget()
 
     def spawn(
         self,

@@ -138,7 +138,7 @@ def _first(lab: Lab, profile: Profile) -> Probed:
         info = bench.server.server_info
         made.name, made.version = str(info.get("name", "")), str(info.get("version", ""))
         made.protocol = bench.server.protocol_version or ""
-        made.words = json.dumps([bench.server.handshake, *made.tools])
+        made.words = json.dumps([lab.handshakes.opened, *made.tools])
         made.storing = next((t for t in made.tools if _STORING.search(str(t.get("name")))), None)
         return made
 

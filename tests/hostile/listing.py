@@ -26,6 +26,17 @@ class ten_thousand_tools(Server):
         return {"tools": [*extra, *self.tools()]}
 
 
+@hostile("another handshake of twenty megabytes at every start, and a list of tools as large")
+class long_winded(Server):
+    def initialize(self, params: Record) -> Record:
+        return {**super().initialize(params), "instructions": os.urandom(8).hex() + "x" * 20_000_000}
+
+    def tools(self) -> list[Record]:
+        made = super().tools()
+        made[0]["description"] += "x" * 20_000_000
+        return made
+
+
 @hostile("a list that never ends, a page at a time", profile=BARE)
 class endless_pages(Server):
     page = 0

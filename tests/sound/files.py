@@ -137,3 +137,15 @@ class keeps_a_register_and_a_log_in_the_folder(Server):
         path = super().offload(call)
         self.noted("atlatl-register.jsonl", {"file_path": path, "created": self.timestamp(time.time())})
         return path
+
+
+@sound("it takes a register of the files for a forgotten temporary file")
+class keeps_a_register_beside_the_files(Server):
+    made: tuple[str, ...] = ()
+
+    def offload(self, call: Call) -> str:
+        path = super().offload(call)
+        self.made = (*self.made, os.path.basename(path))
+        register = os.path.join(self.output_dir(), ".lro-index.json")
+        super().write(register, self.dumps({"files": self.made}).encode())
+        return path

@@ -15,12 +15,12 @@ from lro_conformance.judge import NotObserved
 from lro_conformance.lab import LAWFUL, LIMIT, NEVER, Bench, Lab, Settings
 from lro_conformance.operations import TOOLS, Operation
 from lro_conformance.records import WORDS
+from lro_conformance.registers import unnamed
 from lro_conformance.trials import trial
 from lro_conformance.wire import ServerProcess
 
 EDGE_LIMIT = 40
 """How many records the calls ask for that the exact threshold is tested with."""
-
 
 CROWDED = 1000
 """How many records one call asks for of a server that has more than the others ask for."""
@@ -73,7 +73,7 @@ class Survey:
     later: Mapping[str, FileSeen]
     """The files once more, at the end."""
     unnamed: tuple[str, ...]
-    """What stands in the output folder at the end that no descriptor named."""
+    """What stands in the output folder at the end that no descriptor named, registers of the files left out."""
     word: str | None
     """A query that finds something."""
     adjustable: bool
@@ -260,7 +260,7 @@ def _look(lab: Lab, bench: Bench, adjustable: bool) -> Survey:
         budgets=tuple(now(c) for c in budgets),
         unsettled=unsettled,
         later=later,
-        unnamed=tuple(sorted(set(bench.files()) - bench.named)),
+        unnamed=unnamed(bench, (r for c in calls for r in c.filed)),
         word=word,
         adjustable=adjustable,
         anomalies=tuple(str(a) for a in bench.server.transcript.anomalies if a.kind not in LAWFUL),

@@ -178,6 +178,21 @@ class ServerProcess(Connection):
             if self._watcher:
                 self._watcher.ended(self._child.pid)
 
+    def forget_opening(self, *, raw_only: bool) -> None:
+        """Lets go of the lines that opened the conversation, and unless *raw_only* of what was read in them."""
+        with self._lock:
+            self.transcript.cut_answers()
+            if not raw_only:
+                self.handshake, self.instructions, self.listed = {}, None, []
+
+    def forget(self) -> None:
+        """Lets go of all that it said, its handshake too; what was sent to it, and anomalies, stay. For a closed one,
+        which calls may refer to for long."""
+        with self._lock:
+            self.transcript.keep_sent()
+            self.server_info, self.capabilities, self.handshake, self.listed = {}, {}, {}, []
+            self.protocol_version = self.instructions = None
+
     def _ask_to_stop(self, channel: Channel) -> bool:
         """Whether it took a signal."""
         channel.close_stdin()

@@ -131,6 +131,21 @@ class Transcript:
         if len(self.anomalies) < _MAX_ANOMALIES:
             self.anomalies.append(self.last_anomaly)
 
+    def keep_sent(self) -> None:
+        """Lets go of all that came; what was sent stays."""
+        self._messages = {n: m for n, m in self._messages.items() if m.direction == "out"}
+        self._bytes = sum(len(m.line) + _OVERHEAD_BYTES for m in self._messages.values())
+        for numbers in (*self._chatter, *self._cuttable):
+            stay = [n for n in numbers if n in self._messages]
+            numbers.clear()
+            numbers.extend(stay)
+
+    def cut_answers(self) -> None:
+        """Cuts the bodies of all answers so far."""
+        for number in self._cuttable[1]:
+            if self._messages[number].direction == "in":
+                self._cut(number)
+
     def _make_room(self, newest: int) -> bool:
         """Cuts one body, or drops one line of chatter; False when neither is left."""
         for numbers in self._cuttable:
