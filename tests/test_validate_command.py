@@ -302,7 +302,7 @@ class TestHowItIsTold:
             ("server:\n  command: [x]\n  env: {A: b, c: [d]}\n", "3:15", "  env: {A: b, c: [d]}"),
             ('server: {command: ["\U0001f600"], zz: 1}\n', "1:26", 'server: {command: ["\U0001f600"], zz: 1}'),
             ('server: {command: ["a\u2028 is a line\u2028 in YAML"],\n  zz: 1}\n', "2:3", "  zz: 1}"),
-            ("\ufefflevel: 9\nserver: {command: [x]}\n", "1:2", "\\ufefflevel: 9"),
+            ("\ufefflevel: 9\nserver: {command: [x]}\n", "1:1", "level: 9"),  # a byte order mark has no column
             ("level: 9\r\nserver:\r\n  command: [x]\r\n", "1:1", "level: 9\n"),
             ("server: {command: [x]}\nlevel: 3\nlevel: 2\n", "3:1", "level: 2"),
             ("server: {command: [x]}\nlevel: .nan\n", "2:8", "level: .nan"),
