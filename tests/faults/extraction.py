@@ -226,7 +226,7 @@ class a_pattern_may_be_an_option(Extracting):
         return super().search(path, pattern, case_sensitive)
 
 
-BRIEF = "server: {command: [{command}], timeout_s: 0.7}\n"
+BRIEF = "server: {command: [{command}], timeout_s: 1.2}\n"
 
 
 @broken("07", says="range(1e12)", profile=BRIEF)

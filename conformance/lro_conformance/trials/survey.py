@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -24,6 +25,9 @@ EDGE_LIMIT = 40
 
 CROWDED = 1000
 """How many records one call asks for of a server that has more than the others ask for."""
+
+SETTLING_S = 0.6
+"""How long after the first call files are looked at again, at the soonest: what is written behind an answer shows."""
 
 MANY = 40
 """How many notifications of one server are looked at."""
@@ -199,6 +203,7 @@ def _told(bench: Bench) -> tuple[str, ...]:
 
 
 def _look(lab: Lab, bench: Bench, adjustable: bool) -> Survey:
+    begun = time.monotonic()
     whole: dict[tuple[str, str | None], Call] = {}
     repeats: dict[str, tuple[Call, Call]] = {}
     tiny: dict[str, Call] = {}
@@ -238,6 +243,8 @@ def _look(lab: Lab, bench: Bench, adjustable: bool) -> Survey:
     )
     calls = tuple(sorted(calls, key=lambda c: c.started))
     named = {c.file.path for c in (*calls, *together) if c.file is not None and c.file.problem is None}
+    if named:
+        lab.run.pause(max(0.0, begun + SETTLING_S - time.monotonic()))
     later = {path: see_file(path, bench.roots) for path in named}
     unsettled = tuple(
         c for c in calls if c.file is not None and c.file.path in later and _grew(c.file, later[c.file.path])
