@@ -1,7 +1,7 @@
 """How well the suite detects: ``python benchmarks/detection.py [--sample N] [--keep FILE] [--properties]``.
 
 Certifies every fault and every sound server in full, prints the totals, and writes docs/detection.md. The
-full product takes some ten minutes on two cores. With ``--keep`` outcomes are appended to a file, and what stands there
+full product takes some half an hour on two cores. With ``--keep`` outcomes are appended to a file, and what stands there
 already is not done again; ``--sample`` takes about N servers from all chapters and writes nothing.
 """
 

@@ -255,11 +255,8 @@ class empties_the_file_before(Meddling):
 @fault(
     "LRO-HARD-07",
     says="that were there when it was named",
-    proves=0,
-    also=(
-        *("LRO-FILE-01", "LRO-FILE-06", "LRO-FILE-09", "LRO-DESC-03", "LRO-DESC-06", "LRO-DESC-07"),
-        *("LRO-THR-02", "LRO-INJ-03", "LRO-ERR-05"),
-    ),
+    proves=2,
+    also=("LRO-ERR-05",),
 )
 class answers_before_the_file_is_complete(Server):
     """The second half is written by a thread, a third of a second later."""

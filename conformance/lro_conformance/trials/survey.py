@@ -246,9 +246,10 @@ def _look(lab: Lab, bench: Bench, adjustable: bool) -> Survey:
     if named:
         lab.run.pause(max(0.0, begun + SETTLING_S - time.monotonic()))
     later = {path: see_file(path, bench.roots) for path in named}
-    unsettled = tuple(
-        c for c in calls if c.file is not None and c.file.path in later and _grew(c.file, later[c.file.path])
-    )
+    if _grown(calls, later):  # those that were written last may not be finished yet
+        lab.run.pause(SETTLING_S)
+        later = {path: see_file(path, bench.roots) for path in named}
+    unsettled = _grown(calls, later)
     by_identity = {id(c): _settled(c, later) if c in unsettled else c for c in calls}
 
     def now(call: Call) -> Call:
@@ -358,6 +359,10 @@ def _grew(before: FileSeen, after: FileSeen) -> bool:
     if after.problem is not None or len(after.data) <= len(before.data) or not after.data.startswith(before.data):
         return False
     return (before.header or {}).get("count") != len(before.records)
+
+
+def _grown(calls: Iterable[Call], later: Mapping[str, FileSeen]) -> tuple[Call, ...]:
+    return tuple(c for c in calls if c.file is not None and c.file.path in later and _grew(c.file, later[c.file.path]))
 
 
 def _settled(call: Call, later: Mapping[str, FileSeen]) -> Call:
