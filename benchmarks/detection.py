@@ -1,8 +1,8 @@
 """How well the suite detects: ``python benchmarks/detection.py [--sample N] [--keep FILE] [--properties]``.
 
-Certifies every fault and every sound server in full, prints the totals, and writes docs/detection.md. The
-full product takes some half an hour on two cores. With ``--keep`` outcomes are appended to a file, and what stands there
-already is not done again; ``--sample`` takes about N servers from all chapters and writes nothing.
+Certifies every fault and every sound server in full, prints the totals, and writes docs/detection.md. The full product
+takes half an hour on two cores. With ``--keep`` outcomes are appended to a file, and what stands there already is not
+done again; ``--sample`` takes about N servers from all chapters and writes nothing.
 """
 
 from __future__ import annotations

@@ -288,11 +288,12 @@ def broken_descriptor(text: str) -> str | None:
         return None
     except json.JSONDecodeError as problem:
         cut = problem.msg.startswith("Unterminated") or "}" not in text[problem.pos :]
-        told = cut or not text[: begins.start()].strip("\ufeff \t\r\n`json")
+        told = cut or _FENCE.fullmatch(text, 0, begins.start())
         return f"{problem.msg} (character {problem.pos})" if told else None
     return None
 
 
+_FENCE = re.compile(r"\ufeff?\s*(?:```(?:json)?\s*)?")
 _DESCRIPTOR = re.compile(r'\{\s*"(?:offloaded|summary|file_path|line_schema|jq_recipes|guidance)"\s*:')
 
 

@@ -228,6 +228,35 @@ PAGES: list[Any] = [
     {"next_offset": 0}, {"cursor": ""}, {"cursor": None}, {"next_offset": 1}, {"next_offset": -1}, {"total": 7},
 ]  # fmt: skip
 
+BROKEN = [
+    "",
+    "words",
+    '{"summary": {}}',
+    '{"summary": {',
+    'x {"summary": {',
+    '{"summary": }',
+    'so {"summary": } it is',
+    '```json\n{"summary": }\n```',
+    '\ufeff{"file_path": 3,}',
+    '{"file_path": "a',
+    'see {"file_path": "a',
+    '{ "guidance" : x}',
+    '{"other": }',
+    '[{"id": "a"}, {"id": "b',
+    '[{"id": "a"}, {"id": "b"}]',
+    '[{"id": "a"}, {"id"... (cut)',
+    '[{"id": "a"}, {"id"... ' + "x" * 60,
+    '[{"id": "a"}, {"id"... ' + "x" * 80,
+    'found [{"id": "a"}',
+    '{"id": "a"',
+    '{"summary": ' + "[" * 9999,
+    '[{"id": "a", "x": ' + "[" * 9999,
+    '{"a\\"b": "a", ',
+    '{"jq_recipes": [}',
+    '{"line_schema": {}} {"summary":',
+]
+"""Texts in which JSON breaks off, or is none."""
+
 CASES: Cases = {
     **{f"records in {n}": lambda r=r: [str(records.find_records(r, p))[:200] for p in PATHS] + [records.text_of(r)[:80]]
        for n, r in enumerate(RESULTS)},
@@ -259,6 +288,8 @@ CASES: Cases = {
     "\ud800", "/nowhere/at/all")],
     "no time": lambda: [str(calls.written_since(p, 0.0)) for p in ("relative", "/nowhere/at/all",
     "/a\0b")] + [calls.real_path("a\0b")],
+    "descriptors that break off": each(lambda text: records.broken_descriptor(text) is not None, BROKEN),
+    "records that break off": each(records.cut_off, BROKEN, [(), ("a",), ("zz", "a"), ("b",)]),
     "cut": each(inner(test_fallback, "_is_cut"), WORDS, WORDS),
     "details": each(inner(test_fallback, "_details"), ["", "stderr: abc", "stderr: ab",
     "file: {\"event\": \"x\", \"why\": \"disk\"}", "x: {\"params\": {\"data\": \"full\"}}",
