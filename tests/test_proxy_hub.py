@@ -160,3 +160,20 @@ def test_a_name_once_given_is_kept() -> None:
     _, more = listed("tools/list", {"c": [{"name": "a_only"}], "b": b}, given)
     assert list(more) == ["c_a_only", "b_text"]
     assert more["c_a_only"] == Known("c", "a_only")
+
+
+def test_a_signal_while_a_thread_is_started_ends_it(tmp_path: Path) -> None:
+    """What the signal interrupts holds the lock that every start of a thread takes."""
+    script = tmp_path / "held.py"
+    script.write_text(
+        "import os, signal, threading, time\n"
+        "from types import SimpleNamespace as Made\n"
+        "from lro_reference.proxy import __main__ as proxy\n"
+        "server = Made(end=lambda patient: None)\n"
+        "proxy._leave_on_signals([server, server, server], Made(private_folder=False))\n"
+        "with threading._active_limbo_lock:\n"
+        "    os.kill(os.getpid(), signal.SIGTERM)\n"
+        "    time.sleep(0.2)\n"
+        "time.sleep(60)\n"
+    )
+    assert subprocess.run([sys.executable, str(script)], timeout=20, check=False).returncode == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import gc
 import os
 import select
@@ -245,15 +246,19 @@ def _leave(upstreams: Sequence[Behind], options: ProxyOptions, *, patient: bool 
 
 
 def _leave_on_signals(upstreams: Sequence[Behind], options: ProxyOptions) -> None:
-    def leave(number: int, frame: object) -> None:
-        del frame
+    def leave(number: int) -> None:
         writer.abandon()
         _leave(upstreams, options, patient=False)
         writer.abandon()  # what was begun meanwhile
         os._exit(0 if number == signal.SIGTERM else 128 + number)
 
+    def told(number: int, frame: object) -> None:
+        # What is interrupted here may hold a lock, that of starting threads too, so that nothing may be waited for.
+        del frame
+        _thread.start_new_thread(leave, (number,))
+
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, leave)
+        signal.signal(number, told)
 
 
 def _say(text: str) -> None:
