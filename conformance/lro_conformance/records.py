@@ -259,15 +259,10 @@ def _json_in(text: str) -> Any:
 def cut_off(text: str, ids: Iterable[str]) -> bool:
     """Whether records with some of these *ids* begin as JSON in a text and break off, be it that something says so."""
     begins = re.search(r'\[\s*\{\s*"|\{\s*"(?:\\.|[^"\\])*"\s*:', text)
-    if begins is None or not any(show(key) in text[begins.start() :] for key in ids):
+    if begins is None or not any(text.find(show(key), begins.start()) >= 0 for key in ids):
         return False
-    try:
-        json.JSONDecoder().raw_decode(text, begins.start())
-    except RecursionError:
-        return False
-    except json.JSONDecodeError as problem:
-        return problem.msg.startswith("Unterminated") or problem.pos >= len(text) - _SAID_OF_IT
-    return False
+    problem = _no_json(text, begins.start())
+    return problem is not None and (problem.msg.startswith("Unterminated") or problem.pos >= len(text) - _SAID_OF_IT)
 
 
 _SAID_OF_IT = 60
@@ -280,16 +275,22 @@ def broken_descriptor(text: str) -> str | None:
     A sentence that shows its members between braces is none.
     """
     begins = _DESCRIPTOR.search(text)
-    if begins is None:
+    problem = None if begins is None else _no_json(text, begins.start())
+    if begins is None or problem is None:
         return None
+    cut = problem.msg.startswith("Unterminated") or "}" not in text[problem.pos :]
+    told = cut or _FENCE.fullmatch(text, 0, begins.start())
+    return f"{problem.msg} (character {problem.pos})" if told else None
+
+
+def _no_json(text: str, at: int) -> json.JSONDecodeError | None:
+    """Why what begins here is no JSON; None where it is, or nests too deep to say."""
     try:
-        json.JSONDecoder().raw_decode(text, begins.start())
+        json.JSONDecoder().raw_decode(text, at)
     except RecursionError:
         return None
     except json.JSONDecodeError as problem:
-        cut = problem.msg.startswith("Unterminated") or "}" not in text[problem.pos :]
-        told = cut or _FENCE.fullmatch(text, 0, begins.start())
-        return f"{problem.msg} (character {problem.pos})" if told else None
+        return problem
     return None
 
 
