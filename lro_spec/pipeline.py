@@ -115,7 +115,7 @@ def _plainly(words: tuple[str, ...], *, first: bool) -> tuple[str, ...]:
     at = 0
     while first and at < len(words) - 1 and _LOCALE.fullmatch(words[at]):
         at += 1
-    return (_FOLDER.sub("", words[at], count=1), *words[at + 1 :])
+    return (_FOLDER.sub("", words[at]), *words[at + 1 :])
 
 
 _LOCALE = re.compile(r"(?:LANG|LC_[A-Z]+)=[\w.@-]*")
@@ -228,7 +228,7 @@ def _sed(words: list[str], lines: _Lines) -> str | None:
         lines.drop(max(0, int(kept[1]) - 1))
     elif quiet and (kept := re.fullmatch(r"([1-9][0-9]{0,14})(?:,([0-9]{1,15}))?p", script)):
         lines.drop(int(kept[1]) - 1)
-        lines.keep(max(1, int(kept[2] or 0) - int(kept[1]) + 1))
+        lines.keep(max(1, int(kept[2] or kept[1]) - int(kept[1]) + 1))
     else:
         raise RecipeSyntaxError(f"sed {script!r}: expected a script that leaves out the first lines (1d)")
     return _one_file("sed", files)

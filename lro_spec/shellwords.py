@@ -112,8 +112,9 @@ class _Reader:
         if not all(self._stages):
             raise RecipeSyntaxError("a stage of the pipeline is empty")
         read = self._read
-        if read and (not read[0] or read[0].startswith("-")) and read[0] != SUBSTITUTED:
-            raise RecipeSyntaxError(f"a redirection from {read[0]!r}: expected the file's path")
+        for file in read:
+            if not file or file.startswith("-"):
+                raise RecipeSyntaxError(f"a redirection from {file!r}: expected the file's path")
         first, *rest = self._stages
         if self._grouped is not None and len(first) > len(_AFTER_READ):
             raise RecipeSyntaxError(f"{first[-1]!r} after a group of commands is no redirection")
@@ -175,7 +176,9 @@ class _Reader:
 
     def _expand(self, value: str) -> None:
         """Adds what an unquoted variable holds, which a shell splits at white space but for assignments."""
-        if (value and not _SPACE.search(value)) or self._assigns() is not None:
+        if self._to_file and _SPACE.search(value):
+            raise RecipeSyntaxError(f"a redirection from {value!r}, which is unquoted: shells differ in what they read")
+        if self._to_file or self._assigns() is not None:
             self._word.add(value, quoted=True)
             return
         for number, part in enumerate(_SPACE.split(value)):
