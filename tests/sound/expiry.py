@@ -210,6 +210,13 @@ class takes_its_files_along(Server):
                 os.remove(path)
 
 
+@sound("it takes expired files that are left for the next time for files that stay")
+class cleans_up_a_file_at_a_time(Server):
+    def candidates(self) -> list[str]:
+        now = time.time()
+        return [path for path in super().candidates() if self.is_ours(path) and self.is_expired(path, now)][:1]
+
+
 @sound("it takes a task that was done a moment ago, and is not done again, for one that something stops")
 class cleans_up_once_in_a_while(Server):
     last = 0.0

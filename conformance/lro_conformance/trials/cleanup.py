@@ -6,9 +6,7 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
 from lro_conformance.calls import Call, OfACall
@@ -16,10 +14,9 @@ from lro_conformance.judge import NotObserved
 from lro_conformance.lab import OPERATIONS, Bench, Lab, ServerTrouble, Settings
 from lro_conformance.reproducing import of_cleaning
 from lro_conformance.trials import trial
-from lro_conformance.trials.planting import DAY, OLD_S, operation_of, plant, plant_decoys
+from lro_conformance.trials.planting import DAY, OLD_S, operation_of, plant, plant_decoys, plant_in_the_way
 from lro_conformance.trials.survey import Survey
 from lro_spec.editions import edition as edition_named
-from lro_spec.naming import file_name, ulid_at
 
 TTL = 600
 """The TTL, in seconds, under which property checks try the ages of files."""
@@ -31,8 +28,6 @@ SHORT_TTL = 2
 """Seconds; more than one, so that a server whose times have whole seconds does not take a fresh file for an old one."""
 CROWD = 200
 """How many fresh files are planted for a call that has no business with them."""
-STRANGE = ("0", "recall-", "recall-0", "x")
-"""What stands for operation and ULID in names that match the pattern, and tell no time."""
 PATIENCE_S = 8.0
 """How long an expired file may stay when every look sets the cleanup off anew; a sound server needs one look."""
 
@@ -297,13 +292,21 @@ def clean_up(bench: Bench, due: Sequence[Path]) -> None:
     """Set cleanup off, and give one that works on after its answer some time to delete what is *due*.
 
     Nothing is waited for where all of that is gone at once. Where some of it stays to the end, later cleanups of the
-    run are waited for about as long as the slowest that was seen.
+    run are waited for about as long as the slowest that was seen. One that deletes some at a time is set off again
+    for as long as it does.
     """
+    left = len(due)
+    while 0 < (now := _left_by_one(bench, due)) < left:
+        left = now
+
+
+def _left_by_one(bench: Bench, due: Sequence[Path]) -> int:
+    """How many of these are still there some time after cleanup was set off."""
     bench.cleanup()
     lab, begun = bench.lab, time.monotonic()
     left = [p for p in due if os.path.lexists(p)]
     if not left:
-        return
+        return 0
     while left and time.monotonic() - begun < lab.cleanup_patience_s:
         lab.run.pause(0.05)
         still = [p for p in left if os.path.lexists(p)]
@@ -314,6 +317,7 @@ def clean_up(bench: Bench, due: Sequence[Path]) -> None:
         lab.cleanup_patience_s = min(lab.cleanup_patience_s, 2 * lab.cleanup_lag_s)
     else:
         lab.run.pause(0.25)  # what it deletes besides, and what it says of it, comes late, too
+    return len(left)
 
 
 def _own(bench: Bench, name: str, others: Sequence[str]) -> Expiry | None:
@@ -352,7 +356,7 @@ def _once_more(bench: Bench, late: Call, aged_gone: bool) -> tuple[bool | None, 
     if file is None or file.problem is not None:
         return None, ()
     folder, convention = Path(os.path.dirname(file.path)), bench.lab.convention(file.path)
-    strange = _in_the_way(folder, late.operation, convention) if aged_gone else {}
+    strange = plant_in_the_way(folder, late.operation, convention) if aged_gone else {}
     aged = [plant(folder, file.data, 60, late.operation, convention) for _ in strange]
     try:
         bench.cleanup()
@@ -361,7 +365,7 @@ def _once_more(bench: Bench, late: Call, aged_gone: bool) -> tuple[bool | None, 
     there = os.path.exists(file.path)
     stays = there if there or time.monotonic() - begun < SHORT_TTL / 4 else None
     if any(path.exists() for path in aged):
-        clean_up(bench, aged)
+        clean_up(bench, [*aged, *strange])  # one that deletes some at a time may begin with what is strange
     return stays, tuple(strange.values()) if _stopped(bench, aged, strange) else ()
 
 
@@ -376,20 +380,3 @@ def _stopped(bench: Bench, aged: Sequence[Path], strange: Mapping[Path, str]) ->
             path.unlink()
     clean_up(bench, aged)
     return not any(path.exists() for path in aged)
-
-
-def _in_the_way(folder: Path, operation: str, convention: str) -> dict[Path, str]:
-    """Old things whose names match the pattern and that are no files of a server, made anew: what each is called."""
-    prefix = edition_named(convention).file_prefix
-    made = {path: path.name for path in (folder / f"{prefix}-{word}.jsonl" for word in STRANGE)}
-    for path in made:
-        path.write_bytes(b"" if path.name.endswith("0.jsonl") else b"no header\n")
-    past = datetime.fromtimestamp(0, UTC)
-    directory, link = (folder / file_name(operation, edition=convention, ulid=ulid_at(past)) for _ in range(2))
-    directory.mkdir()
-    link.symlink_to(folder / "nowhere")
-    made |= {directory: f"{directory.name} (a folder)", link: f"{link.name} (a link to nowhere)"}
-    for path in made:
-        with suppress(FileNotFoundError):
-            os.utime(path, (0, 0), follow_symlinks=False)
-    return made

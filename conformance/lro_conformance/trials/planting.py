@@ -18,6 +18,8 @@ from lro_spec.timestamps import parse
 DAY = 86_400
 OLD_S = 40 * DAY
 """The age of files that any TTL of the suite's is over for."""
+STRANGE = ("0", "recall-", "recall-0", "x")
+"""What stands for operation and ULID in names that match the pattern, and tell no time."""
 
 
 def plant(folder: Path, template: bytes, age_s: float, operation: str, edition: str = DEFAULT_EDITION) -> Path:
@@ -123,4 +125,21 @@ def plant_decoys(folder: Path, workdir: Path, template: bytes, operation: str, e
     for path in [p for p, _ in made] + [link]:
         with suppress(FileNotFoundError):
             os.utime(path, (stamp, stamp), follow_symlinks=False)
+    return made
+
+
+def plant_in_the_way(folder: Path, operation: str, convention: str) -> dict[Path, str]:
+    """Old things whose names match the pattern and that are no files of a server, made anew: what each is called."""
+    prefix = edition_named(convention).file_prefix
+    made = {path: path.name for path in (folder / f"{prefix}-{word}.jsonl" for word in STRANGE)}
+    for path in made:
+        path.write_bytes(b"" if path.name.endswith("0.jsonl") else b"no header\n")
+    past = datetime.fromtimestamp(0, UTC)
+    directory, link = (folder / file_name(operation, edition=convention, ulid=ulid_at(past)) for _ in range(2))
+    directory.mkdir()
+    link.symlink_to(folder / "nowhere")
+    made |= {directory: f"{directory.name} (a folder)", link: f"{link.name} (a link to nowhere)"}
+    for path in made:
+        with suppress(FileNotFoundError):
+            os.utime(path, (0, 0), follow_symlinks=False)
     return made
