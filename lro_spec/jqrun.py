@@ -21,7 +21,7 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
-from typing import Any, cast
+from typing import Any, Self, cast
 
 from lro_spec.jqtext import tokens
 from lro_spec.pipeline import JqCall, Pipeline
@@ -130,7 +130,7 @@ class JqRunner:
         self._sent: bytes | None = None
         self._patient = True
 
-    def __enter__(self) -> JqRunner:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, tb: TracebackType | None) -> None:

@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from types import SimpleNamespace as Made
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from lro_conformance.judge import NotObserved
 from lro_conformance.trials import recipes
-from lro_conformance.trials.recipes import Command, attempt, commands_of, hides, recipes_by, roles, with_unusual_queries
+from lro_conformance.trials.recipe_runner import RecipeRunner
+from lro_conformance.trials.recipes import (
+    Command,
+    again,
+    attempt,
+    commands_of,
+    hides,
+    recipes_by,
+    roles,
+    with_unusual_queries,
+    without_path,
+)
 from lro_spec.editions import DEFAULT_EDITION
-from lro_spec.recipes import EngineError, JqRun, JqRunner, Pipeline
+from lro_spec.recipes import EngineError, JqCall, JqRun, JqRunner, Pipeline
 from tests.words.evidence import evidence, made
 from tests.words.judging import inner
 
@@ -34,7 +46,7 @@ def one(change: dict[str, Any] | None = None, detail: str | None = "full") -> An
     return made(0, "recall", detail, None, change or {})
 
 
-class Plain(JqRunner):
+class Plain(RecipeRunner):
     """libjq, also where another jq was asked for."""
 
     asked: list[tuple[str | None, dict[str, Any]]]
@@ -49,7 +61,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str | None, dict[str, A
     """What runners were asked for."""
     found: list[tuple[str | None, dict[str, Any]]] = []
     monkeypatch.setattr(Plain, "asked", found, raising=False)
-    monkeypatch.setattr(recipes, "JqRunner", Plain)
+    monkeypatch.setattr(recipes, "RecipeRunner", Plain)
     return found
 
 
@@ -71,8 +83,42 @@ def test_the_jq_of_the_machine_runs_each_recipe_once_on_the_last_file(
     assert len(runs["/bin/jq"]) == len(runs[None]) + 10
     assert steps[: len(steps) // 2] == ["recall ", "recall medium", "recall full"][: len(steps) // 2]
     largest = max(len(c.file.data) for c in survey.whole.values())
-    assert asked[0] == asked[1] == (None, {"timeout_s": 4.0, "max_output": MIB + 8 * largest})
-    assert asked[2] == ("/bin/jq", {"timeout_s": 4.0, "max_output": MIB + 0xFFF + 8 * largest})
+    assert asked[0] == asked[1] == (None, {"max_output": MIB + 8 * largest})
+    assert asked[2] == ("/bin/jq", {"max_output": MIB + 0xFFF + 8 * largest})
+
+
+class Endless:
+    """Runs that a limit ends, but for those of some programs."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, *fine: str) -> None:
+        self.ran: list[tuple[str, float]] = []
+        self.fine = fine
+        monkeypatch.setattr(JqRunner, "run", lambda runner, pipeline, _: self.run(runner, pipeline))
+
+    def run(self, runner: JqRunner, pipeline: Pipeline) -> JqRun:
+        self.ran.append((pipeline.jq.program, runner.timeout_s))
+        ends = pipeline.jq.program in self.fine
+        return JqRun(0, b"", "", not ends, "libjq", "" if ends else "timed out")
+
+
+def test_who_waited_in_vain_waits_half_as_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    endless = Endless(monkeypatch, "b")
+    with RecipeRunner() as runner:
+        for program in "abaaaab":
+            runner.run(Pipeline("/f", 0, JqCall(program), ()), b"")
+    assert endless.ran == [*zip("abaaaab", (4.0, 2.0, 2.0, 1.0, 0.5, 0.5, 0.5), strict=True)]
+    assert runner.overruns == 5
+
+
+def test_recipes_that_never_end_are_tried_on_one_file_and_once_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    endless = Endless(monkeypatch)
+    found = recipes_by(DEFAULT_EDITION, evidence(None, {})["survey"])
+    assert [t.number for t in found.tries] == list(range(1, 11))
+    assert len({id(t.command.call) for t in found.tries}) == 1
+    assert not any(t.agreement.ok or t.agreement.erratum for t in found.tries)
+    assert found.unmet == ()
+    # the first three are looked for in the others, too, until three had to be ended
+    assert len(endless.ran) == 12
 
 
 def test_the_run_is_asked_before_each_whether_it_goes_on() -> None:
@@ -104,6 +150,21 @@ def test_a_recipe_is_told_by_its_place_from_one() -> None:
         assert Command(one(), index, "d", "jq .").evidence().startswith(f"recipe #{index + 1}: jq .\n")
 
 
+@pytest.mark.parametrize(
+    ("text", "bare"),
+    [
+        ("tail -n +2 /a/b.jsonl | jq .", "tail -n +2 FILE | jq ."),
+        ("jq . '/a b.jsonl'\n<x.jsonl", "jq . '/a FILE\nFILE"),
+        ("jq '.jsonl.x'", "jq FILE"),
+        ("jq .json l", "jq .json l"),
+        (None, "None"),
+        ("x" * 2_000_000, "x" * 2_000_000),  # an expression that looks for the end from every place takes hours
+    ],
+)
+def test_commands_are_alike_whatever_file_they_are_for(text: Any, bare: str) -> None:
+    assert without_path(Command(cast("Any", None), 0, "d", text)) == bare
+
+
 def test_a_level_that_is_no_word_is_none() -> None:
     assert recipes.level_in(DEFAULT_EDITION, one({"summary": {"detail": []}})) == "full"
     assert recipes.level_in(DEFAULT_EDITION, one({"summary": {"detail": "x"}})) == "full"
@@ -113,7 +174,7 @@ def test_a_level_that_is_no_word_is_none() -> None:
 def tried(call: Any, number: int, may: Callable[[Command], bool] | None = None) -> list[Any]:
     """The runs of what does the same as a standard recipe."""
     role = roles(DEFAULT_EDITION, call)[number - 1]
-    with JqRunner(timeout_s=4.0, max_output=MIB) as runner:
+    with RecipeRunner() as runner:
         return attempt(runner, DEFAULT_EDITION, role, call, commands_of(call), may)
 
 
@@ -179,6 +240,16 @@ def test_a_word_that_is_looked_for_is_tried_beside_the_command_as_it_stands() ->
     assert len(runs) == 1
 
 
+@pytest.mark.parametrize(
+    ("before", "now", "there"), [(0, 0, True), (3, 0, True), (0, 5, True), (0, 3, False), (3, 3, True)]
+)
+def test_a_program_that_another_jq_is_too_old_to_read_says_nothing(before: int, now: int, there: bool) -> None:
+    first = replace(tried(one(), 1)[0], output=JqRun(before, b"", "", False, "libjq"))
+    new = JqRun(now, b"", "", False, "jq")
+    found = again(cast("Any", Made(run=lambda *_: new)), [first, cast("Any", Made(ran=None))])
+    assert [t.output for t in found] == [new] * there
+
+
 class TestUnusualQueries:
     def tried(self, survey: Any, *calls: Any) -> list[int]:
         return [t.number for t in with_unusual_queries(DEFAULT_EDITION, survey, calls)]
@@ -210,7 +281,7 @@ class TestUnusualQueries:
                 slow = bool(ends["problem"]) and ends["problem"] in said
                 return JqRun(ends["status"], b"", "", False, "libjq", "timed out" if slow else "")
 
-        monkeypatch.setattr(recipes, "JqRunner", Runner)
+        monkeypatch.setattr(recipes, "RecipeRunner", Runner)
         odd = one({"recipes": put(at_2="{} | jq '\"b\"'", at_4="{} | jq '\"d\"'")})
         assert self.tried(survey, odd) == [*range(1, 11)]
         ends["engine"] = '"b"'

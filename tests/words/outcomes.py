@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
+from lro_spec import agreement, evaluation
 from lro_spec.outcomes import ByOrder, Counts, Distinct, Expected, Projection, Ranking, Selection, Table, number_of
 from tests.words import Cases, Said
+from tests.words.judging import inner
 
 A, B, C = {"id": "a", "n": 3}, {"id": "b", "n": 1}, {"id": "c"}
 D = {"id": "d", "n": 1.0}
@@ -95,6 +98,15 @@ def of(expected: Expected) -> Said:
     return lambda: [expected.text(), *(json.dumps(v) for v in VALUES if expected.met_by(v))]
 
 
+def taken(ask: Callable[[], object]) -> bool:
+    """Whether something is taken for a right input."""
+    try:
+        ask()
+    except ValueError:
+        return False
+    return True
+
+
 HALF = {"id": "h", "n": -0.5}
 
 
@@ -103,7 +115,17 @@ def met(expected: Expected, *several: list[Any]) -> Said:
     return lambda: [json.dumps(v) for v in several if expected.met_by(v)]
 
 
+LITERALS = [
+    "", "a", "^a", "a$", "^a$", ".*a", "a.*", "(?i)a", "(?i)^a.*", "a^b", "^^", ".*", "(?i)", "a$b", "^" + "a" * 199,
+    "^" + "a" * 200,
+]  # fmt: skip
+"""What recipes look for, as patterns and as plain texts."""
+
 CASES: Cases = {
+    "in place of a literal": lambda: [repr(inner(agreement, "_in_place_of")(text, "_x.y")) for text in LITERALS],
+    "plain texts": lambda: [
+        text for text in LITERALS if taken(lambda t=text: inner(evaluation, "_search")("k")([A], t))
+    ],
     **{name: of(expected) for name, expected in EXPECTED.items()},
     "half below nothing": met(Ranking([C, HALF, A], key), [A, C, HALF], [A, HALF, C], [C, A, HALF], [HALF, A, C]),
     "true or false": met(Table([(True, False)]), *([f"{t}\tfalse"] for t in ("true", "trud", "truf"))),

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from lro_conformance.calls import Call, OfACall
+from lro_conformance.trials.recipe_runner import RecipeRunner
 from lro_conformance.trials.recipes import commands_of
-from lro_spec.recipes import JqRunner
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ def _title(call: Call) -> str:
 
 def _numbered(ask: Ask, source: Call) -> Iterator[ByNumber]:
     data = source.file.data if source.file is not None else b""
-    with JqRunner(timeout_s=4.0, max_output=1 << 20) as runner:
+    with RecipeRunner() as runner:
         for number, command in enumerate(commands_of(source), 1):
             run = None if command.pipeline is None else runner.run(command.pipeline, data)
             if run is not None:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 from lro_conformance.judge import Miss, Subjects
 from lro_conformance.lab import Bench, Lab, Settings
 from lro_conformance.trials.cleanup import TTL
-from lro_spec.recipes import JqRunner
+from lro_conformance.trials.recipe_runner import RecipeRunner
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -61,9 +61,9 @@ class Live:
             return self._cleaning
 
     @cached_property
-    def runner(self) -> JqRunner:
+    def runner(self) -> RecipeRunner:
         """One libjq for all properties; the machine's own jq has run on the survey's files."""
-        return self._stack.enter_context(JqRunner(timeout_s=4.0))
+        return self._stack.enter_context(RecipeRunner(max_output=64 << 20))
 
     @cached_property
     def _chance(self) -> random.Random:

@@ -18,9 +18,10 @@ from lro_conformance.operations import Operation
 from lro_conformance.profile import Profile, in_front, proxy_command
 from lro_conformance.records import as_record, show
 from lro_conformance.trials import trial
+from lro_conformance.trials.recipe_runner import RecipeRunner
 from lro_conformance.trials.recipes import Command, commands_of
 from lro_conformance.upstream import PREFIX, TOOLS
-from lro_spec.recipes import JqRun, JqRunner
+from lro_spec.recipes import JqRun
 
 THRESHOLD = 1000
 """In tokens, where it can be set."""
@@ -343,7 +344,7 @@ def _unwritable(lab: Lab, settings: Settings, large: Mapping[str, payloads.Large
 def _recipes(passed: Sequence[Passed]) -> Iterator[Recipe]:
     """Runs the recipes of every descriptor on its file."""
     readable = [p.call for p in passed if p.call.file is not None and p.call.file.problem is None]
-    with JqRunner(timeout_s=4.0, max_output=8 << 20) as runner:
+    with RecipeRunner(max_output=8 << 20) as runner:
         for call in readable:
             for command in commands_of(call):
                 data = call.file.data if call.file is not None else b""

@@ -13,6 +13,7 @@ from lro_conformance.calls import Call, OfACall, real_path
 from lro_conformance.judge import NotObserved
 from lro_conformance.lab import Lab
 from lro_conformance.trials import trial
+from lro_conformance.trials.recipe_runner import MOST_OVERRUNS, OUTPUT_BYTES, RecipeRunner
 from lro_conformance.trials.survey import Survey
 from lro_spec.agreement import compiles, fails_by_its_literal, of_the_records_alone, same_output
 from lro_spec.editions import DEFAULT_EDITION, StandardRecipe
@@ -24,24 +25,12 @@ from lro_spec.recipes import (
     Agreement,
     EngineError,
     JqRun,
-    JqRunner,
     Pipeline,
     RecipeSyntaxError,
     agrees,
     parse_command,
     probe,
 )
-
-PATIENCE_S = 4.0
-"""How long a recipe may take for a file of a few hundred records; an honest one takes a hundredth of a second."""
-
-OUTPUT_BYTES = 1 << 20
-"""What a recipe may give beyond eight times its file: more is cut off, since what was given is kept."""
-
-
-class _Limits(TypedDict):
-    timeout_s: float
-    max_output: int
 
 
 @dataclass(frozen=True)
@@ -213,8 +202,7 @@ def recipes_by(
     unmet: list[tuple[int, Call]] = []
     # A jq process costs three times a run of libjq: the binary runs once for each recipe, on the file of most detail.
     most = OUTPUT_BYTES + 8 * max(len(c.file.data) for c in chosen if c.file is not None)
-    limits: _Limits = {"timeout_s": PATIENCE_S, "max_output": most}
-    with JqRunner(binary, **limits) as installed, JqRunner(**limits) as bundled:
+    with RecipeRunner(binary, max_output=most) as installed, RecipeRunner(max_output=most) as bundled:
         for call in chosen:
             step(f"{call.operation} {call.detail or ''}")
             for role in roles(edition, call):
@@ -228,6 +216,8 @@ def recipes_by(
                 tries += found
                 if not found:
                     unmet.append((role.number, call))
+            if bundled.overruns >= MOST_OVERRUNS:
+                break
     flown = (c for call in survey.flown for c in commands_of(call))
     flat = (*(c for found in commands.values() for c in found), *flown)
     named = {c.pipeline.path for c in flat if c.pipeline is not None}
@@ -265,11 +255,11 @@ def _shape(commands: Sequence[Command]) -> tuple[str, ...]:
 
 def without_path(command: Command) -> str:
     """The text of a command, whatever file it is for."""
-    return re.sub(r"\S*\.jsonl\S*", "FILE", str(command.text))
+    return re.sub(r"\S+", lambda word: "FILE" if ".jsonl" in word[0] else word[0], str(command.text))
 
 
 def attempt(
-    runner: JqRunner,
+    runner: RecipeRunner,
     edition: str,
     role: StandardRecipe,
     call: Call,
@@ -284,13 +274,13 @@ def attempt(
     own = [c for c in commands if c.index == role.number - 1]
     first: list[Try] = []
     for command in (*own, *(c for c in commands if c not in own)):
-        if command.pipeline is None:
+        if command.pipeline is None or (command not in own and runner.overruns >= MOST_OVERRUNS):
             continue
         found: list[Try] = []
         for one in _runs(runner, edition, role, command, command.pipeline):
             if not right(one) and command not in own:
                 break  # one wrong answer is enough where another would have been the one to give it
-            found.append(one if right(one) else _beside(runner, one))
+            found.append(one if right(one) or one.output.problem else _beside(runner, one))
         else:
             if all(right(t) for t in found) and (may is None or command in own or may(command)):
                 return found
@@ -313,23 +303,27 @@ def right(one: Try) -> bool:
     return one.agreement.ok or one.agreement.erratum is not None
 
 
-def again(runner: JqRunner, tries: Sequence[Try]) -> list[Try]:
+def again(runner: RecipeRunner, tries: Sequence[Try]) -> list[Try]:
     """The same runs by another jq; a program that it is too old to read says nothing of the recipe."""
-    known = [(t, t.ran) for t in tries if t.ran is not None]
+    known = [(t, t.ran) for t in tries if t.ran is not None and not t.output.problem]
     runs = [(t, replace(t, output=runner.run(ran, t.command.data), delivered=None)) for t, ran in known]
     return [new for t, new in runs if compiles(new.output) or not compiles(t.output)]
 
 
-def _runs(runner: JqRunner, edition: str, role: StandardRecipe, command: Command, pipeline: Pipeline) -> Iterator[Try]:
+def _runs(
+    runner: RecipeRunner, edition: str, role: StandardRecipe, command: Command, pipeline: Pipeline
+) -> Iterator[Try]:
     call = command.call
     spelled: _Options = {"edition": edition, "detail": level_in(edition, call)}
     for literal in literals(role.effect, call.filed):
         changed = None if literal is None else probe(pipeline, role.number, literal, header=call.header, **spelled)
         output = runner.run(changed or pipeline, command.data)
         yield Try(role.number, command, None if changed is None else literal, output, edition)
+        if output.problem:
+            break
 
 
-def _delivered(runner: JqRunner, tries: Sequence[Try]) -> list[Try]:
+def _delivered(runner: RecipeRunner, tries: Sequence[Try]) -> list[Try]:
     """The same runs; where they were made to look for something, the first beside one of the command as it stands."""
     pipeline = tries[0].command.pipeline if tries else None
     if pipeline is None or tries[0].literal is None or not right(tries[0]):
@@ -347,7 +341,7 @@ def with_unusual_queries(
     """
     seen = {without_path(c) for call in survey.files for c in commands_of(call)}
     found: list[Try] = []
-    with JqRunner(timeout_s=PATIENCE_S, max_output=OUTPUT_BYTES) as runner:
+    with RecipeRunner() as runner:
         for call in (c for c in calls if c.filed):
             by_number = {role.number: role for role in roles(edition, call)}
             for command in commands_of(call):
@@ -368,7 +362,7 @@ def with_unusual_queries(
     return tuple(found)
 
 
-def _beside(runner: JqRunner, wrong: Try) -> Try:
+def _beside(runner: RecipeRunner, wrong: Try) -> Try:
     """A wrong run, beside one over the records alone."""
     alone = None if wrong.ran is None else of_the_records_alone(wrong.ran)
     if alone is None:
