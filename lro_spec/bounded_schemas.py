@@ -62,6 +62,8 @@ class Judgement:
     """How many records were judged before the time, the limit or the records ran out."""
     violations: tuple[tuple[int, Violation], ...]
     """The index of each that violates it, and why."""
+    stuck: bool = False
+    """Whether the last of them is one that the time was not enough for."""
 
 
 def draft(schema: Mapping[str, Any]) -> type[Validator]:
@@ -278,4 +280,4 @@ def _read(output: bytes, timeout_s: float) -> Judgement:
     if stuck:
         message = f"line_schema could not be evaluated on this record within {timeout_s:g} s"
         found.append((judged, Violation("", message)))
-    return Judgement(judged, tuple(found))
+    return Judgement(judged, tuple(found), stuck)

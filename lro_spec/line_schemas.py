@@ -79,9 +79,15 @@ def lines_violating(
     """The records that violate a schema, as index and message: at most *limit* of them.
 
     After *timeout_s* seconds the records that are left are not judged; `judge_lines` says how many were. A single
-    record that uses up the time counts as violating: no reader could check it either.
+    record that uses up the time counts as violating: no reader could check it either. A schema that was too slow for
+    a record has half a second from then on.
     """
     return [(index, str(violation)) for index, violation in judge_lines(schema, records, limit, timeout_s).violations]
+
+
+_NO_PATIENCE_S = 0.5
+_too_slow: set[int] = set()
+"""The schemas that no time was enough for, by their hash: with each descriptor of a server there comes the same."""
 
 
 def judge_lines(schema: object, records: Iterable[object], limit: int = 10, timeout_s: float = 5) -> Judgement:
@@ -100,8 +106,15 @@ def judge_lines(schema: object, records: Iterable[object], limit: int = 10, time
             break
     if not closer:
         return Judgement(seen, ())
-    judge = bounded_schemas.judge_here if bounded_schemas.is_tame(schema) else bounded_schemas.judge_in_child
-    found = judge(schema, (record for _, record in closer), limit, timeout_s)
+    rest = (record for _, record in closer)
+    if bounded_schemas.is_tame(schema):
+        found = bounded_schemas.judge_here(schema, rest, limit, timeout_s)
+    else:
+        known = hash(json.dumps(schema))
+        patience_s = min(timeout_s, _NO_PATIENCE_S) if known in _too_slow else timeout_s
+        found = bounded_schemas.judge_in_child(schema, rest, limit, patience_s)
+        if found.stuck:
+            _too_slow.add(known)
     judged = seen if found.judged == len(closer) else closer[found.judged][0]
     return Judgement(judged, tuple((closer[n][0], violation) for n, violation in found.violations))
 

@@ -96,6 +96,7 @@ def test_an_estimate_is_one_that_a_double_holds(number: int, known: bool) -> Non
 def test_the_weight_of_a_call_is_that_of_its_answer_and_of_its_file() -> None:
     assert call({}, FileSeen("/a", data=b"x"), raw=b"y").weight == 5
     assert call({}, FileSeen("/a", data=b"x\n"), raw=b"y").weight == 407
+    assert call({}, FileSeen("/a", data=b""), raw=b'{"a":{}}').weight == 624
 
 
 def test_a_call_is_made_once_more_alone_or_among_the_others(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -119,14 +119,14 @@ class TestChild:
         assert self.judged() == Judgement(2, ((1, Violation("/id", "m")),))
         ends(0, b'{"judged": 1, "stuck": true}\n')
         message = "line_schema could not be evaluated on this record within 5 s"
-        assert self.judged() == Judgement(1, ((1, Violation("", message)),))
+        assert self.judged() == Judgement(1, ((1, Violation("", message)),), stuck=True)
 
     @pytest.mark.parametrize("status", [-9, -24, None])
     @pytest.mark.parametrize("said", [b"", b'{"judged": 1'])
     def test_that_is_ended_is_stuck_on_the_first_record(self, ends: Any, status: int | None, said: bytes) -> None:
         ends(status, said)
         message = "line_schema could not be evaluated on this record within 5 s"
-        assert self.judged() == Judgement(0, ((0, Violation("", message)),))
+        assert self.judged() == Judgement(0, ((0, Violation("", message)),), stuck=True)
 
     @pytest.mark.parametrize("status", [1, 2])
     def test_that_fails_is_our_own_fault(self, ends: Any, status: int) -> None:
@@ -159,6 +159,21 @@ class TestLines:
         judge_lines({"required": ["id"]}, [{}])
         judge_lines({"required": ["id"], "$dynamicRef": "#"}, [{}])
         assert asked == ["judge_here", "judge_in_child"]
+
+    def test_have_half_a_second_of_a_schema_that_was_too_slow_for_one(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(line_schemas, "_too_slow", set())
+        given: list[float] = []
+
+        def judge(schema: Any, records: Iterable[object], limit: int, timeout_s: float) -> Judgement:
+            given.append(timeout_s)
+            return Judgement(0, ((0, Violation("", "")),), stuck="slow" in schema)
+
+        monkeypatch.setattr(bounded_schemas, "judge_in_child", judge)
+        slow, other = ({"$dynamicRef": "#", "required": ["id"], name: 1} for name in ("slow", "quick"))
+        for schema in (other, slow, other, slow, dict(slow)):
+            judge_lines(schema, [{}], timeout_s=5)
+        judge_lines(slow, [{}], timeout_s=0.2)
+        assert given == [5, 5, 5, 0.5, 0.5, 0.2]
 
 
 class TestSayingNothing:

@@ -34,6 +34,9 @@ MAX_FILE_BYTES = 64 * 1024 * 1024
 LINE_BYTES = 400
 """What a line of a file takes beside its text."""
 
+OBJECT_BYTES = 300
+"""What an object of an answer takes beside its text."""
+
 MAX_ESTIMATE = 2**53
 """A greater E is none: no result has so many tokens, and no double could hold what is computed with it."""
 
@@ -240,7 +243,8 @@ class Call:
     def weight(self) -> int:
         """About how many bytes of memory it takes once everything in it was looked at."""
         data = self.file.data if self.file is not None else b""
-        return 3 * len(self.reply.raw or b"") + 2 * len(data) + LINE_BYTES * data.count(b"\n")
+        raw = self.reply.raw or b""
+        return 3 * len(raw) + OBJECT_BYTES * raw.count(b"{") + 2 * len(data) + LINE_BYTES * data.count(b"\n")
 
     @property
     def label(self) -> str:
