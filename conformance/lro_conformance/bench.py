@@ -266,7 +266,8 @@ class Bench:
     def stored(self, memory: Mapping[str, Any]) -> bool:
         """Whether the server took one memory."""
         reply = self.store(memory)
-        return reply is not None and reply.result is not None and reply.result.get("isError") is not True
+        result: object = None if reply is None else reply.result
+        return isinstance(result, dict) and cast("dict[str, Any]", result).get("isError") is not True
 
     def _note_file(self, reply: Reply) -> None:
         """A proxy, or a server that offloads whatever is large, names files in answers of any tool."""

@@ -123,7 +123,7 @@ def _undecided(survey: Survey) -> Iterator[str]:
 
 def _offered(survey: Survey) -> Iterator[str]:
     """What a server offers that the suite does not make use of."""
-    tools = {o.tool for o in survey.operations.values()}
+    tools = [o.tool for o in survey.operations.values()]  # a list: what a server calls a name may be an object
     listed = [t for t in survey.tools if t.get("name") in tools]
     tasks = [str(t["name"]) for t in listed if as_record(t.get("execution")).get("taskSupport") in _TASKS]
     if tasks:
