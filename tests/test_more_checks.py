@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace as Made
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
+from lro_conformance import reproducing
 from lro_conformance.checks.test_descriptor import payload_beside
 from lro_conformance.verdicts import Verdict
 from tests.test_checks import call, file, judged, seen, survey
@@ -81,6 +83,31 @@ class TestLineSchema:
     def test_is_told_as_it_is(self, descriptor: dict[str, Any], observed: str) -> None:
         result = judged("descriptor.there_is_a_line_schema", survey=survey(offloaded(descriptor=descriptor)))
         assert (*seen(result), result.observed) == (FAIL, 1, observed)
+
+
+class TestNoFile:
+    """Where results are to be inline, the first files that lie there are told."""
+
+    LISTING: ClassVar[Any] = {f"{letter}.jsonl": 1 for letter in "gfedcba"}
+
+    def test_with_lro_switched_off(self) -> None:
+        calls = (call(outcome="inline"), call(outcome="inline"))
+        result = judged("config.disabled_stays_inline", disabled=Made(calls=calls, listing=self.LISTING))
+        assert (*seen(result), result.observed) == (
+            FAIL,
+            3,
+            "a.jsonl, b.jsonl, c.jsonl, d.jsonl, e.jsonl (1 of 3 subjects)",
+        )
+
+    def test_below_the_threshold(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(reproducing, "paste", lambda *_: "")
+        starts = [Made(argv=("serve", str(n)), sent=lambda: (), lines={}) for n in range(3)]
+        calls = [call(outcome="inline", start=start) for start in starts]
+        known = survey(call(file=file("/out/a.jsonl"), real_output_dir=Path("/out")))
+        have = {"survey": known, "inline": Made(calls=calls, listing=self.LISTING)}
+        result = judged("config.no_file_below_the_threshold", **have)
+        assert (*seen(result), result.observed) == (FAIL, 1, "7 in the output folder: a.jsonl, b.jsonl, c.jsonl")
+        assert result.evidence == "command: serve 0"
 
 
 class TestPayloadBeside:
@@ -159,6 +186,27 @@ class TestPayloadBeside:
         one.found.where, one.found.structured_value = "both", {"other": 1}
         assert self.judged(one).observed.startswith("two that differ")
         one.found.structured_value = one.found.text_value
+        assert self.judged(one).verdict is PASS
+
+    @pytest.mark.parametrize(
+        ("where", "texts", "broken"),
+        [
+            ("structured", ['{"summary": {}', 7], True),
+            ("structured", [None, "as structured content", '{"summary": '], True),
+            ("structured", ["as structured content"], False),
+            ("structured", [], False),
+            ("text", ['{"summary": {}'], False),
+        ],
+    )
+    def test_a_text_that_is_no_json_where_the_descriptor_is_structured(
+        self, where: str, texts: list[Any], broken: bool
+    ) -> None:
+        one = offloaded(result={"content": [{"type": "text", "text": text} for text in texts]})
+        one.found.where = where
+        result = self.judged(one)
+        assert result.verdict is (FAIL if broken else PASS)
+        assert result.observed.startswith("whole as structuredContent, no JSON in the text: Expecting" * broken)
+        one.result = None
         assert self.judged(one).verdict is PASS
 
 

@@ -176,6 +176,8 @@ class TestPurpose:
         assert "not UTF-8" in self.judged(Tried(data=surrogates)).observed
         skipped = judged("recipes.header_is_skipped", recipes=ran(Tried(with_header=True, data=surrogates)))
         assert seen(skipped) == (NOT_OBSERVED, 0)
+        both = ran(Tried(with_header=True, data=surrogates), Tried(with_header=True))
+        assert seen(judged("recipes.header_is_skipped", recipes=both)) == (FAIL, 1)
         of = call(descriptor={"jq_recipes": [{}] * 10}, summary={}, file=Made(path="", data=surrogates))
         assert "not UTF-8" in self.judged(lacking=((4, of),), commands=[]).observed
 

@@ -182,6 +182,9 @@ CHANGES: dict[str, Change] = {
     "a file_path beside the records": {
         "answer": told(light(1), WARNING, structuredContent={"file_path": "/out/x.jsonl"}),
     },
+    "file_paths beside the records": {
+        "answer": told(light(1), WARNING, structuredContent={"file_path": "/out/x", "a": {"file_path": "/out/y"}}),
+    },
     "a file_path is a memory's": {"answer": told([{**fields(0, "light"), "file_path": "/out/x.jsonl"}], WARNING)},
     "no event": {"events": ()},
     "no event, and none may be visible": {"events": (), "listened": False},
