@@ -88,21 +88,21 @@ def test_the_jq_of_the_machine_runs_each_recipe_once_on_the_last_file(
 
 
 class Endless:
-    """Runs that a limit ends, but for those of some programs."""
+    """Runs that a limit ends: those of some programs, or of all."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, *fine: str) -> None:
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, *programs: str) -> None:
         self.ran: list[tuple[str, float]] = []
-        self.fine = fine
+        self.programs = programs
         monkeypatch.setattr(JqRunner, "run", lambda runner, pipeline, _: self.run(runner, pipeline))
 
     def run(self, runner: JqRunner, pipeline: Pipeline) -> JqRun:
         self.ran.append((pipeline.jq.program, runner.timeout_s))
-        ends = pipeline.jq.program in self.fine
+        ends = pipeline.jq.program not in (self.programs or [pipeline.jq.program])
         return JqRun(0, b"", "", not ends, "libjq", "" if ends else "timed out")
 
 
 def test_who_waited_in_vain_waits_half_as_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    endless = Endless(monkeypatch, "b")
+    endless = Endless(monkeypatch, "a")
     with RecipeRunner() as runner:
         for program in "abaaaab":
             runner.run(Pipeline("/f", 0, JqCall(program), ()), b"")
@@ -119,6 +119,16 @@ def test_recipes_that_never_end_are_tried_on_one_file_and_once_each(monkeypatch:
     assert found.unmet == ()
     # the first three are looked for in the others, too, until three had to be ended
     assert len(endless.ran) == 12
+
+
+def test_three_that_were_ended_are_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    survey = evidence(None, {})["survey"]
+    first = commands_of(survey.files[0])[0].pipeline
+    assert first is not None
+    endless = Endless(monkeypatch, first.jq.program)
+    found = recipes_by(DEFAULT_EDITION, survey)
+    assert len({id(t.command.call) for t in found.tries}) == 1
+    assert [program for program, _ in endless.ran].count(first.jq.program) == 3
 
 
 def test_the_run_is_asked_before_each_whether_it_goes_on() -> None:

@@ -114,6 +114,7 @@ QUICK = (
         "test_calls.py",
         "test_recipe_trials.py",
         "test_made_up_evidence.py",
+        "test_odd_values.py",
         "test_recipe_rules.py",
         "test_line_judge.py",
         "test_near_numbers.py",
@@ -131,6 +132,7 @@ CHECK_TESTS = (
     *("test_checks.py", "test_threshold_checks.py", "test_more_checks.py", "test_estimate_checks.py"),
     *("test_recipe_checks.py", "test_guidance_checks.py", "test_inject_checks.py", "test_message_checks.py"),
     "test_made_up_evidence.py",
+    "test_odd_values.py",
 )
 """What a mutant of a check is tried with that no recording notices."""
 
