@@ -29,6 +29,7 @@ CHAPTERS = (
     "guidance",
     "inject",
     "cleanup",
+    "repeated",
     "fallback",
     "config",
     "protocol",

@@ -217,6 +217,40 @@ class cleans_up_a_file_at_a_time(Server):
         return [path for path in super().candidates() if self.is_ours(path) and self.is_expired(path, now)][:1]
 
 
+@sound("it takes the place of a link in the queue for a run that deletes nothing")
+class cleans_up_a_file_or_a_link_at_a_time(cleans_up_a_file_at_a_time):
+    def is_ours(self, path: str) -> bool:
+        return os.path.islink(path) or os.path.isfile(path)
+
+    def is_expired(self, path: str, now: float) -> bool:
+        return os.lstat(path).st_mtime < now - 86_400 if os.path.islink(path) else super().is_expired(path, now)
+
+
+@sound("it takes what is left at a start for files that stay", profile="cleanup: {restart: true}\nevents: stderr\n")
+class cleans_up_three_files_at_each_start(cleans_up_at_start):
+    def candidates(self) -> list[str]:
+        now = time.time()
+        return [path for path in super().candidates() if self.is_ours(path) and self.is_expired(path, now)][:3]
+
+
+@sound("it takes the next three for files that stay, as they go later after the answer than the first")
+class cleans_up_three_files_after_the_answer(cleans_up_after_the_answer):
+    first = True
+
+    def call_tool(self, name: str, arguments: dict[str, Any]) -> Record:
+        if name != "run_custodial_task":
+            return super().call_tool(name, arguments)
+        import threading
+
+        threading.Timer(0.1 if self.first else 1.0, self.clean_later).start()
+        self.first = False
+        return self.text(self.dumps({"task": "offload_cleanup", "status": "started"}))
+
+    def candidates(self) -> list[str]:
+        now = time.time()
+        return [path for path in super().candidates() if self.is_ours(path) and self.is_expired(path, now)][:3]
+
+
 @sound("it takes a task that was done a moment ago, and is not done again, for one that something stops")
 class cleans_up_once_in_a_while(Server):
     last = 0.0

@@ -231,9 +231,8 @@ CHANGES: dict[str, Change] = {
     "no events, and nobody listens": {"long": {"events": (), "listened": False}, "default": {"events": ()}},
     "events of fewer": {"long": {"events": (EVENT.format("x"), "file: y", "file: z")}},
     "other words instead of events": {"long": {"events": (), "told": ("stderr: deleted a",) * 6}},
-    "events of what stays": {"long": {"events": (EVENT.format(name("recall", DAY).name),)}},
-    "events of own files": {"long": {"events": (EVENT.format(Path(MINE[1]).name),)}},
-    "events of own files that are gone": {"long": {"events": (EVENT.format(Path(MINE[0]).name),), **FRESH}},
+    "events of what was still there": {"long": {"premature": (name("recall", DAY).name, "x")}},
+    "no events but of what was still there": {"long": {"events": (), "premature": (name("recall", DAY).name,)}},
     "no events at all": {"long": {"events": ()}, "default": {"events": ()}},
     "no events at all, and false ones": {
         "long": {"events": ()}, "default": {"events": ()}, "told": FALSE,

@@ -23,11 +23,12 @@ from lro_conformance.lab import LIMIT, Bench
 from lro_conformance.readings import incomparable, rules, volatile
 from lro_conformance.records import Record, by_id, id_of, lost_or_changed, show, value_at
 from lro_conformance.reproducing import of_cleaning
-from lro_conformance.trials.cleanup import TTL, Cleanup, clean_up
+from lro_conformance.trials.cleanup import TTL, Cleanup
 from lro_conformance.trials.edges import Edges
 from lro_conformance.trials.live import Live
 from lro_conformance.trials.planting import DAY, OLD_S, plant
 from lro_conformance.trials.recipes import Recipes, Try, attempt, commands_of, right, roles, without_path
+from lro_conformance.trials.setting_off import clean_up
 from lro_conformance.trials.survey import Inline, Survey
 from lro_spec.editions import Edition
 from lro_spec.naming import parse_file_name
@@ -365,7 +366,7 @@ def _any_corpus(id: str, live: Live, survey: Survey, recipes: Recipes, text: Edi
     if tried is None:
         raise NotObserved("no descriptor has a recipe that does that")
     if tried.output.problem:
-        raise NotObserved(f"with the server's own memories it {tried.output.problem}")
+        raise NotObserved(f"a limit ended it over the server's own memories: {tried.output.problem}")
     from lro_conformance.arbitrary import CORPUS
 
     role, known = tried.standard, tried.command.call

@@ -15,7 +15,9 @@ from lro_conformance.lab import OPERATIONS, Bench, Lab, ServerTrouble, Settings
 from lro_conformance.reproducing import of_cleaning
 from lro_conformance.trials import trial
 from lro_conformance.trials.planting import DAY, OLD_S, operation_of, plant, plant_decoys, plant_in_the_way
+from lro_conformance.trials.setting_off import clean_up
 from lro_conformance.trials.survey import Survey
+from lro_conformance.wire.process import ServerProcess
 from lro_spec.editions import edition as edition_named
 
 TTL = 600
@@ -29,7 +31,9 @@ SHORT_TTL = 2
 CROWD = 200
 """How many fresh files are planted for a call that has no business with them."""
 PATIENCE_S = 8.0
-"""How long an expired file may stay when every look sets the cleanup off anew; a sound server needs one look."""
+"""How long an expired file may stay when every look sets the cleanup off anew, and none of them goes; a sound server
+needs one look."""
+EXPIRED = "OffloadFileExpired"
 
 
 @dataclass(frozen=True)
@@ -80,6 +84,8 @@ class Cleaning:
     """What else was said then that names a planted file."""
     read: Planted | None = None
     """One more old file, which has been read just now."""
+    premature: tuple[str, ...] = ()
+    """The names of files that an event told of before they went, if they did."""
 
     @property
     def takes_fresh(self) -> bool:
@@ -270,10 +276,15 @@ def clean(
     os.utime(read, (time.time(), read.stat().st_mtime))
     decoys = plant_decoys(folder, bench.workdir, template, operation, convention)
     due = [p for p, age in planted if age > (ttl_s or edition_named(convention).default_ttl_seconds)]
-    clean_up(bench, [*due, read])
-    said = bench.said()
-    events = [s for s in said if "OffloadFileExpired" in s]
-    named = [s for s in said if any(p.name in s for p, _ in planted)]
+    due.append(read)
+    heard = _Heard([p for p, _ in planted], [Path(c.file.path) for c in calls if c.file is not None])
+    clean_up(bench, due, lambda: heard.listen(bench))
+    if not any(p.exists() for p in due):  # whatever the next run deletes is fresh
+        bench.cleanup()
+        bench.lab.run.pause(2 * bench.lab.cleanup_lag_s)
+        heard.listen(bench)
+    said = heard.said()
+    events = [s for s in said if EXPIRED in s]
     return Cleaning(
         ttl_s=ttl_s,
         planted=tuple(Planted(p, age, not p.exists(), age in near) for p, age in planted),
@@ -283,41 +294,34 @@ def clean(
         listened=bench.lab.tells_events,
         call=calls[0],
         trigger=bench.cleaned,
-        told=tuple(s for s in named if s not in events),
+        told=tuple(s for s in said if s not in events),
         read=Planted(read, OLD_S, not read.exists()),
+        premature=tuple(sorted(heard.premature)),
     )
 
 
-def clean_up(bench: Bench, due: Sequence[Path]) -> None:
-    """Set cleanup off, and give one that works on after its answer some time to delete what is *due*.
+class _Heard:
+    """What is said of some files in every run of a cleanup: where that is a restart, each process has its own say."""
 
-    Nothing is waited for where all of that is gone at once. Where some of it stays to the end, later cleanups of the
-    run are waited for about as long as the slowest that was seen. One that deletes some at a time is set off again
-    for as long as it does.
-    """
-    left = len(due)
-    while 0 < (now := _left_by_one(bench, due)) < left:
-        left = now
+    def __init__(self, planted: Sequence[Path], own: Sequence[Path]) -> None:
+        self._planted, self._own = planted, own
+        self._by_process: dict[int, tuple[ServerProcess, list[str]]] = {}
+        self.premature: set[str] = set()
+        """The names of files that were told of as expired, and were still there then."""
 
+    def listen(self, bench: Bench) -> None:
+        """Take note of what was said up to now."""
+        said = [s for s in bench.said() if EXPIRED in s or any(p.name in s for p in self._planted)]
+        self._by_process[id(bench.server)] = bench.server, said
+        told = [s for s in said if EXPIRED in s]
+        self.premature |= {
+            p.name for p in (*self._planted, *self._own) if any(p.name in s for s in told) and p.exists()
+        }
 
-def _left_by_one(bench: Bench, due: Sequence[Path]) -> int:
-    """How many of these are still there some time after cleanup was set off."""
-    bench.cleanup()
-    lab, begun = bench.lab, time.monotonic()
-    left = [p for p in due if os.path.lexists(p)]
-    if not left:
-        return 0
-    while left and time.monotonic() - begun < lab.cleanup_patience_s:
-        lab.run.pause(0.05)
-        still = [p for p in left if os.path.lexists(p)]
-        if len(still) < len(left):
-            lab.cleanup_lag_s = max(lab.cleanup_lag_s, time.monotonic() - begun)
-        left = still
-    if left:
-        lab.cleanup_patience_s = min(lab.cleanup_patience_s, 2 * lab.cleanup_lag_s)
-    else:
-        lab.run.pause(0.25)  # what it deletes besides, and what it says of it, comes late, too
-    return len(left)
+    def said(self) -> list[str]:
+        """All of it; a file of events is one for all processes."""
+        *earlier, last = (said for _, said in self._by_process.values())
+        return [line for said in earlier for line in said if not line.startswith("file: ")] + last
 
 
 def _own(bench: Bench, name: str, others: Sequence[str]) -> Expiry | None:
@@ -330,14 +334,16 @@ def _own(bench: Bench, name: str, others: Sequence[str]) -> Expiry | None:
         return None
     folder, data = Path(os.path.dirname(paths[0])), first[0].file.data if first[0].file is not None else b""
     aged = plant(folder, data, 60, name, bench.lab.convention(paths[0]))
-    begun, cleanups = time.monotonic(), 0
+    begun = last = time.monotonic()
+    left, cleanups = paths, 0
     bench.lab.run.pause(SHORT_TTL + 0.15)
     while True:
         bench.cleanup()
         cleanups += 1
-        left = [p for p in paths if os.path.exists(p)]
-        waited = time.monotonic() - begun
-        if not left or waited > PATIENCE_S:
+        before, left = left, [p for p in paths if os.path.exists(p)]
+        now = time.monotonic()
+        last, waited = now if len(left) < len(before) else last, now - begun
+        if not left or now - last > PATIENCE_S:
             aged_gone = not aged.exists()
             aged.unlink(missing_ok=True)
             late = bench.call(name, limit=3)
