@@ -9,6 +9,8 @@ import pytest
 
 from lro_conformance import notes
 from lro_conformance.bench import Bench
+from lro_conformance.checks import test_properties
+from lro_conformance.judge import NotObserved
 from lro_conformance.verdicts import Verdict
 from tests.test_checks import judged, survey
 from tests.test_more_checks import offloaded
@@ -33,6 +35,13 @@ def test_tools_may_have_names_that_are_none(name: Any) -> None:
     assert list(inner(notes, "_offered")(known)) == [
         "recall may be called as MCP tasks: they were called directly (LRO-SCOPE-07)"
     ]
+
+
+def test_a_recipe_that_a_limit_ended_is_not_tried_on_any_memories() -> None:
+    tried = Made(standard=Made(requirement="LRO-REC-01"), output=Made(problem="timed out"))
+    stores = Made(bench=Made(lab=Made(profile=Made(seed=Made(tool="remember")))))
+    with pytest.raises(NotObserved, match=r"^a limit ended it over the server's own memories: timed out$"):
+        inner(test_properties, "_any_corpus")("LRO-REC-01", None, stores, Made(tries=[tried]), None, None)
 
 
 HUGE = 10**400

@@ -107,7 +107,6 @@ def test_who_waited_in_vain_waits_half_as_long(monkeypatch: pytest.MonkeyPatch) 
         for program in "abaaaab":
             runner.run(Pipeline("/f", 0, JqCall(program), ()), b"")
     assert endless.ran == [*zip("abaaaab", (4.0, 2.0, 2.0, 1.0, 0.5, 0.5, 0.5), strict=True)]
-    assert runner.overruns == 5
 
 
 def test_recipes_that_never_end_are_tried_on_one_file_and_once_each(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -117,18 +116,34 @@ def test_recipes_that_never_end_are_tried_on_one_file_and_once_each(monkeypatch:
     assert len({id(t.command.call) for t in found.tries}) == 1
     assert not any(t.agreement.ok or t.agreement.erratum for t in found.tries)
     assert found.unmet == ()
-    # the first three are looked for in the others, too, until three had to be ended
-    assert len(endless.ran) == 12
+    # for the first purpose each is tried, and from then on each in its own place only
+    assert len(endless.ran) == 19
 
 
-def test_three_that_were_ended_are_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("many", "files"), [(1, 3), (3, 1)])
+def test_three_that_were_ended_are_enough(monkeypatch: pytest.MonkeyPatch, many: int, files: int) -> None:
     survey = evidence(None, {})["survey"]
-    first = commands_of(survey.files[0])[0].pipeline
-    assert first is not None
-    endless = Endless(monkeypatch, first.jq.program)
+    real = JqRunner.run
+    some = [commands_of(survey.files[0])[at] for at in (0, 4, 7)[:many]]  # they look for nothing
+    never = [c.text.partition("| jq")[2] for c in some]
+
+    def run(runner: JqRunner, pipeline: Pipeline, data: bytes) -> JqRun:
+        ends = not any(pipeline.jq.program in text for text in never)
+        return real(runner, pipeline, data) if ends else JqRun(-9, b"", "", True, "libjq", "timed out")
+
+    monkeypatch.setattr(JqRunner, "run", run)
     found = recipes_by(DEFAULT_EDITION, survey)
-    assert len({id(t.command.call) for t in found.tries}) == 1
-    assert [program for program, _ in endless.ran].count(first.jq.program) == 3
+    assert len({id(t.command.call) for t in found.tries}) == files
+
+
+def test_what_never_ends_is_tried_for_one_purpose_and_hides_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    endless = Endless(monkeypatch, "never")
+    call = one({"recipes": lambda found: [{"description": "", "command": "jq never /out/x.jsonl"}, *found]})
+    with RecipeRunner() as runner:
+        for role in roles(DEFAULT_EDITION, call):
+            attempt(runner, DEFAULT_EDITION, role, call, commands_of(call))
+    assert [program for program, _ in endless.ran].count("never") == 1
+    assert len(endless.ran) > 20
 
 
 def test_the_run_is_asked_before_each_whether_it_goes_on() -> None:

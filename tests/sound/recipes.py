@@ -37,6 +37,15 @@ class has_thirteen_recipes(Server):
         return (*RECIPES, *more)
 
 
+@sound("it has no more patience with the ten once another recipe was costly", warns=("LRO-REC-10",))
+class has_a_recipe_of_pairs_first(Server):
+    def guidance(self, path: str, summary: Record) -> str:
+        return "\n".join(line for line in super().guidance(path, summary).split("\n") if "#" not in line)
+
+    def programs(self) -> Sequence[tuple[str, str]]:
+        return (("All pairs", "jq -s '[.[] as $one | .[] as $other | [$one, $other]]'"), *RECIPES)
+
+
 @sound("it compares descriptions with those of the text")
 class describes_recipes_in_its_own_words(Server):
     def recipes(self, path: str) -> list[Record]:

@@ -10,8 +10,8 @@ PATIENCE_S = 4.0
 LEAST_S = 0.5
 """How long it may take after several have taken longer."""
 
-MOST_OVERRUNS = 3
-"""After so many, recipes are run on one file only, and each for its own place only."""
+MOST_ENDED = 3
+"""After so many recipes that a limit ended in their own place, no other file is looked at."""
 
 OUTPUT_BYTES = 1 << 20
 """What a recipe may give beyond eight times its file: more is cut off, since what was given is kept."""
@@ -22,13 +22,12 @@ class RecipeRunner(JqRunner):
 
     def __init__(self, binary: str | None = None, *, max_output: int = OUTPUT_BYTES) -> None:
         super().__init__(binary, timeout_s=PATIENCE_S, max_output=max_output)
-        self.overruns = 0
-        """How many runs a limit ended."""
+        self.ended: set[str] = set()
+        """The commands that a limit ended, without their paths: `attempt` tries them for their own place only."""
 
     def run(self, pipeline: Pipeline, data: bytes) -> JqRun:
         """Runs one command on the bytes of its file. Raises `EngineError`."""
         done = super().run(pipeline, data)
         if done.problem:
-            self.overruns += 1
             self.timeout_s = max(LEAST_S, self.timeout_s / 2)
         return done

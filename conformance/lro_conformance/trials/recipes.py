@@ -13,7 +13,7 @@ from lro_conformance.calls import Call, OfACall, real_path
 from lro_conformance.judge import NotObserved
 from lro_conformance.lab import Lab
 from lro_conformance.trials import trial
-from lro_conformance.trials.recipe_runner import MOST_OVERRUNS, OUTPUT_BYTES, RecipeRunner
+from lro_conformance.trials.recipe_runner import MOST_ENDED, OUTPUT_BYTES, RecipeRunner
 from lro_conformance.trials.survey import Survey
 from lro_spec.agreement import compiles, fails_by_its_literal, of_the_records_alone, same_output
 from lro_spec.editions import DEFAULT_EDITION, StandardRecipe
@@ -216,7 +216,7 @@ def recipes_by(
                 tries += found
                 if not found:
                     unmet.append((role.number, call))
-            if bundled.overruns >= MOST_OVERRUNS:
+            if sum(bool(t.output.problem) for t in tries) >= MOST_ENDED:
                 break
     flown = (c for call in survey.flown for c in commands_of(call))
     flat = (*(c for found in commands.values() for c in found), *flown)
@@ -274,10 +274,12 @@ def attempt(
     own = [c for c in commands if c.index == role.number - 1]
     first: list[Try] = []
     for command in (*own, *(c for c in commands if c not in own)):
-        if command.pipeline is None or (command not in own and runner.overruns >= MOST_OVERRUNS):
+        if command.pipeline is None or (command not in own and without_path(command) in runner.ended):
             continue
         found: list[Try] = []
         for one in _runs(runner, edition, role, command, command.pipeline):
+            if one.output.problem:
+                runner.ended.add(without_path(command))
             if not right(one) and command not in own:
                 break  # one wrong answer is enough where another would have been the one to give it
             found.append(one if right(one) or one.output.problem else _beside(runner, one))
