@@ -17,6 +17,16 @@ if TYPE_CHECKING:
     from tests.servers.plain import Call, Record
 
 
+class InPortions(Server):
+    """Deletes so many expired files at a time, and the others the next time."""
+
+    most: int
+
+    def candidates(self) -> list[str]:
+        now = time.time()
+        return [p for p in super().candidates() if self.is_ours(p) and self.is_expired(p, now)][: self.most]
+
+
 class Taskless(Server):
     """Offers no tool for clean-up."""
 
@@ -177,12 +187,14 @@ class emits_other_events_too(Server):
 
 @sound("it looks as soon as the task has answered")
 class cleans_up_after_the_answer(Server):
+    delay_s = 0.5
+
     def call_tool(self, name: str, arguments: dict[str, Any]) -> Record:
         if name != "run_custodial_task":
             return super().call_tool(name, arguments)
         import threading
 
-        threading.Timer(0.5, self.clean_later).start()
+        threading.Timer(self.delay_s, self.clean_later).start()
         return self.text(self.dumps({"task": "offload_cleanup", "status": "started"}))
 
     def clean_later(self) -> None:
@@ -210,15 +222,10 @@ class takes_its_files_along(Server):
                 os.remove(path)
 
 
-@sound("it takes expired files that are left for the next time for files that stay")
-class cleans_up_a_file_at_a_time(Server):
-    def candidates(self) -> list[str]:
-        now = time.time()
-        return [path for path in super().candidates() if self.is_ours(path) and self.is_expired(path, now)][:1]
+@sound("it takes expired files that are left for the next time for files that stay, and a link for none")
+class cleans_up_a_file_or_a_link_at_a_time(InPortions):
+    most = 1
 
-
-@sound("it takes the place of a link in the queue for a run that deletes nothing")
-class cleans_up_a_file_or_a_link_at_a_time(cleans_up_a_file_at_a_time):
     def is_ours(self, path: str) -> bool:
         return os.path.islink(path) or os.path.isfile(path)
 
@@ -227,28 +234,18 @@ class cleans_up_a_file_or_a_link_at_a_time(cleans_up_a_file_at_a_time):
 
 
 @sound("it takes what is left at a start for files that stay", profile="cleanup: {restart: true}\nevents: stderr\n")
-class cleans_up_three_files_at_each_start(cleans_up_at_start):
-    def candidates(self) -> list[str]:
-        now = time.time()
-        return [path for path in super().candidates() if self.is_ours(path) and self.is_expired(path, now)][:3]
+class cleans_up_three_files_at_each_start(InPortions, cleans_up_at_start):
+    most = 3
 
 
 @sound("it takes the next three for files that stay, as they go later after the answer than the first")
-class cleans_up_three_files_after_the_answer(cleans_up_after_the_answer):
-    first = True
+class cleans_up_three_files_after_the_answer(InPortions, cleans_up_after_the_answer):
+    most = 3
+    delay_s = 0.1
 
-    def call_tool(self, name: str, arguments: dict[str, Any]) -> Record:
-        if name != "run_custodial_task":
-            return super().call_tool(name, arguments)
-        import threading
-
-        threading.Timer(0.1 if self.first else 1.0, self.clean_later).start()
-        self.first = False
-        return self.text(self.dumps({"task": "offload_cleanup", "status": "started"}))
-
-    def candidates(self) -> list[str]:
-        now = time.time()
-        return [path for path in super().candidates() if self.is_ours(path) and self.is_expired(path, now)][:3]
+    def clean_later(self) -> None:
+        self.delay_s = 1.0
+        super().clean_later()
 
 
 @sound("it takes a task that was done a moment ago, and is not done again, for one that something stops")

@@ -38,12 +38,12 @@ class has_thirteen_recipes(Server):
 
 
 @sound("it has no more patience with the ten once another recipe was costly", warns=("LRO-REC-10",))
-class has_a_recipe_of_pairs_first(Server):
+class has_a_wordy_recipe_first(Server):
     def guidance(self, path: str, summary: Record) -> str:
         return "\n".join(line for line in super().guidance(path, summary).split("\n") if "#" not in line)
 
     def programs(self) -> Sequence[tuple[str, str]]:
-        return (("All pairs", "jq -s '[.[] as $one | .[] as $other | [$one, $other]]'"), *RECIPES)
+        return (("Titles, again and again", "jq -r '.title * 2000'"), *RECIPES)
 
 
 @sound("it compares descriptions with those of the text")
