@@ -177,3 +177,19 @@ def test_a_signal_while_a_thread_is_started_ends_it(tmp_path: Path) -> None:
         "time.sleep(60)\n"
     )
     assert subprocess.run([sys.executable, str(script)], timeout=20, check=False).returncode == 0
+
+
+def test_a_signal_that_wakes_nobody_ends_it(tmp_path: Path) -> None:
+    """The main thread waits in a read, as it does when the signal came just before: nothing interrupts it."""
+    script = tmp_path / "deaf.py"
+    script.write_text(
+        "import os, signal, threading, time\n"
+        "from types import SimpleNamespace as Made\n"
+        "from lro_reference.proxy import __main__ as proxy\n"
+        "threading.Thread(target=time.sleep, args=(60,), daemon=True).start()\n"
+        "proxy._leave_on_signals([Made(end=lambda patient: None)], Made(private_folder=False))\n"
+        "signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})\n"
+        "os.kill(os.getpid(), signal.SIGTERM)\n"
+        "os.read(os.pipe()[0], 1)\n"
+    )
+    assert subprocess.run([sys.executable, str(script)], timeout=20, check=False).returncode == 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import _thread
 import gc
 import os
 import select
@@ -246,19 +245,26 @@ def _leave(upstreams: Sequence[Behind], options: ProxyOptions, *, patient: bool 
 
 
 def _leave_on_signals(upstreams: Sequence[Behind], options: ProxyOptions) -> None:
-    def leave(number: int) -> None:
+    told, tell = os.pipe()
+    os.set_blocking(tell, False)
+
+    def leave() -> None:
+        number = os.read(told, 1)[0]
         writer.abandon()
         _leave(upstreams, options, patient=False)
         writer.abandon()  # what was begun meanwhile
         os._exit(0 if number == signal.SIGTERM else 128 + number)
 
-    def told(number: int, frame: object) -> None:
-        # What is interrupted here may hold a lock, that of starting threads too, so that nothing may be waited for.
-        del frame
-        _thread.start_new_thread(leave, (number,))
+    def unheeded(*_: object) -> None:
+        pass
 
+    # Python runs a handler in the main thread, between two of its steps: a signal just before a read that waits is
+    # heard only when something comes. What the handler interrupts may hold a lock, too, and could wait for nothing.
+    # So a thread of its own hears of signals, by the pipe that they are written to when they arrive.
+    threading.Thread(target=leave, name="signals", daemon=True).start()
+    signal.set_wakeup_fd(tell)
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, told)
+        signal.signal(number, unheeded)
 
 
 def _say(text: str) -> None:
