@@ -92,15 +92,21 @@ TWINS = ("5d1e3c7a-0f52-4b8e-9a63-1c2f70b4d801", "5d1e3c7a-0f52-4b8e-9a63-1c2f70
 
 @cache
 def delicate() -> Memory:
-    """A memory with values that careless code alters: decomposed and compatibility letters, exact fractions, nulls."""
+    """A memory with values that careless code alters: decomposed and compatibility letters, exact fractions, nulls,
+    texts that look like something else, names in various spellings."""
     return {
         **_memory(random.Random(3), 0),
         "title": f"{DELICATE_WORD} cafe\u0301",
-        "content": f"{DELICATE_WORD}: e\u0301 o\u0308 \u212b \ufb01 \u00a0 a\u200d\u200cb \u2028 \t end",
+        "content": f"{DELICATE_WORD}: e\u0301 o\u0308 \u212b \ufb01 \u00a0 a\u200d\u200cb \u2028 \t\r\n end",
         "tags": ["e\u0301", "\u00e9"],
         "entities": [{"name": "A\u030angstro\u0308m", "type": "concept"}],
         "provenance": {"confidence": 0.123456, "source_type": "observation", "agent": "suite"},
-        "extensions": {"x-exact": [0.1, 1.5e-7, 123456.789012, 2**53 - 1], "x-null": None, "x-text": "1.10"},
+        "extensions": {
+            "x-exact": [0.1, 1.5e-7, 123456.789012, 2**53 - 1],
+            "x-null": None,
+            "x-text": ["1.10", "0042", "true", "null", "2026-01-02T03:04:05+02:00"],
+            "x-names": {"_private": 1, "snake_case": 2, "camelCase": 3, "Capital": 4, "with.dots": 5},
+        },
     }
 
 

@@ -196,6 +196,77 @@ class composes_letters_in_files(Rewriting):
         return self.everywhere(record, lambda text: normalize("NFC", text))
 
 
+@fault("LRO-FILE-10", says="0042", proves=0)
+class takes_digits_for_numbers(Rewriting):
+    """A text of digits becomes a number in the file, and loses its noughts; no memory of the server's own is one."""
+
+    def written(self, record: Record) -> Record:
+        return {**record, "extensions": self.guessed(record["extensions"])} if "extensions" in record else record
+
+    def guessed(self, value: Any) -> Any:
+        if isinstance(value, str):
+            return int(value) if value.isdigit() else value
+        if isinstance(value, list):
+            return [self.guessed(v) for v in value]
+        return {k: self.guessed(v) for k, v in value.items()} if isinstance(value, dict) else value
+
+
+@fault("LRO-FILE-10", says="+02:00", proves=0)
+class brings_times_to_utc(Rewriting):
+    """Whatever looks like a time is written in UTC, inline it is as it was stored."""
+
+    def written(self, record: Record) -> Record:
+        return self.everywhere(record, self.in_utc)
+
+    def in_utc(self, text: str) -> str:
+        if "T" not in text or text[-6:-5] not in ("+", "-"):
+            return text
+        from datetime import UTC, datetime
+
+        try:
+            return datetime.fromisoformat(text).astimezone(UTC).isoformat()
+        except ValueError:
+            return text
+
+
+@fault("LRO-FILE-10", says="_private", proves=0)
+class hides_private_names(Rewriting):
+    """What begins with an underscore is taken for private, at every depth."""
+
+    def written(self, record: Record) -> Record:
+        return self.public(record)
+
+    def public(self, value: Any) -> Any:
+        if isinstance(value, list):
+            return [self.public(v) for v in value]
+        if not isinstance(value, dict):
+            return value
+        return {k: self.public(v) for k, v in value.items() if k[:1] != "_"}
+
+
+@fault("LRO-FILE-10", says="x-names", proves=0)
+class spells_names_in_camel_case(Rewriting):
+    """The serialiser of files spells the names within extensions in its own way."""
+
+    def written(self, record: Record) -> Record:
+        return {**record, "extensions": self.spelt(record["extensions"])} if "extensions" in record else record
+
+    def spelt(self, value: Any) -> Any:
+        if not isinstance(value, dict):
+            return value
+        return {
+            k[:1] + "".join(w[:1].upper() + w[1:] for w in k[1:].split("_")): self.spelt(v) for k, v in value.items()
+        }
+
+
+@fault("LRO-FILE-10", says="\\r", proves=0)
+class ends_lines_as_unix_does(Rewriting):
+    """A carriage return and a line feed become a line feed."""
+
+    def written(self, record: Record) -> Record:
+        return self.everywhere(record, lambda text: text.replace("\r\n", "\n"))
+
+
 @fault("LRO-FILE-10", says="content", proves=0, by_property="any_memory_survives", long=True)
 class trims_contents(Rewriting):
     """White space at the ends of a content is cut off; no memory of the server's own has any."""

@@ -146,7 +146,7 @@ def test_long_texts_are_untouched(seeded: Seeded, see: Subjects) -> None:
 
 @check("LRO-FILE-10")
 def test_delicate_values_are_untouched(inline: Inline, seeded: Seeded, see: Subjects) -> None:
-    """Decomposed letters, compatibility letters, exact fractions and nulls stand in the file as they do inline."""
+    """Decomposed letters, exact fractions, nulls, and texts and names of any kind are in a file as they are inline."""
     seen = _compare(inline, delicate(), DELICATE_WORD, seeded.delicate_filed, seeded.delicate, see)
     if not seen:
         raise NotObserved("the one memory with such values could not be had both inline and in a file")
