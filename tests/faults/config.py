@@ -44,6 +44,17 @@ class writes_the_file_though_disabled(Server):
         return super().inline(call)
 
 
+@fault("LRO-CFG-01", says="whatever the threshold", proves=0)
+class cuts_to_the_threshold_though_disabled(Server):
+    """Without offloading a result is cut to what the threshold allows, inject apart, whose text has its budget."""
+
+    def inline(self, call: Call) -> Record:
+        if not self.settings.enabled and call.operation != "inject":
+            kept = self.fitting(call)
+            call.records, call.lines = call.records[:kept], call.lines[:kept]
+        return super().inline(call)
+
+
 @fault("LRO-THR-07", says="no file where every result is inline", proves=0)
 class writes_the_file_before_it_compares(Server):
     """Every result is written; the file of one that is returned inline stays, and nobody is told of it."""

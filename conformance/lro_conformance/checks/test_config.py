@@ -15,6 +15,9 @@ from lro_conformance.trials.disabled import Disabled
 from lro_conformance.trials.folders import Folders
 from lro_conformance.trials.survey import Inline, Survey
 
+SEVERAL = 5
+"""How many records a result has at least that could be cut."""
+
 
 @check("LRO-CFG-01")
 def test_disabled_stays_inline(disabled: Disabled, see: Subjects) -> None:
@@ -29,6 +32,22 @@ def test_disabled_stays_inline(disabled: Disabled, see: Subjects) -> None:
     if disabled.calls:
         files = ", ".join(sorted(disabled.listing)[:5])
         see.expect(not files, expected="no file with enabled = false", observed=files, at=disabled.calls[0])
+
+
+@check("LRO-CFG-01")
+def test_disabled_cuts_nothing(disabled: Disabled, inline: Inline, see: Subjects) -> None:
+    """With enabled = false a result of several records is not cut to a threshold of 1."""
+    for call in disabled.calls:
+        usual = inline.again.get(call.operation)
+        if usual is None or usual.outcome != "inline" or call.outcome != "inline" or len(usual.records or []) < SEVERAL:
+            see.unseen("no result with several records at threshold_tokens = 1000000000 to compare with")
+            continue
+        see.expect(
+            len(call.records or []) > 1,
+            expected=f"{call.operation} with enabled = false has more than one record, whatever the threshold",
+            observed=f"{len(call.records or [])}, where there are {len(usual.records or [])}: {show(call.text, 200)}",
+            at=call,
+        )
 
 
 @check("LRO-THR-07")
