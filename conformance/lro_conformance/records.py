@@ -76,7 +76,7 @@ def is_a_page(result: Mapping[str, Any] | None) -> bool:
 
 
 def text_of(result: Mapping[str, Any] | None) -> str:
-    """All text blocks of a result, joined by line feeds."""
+    """All text of a result, joined by line feeds: its text blocks, without any the texts that are embedded in it."""
     return "\n".join(_texts(result))
 
 
@@ -217,7 +217,12 @@ def _texts(result: Mapping[str, Any] | None) -> list[str]:
     if not isinstance(content, list):
         return []
     blocks = [cast("dict[str, Any]", b) for b in cast("list[Any]", content) if isinstance(b, dict)]
-    return [b["text"] for b in blocks if isinstance(b.get("text"), str)]
+    embedded = (as_record(b.get("resource")) for b in blocks if b.get("type") == "resource")
+    return _text_in(blocks) or _text_in(embedded)
+
+
+def _text_in(holders: Iterable[Record]) -> list[str]:
+    return [h["text"] for h in holders if isinstance(h.get("text"), str)]
 
 
 def _payloads(result: Mapping[str, Any] | None) -> Iterable[Any]:

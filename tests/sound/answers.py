@@ -149,6 +149,15 @@ class inline_is_jsonl(Schemaless):
         return {**result, "content": [warning, *result["content"]]} if "warning" in value else result
 
 
+@sound("it reads blocks of text only, and no text that is embedded as a resource")
+class inline_is_an_embedded_resource(Schemaless):
+    def structured(self, value: Any) -> Record:
+        if "results" not in value:
+            return super().structured(value)
+        text = {"uri": "memory://results", "mimeType": "application/json", "text": self.dumps(value)}
+        return {"content": [{"type": "resource", "resource": text}], "isError": False}
+
+
 @sound("it misses `isError`, which is optional")
 class is_error_is_left_out(Server):
     def text(self, text: str) -> Record:

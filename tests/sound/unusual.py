@@ -136,3 +136,9 @@ def without_flag(server: Server, result: Record) -> Record:
     """The result without the field that says `truncated` in English."""
     value = result.get("structuredContent")
     return result if value is None else server.structured({k: v for k, v in value.items() if k != "truncated"})
+
+
+@sound("it knows a failure by the words of the text")
+class warns_that_spilling_was_not_possible(Server):
+    def warning(self, kept: int, everything: int, problem: OSError) -> str:
+        return f"Spilling {everything} memories to disk was not possible; the list of {kept} is incomplete."
