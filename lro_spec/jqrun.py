@@ -259,6 +259,9 @@ def _job(call: JqCall, *, wrap: bool) -> dict[str, Any]:
     return {**asdict(call), "wrapped": _with_inputs(call) if wrap else None}
 
 
+_ONCE = (("reduce", "inputs"), ("foreach", "inputs"))
+
+
 def _with_inputs(call: JqCall) -> str | None:
     """The program with `input` and `inputs` bound to its slurped input, which libjq alone does not feed; None without.
 
@@ -283,7 +286,10 @@ def _with_inputs(call: JqCall) -> str | None:
         "?",
         "//",
     }
-    plain = used in (["input"], ["inputs"], ["input", "inputs"]) and branches.isdisjoint(t.text for t in code)
+    words = [t.text for t in code]
+    # What follows reduce or foreach is evaluated once, as it is in the open.
+    bare = [w for w, then in zip(words, [*words[1:], ""], strict=True) if (w, then) not in _ONCE]
+    plain = used in (["input"], ["inputs"], ["input", "inputs"]) and branches.isdisjoint(bare)
     if not plain or call.slurp or (used == ["input"] and not call.null_input):
         raise EngineError("this use of input and inputs needs a jq binary")
     first = 0 if call.null_input else 1

@@ -21,6 +21,7 @@ from lro_spec.shellwords import RecipeSyntaxError, file_of, split_pipeline
 _FLAGS = {
     "r": "raw-output", "j": "join-output", "s": "slurp", "n": "null-input", "c": "compact-output", "S": "sort-keys",
     "M": "monochrome-output", "C": "color-output", "a": "ascii-output", "e": "exit-status",
+    "R": "raw-input",
 }  # fmt: skip
 _PLAIN = {*_FLAGS.values(), "tab", "unbuffered"}
 _REFUSED = {
@@ -28,6 +29,8 @@ _REFUSED = {
     "L": "loads modules from a folder", "library-path": "loads modules from a folder",
     "slurpfile": "reads another file", "rawfile": "reads another file", "argfile": "reads another file",
 }  # fmt: skip
+_BEYOND = {"raw-input", "args", "jsonargs", "stream", "stream-errors", "seq", "raw-output0"}
+"""Options that do no harm, and change what a program is given or how its output is framed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,20 +78,25 @@ def parse_command(command: str) -> Pipeline:
 
     Nothing is run, and nothing is expanded: what a shell would expand, redirect or start besides is refused, and so are
     jq programs that reach outside their input (the environment, modules, other files). Raises `NotInterpretedError`,
-    one of those, where all that is amiss is an awk or a grep before jq that is more than a choice of lines: that is not
-    known to be wrong.
+    one of those, where all that is amiss is an awk or a grep before jq that is more than a choice of lines, or an
+    option of jq such as -R: that is not known to be wrong.
     """
     stages = split_pipeline(command)
     lines = _Lines()
     calls: list[JqCall] = []
     beyond: NotInterpretedError | None = None
+    after = False
     for number, words in enumerate(stages):
         program, *rest = _plainly(words, first=not number)
         if program == "jq":
-            call, file = _jq(rest)
-            calls.append(call)
+            after = True
+            try:
+                call, file = _jq(rest)
+                calls.append(call)
+            except NotInterpretedError as problem:
+                file, beyond = None, problem
         elif program in _SOURCES:
-            if calls:
+            if after:
                 raise RecipeSyntaxError(f"{program} after jq works on its layout, not on its values")
             try:
                 file = _SOURCES[program](rest, lines)
@@ -101,7 +109,7 @@ def parse_command(command: str) -> Pipeline:
             raise RecipeSyntaxError(f"{program} reads {file!r} and not the pipe")
         if file is not None:
             lines.path = file
-    if not calls:
+    if not after:
         raise RecipeSyntaxError("the pipeline has no jq")
     if beyond is not None:
         raise beyond
@@ -294,6 +302,8 @@ def _jq(words: list[str]) -> tuple[JqCall, str | None]:
         raise RecipeSyntaxError("jq has no program")
     program, *files = operands
     refuse_reaching_out(program)
+    if odd := sorted(options & _BEYOND):
+        raise NotInterpretedError(f"jq --{odd[0]} is an option that is not interpreted")
     join = "join-output" in options
     call = JqCall(
         program,
@@ -308,7 +318,7 @@ def _jq(words: list[str]) -> tuple[JqCall, str | None]:
 
 
 def _option(name: str) -> str:
-    if name in _PLAIN:
+    if name in _PLAIN or name in _BEYOND:
         return name
     dashes = "-" if len(name) == 1 else "--"
     raise RecipeSyntaxError(f"jq {dashes}{name} {_REFUSED.get(name, 'is not an option that recipes use')}")

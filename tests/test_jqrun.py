@@ -75,6 +75,9 @@ def test_several_jq_in_a_row_are_run(runner: JqRunner):
         ("jq -n '[inputs] | length' /f", ["4"]),
         ("jq -n 'input' /f", ['{"header":true}']),
         ("jq 'inputs | .a' /f", ["1", "2", "null"]),
+        ("jq -n 'reduce inputs as $r (0; . + ($r.a // 10))' /f", ["23"]),
+        ("jq -n 'input as $h | reduce inputs as $r (0; . + ($r.a // 10))' /f", ["13"]),
+        ("jq -n 'foreach inputs as $r (0; . + 1)' /f", ["1", "2", "3", "4"]),
         ("jq '[inputs | .a] # rest' /f", ["[1,2,null]"]),
     ],
 )
@@ -82,7 +85,10 @@ def test_input_and_inputs_skip_a_header_in_both_engines(runner: JqRunner, comman
     assert lines(runner.run(parse_command(command), DATA)) == output
 
 
-@pytest.mark.parametrize("program", ["input", "inputs, inputs", "if .a then inputs else 1 end", "first(inputs)"])
+@pytest.mark.parametrize(
+    "program",
+    ["input", "inputs, inputs", "if .a then inputs else 1 end", "first(inputs)", "reduce .a as $x (0; inputs)"],
+)
 def test_an_unusual_use_of_input_needs_a_binary(program: str):
     with pytest.raises(EngineError, match="needs a jq binary"):
         run(piped(program), DATA, binary=None)

@@ -10,6 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from lro_spec.editions import EDITIONS
+from lro_spec.line_filters import NotInterpretedError
 from lro_spec.recipes import Pipeline, RecipeSyntaxError, literals, parse_command, quote, render, run, with_literal
 from lro_spec.shellwords import split_pipeline
 
@@ -296,9 +297,9 @@ def test_several_jq_in_a_row_are_understood():
         ("jq -rf p /f", "program from a file"),
         ("jq --slurpfile a /g . /f", "another file"),
         ("jq --rawfile a /g . /f", "another file"),
-        ("jq --args . /f", "not an option"),
-        ("jq -R . /f", "not an option"),
-        ("jq --stream . /f", "not an option"),
+        ("jq --args . /f | rm /f", "not a program"),
+        ("jq -R env /f", "environment"),
+        ("jq --stream -f p /f", "program from a file"),
         ("jq --arg a", "a name and a value"),
         ("jq --argjson a '{' . /f", "not JSON"),
         ("jq --indent x . /f", "needs a number"),
@@ -308,6 +309,14 @@ def test_several_jq_in_a_row_are_understood():
 )
 def test_anything_else_is_refused_with_a_reason(command: str, reason: str):
     with pytest.raises(RecipeSyntaxError, match=reason):
+        parse_command(command)
+
+
+@pytest.mark.parametrize(
+    "command", ["jq -R . /f", "jq -nR '[inputs]' /f", "jq . --args a", "tail -n +2 /f | jq --stream . | jq -s ."]
+)
+def test_options_of_jq_that_do_no_harm_are_refused_as_not_interpreted(command: str):
+    with pytest.raises(NotInterpretedError, match="not interpreted"):
         parse_command(command)
 
 

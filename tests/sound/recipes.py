@@ -144,6 +144,26 @@ class reads_the_file_by_inputs(Server):
         return f"jq {raw}-n 'input as $header | {slurped}' {self.quote(path)}"
 
 
+@sound("it has libjq alone, which gives no inputs to a program that folds them")
+class folds_its_inputs(Server):
+    def programs(self) -> Sequence[tuple[str, str]]:
+        found = list(super().programs())
+        count = "reduce inputs as $m ({}; .[$m.namespace] += 1)"
+        pairs = "to_entries | map({namespace: .key, count: .value}) | sort_by(-.count)"
+        found[7] = (found[7][0], f"jq -n '{count} | {pairs}'")
+        best = "sort_by(-.provenance.confidence) | .[:10]"
+        found[8] = (found[8][0], f"jq -n '[limit(100000; inputs)] | {best}'")
+        return found
+
+
+@sound("it takes an option of jq that it does not know for a fault", proves=1)
+class takes_lines_for_text(Server):
+    def programs(self) -> Sequence[tuple[str, str]]:
+        found = list(super().programs())
+        found[4] = (found[4][0], "jq -R 'fromjson | {id, title, namespace}'")
+        return found
+
+
 @sound("it knows tail and sed, and takes awk for a program that may do anything")
 class headers_are_skipped_by_awk(Server):
     def recipe(self, path: str, program: str) -> str:
