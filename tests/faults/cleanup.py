@@ -323,6 +323,16 @@ class cleanup_stops_at_a_name_without_a_ulid(Server):
         return super().cleanup(now)
 
 
+@fault("LRO-CLN-01", says="as younger files of that operation do", proves=1)
+class counts_ages_without_their_days(Server):
+    """`timedelta.seconds` in place of `total_seconds()`: a file of forty days is as good as new."""
+
+    def is_expired(self, path: str, now: float) -> bool:
+        from datetime import timedelta
+
+        return timedelta(seconds=now - self.created_at(path)).seconds >= self.settings.ttl
+
+
 @fault("LRO-CLN-05", says="still there", proves=3)
 class tells_the_expiry_of_every_file_it_sees(Server):
     """An event for each file of the folder, whether it is deleted or not."""
