@@ -177,6 +177,24 @@ class events_are_sentences(Server):
         self.notify("notifications/message", {"level": level, "data": f"{event}: {words}"})
 
 
+@sound("it expects a message for each event")
+class tells_all_events_of_a_run_at_once(Server):
+    run: list[Record] | None = None
+
+    def cleanup(self, now: float) -> list[str]:
+        self.run = []
+        paths = super().cleanup(now)
+        if self.run:
+            self.notify("notifications/message", {"level": "info", "data": {"events": self.run}})
+        self.run = None
+        return paths
+
+    def emit(self, event: str, level: str, **data: Any) -> None:
+        if self.run is None:
+            return super().emit(event, level, **data)
+        return self.run.append({"event": event, **data})
+
+
 @sound("it expects no event but those of the text")
 class emits_other_events_too(Server):
     def emit(self, event: str, level: str, **data: Any) -> None:

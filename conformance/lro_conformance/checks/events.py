@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from typing import Any
 
 from lro_conformance.records import as_record
@@ -17,6 +18,11 @@ def events_in(survey: Survey, name: str) -> list[Any]:
     return [
         d for d in said if name in (as_record(d).get(k) for k in ("event", "type", "name", "kind")) or _begins(d, name)
     ]
+
+
+def times(name: str, said: str, files: Iterable[str]) -> int:
+    """How many events of this *name* one message holds, as far as they tell of different *files*: one at least."""
+    return max(1, min(said.count(name), sum(file in said for file in files)))
 
 
 def _line(text: str) -> object:

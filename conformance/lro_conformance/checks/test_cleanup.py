@@ -6,10 +6,10 @@ import json
 from collections import Counter
 from pathlib import Path
 
-from lro_conformance.checks.events import events_in
+from lro_conformance.checks.events import events_in, times
 from lro_conformance.judge import NotObserved, Subjects, check
 from lro_conformance.records import show
-from lro_conformance.trials.cleanup import SHORT_TTL, Cleaning, Cleanup, Planted
+from lro_conformance.trials.cleanup import EXPIRED, SHORT_TTL, Cleaning, Cleanup, Planted
 from lro_conformance.trials.defaults import HOUR, Defaults
 from lro_conformance.trials.lasting import Lasting
 from lro_conformance.trials.planting import OLD_S, operation_of
@@ -340,7 +340,7 @@ def test_expiry_is_told(cleanup: Cleanup, defaults: Defaults, text: Edition, see
         if not events and not cleaning.listened:
             see.unseen("no event was seen, and none may be visible (profile: events)")
             continue
-        channels = Counter(e.partition(": ")[0] for e in events)
+        channels = Counter(e.partition(": ")[0] for e in events for _ in range(times(EXPIRED, e, gone)))
         most = max(channels.values(), default=0)
         see.expect(
             most >= len(gone),
