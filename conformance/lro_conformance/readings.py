@@ -305,8 +305,10 @@ def volatile(inline: Inline, operation: str) -> set[Path]:
     """The fields that differ between identical inline calls, in one server process or from one to the next."""
     first = inline.whole.get((operation, None))
     paths = _volatile(first, inline.again.get(operation)) | _volatile(first, inline.elsewhere.get(operation))
-    edge = inline.edges.get(operation)
-    return paths | _volatile(inline.whole.get((operation, edge.detail)), edge) if edge is not None else paths
+    for more in (inline.edges.get(operation), inline.fullest.get(operation)):
+        if more is not None:
+            paths |= _volatile(inline.whole.get((operation, more.detail)), more)
+    return paths
 
 
 def _volatile(a: Call | None, b: Call | None) -> set[Path]:

@@ -156,6 +156,13 @@ class counts_accesses(Server):
         return {**super().at_detail(memory, detail), "access_count": memory["access_count"]}
 
 
+@sound("it looks for what differs between identical calls in short records only")
+class counts_accesses_in_whole_records(Server):
+    def at_detail(self, memory: Record, detail: str) -> Record:
+        record = super().at_detail(memory, detail)
+        return {**record, "temporal": {"access_count": self.calls}} if detail == "full" else record
+
+
 @sound("it compares the records of two identical calls field by field")
 class notes_the_time_of_access(Server):
     def at_detail(self, memory: Record, detail: str) -> Record:

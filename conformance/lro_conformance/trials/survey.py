@@ -301,6 +301,8 @@ class Inline:
     """The call for `CROWDED` records, where the survey made one."""
     listing: Mapping[str, int] = field(default_factory=dict[str, int])
     """The offloaded files in the output folder after all of them, with their sizes."""
+    fullest: Mapping[str, Call] = field(default_factory=dict[str, Call])
+    """The calls for the records of most detail once more."""
 
     @property
     def calls(self) -> list[Call]:
@@ -317,12 +319,13 @@ def inline(lab: Lab, survey: Survey) -> Inline:
         whole = {key: bench.call(key[0], detail=key[1]) for key in survey.whole}
         again = {name: bench.call(name) for name in bench.operations}
         edges = {n: bench.call(n, detail=usual_detail(o), limit=EDGE_LIMIT) for n, o in bench.operations.items()}
+        fullest = {n: bench.call(n, detail=o.details[-1]) for n, o in bench.operations.items() if o.details}
         queried = [n for n, o in bench.operations.items() if o.query is not None and survey.word is not None]
         others = [bench.call(name, query=survey.word) for name in queried]
         many = None if survey.many is None else bench.call(survey.many.operation, limit=CROWDED)
     with lab.bench(Settings(threshold_tokens=NEVER)) as another:
         elsewhere = {name: another.call(name) for name in another.operations}
-    return Inline(bench, whole, again, edges, elsewhere, tuple(others), many, bench.listing())
+    return Inline(bench, whole, again, edges, elsewhere, tuple(others), many, bench.listing(), fullest)
 
 
 def usual_detail(operation: Operation) -> str | None:
