@@ -294,7 +294,7 @@ def inlines() -> list[str]:
     for whole, again, away, near in product(
         wholes, ({}, {"recall": of[1]}), ({}, {"recall": of[2]}), ({}, {"recall": of[1]})
     ):
-        known: Any = Made(whole=whole, again=again, elsewhere=away, edges=near, calls=[*whole.values()])
+        known: Any = Made(whole=whole, again=again, elsewhere=away, edges=near, fullest={}, calls=[*whole.values()])
         alike = [readings.incomparable(survey(f), known) for f in (one(400, 100, A), one(400, 100, B))]
         said.append(f"{sorted(readings.volatile(known, 'recall'))} {alike}")
         repeats = {"recall": [one(400, 100, B), one(400, 100, C)]}

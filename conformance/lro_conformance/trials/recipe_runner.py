@@ -20,12 +20,10 @@ OUTPUT_BYTES = 1 << 20
 class RecipeRunner(JqRunner):
     """Waits half as long after each recipe that a limit ended: a hundred that never end would take minutes."""
 
-    def __init__(
-        self, binary: str | None = None, *, max_output: int = OUTPUT_BYTES, spare: JqRunner | None = None
-    ) -> None:
-        """*spare* runs what this one cannot."""
+    def __init__(self, binary: str | None = None, *, max_output: int = OUTPUT_BYTES) -> None:
         super().__init__(binary, timeout_s=PATIENCE_S, max_output=max_output)
-        self._spare = spare
+        self.spare: JqRunner | None = None
+        """Runs what this one cannot."""
         self.ended: set[str] = set()
         """The commands that a limit ended, without their paths: `attempt` tries them for their own place only."""
 
@@ -34,9 +32,9 @@ class RecipeRunner(JqRunner):
         try:
             done = super().run(pipeline, data)
         except EngineError:
-            if self._spare is None:
+            if self.spare is None:
                 raise
-            done = self._spare.run(pipeline, data)
+            done = self.spare.run(pipeline, data)
         if done.problem:
             self.timeout_s = max(LEAST_S, self.timeout_s / 2)
         return done
