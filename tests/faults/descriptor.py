@@ -143,6 +143,15 @@ class path_is_relative(Pathed):
         return os.path.relpath(path)
 
 
+@fault("LRO-DESC-02", says="absolute", proves=0)
+class path_is_relative_to_a_folder_made_anew(path_is_relative):
+    """A folder that was removed is made again, so that no write fails then."""
+
+    def offload(self, call: Call) -> str:
+        os.makedirs(self.output_dir(), exist_ok=True)
+        return super().offload(call)
+
+
 @fault("LRO-DESC-02", says="absolute", proves=0, also=("LRO-REC-11",))
 class path_is_a_file_url(Described):
     """`file:///…` in file_path; recipes and guidance have the plain path."""

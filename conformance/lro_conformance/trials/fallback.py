@@ -65,6 +65,12 @@ class Failing(OfACall):
         return self.call.outcome == "offloaded" and file is not None and file.problem is None and self.torn is None
 
     @property
+    def lost(self) -> bool:
+        """Whether a file was named of a server whose files are not where it says when writing works, either."""
+        original = self.original.file
+        return self.call.outcome == "offloaded" and (original is None or original.problem is not None)
+
+    @property
     def elsewhere(self) -> bool:
         """Whether the file that was named lies in another folder than the one that was set, where the server writes."""
         return _within(self.original) is True and _within(self.call) is False
