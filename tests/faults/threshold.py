@@ -260,6 +260,14 @@ class is_strict_only_at_one_and_at_the_default(Server):
         return tokens > (threshold if threshold in (1, 6400) else threshold * 1.1)
 
 
+@fault("LRO-THR-06", says="for the query", proves=0)
+class answers_long_questions_inline(Sparing):
+    """A query of more than sixty characters is taken for a conversation, in which no file belongs."""
+
+    def spares(self, call: Call) -> bool:
+        return len(call.query) > 60
+
+
 @fault("LRO-THR-06", says="offload", proves=0, also=("LRO-THR-08",))
 class leaves_a_single_record_inline(Sparing):
     """One record alone is never offloaded, however large."""

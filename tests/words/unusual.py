@@ -227,6 +227,16 @@ CHANGES: dict[str, Change] = {
     "nothing is found, and always an error": {"off": (ERROR, WORDS), "folder": {"nothing": (answered(ERROR), made(
         47, "search", None, 5, ERROR, inline=True))}},
     "nothing is found, and only here": {"off": (), "folder": {"nothing": (answered(ERROR),)}},
+    "an unusual query is answered inline": {
+        "folder": {"odd": (shown([{"id": "a"}, {"id": "b"}], 40), made(41, "search", "full", 40, ODD)), "tried": ()},
+    },
+    "an unusual query is answered inline, and so is the usual one": {
+        "folder": {
+            "unset": (made(42, "recall", None, 5, WORDS, inline=True), made(43, "inject", None, 5, UNSET)),
+            "odd": (shown([{"id": "a"}], 40),), "tried": (),
+        },
+    },
+    "an unusual query finds nothing": {"folder": {"odd": (shown([], 40),), "tried": ()}},
     "another client is not served": {
         "folder": {"stranger": (made(44, "recall", None, 5, {}), made(45, "inject", None, 5, WORDS, inline=True))},
     },

@@ -114,6 +114,23 @@ def test_nothing_found_stays_a_result(folders: Folders, disabled: Disabled, see:
 
 
 @check("LRO-THR-06")
+def test_any_query_is_offloaded(survey: Survey, folders: Folders, see: Subjects) -> None:
+    """What is offloaded with the usual query is offloaded with a long one, or one of odd characters, too."""
+    usual = {c.operation for c in folders.unset if c.outcome == "offloaded" and survey.adjustable}
+    for call in folders.odd:
+        found = [r for r in call.records or [] if "id" in r]
+        if call.operation not in usual or (call.outcome != "offloaded" and not found):
+            see.unseen("an unusual query found nothing, or nothing is offloaded at threshold_tokens = 1")
+            continue
+        see.expect(
+            call.outcome == "offloaded",
+            expected=f"{call.operation} offloaded at threshold_tokens = 1 for the query {show(call.query)}",
+            observed=f"{len(found)} records inline",
+            at=call,
+        )
+
+
+@check("LRO-THR-06")
 def test_any_client_is_served(folders: Folders, see: Subjects) -> None:
     """What is offloaded for one client with a shell is offloaded for another."""
     for known, call in zip(folders.unset, folders.stranger, strict=True):
