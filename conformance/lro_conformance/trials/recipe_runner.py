@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lro_spec.recipes import EngineError, JqRun, JqRunner, Pipeline
+from lro_spec.recipes import JqRun, JqRunner, Pipeline
 
 PATIENCE_S = 4.0
 """How long a recipe may take for a file of a few hundred records; an honest one takes a hundredth of a second."""
@@ -22,19 +22,12 @@ class RecipeRunner(JqRunner):
 
     def __init__(self, binary: str | None = None, *, max_output: int = OUTPUT_BYTES) -> None:
         super().__init__(binary, timeout_s=PATIENCE_S, max_output=max_output)
-        self.spare: JqRunner | None = None
-        """Runs what this one cannot."""
         self.ended: set[str] = set()
         """The commands that a limit ended, without their paths: `attempt` tries them for their own place only."""
 
     def run(self, pipeline: Pipeline, data: bytes) -> JqRun:
         """Runs one command on the bytes of its file. Raises `EngineError`."""
-        try:
-            done = super().run(pipeline, data)
-        except EngineError:
-            if self.spare is None:
-                raise
-            done = self.spare.run(pipeline, data)
+        done = super().run(pipeline, data)
         if done.problem:
             self.timeout_s = max(LEAST_S, self.timeout_s / 2)
         return done

@@ -203,7 +203,6 @@ def recipes_by(
     # A jq process costs three times a run of libjq: the binary runs once for each recipe, on the file of most detail.
     most = OUTPUT_BYTES + 8 * max(len(c.file.data) for c in chosen if c.file is not None)
     with RecipeRunner(binary, max_output=most) as installed, RecipeRunner(max_output=most) as bundled:
-        bundled.spare = None if binary is None else installed
         for call in chosen:
             step(f"{call.operation} {call.detail or ''}")
             for role in roles(edition, call):
