@@ -156,10 +156,11 @@ class Tried:
         self.evidence = self.reproducer = self.location = str
 
 
-def ran(*tries: Tried, lacking: tuple[tuple[int, Any], ...] = (), commands: Any = None, by: str = "lro-6400") -> Made:
+def ran(*tries: Tried, lacking: tuple[tuple[int, Any], ...] = (), commands: Any = None, **of: Any) -> Made:
     roles = [(Made(requirement="LRO-REC-02", number=n), of) for n, of in lacking]
     every = [t.command for t in tries] if commands is None else commands
-    return Made(tries=tries, commands=every, edition=by, lacking=lambda: roles, unmet=(), real={})
+    said = {"edition": "lro-6400", "unrun": {}, **of}
+    return Made(tries=tries, commands=every, lacking=lambda: roles, unmet=(), real={}, **said)
 
 
 class TestPurpose:
@@ -243,6 +244,13 @@ class TestPurpose:
         assert result.verdict is (FAIL if observed == "none" else NOT_OBSERVED)
         assert observed != "none" or result.expected == "a recipe that does what #4 does"
 
+    def test_what_no_jq_here_can_run_is_not_seen(self) -> None:
+        of = call(descriptor={"jq_recipes": [{}] * 10}, summary={}, filed=[{"id": "a"}], file=None)
+        one = command(3, "d", "jq input /out/a.jsonl")
+        vars(one)["call"] = of
+        result = self.judged(lacking=((4, of),), commands=[one], unrun={"jq input FILE": "needs a jq"})
+        assert (result.verdict, result.observed) == (NOT_OBSERVED, "needs a jq")
+
     def test_a_list_that_is_none_is_blamed_elsewhere(self) -> None:
         of = call(descriptor={"jq_recipes": "x"}, summary={})
         assert "jq_recipes is no list" in self.judged(lacking=((4, of),)).observed
@@ -280,7 +288,7 @@ class TestForm:
         listed: Any = [{}] * count
         of: Any = call(descriptor={"jq_recipes": listed, "file_path": "/out/a.jsonl"}, summary={})
         commands = [Command(of, n, "d", text if n == 1 else self.GOOD) for n in range(count)]
-        return judged("recipes.recipes_are_well_formed", by=by, recipes=ran(commands=[*before, *commands], by=by))
+        return judged("recipes.recipes_are_well_formed", by=by, recipes=ran(commands=[*before, *commands], edition=by))
 
     @pytest.mark.parametrize(
         ("by", "count", "expected"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from types import SimpleNamespace as Made
@@ -10,7 +11,7 @@ from typing import Any, cast
 import pytest
 
 from lro_conformance.judge import NotObserved
-from lro_conformance.trials import recipes
+from lro_conformance.trials import recipe_runner, recipes
 from lro_conformance.trials.recipe_runner import RecipeRunner
 from lro_conformance.trials.recipes import (
     Command,
@@ -319,3 +320,29 @@ class TestUnusualQueries:
         assert [t.literal for t in with_unusual_queries(DEFAULT_EDITION, survey, [one()])][1] == "a"
         ends["status"] = 3
         assert [t.literal for t in with_unusual_queries(DEFAULT_EDITION, survey, [one()])][1] is None
+
+
+class TestWhatLibjqCannotRun:
+    """A program with `input` in a way that only a jq can feed."""
+
+    ODD = one({"recipes": put(at_5="jq 'input | {{id, title, namespace}}' /out/x.jsonl # {}")})
+
+    def found(self, monkeypatch: pytest.MonkeyPatch, binary: str | None) -> recipes.Recipes:
+        monkeypatch.setattr(recipe_runner.shutil, "which", lambda _: binary)
+        survey: Any = Made(files=(self.ODD,), flown=(), whole={("recall", "full"): self.ODD})
+        return recipes_by(DEFAULT_EDITION, survey)
+
+    def test_is_no_reason_to_judge_no_recipe(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        found = self.found(monkeypatch, None)
+        assert {t.number for t in found.tries} == {*range(1, 11)} - {5}
+        assert [number for number, _ in found.unmet] == [5]
+        assert [*found.unrun.values()] == ["this use of input and inputs needs a jq binary"]
+
+    def test_is_run_by_the_jq_of_the_machine(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        binary = shutil.which("jq")
+        if binary is None:
+            pytest.skip("this machine has no jq")
+        found = self.found(monkeypatch, binary)
+        assert not found.unrun
+        assert {t.number for t in found.tries} == {*range(1, 11)}
+        assert not any(t.agreement.ok for t in found.tries if t.number == 5)

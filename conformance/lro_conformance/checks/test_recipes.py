@@ -87,6 +87,8 @@ def purpose(id: str, recipes: Recipes, see: Subjects) -> None:
         elif own is not None and own.pipeline is None:
             odd = f"its command could not be understood; understood are {UNDERSTOOD}"
             see.unseen(odd if isinstance(own.text, str) else "it has no command (LRO-REC-13)")
+        elif own is not None and without_path(own) in recipes.unrun:
+            see.unseen(recipes.unrun[without_path(own)])
         elif not is_utf8(call.file.data if call.file is not None else b""):
             see.unseen(NO_TEXT)
         elif hides(recipes.edition, role, call):

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from lro_spec.recipes import JqRun, JqRunner, Pipeline
+import shutil
+from functools import cached_property
+
+from lro_spec.recipes import EngineError, JqRun, JqRunner, Pipeline
 
 PATIENCE_S = 4.0
 """How long a recipe may take for a file of a few hundred records; an honest one takes a hundredth of a second."""
@@ -24,10 +27,29 @@ class RecipeRunner(JqRunner):
         super().__init__(binary, timeout_s=PATIENCE_S, max_output=max_output)
         self.ended: set[str] = set()
         """The commands that a limit ended, without their paths: `attempt` tries them for their own place only."""
+        self.unrun: dict[str, str] = {}
+        """The commands that no jq here can run, likewise, and why."""
+
+    @cached_property
+    def _installed(self) -> JqRunner | None:
+        """The machine's jq, for what libjq cannot run by itself."""
+        binary = shutil.which("jq") if self.binary is None else None
+        return JqRunner(binary, timeout_s=PATIENCE_S, max_output=self.max_output) if binary is not None else None
+
+    def close(self) -> None:
+        """Ends what runs recipes."""
+        super().close()
+        if self.__dict__.get("_installed") is not None and self._installed is not None:
+            self._installed.close()
 
     def run(self, pipeline: Pipeline, data: bytes) -> JqRun:
         """Runs one command on the bytes of its file. Raises `EngineError`."""
-        done = super().run(pipeline, data)
+        try:
+            done = super().run(pipeline, data)
+        except EngineError:
+            if self._installed is None:
+                raise
+            done = self._installed.run(pipeline, data)
         if done.problem:
             self.timeout_s = max(LEAST_S, self.timeout_s / 2)
         return done

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypedDict, cast
 
@@ -152,6 +152,8 @@ class Recipes:
     """The paths that descriptors and their recipes name, and each without links, as it was then."""
     edition: str = DEFAULT_EDITION
     """The edition whose recipes were looked for."""
+    unrun: Mapping[str, str] = field(default_factory=dict[str, str])
+    """The commands that no jq here could run, without their paths, and why."""
 
     def lacking(self) -> Iterator[tuple[StandardRecipe, Call]]:
         """The standard recipes of `unmet`, each with the descriptor that lacks it."""
@@ -223,7 +225,7 @@ def recipes_by(
     named = {c.pipeline.path for c in flat if c.pipeline is not None}
     named |= {path for c in (*survey.files, *survey.flown) if isinstance(path := c.descriptor.get("file_path"), str)}
     real = {p: real_path(p) for p in sorted(named)}
-    return Recipes(flat, tuple(tries), tuple(unmet), binary or "libjq", real, edition)
+    return Recipes(flat, tuple(tries), tuple(unmet), binary or "libjq", real, edition, bundled.unrun)
 
 
 def commands_of(call: Call) -> list[Command]:
@@ -276,18 +278,29 @@ def attempt(
     for command in (*own, *(c for c in commands if c not in own)):
         if command.pipeline is None or (command not in own and without_path(command) in runner.ended):
             continue
-        found: list[Try] = []
-        for one in _runs(runner, edition, role, command, command.pipeline):
-            if one.output.problem:
-                runner.ended.add(without_path(command))
-            if not right(one) and command not in own:
-                break  # one wrong answer is enough where another would have been the one to give it
-            found.append(one if right(one) or one.output.problem else _beside(runner, one))
-        else:
-            if all(right(t) for t in found) and (may is None or command in own or may(command)):
-                return found
-            first = first or (found if command in own else [])
+        try:
+            found = _compared(runner, edition, role, command, command.pipeline, own=command in own)
+        except EngineError as problem:
+            runner.unrun[without_path(command)] = str(problem)
+            continue
+        if found and all(right(t) for t in found) and (may is None or command in own or may(command)):
+            return found
+        first = first or (found if command in own else [])
     return first
+
+
+def _compared(
+    runner: RecipeRunner, edition: str, role: StandardRecipe, command: Command, pipeline: Pipeline, *, own: bool
+) -> list[Try]:
+    """The runs of one command; none of another's than the *own* one as soon as one is wrong. Raises `EngineError`."""
+    found: list[Try] = []
+    for one in _runs(runner, edition, role, command, pipeline):
+        if one.output.problem:
+            runner.ended.add(without_path(command))
+        if not right(one) and not own:
+            return []  # one wrong answer is enough where another would have been the one to give it
+        found.append(one if right(one) or one.output.problem else _beside(runner, one))
+    return found
 
 
 def hides(edition: str, role: StandardRecipe, call: Call) -> bool:
