@@ -188,7 +188,7 @@ plant() {  # AGE_S OPERATION: a copy of the server's own file, back-dated in nam
   for _ in {1..10}; do u=${a:t%32:1}$u; t=$((t / 32)); done
   p="$(dirname "$f")/PREFIX-$2-${u}0123456789ABCDEF.jsonl"
   sed "1s/\\(\\"timestamp\\": *\\"\\)[^\\"]*/\\1$(date -u -d "$1 seconds ago" +%FT%TZ)/" "$f" > "$p"
-  touch -d "$1 seconds ago" "$p"
+  touch -d "@$(($(stat -c %Y "$f") - $1))" "$p"
 }"""
 
 

@@ -115,6 +115,53 @@ class expires_by_a_header_in_local_time(Server):
             return self.changed_at(path)
 
 
+@sound("it takes the date of a file for that of writing")
+class dates_files_by_their_end(Server):
+    def write(self, path: str, data: bytes) -> None:
+        super().write(path, data)
+        end = time.time() + self.settings.ttl
+        os.utime(path, (end, end))
+
+    def created_at(self, path: str) -> float:
+        return self.changed_at(path) - self.settings.ttl
+
+
+class Promised(Server):
+    """A header tells when its file expires, and that stays."""
+
+    def end(self) -> Any:
+        return int(time.time()) + self.settings.ttl
+
+    def at(self, end: Any) -> float:
+        return float(end)
+
+    def header(self, call: Call) -> Record:
+        return {**super().header(call), "expires": self.end()}
+
+    def is_expired(self, path: str, now: float) -> bool:
+        try:
+            with open(path, encoding="utf-8") as file:
+                return self.at(loads(file.readline())["expires"]) <= now
+        except (ValueError, KeyError, TypeError):
+            return super().is_expired(path, now)
+
+
+@sound("it dates back the one time in a header that it knows")
+class headers_tell_the_second_of_expiry(Promised):
+    pass
+
+
+@sound("it dates back the one time in a header that it knows, or numbers only")
+class headers_tell_the_moment_of_expiry(Promised):
+    def end(self) -> str:
+        return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(super().end()))
+
+    def at(self, end: Any) -> float:
+        import calendar
+
+        return calendar.timegm(time.strptime(end, "%Y-%m-%dT%H:%M:%SZ"))
+
+
 @sound("it wants the second of writing in the header")
 class headers_tell_the_minute(Server):
     def timestamp(self, now: float) -> str:

@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from lro_conformance.calls import Call, OfACall
+from lro_conformance.calls import Call, FileSeen, OfACall
 from lro_conformance.checks.test_cleanup import by_age
 from lro_conformance.checks.test_file import wrong_line
 from lro_conformance.checks.test_recipes import garbled, headed, skips_wrongly
@@ -223,7 +223,7 @@ def test_any_other_name_stays(live: Live, survey: Survey, cleanup: Cleanup, text
         made = [folder / n for n in others if n not in (".", "..")]
         past = time.time() - OLD_S
         for path in made:
-            path.write_bytes(template)
+            path.write_bytes(template.data)
             os.utime(path, (past, past))
         old = plant(folder, template, OLD_S, name, text.name)
         clean_up(bench, [old])
@@ -281,13 +281,13 @@ def _cleans(survey: Survey, cleanup: Cleanup) -> str:
     return cleanup.set_ttl.call.operation if cleanup.set_ttl.call is not None else "recall"
 
 
-def _folder(bench: Bench, name: str, text: Edition) -> tuple[Call, Path, bytes]:
+def _folder(bench: Bench, name: str, text: Edition) -> tuple[Call, Path, FileSeen]:
     """A call, the output folder and a file of the server's own, to plant copies of."""
     call = bench.call(name, limit=3)
     file = call.file
     if file is None or file.problem is not None or not parse_file_name(os.path.basename(file.path), edition=text.name):
         raise NotObserved("no file of the server's own to go by")
-    return call, Path(os.path.dirname(file.path)), file.data
+    return call, Path(os.path.dirname(file.path)), file
 
 
 def _share(survey: Survey) -> float:

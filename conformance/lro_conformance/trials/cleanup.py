@@ -238,7 +238,7 @@ def _scan(
     def prepare(folder: Path) -> None:
         folder.mkdir()
         if file is not None:
-            earlier.append(plant(folder, file.data, 60, name, lab.convention(file.path)))
+            earlier.append(plant(folder, file, 60, name, lab.convention(file.path)))
 
     with lab.bench(settings, prepare=prepare, abroad=True) as bench:
         lab.step("cleanup", f"ttl_seconds = {ttl_s}")
@@ -258,7 +258,7 @@ def _crowd(bench: Bench, name: str) -> Crowd | None:
         return None
     folder = Path(os.path.dirname(first.file.path))
     convention = bench.lab.convention(first.file.path)
-    planted = [plant(folder, first.file.data, 1 + n % 60, name, convention) for n in range(CROWD)]
+    planted = [plant(folder, first.file, 1 + n % 60, name, convention) for n in range(CROWD)]
     call = bench.call(name, limit=2)
     there = set(os.listdir(folder))
     for path in planted:
@@ -275,14 +275,14 @@ def clean(
     calls = [c for c in (make(), make()) if c.file is not None and c.file.problem is None]
     if not calls or calls[0].file is None or bench.output_dir is None:
         return None
-    template, folder = calls[0].file.data, Path(os.path.dirname(calls[0].file.path))
+    template, folder = calls[0].file, Path(os.path.dirname(calls[0].file.path))
     operation, convention = calls[0].operation, bench.lab.convention(calls[0].file.path)
     known = edition_named(convention).operations or OPERATIONS
     planted = [(plant(folder, template, age, operation, convention), age) for age in (*ages, *near, OLD_S)]
     planted += [(plant(folder, template, OLD_S, n, convention), OLD_S) for n in known if n != operation]
     read = plant(folder, template, OLD_S, operation, convention)
     os.utime(read, (time.time(), read.stat().st_mtime))
-    decoys = plant_decoys(folder, bench.workdir, template, operation, convention)
+    decoys = plant_decoys(folder, bench.workdir, template.data, operation, convention)
     due = [p for p, age in planted if age > (ttl_s or edition_named(convention).default_ttl_seconds)]
     due.append(read)
     heard = _Heard([p for p, _ in planted], [Path(c.file.path) for c in calls if c.file is not None])
@@ -338,10 +338,10 @@ def _own(bench: Bench, name: str, others: Sequence[str]) -> Expiry | None:
     made = [*first, *(bench.call(other, limit=5) for other in others)]
     made = {c.file.path: c for c in made if c.file is not None and c.file.problem is None}
     paths = list(made)
-    if not any(c in first for c in made.values()):
+    if first[0].file is None or not any(c in first for c in made.values()):
         return None
-    folder, data = Path(os.path.dirname(paths[0])), first[0].file.data if first[0].file is not None else b""
-    aged = plant(folder, data, 60, name, bench.lab.convention(paths[0]))
+    folder, template = Path(os.path.dirname(paths[0])), first[0].file
+    aged = plant(folder, template, 60, name, bench.lab.convention(paths[0]))
     begun = last = time.monotonic()
     left, cleanups = paths, 0
     bench.lab.run.pause(SHORT_TTL + 0.15)
@@ -371,7 +371,7 @@ def _once_more(bench: Bench, late: Call, aged_gone: bool) -> tuple[bool | None, 
         return None, ()
     folder, convention = Path(os.path.dirname(file.path)), bench.lab.convention(file.path)
     strange = plant_in_the_way(folder, late.operation, convention) if aged_gone else {}
-    aged = [plant(folder, file.data, 60, late.operation, convention) for _ in strange]
+    aged = [plant(folder, file, 60, late.operation, convention) for _ in strange]
     try:
         bench.cleanup()
     except ServerTrouble:  # it does not start any more

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import os
 import re
+import time
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, cast
 
+from lro_conformance.calls import FileSeen
 from lro_spec.editions import DEFAULT_EDITION
 from lro_spec.editions import edition as edition_named
 from lro_spec.naming import file_name, ulid_at
@@ -18,21 +20,32 @@ from lro_spec.timestamps import parse
 DAY = 86_400
 OLD_S = 40 * DAY
 """The age of files that any TTL of the suite's is over for."""
+AHEAD_S = 60
+"""A date that is further in the future is none of writing."""
+AN_ERA_S = 400 * DAY
+"""A number in a header that is no further from now, in seconds or milliseconds, is a time."""
 STRANGE = ("0", "recall-", "recall-0", "x")
 """What stands for operation and ULID in names that match the pattern, and tell no time."""
 
 
-def plant(folder: Path, template: bytes, age_s: float, operation: str, edition: str = DEFAULT_EDITION) -> Path:
-    """A complete file like the server's own, just written *template*, back-dated by *age_s* in name, header and
-    modification time."""
+def plant(folder: Path, own: FileSeen, age_s: float, operation: str, edition: str = DEFAULT_EDITION) -> Path:
+    """A complete file like the server's *own* one, just written, back-dated by *age_s* in name, header and
+    modification time, which stays as far ahead of writing as it was: it may be the time at which the file expires."""
     age = timedelta(seconds=age_s)
     when = datetime.now(UTC) - age
     path = folder / file_name(operation, edition=edition, ulid=ulid_at(when))
-    path.write_bytes(_backdated(template, age, operation))
+    path.write_bytes(_backdated(own.data, age, operation))
+    stamp = when.timestamp() + _ahead(own)
     with suppress(FileNotFoundError):  # a server that cleans up all the time may have been here
         path.chmod(0o600)
-        os.utime(path, (when.timestamp(), when.timestamp()))
+        os.utime(path, (stamp, stamp))
     return path
+
+
+def _ahead(own: FileSeen) -> float:
+    """How far the date of a file just written lies in the future; 0 where that is no more than clocks differ by."""
+    ahead = (own.mtime or 0.0) - time.time()
+    return ahead if ahead > AHEAD_S else 0.0
 
 
 def operation_of(name: str) -> str:
@@ -41,16 +54,29 @@ def operation_of(name: str) -> str:
 
 
 def _backdated(template: bytes, age: timedelta, operation: str) -> bytes:
-    """The file as one of this operation, with the header's timestamp moved back by *age*, written as it was before."""
+    """The file as one of this operation, with the times in its header moved back by *age*, written as they were before:
+    a header may also tell when the file expires."""
     first, _, rest = template.partition(b"\n")
     with suppress(ValueError):
         value = json.loads(first)
         header = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
         if isinstance(header.get("timestamp"), str):
-            header["timestamp"] = _before(header["timestamp"], age)
+            header |= {k: _moved(v, age) for k, v in header.items() if k != "query"}
             header |= {"operation": operation} if "operation" in header else {}
             first = json.dumps(header, ensure_ascii=False).encode()
     return first + b"\n" + rest
+
+
+def _moved(value: Any, age: timedelta) -> Any:
+    """A time that is so much earlier, as text or as a number of seconds or milliseconds; anything else as it is."""
+    if isinstance(value, str):
+        return _before(value, age)
+    if not isinstance(value, int | float):
+        return value
+    for unit in (1, 1000):
+        if abs(value - time.time() * unit) < AN_ERA_S * unit:
+            return type(value)(value - age.total_seconds() * unit)
+    return value
 
 
 def _before(sample: str, age: timedelta) -> str:
