@@ -60,6 +60,11 @@ def test_every_time_in_the_header_is_moved_back_in_its_form(tmp_path: Path) -> N
     assert age == pytest.approx(3600, abs=5)
 
 
+def test_what_no_clock_tells_stays(tmp_path: Path) -> None:
+    odd: dict[str, object] = {"timestamp": "0001-01-01T00:00:00Z", "large": 10**400, "endless": float("inf")}
+    assert planted(tmp_path, odd)[0] == odd
+
+
 def test_a_date_in_the_future_stays_as_far_ahead_of_writing(tmp_path: Path) -> None:
     assert planted(tmp_path, {}, 600)[1] == pytest.approx(3000, abs=5)
     assert planted(tmp_path, {}, 30)[1] == pytest.approx(3600, abs=5)

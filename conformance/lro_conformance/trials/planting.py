@@ -69,13 +69,12 @@ def _backdated(template: bytes, age: timedelta, operation: str) -> bytes:
 
 def _moved(value: Any, age: timedelta) -> Any:
     """A time that is so much earlier, as text or as a number of seconds or milliseconds; anything else as it is."""
-    if isinstance(value, str):
-        return _before(value, age)
-    if not isinstance(value, int | float):
-        return value
-    for unit in (1, 1000):
-        if abs(value - time.time() * unit) < AN_ERA_S * unit:
-            return type(value)(value - age.total_seconds() * unit)
+    with suppress(OverflowError):  # what no clock tells
+        if isinstance(value, str):
+            return _before(value, age)
+        for unit in (1, 1000) if isinstance(value, int | float) else ():
+            if abs(value - time.time() * unit) < AN_ERA_S * unit:
+                return type(value)(value - age.total_seconds() * unit)
     return value
 
 
