@@ -92,12 +92,12 @@ TWINS = ("5d1e3c7a-0f52-4b8e-9a63-1c2f70b4d801", "5d1e3c7a-0f52-4b8e-9a63-1c2f70
 
 @cache
 def delicate() -> Memory:
-    """A memory with values that careless code alters: decomposed and compatibility letters, exact fractions, nulls,
-    texts that look like something else, names in various spellings."""
+    """A memory with values that careless code alters: decomposed letters, markup, escapes, exact fractions, nulls, texts
+    that look like something else, names in various spellings."""
     return {
         **_memory(random.Random(3), 0),
         "title": f"{DELICATE_WORD} cafe\u0301",
-        "content": f"{DELICATE_WORD}: e\u0301 o\u0308 \u212b \ufb01 \u00a0 a\u200d\u200cb \u2028 \t\r\n end",
+        "content": f"{DELICATE_WORD}: e\u0301 o\u0308 \u212b \ufb01 \u00a0 a\u200d\u200cb \u2028 \t\r\n\\n <b>&gt;</b>",
         "tags": ["e\u0301", "\u00e9"],
         "entities": [{"name": "A\u030angstro\u0308m", "type": "concept"}],
         "provenance": {"confidence": 0.123456, "source_type": "observation", "agent": "suite"},
@@ -116,7 +116,7 @@ ROUGH_WORD = "xiphosuran"
 
 @cache
 def rough() -> Memory:
-    """A memory with values that some stores refuse: control characters, deep objects, empty values."""
+    """A memory with values that some stores refuse: control characters, deep objects, empty values, a tag twice."""
     deep: Any = ["bottom"]
     for level in range(12):
         deep = {f"level {level}": deep} if level % 2 else [deep]
@@ -124,6 +124,7 @@ def rough() -> Memory:
         **_memory(random.Random(4), 0),
         "id": "5d1e3c7a-0f52-4b8e-9a63-1c2f70b4d803",
         "title": f"{ROUGH_WORD} in the rough",
+        "tags": ["twice", "twice"],
         "content": f"{ROUGH_WORD}: before\u0000after \u0001 \u001f \u007f \ufeff end",
         "extensions": {
             "x-deep": deep,

@@ -263,8 +263,32 @@ class spells_names_in_camel_case(Rewriting):
 class ends_lines_as_unix_does(Rewriting):
     """A carriage return and a line feed become a line feed."""
 
+
+@fault("LRO-FILE-10", says="content", proves=0, long=True)
+class takes_markup_out_of_contents(Rewriting):
+    """What stands between angle brackets is removed; no memory of the server's own has any."""
+
     def written(self, record: Record) -> Record:
-        return self.everywhere(record, lambda text: text.replace("\r\n", "\n"))
+        import re
+
+        return self.everywhere(record, lambda text: re.sub(r"<[^<>]+>", "", text))
+
+
+@fault("LRO-FILE-10", says="content", proves=0, long=True)
+class reads_escapes_of_contents_twice(Rewriting):
+    """A backslash and an n become a line feed; no memory of the server's own has these."""
+
+    def written(self, record: Record) -> Record:
+        return self.everywhere(record, lambda text: text.replace("\\n", "\n"))
+
+
+@fault("LRO-FILE-10", says="tags", proves=0, long=True)
+class files_hold_each_tag_once(Rewriting):
+    """Tags are a set; no memory of the server's own has one twice."""
+
+    def written(self, record: Record) -> Record:
+        tags = record.get("tags")
+        return {**record, "tags": list(dict.fromkeys(tags))} if isinstance(tags, list) else record
 
 
 @fault("LRO-FILE-10", says="content", proves=0, by_property="any_memory_survives", long=True)
