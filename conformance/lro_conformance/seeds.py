@@ -92,8 +92,8 @@ TWINS = ("5d1e3c7a-0f52-4b8e-9a63-1c2f70b4d801", "5d1e3c7a-0f52-4b8e-9a63-1c2f70
 
 @cache
 def delicate() -> Memory:
-    """A memory with values that careless code alters: decomposed letters, markup, escapes, exact fractions, nulls, texts
-    that look like something else, names in various spellings."""
+    """A memory with values that careless code alters: decomposed letters, markup, escapes, exact fractions, nulls,
+    texts that look like something else, names in various spellings."""
     return {
         **_memory(random.Random(3), 0),
         "title": f"{DELICATE_WORD} cafe\u0301",
