@@ -18,7 +18,7 @@ from lro_spec.pipeline import JqCall, Pipeline
 _SHOWN = 300
 _NO_PROGRAM = 3  # the status that jq exits with where it cannot compile a program
 _QUOTED = re.compile(r"\(.*\)")  # what jq cites of a value, or of a pattern
-_AROUND = re.compile(r"((?:\(\?[imsx]+\)|\^|\.\*)*)[^^]*?((?:\.\*|\$)*)", re.DOTALL)
+_AROUND = re.compile(r"((?:\(\?[imsx]+\)|\^|\.\*|\\b)*)[^^]*?((?:\.\*|\$|\\b)*)", re.DOTALL)
 _LONGEST_LITERAL = 200  # of which parts of a regular expression are looked for, which takes quadratic time
 PARAMETRISED = frozenset({"namespace-prefix", "title-search", "memory-type", "content-search", "with-tag"})
 """The effects that look for something."""

@@ -68,17 +68,21 @@ def _with(*words: str) -> st.SearchStrategy[str]:
     return st.tuples(_TEXT, st.sampled_from(("", *words)), _TEXT).map("".join)
 
 
+_CONFIDENCE = st.integers(0, 100).map(lambda n: n / 100) | st.sampled_from([1e-05, 2e-05, 0.1234, 0.1239, 1])
+
 CORPUS: st.SearchStrategy[list[Record]] = st.lists(
     st.fixed_dictionaries(
         {
             **_COMMON,
-            "title": _with("keyword", "Keyword", "KEYWORDS"),
-            "content": _with("pattern", "Pattern", "PATTERNS"),
-            "entities": st.sampled_from([[], [{"name": "one"}], [{"name": "one"}, {"name": "two"}]]),
+            "title": _with("keyword", "Keyword", "KEYWORDS", "keyword Keyword", "xkeywordx"),
+            "content": _with("pattern", "Pattern", "PATTERNS", "pattern Pattern", "xpatternx"),
+            "namespace": st.sampled_from(["_semantic/a", "_semantic/b", "_episodic/c", "other/d", "Other/d"]),
+            "provenance": st.fixed_dictionaries({"confidence": _CONFIDENCE}),
+            "entities": st.sampled_from([None, [], [{"name": "one"}], [{"name": "one"}, {"name": "two"}]]),
         }
-    ),
-    min_size=1,
-    max_size=6,
+    ).map(lambda memory: {key: value for key, value in memory.items() if value is not None}),
+    min_size=3,
+    max_size=8,
 )
 """Some memories that differ in what recipes look at, and what the standard ones look for is in some of them."""
 

@@ -118,6 +118,30 @@ class recipe_3_wants_tags(OneRecipe):
     program = 'jq \'select(.title | test("keyword"; "i")) | select(.tags | length > 0)\''
 
 
+@fault("LRO-REC-03", says="records", proves=1, by_property="keyword_in_any_memories")
+class recipe_3_gives_a_memory_for_each_match(OneRecipe):
+    """`match` with `g`: a title that has the keyword twice is listed twice."""
+
+    number = 3
+    program = 'jq \'select(.title | match("keyword"; "ig"))\''
+
+
+@fault("LRO-REC-03", says="record", proves=1, by_property="keyword_in_any_memories")
+class recipe_3_finds_whole_words(OneRecipe):
+    """The keyword stands between bounds of words."""
+
+    number = 3
+    program = 'jq \'select(.title | test("\\\\bkeyword\\\\b"; "i"))\''
+
+
+@fault("LRO-REC-07", says="records", proves=1, by_property="entities_of_any_memories")
+class recipe_7_takes_no_entities_for_some(OneRecipe):
+    """Whether the list is another than the empty one: where there is none at all, that is so."""
+
+    number = 7
+    program = "jq 'select(.entities != [])'"
+
+
 @fault("LRO-REC-04", says="by: ", proves=1, by_property="order_of_any_memories")
 class recipe_4_does_not_sort_low_scores(OneRecipe):
     """Confidences below one half count as one half."""
