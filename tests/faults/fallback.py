@@ -85,6 +85,15 @@ class fallback_keeps_ten(Server):
         return 10
 
 
+@fault("LRO-ERR-02", says="of which 1 differ", proves=2, long=True)
+class fallback_repeats_the_first(Server):
+    """As many records as fit, and each of them is the first."""
+
+    def on_write_failure(self, call: Call, problem: OSError) -> Record:
+        call.records, call.lines = ([items[0]] * len(items) for items in (call.records, call.lines))
+        return super().on_write_failure(call, problem)
+
+
 @fault("LRO-ERR-02", says="whole, within", proves=2, long=True)
 class fallback_is_weighed_at_light_detail(Server):
     """What fits is counted as it were at another level than the one that is returned."""

@@ -132,6 +132,25 @@ class deletes_whatever_is_old(Server):
 
 
 @fault("LRO-HARD-04", says="deleted", proves=3)
+class deletes_old_folders_of_such_names(Server):
+    """What bears such a name goes with all that is in it."""
+
+    def is_ours(self, path: str) -> bool:
+        return not os.path.islink(path)
+
+    def is_expired(self, path: str, now: float) -> bool:
+        return self.changed_at(path) + self.settings.ttl <= now
+
+    def delete(self, path: str) -> None:
+        if os.path.isdir(path):
+            from shutil import rmtree
+
+            rmtree(path)
+        else:
+            super().delete(path)
+
+
+@fault("LRO-HARD-04", says="deleted", proves=3)
 class cleans_subfolders_too(Server):
     """The folder is walked, not listed."""
 

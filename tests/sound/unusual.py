@@ -138,6 +138,14 @@ def without_flag(server: Server, result: Record) -> Record:
     return result if value is None else server.structured({k: v for k, v in value.items() if k != "truncated"})
 
 
+@sound("it looks for a sentence, where fields say the same")
+class warns_by_fields_alone(Server):
+    def truncated(self, call: Call, warning: str) -> Record:
+        if call.operation == "inject":
+            return super().truncated(call, warning)
+        return self.structured({**self.inline_value(call), "truncated": True, "offload_failed": True})
+
+
 @sound("it knows a failure by the words of the text")
 class warns_that_spilling_was_not_possible(Server):
     def warning(self, kept: int, everything: int, problem: OSError) -> str:

@@ -11,7 +11,18 @@ from lro_conformance.calls import Call
 from lro_conformance.checks.events import events_in
 from lro_conformance.judge import Subjects, check
 from lro_conformance.readings import follows_detail, is_honest, tokens_per_character, weighs_otherwise
-from lro_conformance.records import Record, as_record, at_path, by_id, cut_off, lost_or_changed, show, size, value_at
+from lro_conformance.records import (
+    Record,
+    as_record,
+    at_path,
+    by_id,
+    cut_off,
+    id_of,
+    lost_or_changed,
+    show,
+    size,
+    value_at,
+)
 from lro_conformance.trials.fallback import KINDS, Failing, Fallback
 from lro_conformance.trials.survey import Survey
 from lro_conformance.wording import FAILED, SHORT, foreign
@@ -71,13 +82,16 @@ def _not_truncated(failing: Failing) -> str | None:
         return "JSON that is cut off amid a record" if cut_off(failing.call.text, failing.known) else None
     if len(records) >= len(failing.known) and failing.known:
         return f"all {len(records)} records"
+    each, ids = by_id(records), [id for r in records if (id := id_of(r)) is not None]
+    if len(each) < len(ids) and len(failing.known) == len(failing.original.filed):
+        return f"{len(records)} records, of which {len(each)} differ"
     first = sum(map(size, [*failing.known.values()][:1])) * tokens_per_character(failing.original)
     if not records and first < failing.threshold / 4:
         return f"none, though the first, of {first:.0f} tokens, would fit"
     tokens = failing.weighed or sum(map(size, records)) * tokens_per_character(failing.original)
     if tokens > ROOM * failing.threshold + 16:
         return f"{len(records)} records of about {tokens:.0f} tokens"
-    for key, record in by_id(records).items():
+    for key, record in each.items():
         known = failing.known.get(key)
         cut = (
             [p for p in lost_or_changed(known, record, ()) if _is_cut(at_path(known, p), at_path(record, p))]
@@ -105,6 +119,7 @@ def test_warning(survey: Survey, fallback: Fallback, see: Subjects) -> None:
         if _perhaps_not_tried(survey, failing, see):
             continue
         text = _beside_the_memories(failing)
+        text += "".join(f" {_NAME_ENDS.sub(' ', name)}" for name in _TRUE.findall(text))
         failed, short = FAILED.search(text), SHORT.search(text)
         if (failed is None or short is None) and foreign(text):
             see.unseen(
@@ -118,6 +133,11 @@ def test_warning(survey: Survey, fallback: Fallback, see: Subjects) -> None:
             observed=_said(text, failed is not None, short is not None),
             at=failing,
         )
+
+
+_TRUE = re.compile(r'"(\w+)"\s*:\s*true\b')
+"""The name of a field that says yes: `offload_failed` warns as well as a sentence does."""
+_NAME_ENDS = re.compile(r"_|(?<=[a-z])(?=[A-Z])")
 
 
 def _perhaps_not_tried(survey: Survey, failing: Failing, see: Subjects) -> bool:

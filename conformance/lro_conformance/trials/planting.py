@@ -147,7 +147,7 @@ def plant_decoys(folder: Path, workdir: Path, template: bytes, operation: str, e
     made[-1][0].write_bytes(template)
     (folder / "shortcut").symlink_to(linked, target_is_directory=True)
     stamp = past.timestamp()
-    for path in [p for p, _ in made] + [link]:
+    for path in [*(p for p, _ in made), link, below, directory, linked]:
         with suppress(FileNotFoundError):
             os.utime(path, (stamp, stamp), follow_symlinks=False)
     return made
