@@ -263,6 +263,9 @@ class spells_names_in_camel_case(Rewriting):
 class ends_lines_as_unix_does(Rewriting):
     """A carriage return and a line feed become a line feed."""
 
+    def written(self, record: Record) -> Record:
+        return self.everywhere(record, lambda text: text.replace("\r\n", "\n"))
+
 
 @fault("LRO-FILE-10", says="content", proves=0, long=True)
 class takes_markup_out_of_contents(Rewriting):
