@@ -34,7 +34,7 @@ class RecipeRunner(JqRunner):
     def _installed(self) -> JqRunner | None:
         """The machine's jq, for what libjq cannot run by itself."""
         binary = shutil.which("jq") if self.binary is None else None
-        return JqRunner(binary, timeout_s=PATIENCE_S, max_output=self.max_output) if binary is not None else None
+        return JqRunner(binary, max_output=self.max_output) if binary is not None else None
 
     def close(self) -> None:
         """Ends what runs recipes."""
@@ -49,6 +49,7 @@ class RecipeRunner(JqRunner):
         except EngineError:
             if self._installed is None:
                 raise
+            self._installed.timeout_s = self.timeout_s
             done = self._installed.run(pipeline, data)
         if done.problem:
             self.timeout_s = max(LEAST_S, self.timeout_s / 2)
