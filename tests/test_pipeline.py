@@ -316,8 +316,13 @@ def test_anything_else_is_refused_with_a_reason(command: str, reason: str):
     "command", ["jq -R . /f", "jq -nR '[inputs]' /f", "jq . --args a", "tail -n +2 /f | jq --stream . | jq -s ."]
 )
 def test_options_of_jq_that_do_no_harm_are_refused_as_not_interpreted(command: str):
-    with pytest.raises(NotInterpretedError, match="not interpreted"):
+    with pytest.raises(NotInterpretedError, match="jq --[a-z-]+ is an option that is not interpreted"):
         parse_command(command)
+
+
+def test_of_several_such_options_the_first_by_name_is_told():
+    with pytest.raises(NotInterpretedError, match="--raw-input"):
+        parse_command("jq --seq -R . /f")
 
 
 @pytest.mark.parametrize(

@@ -327,9 +327,9 @@ class TestWhatLibjqCannotRun:
 
     ODD = one({"recipes": put(at_5="jq 'input | {{id, title, namespace}}' /out/x.jsonl # {}")})
 
-    def found(self, monkeypatch: pytest.MonkeyPatch, binary: str | None) -> recipes.Recipes:
+    def found(self, monkeypatch: pytest.MonkeyPatch, binary: str | None, call: Any = ODD) -> recipes.Recipes:
         monkeypatch.setattr(recipe_runner.shutil, "which", lambda _: binary)
-        survey: Any = Made(files=(self.ODD,), flown=(), whole={("recall", "full"): self.ODD})
+        survey: Any = Made(files=(call,), flown=(), whole={("recall", "full"): call})
         return recipes_by(DEFAULT_EDITION, survey)
 
     def test_is_no_reason_to_judge_no_recipe(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -337,6 +337,12 @@ class TestWhatLibjqCannotRun:
         assert {t.number for t in found.tries} == {*range(1, 11)} - {5}
         assert [number for number, _ in found.unmet] == [5]
         assert [*found.unrun.values()] == ["this use of input and inputs needs a jq binary"]
+
+    def test_leaves_another_recipe_its_turn(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        odd = put(at_5="jq 'input | {{id, title, namespace}}' /out/x.jsonl # {}")
+        also = one({"recipes": lambda found: [*odd(found), found[4]]})
+        found = self.found(monkeypatch, None, also)
+        assert [(t.number, t.agreement.ok) for t in found.tries if t.number == 5] == [(5, True)]
 
     def test_is_run_by_the_jq_of_the_machine(self, monkeypatch: pytest.MonkeyPatch) -> None:
         binary = shutil.which("jq")

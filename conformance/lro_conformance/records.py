@@ -217,7 +217,7 @@ def _texts(result: Mapping[str, Any] | None) -> list[str]:
     if not isinstance(content, list):
         return []
     blocks = [cast("dict[str, Any]", b) for b in cast("list[Any]", content) if isinstance(b, dict)]
-    embedded = (as_record(b.get("resource")) for b in blocks if b.get("type") == "resource")
+    embedded = (as_record(b.get("resource")) for b in blocks)
     return _text_in(blocks) or _text_in(embedded)
 
 

@@ -104,6 +104,17 @@ CHANGES: dict[str, Change] = {
     "more records than are known": {"answer": told(light(7), WARNING)},
     "two records": {"answer": told(light(2), WARNING)},
     "two records that weigh little": {"answer": told(light(2), WARNING), "weighed": 43},
+    "the first record twice": {"answer": told([*light(1), *light(1)], WARNING), "threshold": 400},
+    "the first record twice, and one more is known": {
+        "answer": told([*light(1), *light(1)], WARNING), "threshold": 400, "known": by_id(light(7)),
+    },
+    "the first record twice, and one less is known": {
+        "answer": told([*light(1), *light(1)], WARNING), "threshold": 400, "known": by_id(light(5)),
+    },
+    "records without ids": {"answer": told([{"title": "memory 0"}, {"title": "memory 1"}], WARNING), "threshold": 400},
+    "a file that is nowhere, as all are": {
+        **FILED, "answer": {"file": {"problem": "does not exist"}}, "original": {"file": {"problem": "does not exist"}},
+    },
     "no record": {"answer": told([], WARNING)},
     "no record, where the first would fit": {"answer": told([], WARNING), "threshold": 400},
     "no record, and none is known": {"answer": told([], WARNING), "known": {}, "threshold": 400},
@@ -128,6 +139,9 @@ CHANGES: dict[str, Change] = {
     "all is inline, and unremarked": {"answer": told(light(6)), "events": ()},
     "without effect": {"survey": {"tiny": {}}},
     "without effect of one": {"survey": {"tiny": {"inject": call("inject", {}, inline=False)}}},
+    "fields for a warning": {"answer": told(light(1), '{"offload_failed": true, "truncated": true}')},
+    "fields for a warning, in another spelling": {"answer": told(light(1), '{"offloadFailed": true, "cut": true}')},
+    "fields that warn of nothing": {"answer": told(light(1), '{"offload_failed": false, "truncated": false}')},
     "no warning": {"answer": told(light(1))},
     "nothing of the failure": {"answer": told(light(1), "The results are truncated.")},
     "nothing of the truncation": {"answer": told(light(1), "Offloading failed.")},

@@ -69,6 +69,7 @@ def usual() -> Evidence:
     return evidence(None, {})
 
 
+FIVE = [{"id": f"s{n}"} for n in range(5)]
 TWO = [{**delicate(), "id": id} for id in TWINS]
 BIG = large(400)
 WORDS: Change = {"result": {"content": [{"type": "text", "text": "nothing"}]}}
@@ -113,6 +114,8 @@ def have(
     seed: Change | None = None,
     many: tuple[int | None, int | None] = (LIMIT + 20, LIMIT + 20),
     off: Sequence[Change] = (WORDS, WORDS),
+    switched: tuple[Call, ...] = (),
+    again: tuple[Call, ...] = (),
     **survey: Any,
 ) -> Evidence:
     """The evidence of a sound server, with some of it changed."""
@@ -124,8 +127,8 @@ def have(
     inline = None if many[1] is None else shown(every[: many[1]], 51)
     return {
         "survey": replace(known["survey"], many=filed, **survey),
-        "inline": replace(known["inline"], many=inline),
-        "disabled": Disabled((), {}, off_calls),
+        "inline": replace(known["inline"], many=inline, again={call.operation: call for call in again}),
+        "disabled": Disabled(switched, {}, off_calls),
         "folders": folders(**(folder or {})),
         "seeded": seeded(**(seed or {})),
         "fallback": Fallback((), (), {}),
@@ -236,7 +239,22 @@ CHANGES: dict[str, Change] = {
             "odd": (shown([{"id": "a"}], 40),), "tried": (),
         },
     },
-    "an unusual query finds nothing": {"folder": {"odd": (shown([], 40),), "tried": ()}},
+    "an unusual query finds nothing": {
+        "folder": {"odd": (shown([], 40), made(41, "recall", "light", 40, ODD)), "tried": ()},
+    },
+    "switched off, all is there": {"switched": (shown(FIVE, 60),), "again": (shown(FIVE, 61),)},
+    "switched off, two are there": {"switched": (shown(FIVE[:2], 60),), "again": (shown(FIVE, 61),)},
+    "switched off, one is there": {"switched": (shown(FIVE[:1], 60),), "again": (shown(FIVE, 61),)},
+    "switched off, none is there": {"switched": (shown([], 60),), "again": (shown([*FIVE, *FIVE], 61),)},
+    "switched off, one of four is there": {"switched": (shown(FIVE[:1], 60),), "again": (shown(FIVE[1:], 61),)},
+    "switched off, a text is there": {"switched": (answered(WORDS, 60),), "again": (shown(FIVE, 61),)},
+    "switched on, a text is there": {"switched": (shown(FIVE[:1], 60),), "again": (answered(WORDS, 61),)},
+    "switched off, it is offloaded": {"switched": (of(FIVE[:1], 60),), "again": (shown(FIVE, 61),)},
+    "switched on, it is offloaded": {"switched": (shown(FIVE[:1], 60),), "again": (of(FIVE, 61),)},
+    "switched off, one was not asked for otherwise": {
+        "switched": (replace(shown(FIVE[:1], 60), operation="search"), shown(FIVE[:1], 61)),
+        "again": (shown(FIVE, 62),),
+    },
     "another client is not served": {
         "folder": {"stranger": (made(44, "recall", None, 5, {}), made(45, "inject", None, 5, WORDS, inline=True))},
     },
@@ -359,5 +377,5 @@ def estimates() -> list[str]:
     return said
 
 
-FINDING = Finding(judged("unusual", "hardening"), have)
+FINDING = Finding(judged("unusual", "hardening", "config.disabled_cuts_nothing"), have)
 CASES: Cases = {**FINDING.cases(CHANGES), "rough estimates": estimates}

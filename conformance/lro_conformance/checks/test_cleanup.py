@@ -35,7 +35,7 @@ def test_expired_files_go(cleanup: Cleanup, defaults: Defaults, see: Subjects) -
         if (stuck := cleaning.stuck) and not stopped(cleanup):
             see.expect(
                 holds=False,
-                expected=f"{stuck[0].path.name}, {stuck[0].age_s} s old, goes, as younger files of that operation do",
+                expected=f"{stuck[0].path.name}, {OLD_S} s old, goes, as younger files of that operation do",
                 observed="it is still there",
                 at=cleaning,
             )
