@@ -316,7 +316,7 @@ def test_anything_else_is_refused_with_a_reason(command: str, reason: str):
     "command", ["jq -R . /f", "jq -nR '[inputs]' /f", "jq . --args a", "tail -n +2 /f | jq --stream . | jq -s ."]
 )
 def test_options_of_jq_that_do_no_harm_are_refused_as_not_interpreted(command: str):
-    with pytest.raises(NotInterpretedError, match="jq --[a-z-]+ is an option that is not interpreted"):
+    with pytest.raises(NotInterpretedError, match=r"jq --[a-z-]+ is an option that is not interpreted"):
         parse_command(command)
 
 
