@@ -20,7 +20,7 @@ def test_what_a_server_deletes_meanwhile_is_gone_and_no_error(tmp_path: Path, mo
     folder.mkdir()
 
     def deleted_first(path: Path, times: tuple[float, float], *, follow_symlinks: bool = True) -> None:
-        path.unlink()
+        path.rmdir() if path.is_dir() and not path.is_symlink() else path.unlink()
         real(path, times, follow_symlinks=follow_symlinks)
 
     monkeypatch.setattr(os, "utime", deleted_first)

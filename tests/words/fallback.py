@@ -139,6 +139,7 @@ CHANGES: dict[str, Change] = {
     "all is inline, and unremarked": {"answer": told(light(6)), "events": ()},
     "without effect": {"survey": {"tiny": {}}},
     "without effect of one": {"survey": {"tiny": {"inject": call("inject", {}, inline=False)}}},
+    "two events without details": {"events": ("stderr: OffloadWriteFailed", "stderr: OffloadWriteFailed no")},
     "fields for a warning": {"answer": told(light(1), '{"offload_failed": true, "truncated": true}')},
     "fields for a warning, in another spelling": {"answer": told(light(1), '{"offloadFailed": true, "cut": true}')},
     "fields that warn of nothing": {"answer": told(light(1), '{"offload_failed": false, "truncated": false}')},
