@@ -10,6 +10,7 @@ from types import SimpleNamespace as Made
 from typing import Any
 
 from lro_conformance.trials.cleanup import (
+    HOUR,
     LONG_TTL,
     NEAR_S,
     Cleaning,
@@ -20,7 +21,7 @@ from lro_conformance.trials.cleanup import (
     Planted,
     Sessions,
 )
-from lro_conformance.trials.defaults import HOUR, MARGIN_S, Defaults
+from lro_conformance.trials.defaults import MARGIN_S, Defaults
 from lro_conformance.trials.lasting import Lasting
 from lro_conformance.trials.planting import OLD_S
 from tests.words import Cases

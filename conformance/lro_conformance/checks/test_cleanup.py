@@ -9,8 +9,8 @@ from pathlib import Path
 from lro_conformance.checks.events import events_in, times
 from lro_conformance.judge import NotObserved, Subjects, check
 from lro_conformance.records import show
-from lro_conformance.trials.cleanup import EXPIRED, SHORT_TTL, Cleaning, Cleanup, Planted
-from lro_conformance.trials.defaults import HOUR, Defaults
+from lro_conformance.trials.cleanup import EXPIRED, HOUR, SHORT_TTL, Cleaning, Cleanup, Planted
+from lro_conformance.trials.defaults import Defaults
 from lro_conformance.trials.lasting import Lasting
 from lro_conformance.trials.planting import OLD_S, operation_of
 from lro_conformance.trials.survey import Survey

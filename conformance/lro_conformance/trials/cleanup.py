@@ -28,7 +28,7 @@ NEAR_S = 3 * 3600
 """How far from it some files lie on both sides: less than what local time there differs from UTC."""
 SHORT_TTL = 2
 """Seconds; more than one, so that a server whose times have whole seconds does not take a fresh file for an old one."""
-DEFAULT_S = 3600
+HOUR = 3600
 """The TTL where none is set."""
 CROWD = 200
 """How many fresh files are planted for a call that has no business with them."""
@@ -97,7 +97,7 @@ class Cleaning:
     @property
     def stuck(self) -> list[Planted]:
         """Old files that are still there though a younger one of the same operation expired and went."""
-        went = {p.operation for p in self.planted if p.gone and (self.ttl_s or DEFAULT_S) < p.age_s < OLD_S}
+        went = {p.operation for p in self.planted if p.gone and (self.ttl_s or HOUR) < p.age_s < OLD_S}
         return [p for p in self.planted if p.age_s == OLD_S and not p.gone and p.operation in went]
 
     def reproducer(self) -> str:

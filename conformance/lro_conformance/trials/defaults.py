@@ -16,10 +16,9 @@ from lro_conformance.claims import size_of
 from lro_conformance.judge import NotObserved
 from lro_conformance.lab import LIMIT, Bench, Lab, Settings, system_temps
 from lro_conformance.trials import trial
-from lro_conformance.trials.cleanup import Cleaning, clean
+from lro_conformance.trials.cleanup import HOUR, Cleaning, clean
 from lro_conformance.trials.survey import Survey
 
-HOUR = 3600
 MARGIN_S = 300
 """How far from the default TTL the back-dated files lie, on both sides."""
 MOST = 4000

@@ -39,7 +39,7 @@ class RecipeRunner(JqRunner):
     def close(self) -> None:
         """Ends what runs recipes."""
         super().close()
-        if self.__dict__.get("_installed") is not None and self._installed is not None:
+        if "_installed" in vars(self) and self._installed is not None:
             self._installed.close()
 
     def run(self, pipeline: Pipeline, data: bytes) -> JqRun:
