@@ -124,7 +124,7 @@ def test_a_line_of_200_mb_is_an_error_and_never_in_memory(tmp_path: Path) -> Non
         code, message = error(client, client.call("huge", mb=200))
         assert code == -32003
         assert "--max-line-mb" in message
-        assert peak_mb(client) - before < 150  # the cap is 128
+        assert peak_mb(client) - before < 140  # the cap is 128, and nothing is kept beside it
         works(client)
     assert list(tmp_path.iterdir()) == []
 

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
+from lro_reference.proxy import heap
+
 _CHUNK = 1 << 18
 _PIPE_BYTES = 1 << 20
 _EXCERPT = 4096
@@ -64,6 +66,8 @@ def read_lines(pipe: int, most: int) -> Iterator[bytearray | TooLong]:
     chunk = memoryview(bytearray(_CHUNK))  # one for all, so that what is pending can grow where it is
     while size := _read(pipe, chunk):
         pending += chunk[:size]
+        if looked <= heap.KEPT < len(pending):
+            heap.give_back()
         while (end := pending.find(b"\n", looked)) >= 0:
             rest = pending[end + 1 :]
             del pending[end:]
