@@ -349,4 +349,4 @@ def test_ctrl_c_ends_the_run_at_once(place: Place, server: tuple[str, ...], mome
     assert suite.returncode == 130
     assert err.splitlines()[-1] == "lro: interrupted"
     assert "Traceback" not in err
-    assert seconds < 3
+    assert seconds < 10  # the limit of a request is 60

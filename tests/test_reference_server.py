@@ -153,7 +153,7 @@ def test_signal_ends_it_quickly_and_quietly(tmp_path: Path, number: signal.Signa
         server.send_signal(number)
         out, err = server.communicate(timeout=10)
         assert (server.returncode, out, err) == (0, b"", b"")
-        assert time.monotonic() - began < 2
+        assert time.monotonic() - began < 5
 
 
 def test_signal_during_the_start_shows_no_traceback(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from wire_helpers import command
 
 from lro_conformance.wire import Limits, Run, ServerProcess
 
-QUICK = Limits(request_timeout_s=1.0, start_timeout_s=10.0, stop_timeout_s=0.2, term_timeout_s=0.2)
+QUICK = Limits(request_timeout_s=10.0, start_timeout_s=10.0, stop_timeout_s=0.2, term_timeout_s=0.2)
 
 Start = Callable[..., ServerProcess]
 
@@ -40,14 +40,16 @@ def kinds(server: ServerProcess) -> dict[str, int]:
 
 def test_a_sound_server_is_talked_to_without_any_anomaly(start: Start) -> None:
     server = start("sound")
+    begun = time.monotonic()
     reply = server.request("echo", {"text": "käse\u2028\ud800", "n": 2**70})
+    took = time.monotonic() - begun
 
     assert reply.ok
     assert reply.result == {"echo": {"text": "käse\u2028\ud800", "n": 2**70}}
     assert json.loads(reply.request)["params"]["n"] == 2**70
     assert reply.raw is not None
     assert json.loads(reply.raw)["id"] == reply.id
-    assert 0 <= reply.elapsed_s < 1
+    assert 0 < reply.elapsed_s <= took
     assert abs(reply.sent_at - time.time()) < 5
     assert server.server_info == {"name": "small", "version": "1"}
     assert server.protocol_version == "2025-11-25"
@@ -196,7 +198,7 @@ def test_a_server_that_never_reads_costs_one_time_limit(start: Start) -> None:
     reply = server.request("anything", {"text": "x" * 5_000_000}, timeout_s=0.5)
     assert reply.failure is not None
     assert reply.failure.kind == "timeout"
-    assert reply.elapsed_s < 2
+    assert reply.elapsed_s < 5
 
 
 def test_a_large_request_gets_through_while_stderr_is_flooded(start: Start) -> None:
@@ -215,7 +217,7 @@ def test_a_flood_extends_no_time_limit_and_fills_no_memory(start: Start, name: s
     reply = server.request("anything", timeout_s=0.6)
 
     assert reply.failure is not None
-    assert reply.elapsed_s < 3
+    assert reply.elapsed_s < 10  # what extends it for each line would have no end
     assert reply.failure.kind == ("too-large" if name == "endless-line" else "timeout")
     assert server.transcript.kept_bytes <= 4 << 20
     assert len(server.transcript) < 600
@@ -260,14 +262,14 @@ def test_a_second_answer_is_a_duplicate_and_the_first_one_counts(start: Start) -
     server = start("answers-twice")
     assert server.request("a").result == {"n": 1}
     assert server.request("b").result == {"n": 1}
-    server.drain(0.3, lambda: kinds(server).get("duplicate-id") == 2)
+    server.drain(5, lambda: kinds(server).get("duplicate-id") == 2)
     assert kinds(server) == {"duplicate-id": 2}
 
 
 def test_an_answer_from_before_the_request_does_not_count(start: Start) -> None:
     server = start("answers-before-it-is-asked")
     assert server.request("a").result == {"honest": True}
-    time.sleep(0.2)
+    time.sleep(1)
     assert server.request("b").result == {"honest": True}
     assert kinds(server)["unknown-id"] >= 1
 
@@ -275,7 +277,7 @@ def test_an_answer_from_before_the_request_does_not_count(start: Start) -> None:
 def test_garbage_between_messages_is_recorded_and_passed_over(start: Start) -> None:
     server = start("garbage-between")
     reply = server.request("a", {"n": 1})
-    server.drain(0.3, lambda: kinds(server).get("not-json") == 2)
+    server.drain(5, lambda: kinds(server).get("not-json") == 2)
     assert reply.result == {"echo": {"n": 1}}
     assert kinds(server) == {"blank": 1, "not-json": 2, "not-an-object": 2, "not-a-message": 1}
     assert "garbage" in str(server.transcript.anomalies[1])
@@ -323,7 +325,7 @@ def test_an_answer_that_cannot_be_read_fails_its_request_and_nothing_else(
     start: Start, answer: bytes, problem: str
 ) -> None:
     server = start("writes", answer)
-    reply = server.request("anything")
+    reply = server.request("anything", timeout_s=3)
     assert reply.failure is not None
     assert reply.failure.kind == "garbage"
     assert kinds(server) == {problem: 1}

@@ -25,7 +25,7 @@ def test_a_well_behaved_server_stops_quickly_and_cleanly() -> None:
         assert server.initialize().ok
         begun = time.monotonic()
         exit = server.close()
-        assert time.monotonic() - begun < 1
+        assert time.monotonic() - begun < Limits().stop_timeout_s
         assert exit is not None
         assert (exit.code, exit.signal, exit.killed) == (0, None, False)
         assert server.close() is exit
@@ -191,7 +191,7 @@ def test_the_guard_is_not_taken_for_part_of_a_run_that_this_one_is_inside_of(mon
 
 def test_a_run_ends_its_servers_and_removes_its_folders() -> None:
     with Run(limits=QUICK) as run:
-        servers = [run.server(command("ignores-the-end")) for _ in range(4)]
+        servers = [run.server(command("ignores-the-end")) for _ in range(10)]
         for server in servers:
             assert server.start() is None
             assert server.initialize().ok
@@ -202,7 +202,7 @@ def test_a_run_ends_its_servers_and_removes_its_folders() -> None:
         (locked / "inner").chmod(0o500)
         locked.chmod(0o000)
         begun = time.monotonic()
-    assert time.monotonic() - begun < 4 * 0.6
+    assert time.monotonic() - begun < 10 * 0.6  # as it would be one after the other
     assert all(server.exit is not None and server.exit.killed for server in servers)
     assert not root.exists()
     with pytest.raises(RuntimeError):
