@@ -304,7 +304,7 @@ def test_a_setting_that_a_server_refuses_leaves_only_its_own_requirements_open(
     assert seen.pop("LRO-CLN-01") == "not-observed"
     assert set(seen.values()) == {"pass"}
     (reason,) = [r.reason for r in report.requirements if r.requirement.id == "LRO-CLN-01"]
-    assert "TTL_SECONDS=600 is not supported here" in reason
+    assert "TTL_SECONDS=7200 is not supported here" in reason
 
 
 # The profile and the user

@@ -81,6 +81,9 @@ def survey(*calls: Made, **other: Any) -> Made:
         "whole": {},
         "effective": ["recall"],
         "offloads": lambda name: any(c.operation == name for c in offloaded),
+        "lowest": 1,
+        "is_small": lambda call: False,
+        "least": other.get("tiny"),
     }
     return Made(**{**known, **other})
 
@@ -168,17 +171,29 @@ class TestThresholdSetting:
         calls = [call(operation=name) for name in ("recall", "search")]
         weighed = call(estimate=100, file=file(characters=400))
         made = survey(*calls, tiny=tiny, repeats=dict.fromkeys(tiny, (weighed, weighed)), **{"effective": [], **other})
-        return judged(self.NAME, survey=made, inline=Made(whole=inline or {}))
+        return judged(self.NAME, survey=made, inline=Made(whole=inline or {}, threshold=1000))
 
     def test_two_records_inline_are_more_than_one_token(self) -> None:
         small = call(outcome="inline", records=[{"id": "a"}, {"id": "b"}])
-        assert self.judged({"recall": small}).verdict is Verdict.FAIL
+        result = self.judged({"recall": small})
+        assert result.verdict is Verdict.FAIL
+        assert result.expected == "recall: two records are offloaded at threshold_tokens = 1"
 
     @pytest.mark.parametrize(("record", "found"), [(12345, (Verdict.PASS, 1)), (123456, (Verdict.FAIL, 2))])
     def test_what_may_be_one_token_is_not_held_against_it(self, record: int, found: tuple[Verdict, int]) -> None:
         """A quarter of a token for each character: two tokens are eight of them."""
         few = call(outcome="inline", records=[record])
         assert seen(self.judged({"recall": few, "search": call()})) == found
+
+    def test_what_may_be_within_the_lowest_threshold_is_not_held_against_it(self) -> None:
+        some = call(outcome="inline", records=[{"id": "a" * 90}, {"id": "b" * 90}])
+        known: Any = {"lowest": 2, "is_small": lambda call: call is some}
+        result = self.judged({"recall": some, "search": call(outcome="inline", records=[{"id": "c" * 90}])}, **known)
+        assert (result.verdict, result.expected) == (
+            Verdict.FAIL,
+            "search: some records are offloaded at threshold_tokens = 2",
+        )
+        assert self.judged({"recall": some}, **known).verdict is Verdict.NOT_OBSERVED
 
     def test_one_operation_that_goes_its_own_way_does_not_hide_the_next(self) -> None:
         inline = call(outcome="inline", records=[{"id": "a"}, {"id": "b"}])
@@ -198,6 +213,13 @@ class TestThresholdSetting:
             ("inject", None): call(),
         }
         assert seen(self.judged({}, inline=whole)) == (Verdict.PASS, 1)
+
+    @pytest.mark.parametrize(("estimate", "verdict"), [(1000, Verdict.FAIL), (1001, Verdict.NOT_OBSERVED)])
+    def test_what_exceeds_the_highest_threshold_may_be_offloaded(self, estimate: int, verdict: Verdict) -> None:
+        result = self.judged({}, inline={("recall", None): call(estimate=estimate)})
+        assert result.verdict is verdict
+        if verdict is Verdict.FAIL:
+            assert result.expected == "recall: inline at threshold_tokens = 1000"
         assert self.judged({}, inline={("search", None): call()}).verdict is Verdict.FAIL
 
 
@@ -306,11 +328,11 @@ SPARES = cleaning((40 * DAY, False))
 
 
 def cleanup(set_ttl: Cleaning | None = None, **other: Any) -> Made:
-    return Made(**{"set_ttl": set_ttl, "own": None, "crowd": None, "reason": None, **other})
+    return Made(**{"set_ttl": set_ttl, "own": None, "crowd": None, "reason": None, "refused": None, **other})
 
 
 def own(*left: str, **other: Any) -> Made:
-    known: dict[str, Any] = {"stopped_by": (), "late": None}
+    known: dict[str, Any] = {"stopped_by": (), "late": None, "ttl_s": 2}
     known |= {"aged_gone": True, "fresh_stays": None, "triggered": True, "waited_s": 8.0, "cleanups": 3}
     return Made(**{"paths": ("/out/a", "/out/b"), "left": left, "gone": not left, **known, **other})
 
@@ -334,6 +356,8 @@ class TestExpiry:
             (cleanup(None), cleaning(OLD, ttl=None), Verdict.PASS),
             (cleanup(None), None, Verdict.NOT_OBSERVED),
             (cleanup(None, own=own()), None, Verdict.PASS),
+            (cleanup(cleaning(OLD), refused="it says no"), None, Verdict.NOT_OBSERVED),
+            (cleanup(SPARES, refused="it says no"), None, Verdict.FAIL),
         ],
     )
     def test_is_seen_of_the_own_files_or_else_of_planted_ones(

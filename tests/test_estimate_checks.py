@@ -164,7 +164,5 @@ def test_defaults_that_contradict_each_other_need_no_other_evidence() -> None:
 @pytest.mark.parametrize(("text", "verdict"), [("No memories found.", NOT_OBSERVED), ("x" * 201, FAIL)])
 def test_while_no_memory_is_known_few_words_may_say_that_nothing_was_found(text: str, verdict: Verdict) -> None:
     one = call(outcome="inline", records=None, text=text, filed=[])
-    made = Made(
-        operations=ALL, tools=[], whole={("recall", None): one}, calls=[one], adjustable=True, effective=["recall"]
-    )
+    made = survey(operations=ALL, tools=[], whole={("recall", None): one}, calls=[one], adjustable=True)
     assert judged("threshold.recall_is_offloaded", survey=made).verdict is verdict

@@ -10,6 +10,7 @@ import pytest
 
 from lro_conformance.limits import within_limit
 from lro_conformance.operations import Operation
+from lro_conformance.taken import Taken
 
 
 @dataclass
@@ -23,6 +24,7 @@ class Answering:
 
     def __post_init__(self) -> None:
         self.settings = {"threshold_tokens": self.threshold}
+        self.lab = SimpleNamespace(taken=Taken())
         self.operations = {"recall": Operation("recall", "find", {}, "query", "limit", None, None, (), None)}
 
     def call(self, limit: int) -> Any:

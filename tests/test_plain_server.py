@@ -201,7 +201,7 @@ def greeted(variant: Fault | Sound, folder: Path) -> str:
     """What is wrong with a variant's first words; empty when nothing is."""
     profile = yaml.safe_load(profile_text(variant.name, variant.profile))
     recall = profile["operations"]["recall"]
-    env = settings(threshold_tokens=1, output_dir=folder)
+    env = settings(threshold_tokens=getattr(variant.server, "refused_below", 1), output_dir=folder)
     argv = [word.replace("{workdir}", str(folder)) for word in profile["server"]["command"]]
     requests: list[Request] = [
         (
@@ -223,14 +223,15 @@ def greeted(variant: Fault | Sound, folder: Path) -> str:
         return f"{variant.name}: no handshake"
     if "result" not in answer:
         return f"{variant.name}: {answer}"
-    if isinstance(variant, Sound) and "settings" not in profile and variant.name != "takes_its_files_along":
+    usual = "settings" not in profile and variant.name not in ("takes_its_files_along", "requires_a_detail_level")
+    if isinstance(variant, Sound) and usual:
         return offloaded_well(variant, answer["result"], folder)
     return ""
 
 
 def offloaded_well(variant: Sound, result: dict[str, Any], folder: Path) -> str:
-    files = list(folder.iterdir())
-    if result.get("isError") or len(files) != 1 or not NAME.fullmatch(files[0].name):
+    files = [path for path in folder.iterdir() if NAME.fullmatch(path.name)]  # beside a register, for instance
+    if result.get("isError") or len(files) != 1:
         return f"{variant.name}: {str(result)[:200]} {files}"
     header, *records = lines(str(files[0]))
     return "" if header["count"] == len(records) > 0 else f"{variant.name}: {header} for {len(records)} records"

@@ -31,6 +31,7 @@ class TestScope:
             "calls": list(calls),
             "adjustable": True,
             "effective": ["recall"],
+            "is_small": lambda call: False,
             **other,
         }
         return judged(f"threshold.{operation}_is_offloaded", survey=Made(**made))
@@ -63,6 +64,21 @@ class TestScope:
     )
     def test_only_what_holds_something_had_to_be_offloaded(self, records: Any, text: str, verdict: Verdict) -> None:
         assert self.judged(call(outcome="inline", records=records, text=text)).verdict is verdict
+
+    def test_what_may_lawfully_be_inline_is_not_held_against_it(self) -> None:
+        small, large = (call(outcome="inline", records=ONE, n=n) for n in range(2))
+        found = self.judged(small, large, is_small=lambda call: call.n == 0)
+        assert (found.verdict, found.subjects) == (FAIL, 1)
+        assert self.judged(small, is_small=lambda call: True).verdict is NOT_OBSERVED
+
+    def test_what_another_operation_returns_is_its_own_affair(self) -> None:
+        assert seen(self.judged(call(outcome="inline", records=ONE, operation="inject"), call())) == (PASS, 1)
+
+    def test_a_short_text_that_tells_of_a_memory_holds_something(self) -> None:
+        listed = call(outcome="inline", filed=[], records=[{"title": "Rotate the keys"}], operation="search")
+        text = call(outcome="inline", records=None, text="Rotate the keys")
+        assert self.judged(text, calls=[listed]).verdict is FAIL
+        assert self.judged(text, calls=[call(filed=listed.records)]).verdict is FAIL
 
     def test_a_descriptor_counts_whatever_stands_beside_it(self) -> None:
         assert seen(self.judged(call(text=""))) == (PASS, 1)
@@ -234,6 +250,10 @@ class TestSizes:
         nothing, inline = call(outcome="inline", records=NONE), call(outcome="inline", records=ONE)
         made = survey(effective=["recall", "search"], single={"recall": nothing, "search": inline})
         assert seen(judged("threshold.one_record_is_offloaded", survey=made)) == (FAIL, 1)
+        made = survey(effective=["recall"], single={"recall": nothing})
+        assert judged("threshold.one_record_is_offloaded", survey=made).verdict is NOT_OBSERVED
+        made = survey(effective=["recall"], single={"recall": inline}, is_small=lambda call: True)
+        assert judged("threshold.one_record_is_offloaded", survey=made).verdict is NOT_OBSERVED
 
     @pytest.mark.parametrize(
         ("outcome", "records", "verdict"),
@@ -246,7 +266,10 @@ class TestSizes:
     )
     def test_a_large_memory_has_to_be_alone(self, outcome: str, records: Any, verdict: Verdict) -> None:
         seeded = Made(large=call(outcome=outcome, records=records), large_estimate=10)
-        assert judged("threshold.a_large_memory_below_stays_inline", survey=survey(), seeded=seeded).verdict is verdict
+        found = judged("threshold.a_large_memory_below_stays_inline", survey=survey(), seeded=seeded)
+        assert found.verdict is verdict
+        if verdict is FAIL:
+            assert found.expected == "one memory of 10 tokens at threshold 20 inline"
 
     @pytest.mark.parametrize(
         ("length", "outcome", "verdict"),
@@ -262,8 +285,34 @@ class TestSizes:
 
         text = OTHER_WORD + "x" * (length - len(OTHER_WORD))
         huge = call(outcome=outcome, filed=[{"content": "no"}, {"content": text}, {"content": OTHER_WORD}])
-        seeded = Made(huge=huge, large_estimate=100, files=[])
-        assert judged("unusual.a_huge_memory_is_offloaded", seeded=seeded).verdict is verdict
+        seeded = Made(huge=huge, large_estimate=100, files=[], large_filed=None)
+        assert judged("unusual.a_huge_memory_is_offloaded", survey=survey(), seeded=seeded).verdict is verdict
+
+    @pytest.mark.parametrize(
+        ("outcome", "lowest", "small", "verdict"),
+        [
+            ("inline", 64, False, FAIL),
+            ("inline", 64, True, NOT_OBSERVED),
+            ("inline", 2, False, FAIL),
+            ("inline", 1, False, NOT_OBSERVED),
+            ("offloaded", 64, False, NOT_OBSERVED),
+        ],
+    )
+    def test_a_large_memory_tells_where_a_small_one_does_not(
+        self, outcome: str, lowest: int, small: bool, verdict: Verdict
+    ) -> None:
+        from lro_conformance.seeds import WORD
+
+        alone = call(outcome=outcome, records=[{"content": WORD}], filed=[{"content": WORD}], text="x" * 10)
+        made = survey(lowest=lowest, is_small=lambda call: small)
+        seeded = Made(huge=None, large_estimate=0, files=[], large_filed=alone)
+        found = judged("unusual.a_huge_memory_is_offloaded", survey=made, seeded=seeded)
+        assert found.verdict is verdict
+        if verdict is FAIL:
+            assert found.expected == f"one memory of 10 characters is offloaded at threshold {lowest}"
+        none = call(outcome=outcome, records=[{"content": "other"}], filed=[])
+        seeded = Made(huge=None, large_estimate=0, files=[], large_filed=none)
+        assert judged("unusual.a_huge_memory_is_offloaded", survey=made, seeded=seeded).verdict is NOT_OBSERVED
 
     @pytest.mark.parametrize(
         ("estimate", "share", "verdict"),

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
+from lro_conformance.records import common_word
 from lro_conformance.trials.recipes import Try
 from lro_conformance.verdicts import Verdict
 from lro_spec.agreement import fails_by_its_literal
@@ -91,3 +94,18 @@ def test_a_run_that_was_made_to_look_for_nothing_is_refused_only_where_it_does_n
     command = Made(call=asked("."), index=2)
     for delivered, told in ((ran(REGEX, 5), None), (ran("no program", 3), "libjq exited 3; no program")):
         assert Try(3, command, None, ran(), delivered=delivered).refused == told  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("titles", "word"),
+    [
+        (["Rotate the keys", "rotate them, Rotate!", "Stop"], "rotate"),
+        (["Rotate keys", "rotate keys"], None),
+        (["Alpha beta", "beta alphas", "Alpha", "stop"], "beta"),
+        (["abc", "été"], None),
+        (["Rotate", None, 5], "rotate"),
+        ([], None),
+    ],
+)
+def test_a_common_word_is_in_many_titles_but_not_in_all(titles: list[Any], word: str | None) -> None:
+    assert common_word({"title": title} for title in titles) == word

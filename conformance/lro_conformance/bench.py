@@ -22,6 +22,7 @@ from lro_conformance.profile.launching import Value
 from lro_conformance.records import as_record, find_records
 from lro_conformance.seeds import substitute
 from lro_conformance.starts import Start
+from lro_conformance.taken import LIMIT, Taken
 from lro_conformance.wire import Reply, ServerProcess
 from lro_conformance.zones import AHEAD_S, far_zone
 from lro_spec.messages import FoundDescriptor, find_descriptor
@@ -30,15 +31,14 @@ from lro_spec.naming import parse_file_name
 if TYPE_CHECKING:
     from lro_conformance.lab import Lab
 
-LIMIT = 200
-"""How many records a call asks for where nothing else is meant."""
-
 
 class ServerTrouble(NotObserved):
     """The server did not start, or did not answer the handshake: one finding, said once."""
 
     start: Start | None = None
     """Which one, where it came so far."""
+    declined = False
+    """Whether the server ended, or said no, before it could be used: other settings may suit it."""
 
 
 @dataclass(frozen=True)
@@ -53,11 +53,11 @@ class Settings:
     as_shipped: bool = False
     """Leave out ``enabled`` also for a server that had to be switched on to offload at all."""
 
-    def given(self) -> dict[str, Value]:
-        """The settings that are set."""
+    def given(self, taken: Taken) -> dict[str, Value]:
+        """The settings that are set, with a threshold that the server takes."""
         values = {
             "enabled": self.enabled,
-            "threshold_tokens": self.threshold_tokens,
+            "threshold_tokens": taken.within(self.threshold_tokens),
             "ttl_seconds": self.ttl_seconds,
             "output_dir": self.output_dir,
         }
@@ -153,6 +153,10 @@ class Bench:
         """
         made = self.calls([{"name": name, "detail": detail, "limit": limit, "query": query, **extra}])[0]
         return made if made.outcome != "error" or extra else within_limit(self, made) or made
+
+    def few(self, name: str, count: int) -> Call:
+        """A call of an operation for a few records, which exceed the lowest threshold."""
+        return self.call(name, **self.lab.taken.few(name, count))
 
     def calls(self, wanted: Sequence[Mapping[str, Any]]) -> list[Call]:
         """Several calls in flight together; their results in the order asked."""

@@ -21,7 +21,9 @@ LEAST_S, TIMES = 2.0, 3
 
 
 class Refused(ServerTrouble):
-    """The server did not take the handshake: it may speak another protocol."""
+    """The server did not take the handshake: it may speak another protocol, or want other settings."""
+
+    declined = True
 
 
 @dataclass
@@ -60,7 +62,7 @@ class Handshakes:
         self.slowest_s = max(self.slowest_s, reply.elapsed_s)
         if reply.failure is not None:
             self.note_failure(reply.failure)
-            raise ServerTrouble(in_words(reply.failure))
+            raise trouble_of(reply.failure)
         if any(m.direction == "in" and m.line.strip() == reply.request.strip() for m in server.transcript):
             raise ServerTrouble(f"{server.argv[0]} sends back what it reads, as cat does: it is no MCP server")
         if reply.error is not None:
@@ -83,6 +85,13 @@ class Handshakes:
         if not server.modern:
             server.transcript.anomalies.clear()
             raise NotObserved(f"the server does not speak MCP {MODERN_VERSION}")
+
+
+def trouble_of(failure: Failure) -> ServerTrouble:
+    """What there is to raise where a server is of no use."""
+    trouble = ServerTrouble(in_words(failure))
+    trouble.declined = failure.kind == "exited"
+    return trouble
 
 
 def in_words(failure: Failure) -> str:

@@ -23,7 +23,7 @@ from lro_conformance import profile as profiles
 from lro_conformance.bench import LIMIT, Bench, ServerTrouble, Settings, system_temps
 from lro_conformance.calls import Call, FileSeen
 from lro_conformance.events import Observer, TrialStep
-from lro_conformance.handshakes import Handshakes, Refused, in_words
+from lro_conformance.handshakes import Handshakes, Refused, in_words, trouble_of
 from lro_conformance.judge import NotObserved
 from lro_conformance.operations import OPERATIONS, TOOLS, Operation, resolve
 from lro_conformance.profile import Profile
@@ -31,6 +31,7 @@ from lro_conformance.profile.launching import Value
 from lro_conformance.profile.matching import match
 from lro_conformance.seeding import Seeding
 from lro_conformance.starts import Start
+from lro_conformance.taken import NEVER, Taken
 from lro_conformance.wire import Failure, Limits, Reply, Run, ServerProcess
 from lro_conformance.zones import far_zone
 from lro_spec.editions import Edition, edition
@@ -38,9 +39,6 @@ from lro_spec.naming import parse_file_name
 
 if TYPE_CHECKING:
     from lro_conformance.evidence.recorder import Recorder
-
-NEVER = 1_000_000_000
-"""A threshold that no result of the suite reaches."""
 
 MAX_LINE_BYTES = 64 << 20
 """A longer line on stdout is read past: the suite asks for results of a few megabytes at most."""
@@ -98,6 +96,7 @@ class Lab:
         self.seeding = Seeding(self)
         self.switched_on = False
         """Whether the server offloads only with ``enabled = true``, which is set from then on."""
+        self.taken = Taken()
         self._held = 0
         self._let_go: deque[int] = deque()
         """What was held by calls that are gone; a finalizer may run anywhere, so it takes no lock."""
@@ -124,7 +123,7 @@ class Lab:
         """A laboratory of the same run for another server: what is found wrong there is not held against the first."""
         made = copy.copy(self)
         made.profile, made._operations, made._waits = profile, None, 0
-        made.seeding = Seeding(made)
+        made.seeding, made.taken = Seeding(made), Taken()
         made.lawless, made.remarks, made.trouble = [], [], None
         made.handshakes = Handshakes(made.note_failure)
         return made
@@ -158,7 +157,7 @@ class Lab:
         workdir = self.run.workdir()
         temp = workdir / "tmp"
         temp.mkdir()
-        values = settings.given()
+        values = settings.given(self.taken)
         if self.switched_on and not settings.as_shipped:
             values.setdefault("enabled", True)
         output_dir: Path | None = None
@@ -208,12 +207,12 @@ class Lab:
         except Refused as refused:
             self.stop(server)
             if self._operations is not None or not self.handshakes.turn():  # others were served, or it was tried
-                raise ServerTrouble(str(refused)) from None
+                raise
             try:
                 return self._open(values, workdir, temp, output_dir, file_size_limit, client, zone, modern=modern)
             except ServerTrouble:
                 self.handshakes.turn_back()
-                raise ServerTrouble(str(refused)) from None  # what it said first is what its makers expect
+                raise refused from None  # what it said first is what its makers expect
         except BaseException as problem:
             if isinstance(problem, ServerTrouble):
                 problem.start = start
@@ -365,7 +364,7 @@ class Lab:
         tools, reply = server.list_tools()
         if reply.failure is not None:
             self.note_failure(reply.failure)
-            raise ServerTrouble(in_words(reply.failure))
+            raise trouble_of(reply.failure)
         remarks = match(self.profile, tools)
         with self._lock:
             self.remarks += remarks

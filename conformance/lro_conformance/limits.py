@@ -20,10 +20,10 @@ def within_limit(bench: Bench, call: Call) -> Call | None:
     """The call once more with the limit that its error tells of; None where that was not the reason.
 
     It was, where so many records are given and one more is refused as well. From then on no more are asked for. That is
-    tried at a threshold of 1 only, where offloading makes no difference between them: elsewhere one record more may be
-    the one that has to be written, and cannot be.
+    tried at the lowest threshold only, where offloading makes no difference between them: elsewhere one record more may
+    be the one that has to be written, and cannot be.
     """
-    if bench.settings.get("threshold_tokens") != 1:
+    if bench.settings.get("threshold_tokens") != bench.lab.taken.lowest:
         return None
     for most in _told(bench, call):
         again, beyond = (

@@ -12,6 +12,7 @@ from lro_conformance.judge import NotObserved
 from lro_conformance.readings import incomparable, volatile
 from lro_conformance.records import as_record, show
 from lro_conformance.reproducing import Everything
+from lro_conformance.taken import NEVER
 from lro_conformance.trials.edges import Edges
 from lro_conformance.trials.eras import Eras
 from lro_conformance.trials.fallback import Fallback
@@ -29,11 +30,15 @@ def notes(evidence: Mapping[str, Any], trouble: str | None) -> tuple[str, ...]:
             found.append(f"no tool was found for {', '.join(missing)} (profile: operations)")
         if not survey.adjustable:
             found.append("the threshold cannot be set: it was bracketed by limits (profile: settings.threshold_tokens)")
+        if survey.lowest > 1:
+            found.append(f"a threshold of 1 is refused: {survey.lowest} is the lowest of those tried that is not")
         found += _offered(survey)
         found += _undecided(survey)
     eras = evidence.get("eras")
     if isinstance(eras, Eras):
         found.append(f"the server speaks MCP {eras.protocol} (server/discover), too: its calls were judged by both")
+    if isinstance(inline, Inline) and inline.threshold < NEVER:
+        found.append(f"a threshold of {NEVER} is refused: {inline.threshold} stood for it")
     if isinstance(survey, Survey) and isinstance(inline, Inline):
         paths = sorted({"/".join(p) for n in survey.operations for p in volatile(inline, n)})
         if paths:
@@ -49,7 +54,7 @@ def notes(evidence: Mapping[str, Any], trouble: str | None) -> tuple[str, ...]:
         ]
         if isinstance(survey, Survey) and edges.reason is None:
             found += [
-                f"the exact threshold of {n} was not tested: its results tell no E of three tokens or more"
+                f"the exact threshold of {n} was not tested: no result of it tells an E of {survey.lowest + 2} or more"
                 for n in survey.effective
                 if n not in edges.edges
             ]
@@ -68,7 +73,7 @@ def _untold(survey: Survey) -> str:
     said = "; ".join(survey.claims)
     if not survey.operations:
         return f"{said}; but no tool was found for recall, search or inject (profile: operations)"
-    set_to = "with threshold_tokens = 1" if survey.adjustable else "at the server's own threshold"
+    set_to = f"with threshold_tokens = {survey.lowest}" if survey.adjustable else "at the server's own threshold"
     return (
         f"whether the server offloads could not be seen: {said}; nothing was offloaded {set_to}, and no result surely "
         f"exceeds the default of {survey.default_tokens} tokens (the largest has {survey.greatest} characters). "

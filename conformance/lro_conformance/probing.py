@@ -22,6 +22,7 @@ from lro_conformance.operations import Operation, introduced, sample_value
 from lro_conformance.profile import Cleanup, Profile, Setting
 from lro_conformance.profile import Operation as NamedOperation
 from lro_conformance.records import as_record
+from lro_conformance.refusals import lowest_bench
 from lro_conformance.seeds import corpus
 from lro_conformance.trials.cleanup import TTL, Cleaning, clean
 from lro_conformance.trials.planting import DAY
@@ -132,7 +133,7 @@ def probe(profile: Profile, tell: Callable[[str], None], tools: Mapping[str, str
 
 
 def _first(lab: Lab, profile: Profile) -> Probed:
-    with lab.bench(Settings(threshold_tokens=1)) as bench:
+    with lowest_bench(lab, Settings(threshold_tokens=1)) as bench:
         calls = {name: bench.call(name) for name in bench.operations}
         made = Probed(profile, tools=bench.tools, operations=bench.operations, calls=calls)
         info = bench.server.server_info
@@ -188,8 +189,8 @@ def _takes_effect(lab: Lab, found: Probed, name: str, settings: dict[str, Settin
 
 
 def _threshold(lab: Lab, found: Probed) -> bool:
-    """Whether a threshold of 1 offloads what one of a billion does not."""
-    with lab.bench(Settings(threshold_tokens=1, output_dir=None)) as bench:
+    """Whether a threshold of 1, or the lowest that the server takes, offloads what one of a billion does not."""
+    with lowest_bench(lab, Settings(threshold_tokens=1, output_dir=None)) as bench:
         low = {name: bench.call(name) for name in bench.operations}
     offloaded = [n for n, c in low.items() if c.outcome == "offloaded"]
     if not offloaded:

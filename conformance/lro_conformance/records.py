@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
@@ -152,6 +153,15 @@ def _opening(text: str) -> str:
     """The first forty characters of the first line that has at least four: a blank line is in every text."""
     lines = (line.strip() for line in text.splitlines())
     return next((line[:40].strip() for line in lines if len(line) >= 4), "")
+
+
+def common_word(records: Iterable[Mapping[str, Any]]) -> str | None:
+    """The word that stands in the titles of many, but not of all, memories."""
+    titles = [record.get("title") for record in records]
+    found = (re.findall(r"[A-Za-z]{4,}", title.lower()) for title in titles if isinstance(title, str))
+    words = Counter(word for each in found for word in set(each))
+    some = [(n, w) for w, n in words.items() if n < len(titles)]
+    return max(some)[1] if some else None
 
 
 def wide_characters(text: str) -> int:

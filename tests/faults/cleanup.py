@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 import time
 from contextlib import suppress
@@ -53,6 +54,17 @@ class keeps_its_own_files_a_minute_longer(Remembering):
 
     def is_expired(self, path: str, now: float) -> bool:
         return super().is_expired(path, now - 60 if path in self.own else now)
+
+
+@fault("LRO-CLN-01", says="with ttl_seconds = 10", proves=1)
+class refuses_short_ttls_and_never_deletes_its_own_files(never_deletes_its_own_files):
+    """What this process wrote is taken to be in use, and a TTL below five seconds for a mistake."""
+
+    def read_settings(self, env: Mapping[str, str]) -> Settings:
+        settings = super().read_settings(env)
+        if settings.ttl < 5:
+            sys.exit(f"ttl_seconds: expected at least 5, not {settings.ttl}")
+        return settings
 
 
 @fault("LRO-CLN-01", says="are gone after cleanup", proves=1)

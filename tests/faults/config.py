@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 
 from tests.faults.catalogue import fault
 from tests.servers.plain import Call, Server, Settings
@@ -10,6 +11,7 @@ from tests.servers.plain import Call, Server, Settings
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Any
 
     from tests.servers.plain import Record
 
@@ -189,3 +191,40 @@ class threshold_has_a_ceiling_of_8192(Clamping):
     """More is not accepted."""
 
     most = 8192
+
+
+class Refusing(Server):
+    """Does not start with a threshold below 256."""
+
+    refused_below = 256
+
+    def read_settings(self, env: Mapping[str, str]) -> Settings:
+        settings = super().read_settings(env)
+        if settings.threshold < self.refused_below:
+            sys.exit(f"threshold_tokens: expected at least {self.refused_below}, not {settings.threshold}")
+        return settings
+
+
+@fault("LRO-CFG-02", says="1000000000", proves=0, also=("LRO-THR-06", "LRO-THR-07", "LRO-THR-08"))
+class refuses_small_thresholds_and_keeps_its_own(Refusing):
+    """The setting is looked at, and nothing is done with it."""
+
+    def threshold(self, call: Call) -> int:
+        return Settings.threshold
+
+
+@fault("LRO-THR-06", says="is offloaded at threshold 256", proves=0)
+class refuses_small_thresholds_and_leaves_a_single_record_inline(Refusing):
+    """One record alone is never offloaded, however large; at the thresholds that are taken a small one need not be."""
+
+    def offer(self, operation: str, arguments: dict[str, Any]) -> Record:
+        call = self.execute(operation, arguments)
+        return self.inline(call) if len(call.records) == 1 else super().offer(operation, arguments)
+
+
+@fault("LRO-THR-07", says="at threshold", proves=0)
+class refuses_small_thresholds_and_offloads_at_equal(Refusing):
+    """`>=` where the text says `>`, in a server that looks careful."""
+
+    def exceeds(self, tokens: int, threshold: int) -> bool:
+        return tokens >= threshold

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from tests.servers.plain import Record
+    from tests.servers.plain import Call, Record
 
 FLAGS = """\
 settings:
@@ -227,3 +227,64 @@ class refuses_a_ttl_of_more_than_a_day(Server):
         if settings.ttl > 86_400:
             sys.exit("ttl_seconds is at most 86400")
         return settings
+
+
+@sound("it starts servers with a threshold of 1, which may be refused")
+class refuses_a_threshold_below_256(Server):
+    refused_below = 256
+
+    def read_settings(self, env: Mapping[str, str]) -> Settings:
+        settings = super().read_settings(env)
+        if settings.threshold < self.refused_below:
+            sys.exit(f"threshold_tokens: expected at least {self.refused_below}, not {settings.threshold}")
+        return settings
+
+
+@sound("it expects two records to exceed the lowest threshold")
+class refuses_a_threshold_below_a_thousand(refuses_a_threshold_below_256):
+    refused_below = 1000
+
+
+@sound("it waits for a TTL of two seconds, which may be refused as well")
+class refuses_a_ttl_below_ten_seconds(refuses_a_threshold_below_256):
+    refused_below, shortest = 10, 10
+
+    def read_settings(self, env: Mapping[str, str]) -> Settings:
+        settings = super().read_settings(env)
+        if settings.ttl < self.shortest:
+            sys.exit(f"ttl_seconds: expected at least {self.shortest}, not {settings.ttl}")
+        return settings
+
+
+@sound("it takes files that it has aged for all there are", proves=1, lacks=("LRO-CLN-01",))
+class takes_a_ttl_of_some_hours_only(refuses_a_ttl_below_ten_seconds):
+    shortest = 900
+
+    def read_settings(self, env: Mapping[str, str]) -> Settings:
+        settings = super().read_settings(env)
+        if settings.ttl > 86_400:
+            sys.exit(f"ttl_seconds: expected at most a day, not {settings.ttl}")
+        return settings
+
+
+@sound("it starts servers with a threshold of a billion, which may be refused")
+class refuses_a_threshold_above_200000(Server):
+    def read_settings(self, env: Mapping[str, str]) -> Settings:
+        settings = super().read_settings(env)
+        if settings.threshold > 200_000:
+            sys.exit(f"threshold_tokens: expected at most 200000, not {settings.threshold}")
+        return settings
+
+
+@sound("it weighs all of an inline result where that may be within the lowest threshold")
+class adds_a_legend_to_inline_results(refuses_a_threshold_below_256):
+    def inline_value(self, call: Call) -> Any:
+        return {**super().inline_value(call), "legend": "how this is read; " * 1000}
+
+
+@sound("it takes an error of the handshake for one of the protocol")
+class refuses_a_threshold_in_its_handshake(Server):
+    def take(self, message: Record) -> None:
+        if message["method"] != "initialize" or self.settings.threshold >= 100:
+            return super().take(message)
+        return self.fail(message["id"], -32602, "threshold_tokens: expected at least 100")

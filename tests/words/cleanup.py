@@ -17,11 +17,11 @@ from lro_conformance.trials.cleanup import (
     Cleanup,
     Crowd,
     Decoy,
-    Expiry,
     Planted,
     Sessions,
 )
 from lro_conformance.trials.defaults import MARGIN_S, Defaults
+from lro_conformance.trials.expiring import Expiry
 from lro_conformance.trials.lasting import Lasting
 from lro_conformance.trials.planting import OLD_S
 from tests.words import Cases
@@ -101,8 +101,8 @@ def have(
     ages = planted(HOUR, (HOUR - MARGIN_S, HOUR + MARGIN_S))
     usually = cleaning(None, ages[::order], late or {}, default or {})
     known: Change = {
-        "call": CALLS[0], "paths": MINE, "left": (), "aged_gone": True, "fresh_stays": True, "triggered": True,
-        "waited_s": 2.5, "cleanups": 1, **(short or {}),
+        "ttl_s": 2, "call": CALLS[0], "paths": MINE, "left": (), "aged_gone": True, "fresh_stays": True,
+        "triggered": True, "waited_s": 2.5, "cleanups": 1, **(short or {}),
     }  # fmt: skip
     found: Change = {
         "crowd": Crowd(CALLS[0], 201, ()), "set_ttl": set_ttl, "own": Watched(**known), "reason": None,
@@ -152,6 +152,12 @@ CHANGES: dict[str, Change] = {
     "no own files, and nothing goes where it was set": {"without": ("own",), "taken": NONE},
     "no own files, and no TTL was set": {"without": ("own", "set_ttl"), "late": KEPT},
     "no own files, and no default": {"without": ("own", "cleaning"), "taken": NONE},
+    "no own files, as it refuses to have them expire": {"without": ("own",), "refused": "it says no"},
+    "no own files, as it refuses that, and nothing goes": {
+        "without": ("own",), "refused": "it says no", "taken": NONE, "late": KEPT,
+    },
+    "own files stay for a minute": {"short": {**LEFT, "ttl_s": 60}},
+    "old files stay under a minute, and own ones go": {"short": {"ttl_s": 60, "aged_gone": False}},
     "nothing was cleaned": {"without": ("own", "set_ttl", "cleaning")},
     "nothing was cleaned, and why": {
         "without": ("own", "set_ttl", "cleaning", "crowd", "sessions"), "reason": "no setting",

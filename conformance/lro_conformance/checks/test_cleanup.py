@@ -9,7 +9,7 @@ from pathlib import Path
 from lro_conformance.checks.events import events_in, times
 from lro_conformance.judge import NotObserved, Subjects, check
 from lro_conformance.records import show
-from lro_conformance.trials.cleanup import EXPIRED, HOUR, SHORT_TTL, Cleaning, Cleanup, Planted
+from lro_conformance.trials.cleanup import EXPIRED, HOUR, Cleaning, Cleanup, Planted
 from lro_conformance.trials.defaults import Defaults
 from lro_conformance.trials.lasting import Lasting
 from lro_conformance.trials.planting import OLD_S, operation_of
@@ -56,7 +56,7 @@ def test_expired_files_go(cleanup: Cleanup, defaults: Defaults, see: Subjects) -
     if own is not None:
         see.expect(
             own.gone,
-            expected="the server's own expired files of a TTL of two seconds are gone after cleanup",
+            expected=f"the server's own expired files are gone after cleanup with ttl_seconds = {own.ttl_s}",
             observed=f"{len(own.left)} of {len(own.paths)} still there {own.waited_s:.1f} s later, "
             f"cleanup set off {own.cleanups} times",
             at=own,
@@ -68,6 +68,8 @@ def test_expired_files_go(cleanup: Cleanup, defaults: Defaults, see: Subjects) -
             observed="it is still there",
             at=scans[0],
         )
+        if cleanup.refused is not None:
+            see.half(f"{cleanup.refused}, so none of its own files was watched as it expired")
     elif cleanup.own is None:
         see.unseen(cleanup.reason or "no file of the server's own could be watched")
 
@@ -200,7 +202,7 @@ def test_files_of_earlier_processes_go(cleanup: Cleanup, defaults: Defaults, see
         # one that cleans up by itself, more rarely the longer the TTL is, had no occasion under the others
         see.expect(
             holds=True,
-            expected=f"the scan finds a file of an earlier process, a minute old, with ttl_seconds = {SHORT_TTL}",
+            expected=f"the scan finds an old file of an earlier process, with ttl_seconds = {cleanup.own.ttl_s}",
             observed="it was deleted",
             at=cleanup.own,
         )
@@ -235,7 +237,7 @@ def test_ttl_setting(cleanup: Cleanup, defaults: Defaults, see: Subjects) -> Non
     if own is not None and (own.gone or (others_clean and not (by_age(cleanup.set_ttl) and own.aged_gone))):
         see.expect(
             own.gone,
-            expected=f"with ttl_seconds = {SHORT_TTL} the server's own file is gone after cleanup",
+            expected=f"with ttl_seconds = {own.ttl_s} the server's own file is gone after cleanup",
             observed=f"still there {own.waited_s:.1f} s later",
             at=own,
         )

@@ -18,6 +18,7 @@ from lro_conformance.calls import Call, FileSeen, OfACall
 from lro_conformance.checks.test_cleanup import by_age
 from lro_conformance.checks.test_file import wrong_line
 from lro_conformance.checks.test_recipes import garbled, headed, skips_wrongly
+from lro_conformance.claims import size_of
 from lro_conformance.judge import Miss, NotObserved, Subjects, check
 from lro_conformance.lab import LIMIT, Bench
 from lro_conformance.readings import incomparable, rules, volatile
@@ -60,7 +61,7 @@ def _iff(live: Live, survey: Survey, edges: Edges, see: Subjects, *, above: bool
         lowest = survey.bench.call(**asked)
         known = lowest.estimate
         if known is None:  # a tenth of its characters is less than any honest estimate
-            return (len(lowest.text) // 10, 1, lowest) if lowest.records else None
+            return (size_of(lowest) // 10, survey.lowest, lowest) if lowest.records else None
         drift = max(2 * edges.edges[asked["name"]].drift, threshold // 20 if asked["name"] in survey.restless else 0)
         return None if 0 < abs(known - threshold) <= drift else (known, threshold, bench.call(**asked))
 
@@ -88,10 +89,13 @@ def _side(above: bool) -> str:
 # memories
 
 
-def _named(live: Live, memories: list[Record]) -> list[Record]:
-    """The memories with ids of their own, and titles that begin with a word that only these have."""
+def _named(live: Live, survey: Survey, memories: list[Record]) -> list[Record]:
+    """The memories with ids of their own, titles that begin with a word of only these, and a weight that counts."""
     word = live.word()
-    return [{"id": live.id(), **m, "title": f"{word} {m['title']}"} for m in memories]
+    named = [{"id": live.id(), **m, "title": f"{word} {m['title']}"} for m in memories]
+    if survey.lowest > 1:
+        named[0]["content"] += " 0123456" * survey.lowest
+    return named
 
 
 def _fetch(survey: Survey, bench: Bench, memories: list[Record]) -> Call:
@@ -151,7 +155,7 @@ def test_any_memory_counts(live: Live, survey: Survey, see: Subjects) -> None:
     """Every memory weighs something: alone, it exceeds a threshold of 1."""
     _needs_seed(survey)
     if not survey.effective:
-        raise NotObserved("a threshold of 1 has no effect")
+        raise NotObserved(f"a threshold of {survey.lowest} has no effect")
 
     def verdict(seen: Kept | None) -> Miss | bool:
         if seen is None:
@@ -159,9 +163,9 @@ def test_any_memory_counts(live: Live, survey: Survey, see: Subjects) -> None:
         call, own = seen.call, {seen.memory["id"]}
         if call.outcome == "offloaded":
             return {id_of(r) for r in call.filed} == own
-        if call.outcome != "inline" or {id_of(r) for r in call.records or []} != own:
+        if call.outcome != "inline" or {id_of(r) for r in call.records or []} != own or survey.is_small(call):
             return False
-        expected = "a memory of its own is offloaded at threshold_tokens = 1"
+        expected = f"a memory of its own is offloaded at threshold_tokens = {survey.lowest}"
         return Miss.of(expected, "inline: it was not counted", call)
 
     _any_memory(live, survey, see, verdict)
@@ -200,7 +204,7 @@ def _any_memory(live: Live, survey: Survey, see: Subjects, verdict: Callable[[Ke
     from lro_conformance.arbitrary import MEMORY
 
     def observe(given: Record) -> Kept | None:
-        [memory] = _named(live, [given])
+        [memory] = _named(live, survey, [given])
         return Kept(memory, _fetch(survey, survey.bench, [memory])) if survey.bench.stored(memory) else None
 
     live.judge(see, "any memory", MEMORY, observe, verdict)
@@ -283,7 +287,7 @@ def _cleans(survey: Survey, cleanup: Cleanup) -> str:
 
 def _folder(bench: Bench, name: str, text: Edition) -> tuple[Call, Path, FileSeen]:
     """A call, the output folder and a file of the server's own, to plant copies of."""
-    call = bench.call(name, limit=3)
+    call = bench.few(name, 3)
     file = call.file
     if file is None or file.problem is not None or not parse_file_name(os.path.basename(file.path), edition=text.name):
         raise NotObserved("no file of the server's own to go by")
@@ -379,7 +383,7 @@ def _any_corpus(id: str, live: Live, survey: Survey, recipes: Recipes, text: Edi
         return not same or (bool(tries) and all(right(t) for t in tries))
 
     def observe(given: list[Record]) -> Call | None:
-        memories = _named(live, given)
+        memories = _named(live, survey, given)
         stored = all(survey.bench.stored(m) for m in memories)
         return _fetch(survey, survey.bench, memories) if stored else None
 

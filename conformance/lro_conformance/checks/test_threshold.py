@@ -69,7 +69,8 @@ def _in_scope(survey: Survey, operation: str, see: Subjects) -> None:
         see.unseen("the threshold cannot be set and no result was above it")
         return
     known = [r for c in survey.calls for r in (c.filed or c.records or [])]
-    filled = [c for c in calls if c.outcome == "offloaded" or c.records or _is_a_result(c, known)]
+    large = [c for c in calls if not survey.is_small(c)]
+    filled = [c for c in large if c.outcome == "offloaded" or c.records or _is_a_result(c, known)]
     if not filled:
         see.unseen(f"no call of {operation} returned results" + _errors(survey, operation))
         return
@@ -261,12 +262,12 @@ def test_one_record_is_offloaded(survey: Survey, see: Subjects) -> None:
     """A single record that exceeds the threshold is offloaded too."""
     for name in survey.effective:
         call = survey.single[name]
-        if call.outcome == "inline" and not call.records:
+        if call.outcome == "inline" and (not call.records or survey.is_small(call)):
             continue
         if call.outcome in ("inline", "offloaded"):
             see.expect(
                 call.outcome == "offloaded",
-                expected=f"{name}: one record is offloaded at threshold_tokens = 1",
+                expected=f"{name}: one record is offloaded at threshold_tokens = {survey.lowest}",
                 observed="returned inline",
                 at=call,
             )
@@ -321,7 +322,7 @@ def test_the_total_counts(survey: Survey, edges: Edges, see: Subjects) -> None:
 def test_a_large_memory_below_stays_inline(survey: Survey, seeded: Seeded, see: Subjects) -> None:
     """A single large memory that does not exceed the threshold is returned inline."""
     if not survey.effective:
-        raise NotObserved("a threshold of 1 has no effect, so another may have none either (LRO-CFG-02)")
+        raise NotObserved(f"a threshold of {survey.lowest} has no effect, so another may have none either (LRO-CFG-02)")
     call = seeded.large
     if call is None or (call.outcome == "inline" and len(call.records or []) != 1):
         raise NotObserved("the one large memory could not be had alone")

@@ -119,22 +119,22 @@ def test_any_query_is_offloaded(survey: Survey, folders: Folders, see: Subjects)
     usual = {c.operation for c in folders.unset if c.outcome == "offloaded" and survey.adjustable}
     for call in folders.odd:
         found = [r for r in call.records or [] if "id" in r]
-        if call.operation not in usual or (call.outcome != "offloaded" and not found):
-            see.unseen("an unusual query found nothing, or nothing is offloaded at threshold_tokens = 1")
+        if call.operation not in usual or (call.outcome != "offloaded" and not found) or survey.is_small(call):
+            see.unseen("an unusual query found little, or nothing is offloaded at the lowest threshold")
             continue
         see.expect(
             call.outcome == "offloaded",
-            expected=f"{call.operation} offloaded at threshold_tokens = 1 for the query {show(call.query)}",
+            expected=f"{call.operation} offloaded at threshold {survey.lowest} for the query {show(call.query)}",
             observed=f"{len(found)} records inline",
             at=call,
         )
 
 
 @check("LRO-THR-06")
-def test_any_client_is_served(folders: Folders, see: Subjects) -> None:
+def test_any_client_is_served(survey: Survey, folders: Folders, see: Subjects) -> None:
     """What is offloaded for one client with a shell is offloaded for another."""
     for known, call in zip(folders.unset, folders.stranger, strict=True):
-        if known.outcome != "offloaded" or call.outcome == "no answer":
+        if known.outcome != "offloaded" or call.outcome == "no answer" or survey.is_small(call):
             see.unseen("nothing was offloaded without output_dir, or another client got no answer")
             continue
         see.expect(
@@ -301,8 +301,18 @@ def _coded(value: object) -> str:
 
 
 @check("LRO-THR-06")
-def test_a_huge_memory_is_offloaded(seeded: Seeded, see: Subjects) -> None:
-    """A result of more than 65,536 tokens is offloaded too."""
+def test_a_huge_memory_is_offloaded(survey: Survey, seeded: Seeded, see: Subjects) -> None:
+    """One large memory is offloaded where a small one need not be, and a result of more than 65,536 tokens always."""
+    alone = seeded.large_filed
+    shown = _with(WORD, alone) if alone is not None and alone.outcome == "inline" else None
+    if alone is not None and shown and survey.lowest > 1 and not survey.is_small(alone):
+        see.expect(  # elsewhere any record shows that
+            holds=False,
+            expected=f"one memory of {len(alone.text)} characters is offloaded at threshold {survey.lowest}",
+            observed="returned inline",
+            at=alone,
+        )
+        return
     call, threshold = seeded.huge, 2 * seeded.large_estimate
     length = len(str(_with(OTHER_WORD, call).get("content") or ""))
     if call is None or length / 4 * LOW <= threshold:

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from lro_conformance.calls import Call, OfACall
 from lro_conformance.judge import NotObserved
-from lro_conformance.lab import OPERATIONS, Bench, Lab, ServerTrouble, Settings
+from lro_conformance.lab import LIMIT, OPERATIONS, Bench, Lab, ServerTrouble, Settings
+from lro_conformance.refusals import bench_if_taken
 from lro_conformance.reproducing import of_cleaning
 from lro_conformance.trials import trial
-from lro_conformance.trials.planting import DAY, OLD_S, operation_of, plant, plant_decoys, plant_in_the_way
+from lro_conformance.trials.expiring import Expiry, RefusedError, watch
+from lro_conformance.trials.planting import DAY, OLD_S, operation_of, plant, plant_decoys
 from lro_conformance.trials.setting_off import clean_up
 from lro_conformance.trials.survey import Survey
 from lro_conformance.wire.process import ServerProcess
@@ -26,15 +29,10 @@ LONG_TTL = 2 * DAY
 """The TTL of the run that checks that the setting is respected. A count of seconds in a day begins anew before it."""
 NEAR_S = 3 * 3600
 """How far from it some files lie on both sides: less than what local time there differs from UTC."""
-SHORT_TTL = 2
-"""Seconds; more than one, so that a server whose times have whole seconds does not take a fresh file for an old one."""
 HOUR = 3600
 """The TTL where none is set."""
 CROWD = 200
 """How many fresh files are planted for a call that has no business with them."""
-PATIENCE_S = 8.0
-"""How long an expired file may stay when every look sets the cleanup off anew, and none of them goes; a sound server
-needs one look."""
 EXPIRED = "OffloadFileExpired"
 
 
@@ -124,46 +122,6 @@ class Cleaning:
 
 
 @dataclass(frozen=True)
-class Expiry(OfACall):
-    """Files of the server's own under a TTL of two seconds."""
-
-    call: Call
-    """One of the calls that made them: where some are left, one that made such a file."""
-    paths: tuple[str, ...]
-    """Two of one operation, and one of each other that offloads."""
-    left: tuple[str, ...]
-    """Those that are still there in the end."""
-    aged_gone: bool
-    """Whether a planted file of a minute's age was deleted."""
-    fresh_stays: bool | None
-    """Whether a new file stayed when the process itself was older than the TTL; None when that could not be seen."""
-    triggered: bool
-    """Whether there is something that sets cleanup off, other than a restart."""
-    waited_s: float
-    cleanups: int
-    trigger: int | None = None
-    """The id of the last request that set cleanup off; None where it was none."""
-    stopped_by: tuple[str, ...] = ()
-    """Names that tell no time, folders and links, where files of a minute's age were left beside them, though one went
-    without them."""
-    late: Call | None = None
-    """A call at the end, when the process itself was older than the TTL."""
-
-    def reproducer(self) -> str:
-        """A command for bash that makes a file, waits for the TTL to pass, and cleans up."""
-        return of_cleaning(self.call, self.trigger, pause_s=SHORT_TTL + 1)
-
-    @property
-    def gone(self) -> bool:
-        """Whether every one of them was deleted."""
-        return not self.left
-
-    def evidence(self) -> str:
-        """What to look at."""
-        return f"{self.call.evidence()}\ncleanup was set off {self.cleanups} times over {self.waited_s:.1f} s"
-
-
-@dataclass(frozen=True)
 class Crowd:
     """Many fresh files in the output folder, and a call that wrote one more."""
 
@@ -201,9 +159,11 @@ class Cleanup:
     own: Expiry | None
     reason: str | None
     sessions: Sessions | None = None
+    refused: str | None = None
+    """Why no file of the server's own could be watched, where the server does not start with a short TTL."""
 
 
-@trial("cleanup under a TTL of two days, and of two seconds")
+@trial("cleanup under a TTL of two days, and of seconds")
 def cleanup(lab: Lab, survey: Survey) -> Cleanup:
     """Set the TTL and look what cleanup deletes; both at the same time where each server has a folder of its own."""
     if not survey.files:
@@ -213,19 +173,21 @@ def cleanup(lab: Lab, survey: Survey) -> Cleanup:
     threshold = 1 if survey.adjustable else None
     name = survey.files[0].operation
 
-    def expire() -> Expiry | None:
-        with lab.bench(Settings(threshold_tokens=threshold, ttl_seconds=SHORT_TTL)) as bench:
-            lab.step("cleanup", f"ttl_seconds = {SHORT_TTL}")
-            return _own(bench, name, [n for n in survey.operations if n != name and survey.offloads(n)])
-
+    others = [n for n in survey.operations if n != name and survey.offloads(n)]
+    expire = partial(watch, lab, threshold, name, others)
     with ThreadPoolExecutor(1, "cleanup") as beside:
         expiry = beside.submit(expire) if lab.can_set("output_dir") else None
         try:
             crowd, set_ttl, sessions = _scan(lab, Settings(threshold, LONG_TTL), survey.files[0], LONG_TTL)
         except ServerTrouble:  # one that refuses so long a TTL says so
-            crowd, set_ttl, sessions = _scan(lab, Settings(threshold, TTL), survey.files[0], TTL)
-        own = expiry.result() if expiry is not None else expire()
-    return Cleanup(crowd, set_ttl, own, None, sessions)
+            with bench_if_taken(lab, Settings(threshold, TTL)) as taken:
+                ttl_s = TTL if taken is not None else 2 * HOUR
+            crowd, set_ttl, sessions = _scan(lab, Settings(threshold, ttl_s), survey.files[0], ttl_s)
+        try:
+            own, refused = expiry.result() if expiry is not None else expire(), None
+        except RefusedError as why:
+            own, refused = None, str(why)
+    return Cleanup(crowd, set_ttl, own, None, sessions, refused)
 
 
 def _scan(
@@ -245,7 +207,7 @@ def _scan(
         crowd = _crowd(bench, name)
         taken = next((p.name for p in earlier if not p.exists()), None)
         near = (ttl_s - NEAR_S, ttl_s + NEAR_S) if ttl_s > 2 * NEAR_S else ()
-        set_ttl = clean(bench, ttl_s, (ttl_s // 2, 2 * ttl_s), lambda: bench.call(name), near)
+        set_ttl = clean(bench, ttl_s, (ttl_s // 2, 2 * ttl_s), lambda: bench.few(name, LIMIT), near)
     if crowd is None or bench.output_dir is None:  # elsewhere other servers may clean up, by a TTL of their own
         return crowd, set_ttl, None
     return crowd, set_ttl, Sessions(crowd.call, taken)
@@ -253,13 +215,13 @@ def _scan(
 
 def _crowd(bench: Bench, name: str) -> Crowd | None:
     """Plant many fresh files, make a call, and see which of them it deleted; None without a file to go by."""
-    first = bench.call(name, limit=2)
+    first = bench.few(name, 2)
     if first.file is None or first.file.problem is not None:
         return None
     folder = Path(os.path.dirname(first.file.path))
     convention = bench.lab.convention(first.file.path)
     planted = [plant(folder, first.file, 1 + n % 60, name, convention) for n in range(CROWD)]
-    call = bench.call(name, limit=2)
+    call = bench.few(name, 2)
     there = set(os.listdir(folder))
     for path in planted:
         path.unlink(missing_ok=True)
@@ -330,67 +292,3 @@ class _Heard:
         """All of it; a file of events is one for all processes."""
         *earlier, last = (said for _, said in self._by_process.values())
         return [line for said in earlier for line in said if not line.startswith("file: ")] + last
-
-
-def _own(bench: Bench, name: str, others: Sequence[str]) -> Expiry | None:
-    """Watch files of the server's own expire: two of one operation, and one of each of the *others*."""
-    first = [bench.call(name, limit=limit) for limit in (5, 4)]
-    made = [*first, *(bench.call(other, limit=5) for other in others)]
-    made = {c.file.path: c for c in made if c.file is not None and c.file.problem is None}
-    paths = list(made)
-    if first[0].file is None or not any(c in first for c in made.values()):
-        return None
-    folder, template = Path(os.path.dirname(paths[0])), first[0].file
-    aged = plant(folder, template, 60, name, bench.lab.convention(paths[0]))
-    begun = last = time.monotonic()
-    left, cleanups = paths, 0
-    bench.lab.run.pause(SHORT_TTL + 0.15)
-    while True:
-        bench.cleanup()
-        cleanups += 1
-        before, left = left, [p for p in paths if os.path.exists(p)]
-        now = time.monotonic()
-        last, waited = now if len(left) < len(before) else last, now - begun
-        if not left or now - last > PATIENCE_S:
-            aged_gone = not aged.exists()
-            aged.unlink(missing_ok=True)
-            late = bench.call(name, limit=3)
-            stays, strange = (None, ()) if left else _once_more(bench, late, aged_gone)
-            known, call = bench.has_trigger, made[left[0]] if left else first[0]
-            return Expiry(
-                call, tuple(paths), tuple(left), aged_gone, stays, known, waited, cleanups, bench.cleaned, strange, late
-            )
-        bench.lab.run.pause(0.25)
-
-
-def _once_more(bench: Bench, late: Call, aged_gone: bool) -> tuple[bool | None, tuple[str, ...]]:
-    """Whether the file of a *late* call outlives a cleanup of a process that is older than the TTL, None when that took
-    too long; and what stops that cleanup: names that tell no time, where files of a minute's age stay beside them."""
-    begun, file = time.monotonic(), late.file
-    if file is None or file.problem is not None:
-        return None, ()
-    folder, convention = Path(os.path.dirname(file.path)), bench.lab.convention(file.path)
-    strange = plant_in_the_way(folder, late.operation, convention) if aged_gone else {}
-    aged = [plant(folder, file, 60, late.operation, convention) for _ in strange]
-    try:
-        bench.cleanup()
-    except ServerTrouble:  # it does not start any more
-        return None, tuple(strange.values())
-    there = os.path.exists(file.path)
-    stays = there if there or time.monotonic() - begun < SHORT_TTL / 4 else None
-    if any(path.exists() for path in aged):
-        clean_up(bench, [*aged, *strange])  # one that deletes some at a time may begin with what is strange
-    return stays, tuple(strange.values()) if _stopped(bench, aged, strange) else ()
-
-
-def _stopped(bench: Bench, aged: Sequence[Path], strange: Mapping[Path, str]) -> bool:
-    """Whether the server ended of what is *strange*, or leaves files beside it that it deletes once that is away."""
-    if not any(path.exists() for path in aged) or not bench.server.alive:
-        return any(path.exists() for path in aged)
-    for path in (p for p in strange if os.path.lexists(p)):
-        if path.is_dir() and not path.is_symlink():
-            path.rmdir()
-        else:
-            path.unlink()
-    clean_up(bench, aged)
-    return not any(path.exists() for path in aged)

@@ -42,7 +42,7 @@ class Seeded:
     large: Call | None
     """One memory of many thousand tokens, asked for at a threshold of twice its E."""
     large_filed: Call | None
-    """The same call offloaded, at a threshold of 1."""
+    """The same call at a threshold of 1, which offloads it."""
     large_estimate: int
     huge: Call | None
     """One memory of more than 2^16 tokens, asked for at that threshold; None where the server did not take it."""
@@ -85,7 +85,7 @@ def seeded(lab: Lab, survey: Survey) -> Seeded:
         exact, hard, various = _twins(bench, name), _rough(bench, name), _mixed(bench, name)
     found = tuple(sorted((c for c in calls if c.outcome == "offloaded" and c.filed), key=_narrow_share))
     if taken is None or filed is None or filed.estimate is None or survey.operations[name].query is None:
-        return Seeded(found, None, None, 0, None, mixed=various)
+        return Seeded(found, None, filed, 0, None, mixed=various)
     with lab.bench(Settings(threshold_tokens=2 * filed.estimate)) as bench:
         inline = _alone(bench, name, WORD) if bench.stored(taken) else None
         huge = _alone(bench, name, OTHER_WORD) if is_honest(filed) and bench.stored(_huge(filed)) else None

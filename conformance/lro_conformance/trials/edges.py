@@ -81,7 +81,7 @@ def edges(lab: Lab, survey: Survey) -> Edges:
     for name in survey.effective:
         first = survey.repeats[name][0]
         known = _estimates(lab, survey, name)
-        if not known or min(known) < 3:
+        if not known or min(known) < lab.taken.lowest + 2:
             continue
         estimate, drift = max(known), max(known) - min(known)
         lab.step("edges", f"{name}: E = {estimate}")
@@ -89,7 +89,7 @@ def edges(lab: Lab, survey: Survey) -> Edges:
             at = _twice(bench, name, estimate, estimate + drift)
             far += _far(bench, survey, name, estimate + drift, others=not far)
             after = _after(bench, name, estimate) if name not in survey.restless else None
-        below = max(1, min(known) - drift - 1)
+        below = max(lab.taken.lowest, min(known) - drift - 1)
         keep = kept is None
         with lab.bench(Settings(threshold_tokens=below), keep=keep) as bench:
             above = _twice(bench, name, estimate - drift, below)
@@ -120,9 +120,9 @@ def _unadjustable(survey: Survey) -> str | None:
     if not survey.adjustable:
         return "the server's threshold cannot be set (profile: settings.threshold_tokens)"
     if not survey.offloaded:
-        return "nothing was offloaded with a threshold of 1"
+        return f"nothing was offloaded with a threshold of {survey.lowest}"
     if not survey.effective:
-        return "a threshold of 1 has no effect: small results stay inline"
+        return f"a threshold of {survey.lowest} has no effect: small results stay inline"
     return None
 
 
@@ -175,15 +175,15 @@ def _diagnose(lab: Lab, edge: Edge) -> Edge:
     if not late and all(p.call.outcome == "inline" for p in edge.at):
         return edge
     far = max(2 * FEW, edge.estimate // 50)
-    beside = max(1, edge.above[0].threshold - far) if late else edge.at[0].threshold + far
-    little = max(1, edge.above[0].threshold - FEW) if late else edge.at[0].threshold + FEW
+    beside = max(lab.taken.lowest, edge.above[0].threshold - far) if late else edge.at[0].threshold + far
+    little = max(lab.taken.lowest, edge.above[0].threshold - FEW) if late else edge.at[0].threshold + FEW
     with lab.bench(Settings(threshold_tokens=beside)) as bench:
         near = Probe(_call(bench, edge.operation), edge.estimate, beside)
     with lab.bench(Settings(threshold_tokens=little)) as bench:
         edge = replace(edge, near=near, next=Probe(_call(bench, edge.operation), edge.estimate, little))
     if not late:
         return edge
-    half, low = max(1, edge.estimate // 2 - 1), max(1, edge.largest // 2)
+    half, low = max(lab.taken.lowest, edge.estimate // 2 - 1), max(lab.taken.lowest, edge.largest // 2)
     with lab.bench(Settings(threshold_tokens=half)) as bench:
         at_half = Probe(_call(bench, edge.operation, budget=50), edge.estimate, half)
     with lab.bench(Settings(threshold_tokens=low)) as bench:

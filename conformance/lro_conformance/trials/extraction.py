@@ -31,6 +31,8 @@ LARGE = 400_000
 WORD = "lroprobelarge"
 MANY = 12
 """Records of the file that recipes are tried on."""
+COUNTS = (3, MANY, 2, 24, 48)
+"""Limits, of which the first has a small file, where that is offloaded."""
 PATIENCE = 3
 """So many times the limit of a request is waited for a query that ought to be stopped."""
 
@@ -100,7 +102,8 @@ def extraction(lab: Lab, survey: Survey) -> Extraction:
     tools = listed(survey.tools)
     with lab.bench(Settings(threshold_tokens=1 if survey.adjustable else None)) as bench:
         reader = _reader(bench, tools)
-        sources = [c for n in bench.operations for limit in (3, MANY, 2) for c in [_offloaded(bench, n, limit)] if c]
+        asked = [(name, count) for name in bench.operations for count in COUNTS]
+        sources = [call for name, limit in asked if (call := _offloaded(bench, name, limit)) is not None]
         if len(sources) < 2:
             raise NotObserved("fewer than two results could be offloaded, so there was nothing to read")
         source, other = sources[0], next((c for c in sources if c.filed[0].get("id") not in _ids(sources[0])), None)

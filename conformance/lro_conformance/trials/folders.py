@@ -66,10 +66,6 @@ def _settings(survey: Survey, output_dir: str | None) -> Settings:
     return Settings(threshold_tokens=1 if survey.adjustable else None, output_dir=output_dir)
 
 
-def _limit(survey: Survey) -> int:
-    return 5 if survey.adjustable else LIMIT
-
-
 def _empty(lab: Lab, survey: Survey, names: list[str]) -> Folders:
     """One server: the folder is empty, client and time zone are others; a second only where that made a difference."""
     settings, refused = _settings(survey, "" if lab.can_set("output_dir") else None), None
@@ -99,7 +95,7 @@ def _look(lab: Lab, survey: Survey, names: list[str], settings: Settings, client
 
 
 def _unset(bench: Bench, survey: Survey, names: list[str]) -> tuple[Call, ...]:
-    calls = tuple(bench.call(n, limit=_limit(survey)) for n in names)
+    calls = tuple(bench.few(n, 5 if survey.adjustable else LIMIT) for n in names)
     for call in calls:
         _remember(bench, call)
     return calls
@@ -118,7 +114,7 @@ def _awkward(lab: Lab, survey: Survey, names: list[str]) -> tuple[tuple[Call, ..
     calls, where = (), None
     for output_dir in ("{relative}", "{own}"):
         with suppress(ServerTrouble), lab.bench(_settings(survey, output_dir), folder=AWKWARD) as bench:
-            calls, where = tuple(bench.call(n, limit=_limit(survey)) for n in names), bench.output_dir
+            calls, where = tuple(bench.few(n, 5 if survey.adjustable else LIMIT) for n in names), bench.output_dir
         if any(c.file is not None and c.file.problem is None for c in calls):
             break
     return calls, where

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 import time
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -15,7 +13,8 @@ from lro_conformance.claims import claims, size_of, surely_exceeds
 from lro_conformance.judge import NotObserved
 from lro_conformance.lab import LAWFUL, LIMIT, NEVER, Bench, Lab, Settings
 from lro_conformance.operations import TOOLS, Operation
-from lro_conformance.records import WORDS
+from lro_conformance.records import WORDS, common_word
+from lro_conformance.refusals import highest_bench, lowest_bench
 from lro_conformance.registers import unnamed
 from lro_conformance.trials import trial
 from lro_conformance.wire import ServerProcess
@@ -52,7 +51,7 @@ def said(server: ServerProcess) -> tuple[Said, ...]:
 
 @dataclass(frozen=True)
 class Survey:
-    """What a server with a threshold of 1 does; one that cannot be set so is seen at its own threshold."""
+    """What a server with the lowest threshold does; one that cannot be set so is seen at its own threshold."""
 
     bench: Bench = field(metadata={"kept": False})
     """For property checks, while it runs."""
@@ -100,6 +99,8 @@ class Survey:
     """Who says that it offloads, a sentence each; empty where nobody does."""
     default_tokens: int = 6400
     """The default threshold of the edition that the run is judged by."""
+    lowest: int = 1
+    """The lowest threshold that the server takes; 1 also where it cannot be set."""
 
     @property
     def offloaded(self) -> list[Call]:
@@ -139,6 +140,8 @@ class Survey:
         """
         if self.offloaded:
             return True
+        if self.lowest > 1 and all(map(self.is_small, self.answered)):
+            return None
         if self.claims and not self.exceeding:
             return None
         if self.guessed:
@@ -168,9 +171,22 @@ class Survey:
         return frozenset(n for n, (a, b) in self.repeats.items() if _lines(a) != _lines(b))
 
     @property
+    def least(self) -> Mapping[str, Call]:
+        """For each operation a call that the lowest threshold offloads: of two records, of many where it is not 1."""
+        return self.tiny if self.lowest == 1 else {n: a for n, (a, _) in self.repeats.items()}
+
+    @property
     def effective(self) -> list[str]:
-        """The operations for which a threshold of 1 takes effect: two records are offloaded."""
-        return [n for n, c in self.tiny.items() if c.outcome == "offloaded"]
+        """The operations for which the lowest threshold takes effect."""
+        return [n for n, c in self.least.items() if c.outcome == "offloaded"]
+
+    def is_small(self, call: Call) -> bool:
+        """Whether an inline result may lawfully be one: where the lowest threshold is not 1 and it may be within it.
+
+        Of a text without records nobody knows what of it is counted.
+        """
+        small = call.records is None or not surely_exceeds(size_of(call), self.lowest)
+        return self.lowest > 1 and call.outcome == "inline" and small
 
     def offloads(self, operation: str) -> bool:
         """Whether an operation offloaded anything."""
@@ -179,9 +195,9 @@ class Survey:
 
 @trial("lowest threshold: descriptors, files, estimates")
 def survey(lab: Lab) -> Survey:
-    """Call every operation at every detail level with a threshold of 1."""
+    """Call every operation at every detail level with a threshold of 1, or the lowest that the server takes."""
     adjustable = lab.can_set("threshold_tokens")
-    with lab.bench(Settings(threshold_tokens=1 if adjustable else None), keep=True) as bench:
+    with lowest_bench(lab, Settings(threshold_tokens=1 if adjustable else None), keep=True) as bench:
         if lab.seeding.wanted(bench):
             lab.step("survey", "the server holds too little: seeding")
             lab.seeding.begin(bench)
@@ -191,7 +207,7 @@ def survey(lab: Lab) -> Survey:
         return seen
     lab.step("survey", "nothing was offloaded: once more with enabled = true")
     settings = Settings(threshold_tokens=1 if adjustable else None, enabled=True)
-    with lab.bench(settings, keep=True) as bench:
+    with lowest_bench(lab, settings, keep=True) as bench:
         again = _look(lab, bench, adjustable)
     lab.switched_on = again.implemented is True
     return again if lab.switched_on else seen
@@ -226,7 +242,7 @@ def _look(lab: Lab, bench: Bench, adjustable: bool) -> Survey:
             whole[name, detail] = bench.call(name, detail=detail)
         if operation.budget is not None:
             budgets += [bench.call(name, budget=b) for b in (50, 100_000)]
-    word = _common_word(r for c in whole.values() for r in (c.filed or c.records or []))
+    word = common_word(r for c in whole.values() for r in (c.filed or c.records or []))
     if word is not None:
         others = [bench.call(name, query=word) for name, o in bench.operations.items() if o.query is not None]
     many = next((bench.call(n, limit=CROWDED) for n in _cut(bench, whole, repeats)), None)
@@ -255,6 +271,7 @@ def _look(lab: Lab, bench: Bench, adjustable: bool) -> Survey:
     def now(call: Call) -> Call:
         return by_identity.get(id(call), call)
 
+    lab.taken.learn({key: call.estimate for key, call in whole.items() if call.outcome == "offloaded"})
     return Survey(
         bench=bench,
         operations=bench.operations,
@@ -280,6 +297,7 @@ def _look(lab: Lab, bench: Bench, adjustable: bool) -> Survey:
         many=many,
         claims=claims(lab.profile, bench.tools, bench.server.handshake),
         default_tokens=lab.edition.default_threshold_tokens,
+        lowest=lab.taken.lowest,
     )
 
 
@@ -303,6 +321,8 @@ class Inline:
     """The offloaded files in the output folder after all of them, with their sizes."""
     fullest: Mapping[str, Call] = field(default_factory=dict[str, Call])
     """The calls for the records of most detail once more."""
+    threshold: int = NEVER
+    """The highest that the server takes."""
 
     @property
     def calls(self) -> list[Call]:
@@ -315,7 +335,7 @@ def inline(lab: Lab, survey: Survey) -> Inline:
     """Make the calls of the survey with a threshold that no result reaches."""
     if not lab.can_set("threshold_tokens"):
         raise NotObserved("the server's threshold cannot be set (profile: settings.threshold_tokens)")
-    with lab.bench(Settings(threshold_tokens=NEVER), keep=True) as bench:
+    with highest_bench(lab, Settings(threshold_tokens=NEVER), keep=True) as bench:
         whole = {key: bench.call(key[0], detail=key[1]) for key in survey.whole}
         again = {name: bench.call(name) for name in bench.operations}
         edges = {n: bench.call(n, detail=usual_detail(o), limit=EDGE_LIMIT) for n, o in bench.operations.items()}
@@ -325,7 +345,8 @@ def inline(lab: Lab, survey: Survey) -> Inline:
         many = None if survey.many is None else bench.call(survey.many.operation, limit=CROWDED)
     with lab.bench(Settings(threshold_tokens=NEVER)) as another:
         elsewhere = {name: another.call(name) for name in another.operations}
-    return Inline(bench, whole, again, edges, elsewhere, tuple(others), many, bench.listing(), fullest)
+    found = whole, again, edges, elsewhere, tuple(others), many, bench.listing(), fullest
+    return Inline(bench, *found, lab.taken.highest)
 
 
 def usual_detail(operation: Operation) -> str | None:
@@ -372,16 +393,3 @@ def _settled(call: Call, later: Mapping[str, FileSeen]) -> Call:
     """The call with its file as it was in the end: a file that still grew when it was named is one fault, not ten."""
     file = later.get(call.file.path) if call.file is not None else None
     return call if file is None or file.problem is not None else replace(call, file=file)
-
-
-def _common_word(records: Iterable[Mapping[str, Any]]) -> str | None:
-    """The word that stands in the titles of many, but not of all, memories."""
-    words: Counter[str] = Counter()
-    total = 0
-    for record in records:
-        title = record.get("title")
-        total += 1
-        if isinstance(title, str):
-            words.update({w.lower() for w in re.findall(r"[A-Za-z]{4,}", title)})
-    some = [(n, w) for w, n in words.items() if n < total]
-    return max(some)[1] if some else None
