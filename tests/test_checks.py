@@ -216,10 +216,17 @@ class TestThresholdSetting:
 
     @pytest.mark.parametrize(("estimate", "verdict"), [(1000, Verdict.FAIL), (1001, Verdict.NOT_OBSERVED)])
     def test_what_exceeds_the_highest_threshold_may_be_offloaded(self, estimate: int, verdict: Verdict) -> None:
-        result = self.judged({}, inline={("recall", None): call(estimate=estimate)})
+        result = self.judged({}, inline={("recall", None): call(estimate=estimate, file=file(characters=2000))})
         assert result.verdict is verdict
         if verdict is Verdict.FAIL:
             assert result.expected == "recall: inline at threshold_tokens = 1000"
+
+    @pytest.mark.parametrize(("characters", "verdict"), [(1000, Verdict.FAIL), (1001, Verdict.NOT_OBSERVED)])
+    def test_a_header_alone_does_not_tell_that_a_result_exceeds_it(self, characters: int, verdict: Verdict) -> None:
+        boasting = call(estimate=2_000_000_000, file=file(characters=characters))
+        assert self.judged({}, inline={("recall", None): boasting}).verdict is verdict
+        unread = call(estimate=2_000_000_000, file=None)
+        assert self.judged({}, inline={("recall", None): unread}).verdict is Verdict.FAIL
         assert self.judged({}, inline={("search", None): call()}).verdict is Verdict.FAIL
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from lro_conformance.bench import Settings
 from lro_conformance.engine import certify
 from lro_conformance.profile import Profile
 from lro_conformance.report.model import Report
@@ -77,7 +78,8 @@ def test_few_records_are_asked_for_at_a_level_of_which_many_exceed_the_lowest_th
 
 def test_a_threshold_is_within_what_is_taken() -> None:
     taken = Taken(16, 1000)
-    assert [taken.within(t) for t in (None, 1, 16, 500, NEVER)] == [None, 16, 16, 500, 1000]
+    assert [taken.within(t) for t in (1, 16, 500, NEVER)] == [16, 16, 500, 1000]
+    assert "threshold_tokens" not in Settings().given(taken)
 
 
 SEEN: Survey = evidence(None, {})["survey"]

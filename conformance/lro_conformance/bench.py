@@ -57,7 +57,7 @@ class Settings:
         """The settings that are set, with a threshold that the server takes."""
         values = {
             "enabled": self.enabled,
-            "threshold_tokens": taken.within(self.threshold_tokens),
+            "threshold_tokens": None if self.threshold_tokens is None else taken.within(self.threshold_tokens),
             "ttl_seconds": self.ttl_seconds,
             "output_dir": self.output_dir,
         }

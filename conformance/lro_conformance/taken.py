@@ -22,9 +22,9 @@ class Taken:
     details: dict[str, str | None] = field(default_factory=dict[str, str | None])
     """Where the lowest is not 1: for operations that offload, a detail level of which `LIMIT` records exceed it."""
 
-    def within(self, threshold: int | None) -> int | None:
+    def within(self, threshold: int) -> int:
         """The nearest threshold that the server takes."""
-        return None if threshold is None else min(max(self.lowest, threshold), self.highest)
+        return min(max(self.lowest, threshold), self.highest)
 
     def learn(self, offloaded: Mapping[tuple[str, str | None], int | None]) -> None:
         """Take note of the estimates of `LIMIT` records, by operation and detail level."""

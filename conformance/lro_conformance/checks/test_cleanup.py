@@ -148,16 +148,15 @@ def test_age_counts_from_creation(cleanup: Cleanup, defaults: Defaults, see: Sub
 @check("LRO-CLN-03")
 def test_fresh_files_stay(cleanup: Cleanup, defaults: Defaults, see: Subjects) -> None:
     """A file younger than the TTL stays, even while others expire."""
-    here = (cleanup.set_ttl, cleanup.own)
+    here, own = cleanup.set_ttl, cleanup.own
     if _by_the_setting(cleanup, defaults):
         see.unseen(
             "files go too early only under the TTL that was set, so that this is the setting's doing (LRO-CFG-03)"
         )
-        here = (None, None)
-    for cleaning in (here[0], defaults.cleaning):
+        here, own = None, None
+    for cleaning in (here, defaults.cleaning):
         if cleaning is not None:
             _fresh_stay(cleaning, see)
-    own = here[1]
     if own is not None and own.fresh_stays is not None:
         see.expect(
             own.fresh_stays,

@@ -89,8 +89,9 @@ def test_threshold_setting(survey: Survey, inline: Inline, see: Subjects) -> Non
             at=call,
         )
     for (name, _), call in inline.whole.items():
-        fits = call.estimate is None or call.estimate <= inline.threshold
-        if survey.offloads(name) and call.outcome in ("inline", "offloaded") and fits:
+        sizes = (call.estimate, call.file.characters) if call.file is not None else (None,)  # a token has a character
+        exceeds = all(size is not None and size > inline.threshold for size in sizes)
+        if survey.offloads(name) and call.outcome in ("inline", "offloaded") and not exceeds:
             see.expect(
                 call.outcome == "inline",
                 expected=f"{name}: inline at threshold_tokens = {inline.threshold}",

@@ -89,7 +89,7 @@ def edges(lab: Lab, survey: Survey) -> Edges:
             at = _twice(bench, name, estimate, estimate + drift)
             far += _far(bench, survey, name, estimate + drift, others=not far)
             after = _after(bench, name, estimate) if name not in survey.restless else None
-        below = max(lab.taken.lowest, min(known) - drift - 1)
+        below = lab.taken.within(min(known) - drift - 1)
         keep = kept is None
         with lab.bench(Settings(threshold_tokens=below), keep=keep) as bench:
             above = _twice(bench, name, estimate - drift, below)
@@ -175,15 +175,15 @@ def _diagnose(lab: Lab, edge: Edge) -> Edge:
     if not late and all(p.call.outcome == "inline" for p in edge.at):
         return edge
     far = max(2 * FEW, edge.estimate // 50)
-    beside = max(lab.taken.lowest, edge.above[0].threshold - far) if late else edge.at[0].threshold + far
-    little = max(lab.taken.lowest, edge.above[0].threshold - FEW) if late else edge.at[0].threshold + FEW
+    beside = lab.taken.within(edge.above[0].threshold - far) if late else edge.at[0].threshold + far
+    little = lab.taken.within(edge.above[0].threshold - FEW) if late else edge.at[0].threshold + FEW
     with lab.bench(Settings(threshold_tokens=beside)) as bench:
         near = Probe(_call(bench, edge.operation), edge.estimate, beside)
     with lab.bench(Settings(threshold_tokens=little)) as bench:
         edge = replace(edge, near=near, next=Probe(_call(bench, edge.operation), edge.estimate, little))
     if not late:
         return edge
-    half, low = max(lab.taken.lowest, edge.estimate // 2 - 1), max(lab.taken.lowest, edge.largest // 2)
+    half, low = lab.taken.within(edge.estimate // 2 - 1), lab.taken.within(edge.largest // 2)
     with lab.bench(Settings(threshold_tokens=half)) as bench:
         at_half = Probe(_call(bench, edge.operation, budget=50), edge.estimate, half)
     with lab.bench(Settings(threshold_tokens=low)) as bench:

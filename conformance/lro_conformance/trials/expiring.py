@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lro_conformance.calls import Call, OfACall
@@ -109,20 +109,8 @@ def _own(bench: Bench, ttl_s: int, name: str, others: Sequence[str]) -> Expiry |
             late = bench.few(name, 3)
             stays, strange = (None, ()) if left else _once_more(bench, ttl_s, late, aged_gone)
             known, call = bench.has_trigger, made[left[0]] if left else first[0]
-            return Expiry(
-                call,
-                tuple(paths),
-                tuple(left),
-                aged_gone,
-                stays,
-                known,
-                waited,
-                cleanups,
-                bench.cleaned,
-                strange,
-                late,
-                ttl_s,
-            )
+            seen = Expiry(call, tuple(paths), tuple(left), aged_gone, stays, known, waited, cleanups, bench.cleaned)
+            return replace(seen, stopped_by=strange, late=late, ttl_s=ttl_s)
         bench.lab.run.pause(0.25)
 
 

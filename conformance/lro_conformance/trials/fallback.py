@@ -129,9 +129,7 @@ def fallback(lab: Lab, survey: Survey, inline: Inline) -> Fallback:
     plans = _plans(survey)
     if not plans:
         raise NotObserved("no operation offloads a result whose E is known")
-    scene = _Scene(
-        lab, survey, inline, plans, [], [], {}, threshold=max(lab.taken.lowest, min(plans.values()) // SHARE)
-    )
+    scene = _Scene(lab, survey, inline, plans, [], [], {}, lab.taken.within(min(plans.values()) // SHARE))
     scene.while_running()
     if scene.plans:
         scene.file_from_start()

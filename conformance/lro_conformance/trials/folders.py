@@ -94,8 +94,12 @@ def _look(lab: Lab, survey: Survey, names: list[str], settings: Settings, client
         return Folders(unset, real_temps(bench), None, unset, tuple(unusual), nothing, (), None)
 
 
+def _few(bench: Bench, survey: Survey, names: list[str]) -> tuple[Call, ...]:
+    return tuple(bench.few(n, 5 if survey.adjustable else LIMIT) for n in names)
+
+
 def _unset(bench: Bench, survey: Survey, names: list[str]) -> tuple[Call, ...]:
-    calls = tuple(bench.few(n, 5 if survey.adjustable else LIMIT) for n in names)
+    calls = _few(bench, survey, names)
     for call in calls:
         _remember(bench, call)
     return calls
@@ -114,7 +118,7 @@ def _awkward(lab: Lab, survey: Survey, names: list[str]) -> tuple[tuple[Call, ..
     calls, where = (), None
     for output_dir in ("{relative}", "{own}"):
         with suppress(ServerTrouble), lab.bench(_settings(survey, output_dir), folder=AWKWARD) as bench:
-            calls, where = tuple(bench.few(n, 5 if survey.adjustable else LIMIT) for n in names), bench.output_dir
+            calls, where = _few(bench, survey, names), bench.output_dir
         if any(c.file is not None and c.file.problem is None for c in calls):
             break
     return calls, where
