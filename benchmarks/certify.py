@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parent.parent
 for folder in (ROOT / "reference_impl", ROOT / "conformance", ROOT):
     sys.path.insert(0, str(folder))
 
-from lro_conformance.profile import Profile, launch  # noqa: E402
+from lro_conformance.profile import launch, profile_for_command  # noqa: E402
 from lro_conformance.wire import Run  # noqa: E402
 from tests.servers.variants import profile_text  # noqa: E402
 
@@ -61,7 +61,7 @@ def certified(*options: str) -> tuple[float, int]:
 
 def started(times: int) -> float:
     """Seconds that it takes to start the reference server so often, shake hands, and stop it."""
-    profile = Profile.for_command(("lro", "serve"))
+    profile = profile_for_command(("lro", "serve"))
 
     def one(run: Run) -> None:
         workdir = run.workdir()

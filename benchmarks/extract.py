@@ -33,7 +33,7 @@ SORTING = {4, 9}
 CHILD = """
 import sys, time
 sys.path[:0] = {paths!r}
-from lro_reference.extraction.standard import RECIPES
+from lro_proxy.tools.recipes import RECIPES
 recipe = RECIPES[{effect!r}]
 with open({path!r}, "rb", buffering=1 << 18) as file, open({out!r}, "wb") as out:
     begun, used = time.perf_counter(), time.process_time()
@@ -48,7 +48,7 @@ print(next(line.split()[1] for line in open("/proc/self/status") if line.startsw
 
 
 def made(path: Path, lines: int) -> None:
-    from lro_reference.corpus import demo_memories
+    from lro_reference.memory.demo import demo_memories
 
     memories = list(demo_memories())
     with path.open("wb") as file:
@@ -112,7 +112,7 @@ def main() -> int:
     if shutil.which("jq") is None:
         print("there is no jq binary to compare with", file=sys.stderr)
         return 2
-    from lro_reference.extraction.standard import RECIPES
+    from lro_proxy.tools.recipes import RECIPES
     from lro_spec.editions import EDITIONS
 
     met = True

@@ -23,9 +23,9 @@ for folder in (ROOT / "reference_impl", ROOT):
 
 import orjson  # noqa: E402
 
-from lro_reference.corpus import demo_memories  # noqa: E402
 from lro_reference.interceptor import Offloaded, ResultSet, intercept  # noqa: E402
-from lro_reference.memories import SCHEMA_VERSION, line_schema  # noqa: E402
+from lro_reference.memory.demo import demo_memories  # noqa: E402
+from lro_reference.memory.model import SCHEMA_VERSION, line_schema  # noqa: E402
 from lro_reference.settings import Settings  # noqa: E402
 
 SIZES = (25, 200, 500, 1000)

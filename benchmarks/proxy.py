@@ -201,7 +201,7 @@ def contenders(options: argparse.Namespace, folder: Path, stack: ExitStack) -> l
     made: dict[str, Callable[[str], Contender]] = {
         "direct": lambda name: Contender(name, server),
         "forwarder": lambda name: Contender(name, [sys.executable, str(ROOT / "benchmarks/raw_forwarder.py"), *server]),
-        "lro proxy": lambda name: Contender(name, [sys.executable, "-m", "lro_reference.proxy", "--", *server], lro),
+        "lro proxy": lambda name: Contender(name, [sys.executable, "-m", "lro_proxy", "--", *server], lro),
     }
     if options.jmunch:
         jmunch = folder / "jmunch.json"

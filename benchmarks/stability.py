@@ -19,8 +19,8 @@ ROOT = Path(__file__).resolve().parent.parent
 for folder in (ROOT / "reference_impl", ROOT / "conformance", ROOT):
     sys.path.insert(0, str(folder))
 
-from tests.certifying import Job, Outcome, side_by_side, spread  # noqa: E402
-from tests.sound.catalogue import sounds  # noqa: E402
+from tests.servers.sound.catalogue import sounds  # noqa: E402
+from tests.support.certifying import Job, Outcome, side_by_side, spread  # noqa: E402
 
 
 def _burn() -> None:

@@ -34,11 +34,11 @@ ROOT = Path(__file__).parent.parent
 for folder in ("", "conformance", "reference_impl"):
     sys.path.insert(0, str(ROOT / folder))
 
-from lro_reference.corpus import demo_memories  # noqa: E402
-from lro_reference.memories import line_schema  # noqa: E402
-from lro_spec.following import Following  # noqa: E402
-from lro_spec.recipes import render  # noqa: E402
+from lro_reference.memory.demo import demo_memories  # noqa: E402
+from lro_reference.memory.model import line_schema  # noqa: E402
+from lro_spec.recipes.render import render  # noqa: E402
 from lro_spec.validation import validate_file  # noqa: E402
+from lro_spec.validation.linked import Following  # noqa: E402
 
 Run = Callable[[Path, Path], object]
 Times = dict[str, list[float]]
@@ -117,12 +117,12 @@ def whole(descriptor: Path, path: Path) -> None:
 
 def followed(descriptor: Path, path: Path) -> None:
     """The descriptor and the file, everything switched on, as `lro validate --follow` does it."""
-    both = Following(orjson.loads(descriptor.read_bytes()), passed=lambda path, size: None)
+    both = Following(orjson.loads(descriptor.read_bytes()))
     assert list(both.findings()) == []
 
 
 def followed_by_one(descriptor: Path, path: Path) -> None:
-    """The same in one process, as `lro_spec.validation.follow` does it."""
+    """The same in one process, as `lro_spec.validation.linked` does it."""
     assert list(Following(orjson.loads(descriptor.read_bytes())).findings()) == []
 
 

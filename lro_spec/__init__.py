@@ -1,1 +1,67 @@
-"""The specification of Large Result Offloading as a library; only jq and hostile schemas run in child processes."""
+"""The specification of Large Result Offloading as a library; only jq and hostile schemas run in child processes.
+
+The names below are what other programs may use. They are loaded when they are first asked for, since ``lro --help``
+needs none of them. The requirements of an edition come from `lro_spec.catalogue.catalogue`.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from lro_spec.catalogue import Requirement, requirement
+    from lro_spec.editions import Edition, edition
+    from lro_spec.findings import Finding, Kind
+    from lro_spec.messages import (
+        JqRecipe,
+        MessageError,
+        OffloadHeader,
+        OffloadResponse,
+        OffloadSummary,
+        find_descriptor,
+    )
+    from lro_spec.schema.bundled import json_schema
+    from lro_spec.testing import assert_valid_descriptor
+    from lro_spec.validation import follow, validate_descriptor, validate_file, validate_header, validate_line
+
+_HOMES = {
+    "lro_spec.catalogue": ("Requirement", "requirement"),
+    "lro_spec.editions": ("Edition", "edition"),
+    "lro_spec.findings": ("Finding", "Kind"),
+    "lro_spec.messages": (
+        *("JqRecipe", "MessageError", "OffloadHeader", "OffloadResponse", "OffloadSummary", "find_descriptor"),
+    ),
+    "lro_spec.schema.bundled": ("json_schema",),
+    "lro_spec.testing": ("assert_valid_descriptor",),
+    "lro_spec.validation": ("follow", "validate_descriptor", "validate_file", "validate_header", "validate_line"),
+}
+_HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
+
+__all__ = [
+    "Edition",
+    "Finding",
+    "JqRecipe",
+    "Kind",
+    "MessageError",
+    "OffloadHeader",
+    "OffloadResponse",
+    "OffloadSummary",
+    "Requirement",
+    "assert_valid_descriptor",
+    "edition",
+    "find_descriptor",
+    "follow",
+    "json_schema",
+    "requirement",
+    "validate_descriptor",
+    "validate_file",
+    "validate_header",
+    "validate_line",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOME_OF[name]), name)

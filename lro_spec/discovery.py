@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, cast
 
-from lro_spec.strictjson import too_deep
+from lro_spec.jsonl.strict import too_deep
 
 # A descriptor is written out within a few kilobytes of its sentence; more braces than this are somebody's payload.
 _MOST_STARTS = 64

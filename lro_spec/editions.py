@@ -9,6 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
+DETAILS: tuple[str, ...] = ("light", "medium", "full")
+"""Detail levels, the leanest first."""
+
 _SKIP_HEADER = "tail -n +2 {file} | "
 
 
@@ -24,7 +27,7 @@ class StandardRecipe:
     """The shell command, with the placeholder ``{file}`` where the path belongs."""
     effect: str
     """What it computes, as a name that `lro_spec.recipes.evaluate` knows."""
-    details: tuple[str, ...] = ("light", "medium", "full")
+    details: tuple[str, ...] = DETAILS
     """The detail levels at which the library holds it."""
 
     @property

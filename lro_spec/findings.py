@@ -2,33 +2,105 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
-
-if TYPE_CHECKING:
-    from lro_spec.schema_errors import SchemaError
+from enum import StrEnum
+from typing import Literal
 
 Severity = Literal["error", "warning"]
 
-_SHOWN = 120
 _EXCERPT = 120
 _BEFORE = 50
 
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
-_WRONG = {
-    "required": "is missing",
-    "type": "has the wrong type",
-    "const": "has the wrong value",
-    "enum": "has the wrong value",
-    "pattern": "has the wrong form",
-    "minLength": "is empty",
-    "minItems": "has too few items",
-    "maxItems": "has too many items",
-    "minimum": "is too low",
-}
+
+class Kind(StrEnum):
+    """Kinds of deviations. Programs decide by these; the words of a finding may change with any release."""
+
+    # a value and the schema of its document
+    MISSING_FIELD = "missing-field"
+    UNKNOWN_FIELD = "unknown-field"
+    WRONG_TYPE = "wrong-type"
+    WRONG_VALUE = "wrong-value"
+    WRONG_FORM = "wrong-form"
+    """A text does not match the pattern that it has to."""
+    OUT_OF_BOUNDS = "out-of-bounds"
+    """Too low or too high; too short or too long; too few or too many."""
+    INVALID = "invalid"
+    """Anything else that is not as required."""
+
+    # bytes, lines and JSON
+    NOT_UTF8 = "not-utf8"
+    BYTE_ORDER_MARK = "byte-order-mark"
+    NOT_JSON = "not-json"
+    CUT_OFF = "cut-off"
+    TOO_DEEP = "too-deep"
+    TOO_LARGE = "too-large"
+    BAD_NUMBER = "bad-number"
+    """NaN, an infinity, or a number beyond the range of a double."""
+    REPEATED_KEY = "repeated-key"
+    LONE_SURROGATE = "lone-surrogate"
+    BLANK_LINE = "blank-line"
+    LINE_ENDING = "line-ending"
+    DAMAGED = "damaged"
+    """Compressed data that cannot be unpacked."""
+
+    # files
+    EMPTY_FILE = "empty-file"
+    NO_HEADER = "no-header"
+    SECOND_HEADER = "second-header"
+    HEADER_TOO_LATE = "header-too-late"
+    REPEATED_RECORD = "repeated-record"
+    ABSENT_FIELDS = "absent-fields"
+    """Fields of full detail that no record of the file has."""
+    BAD_NAME = "bad-name"
+    """A file's name that does not follow the convention."""
+    BAD_TIME = "bad-time"
+    NO_FILE = "no-file"
+    UNREADABLE_FILE = "unreadable-file"
+    MOVED_FILE = "moved-file"
+    """The file is not where the descriptor says, but beside the descriptor."""
+
+    # what is said in two places
+    CONTRADICTION = "contradiction"
+    NAME_AGAINST_SUMMARY = "name-against-summary"
+    """Name and summary give two operations; which of the two is wrong, only the file can tell."""
+    NOT_AS_ASKED = "not-as-asked"
+    """An operation or a detail level that is not the one of the call."""
+    MISQUOTED = "misquoted"
+    """Guidance that is as wrong as the specification's own."""
+    UNKNOWN_WORD = "unknown-word"
+    """A word that the specification does not know, where it lists those that it knows."""
+    REPEATED_ITEM = "repeated-item"
+    WRONG_ORDER = "wrong-order"
+    PLACEHOLDER = "placeholder"
+    BLANK_TEXT = "blank-text"
+
+    # line schemas
+    NO_SCHEMA = "no-schema"
+    VACUOUS_SCHEMA = "vacuous-schema"
+    DANGLING_REFERENCE = "dangling-reference"
+    BAD_PATTERN = "bad-pattern"
+    SCHEMA_VIOLATION = "schema-violation"
+    """A record that does not satisfy the line schema of its descriptor."""
+
+    # recipes
+    RECIPE_COUNT = "recipe-count"
+    MISSING_RECIPE = "missing-recipe"
+    OTHER_FILE = "other-file"
+    """A command that does not read the descriptor's file."""
+    BAD_COMMAND = "bad-command"
+    BAD_PROGRAM = "bad-program"
+    READS_HEADER = "reads-header"
+    WRONG_OUTPUT = "wrong-output"
+    FAILS_AS_PRINTED = "fails-as-printed"
+    """A recipe that fails as the specification prints it."""
+    BAD_LITERAL = "bad-literal"
+    """A recipe that fails by the text that was put into it."""
+
+    NOT_EVALUATED = "not-evaluated"
+    """Something could not be tried here, and nobody is accused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +118,7 @@ class Finding:
 
     rule: str
     """The id of the requirement that it breaks, for example ``LRO-FILE-06``."""
+    kind: Kind
     pointer: str
     """A JSON pointer (RFC 6901) to the value, within its line where there are lines; "" is the whole."""
     message: str
@@ -53,7 +126,7 @@ class Finding:
     expected: str
     observed: str
     hint: str = ""
-    """How to mend it."""
+    """How to fix it."""
     line: int | None = None
     """The line of the file, from 1; the header is line 1. None where there are no lines."""
     column: int | None = None
@@ -85,20 +158,6 @@ def _escaped(character: re.Match[str]) -> str:
     return {"\n": "\\n", "\r": "\\r", "\t": "\\t"}.get(character[0], f"\\u{ord(character[0]):04x}")
 
 
-def shown(value: object) -> str:
-    """A value as JSON, cut to what fits a line of a report."""
-    try:
-        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    except (TypeError, ValueError, RecursionError):  # no JSON value; nested too deep
-        text = f"a {type(value).__name__}"
-    return cut(text)
-
-
-def cut(text: str) -> str:
-    """A text, cut to what fits a line of a report."""
-    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
-
-
 def excerpt(line: str, at: int) -> Excerpt:
     """The part of a line around a place in it (from 0)."""
     start = max(0, at - _BEFORE) if len(line) > _EXCERPT else 0
@@ -112,15 +171,3 @@ def in_text(finding: Finding, text: str, at: int) -> Finding:
     line = text[start : end if end >= 0 else len(text)].removesuffix("\r")
     number = text.count("\n", 0, at) + 1
     return replace(finding, line=number, column=at - start + 1, excerpt=excerpt(line, at - start))
-
-
-def pointer(path: list[str | int]) -> str:
-    """The JSON pointer of a path of keys and indexes."""
-    return "".join(f"/{str(part).replace('~', '~0').replace('/', '~1')}" for part in path)
-
-
-def from_schema(error: SchemaError, rule: str, whole: str, hint: str = "") -> Finding:
-    """A violation of a schema as a finding; *whole* names the document where the violation is the document's own."""
-    name = ".".join(str(part) for part in error.path) or whole
-    message = f"{name} {_WRONG.get(error.keyword, 'is not as required')}"
-    return Finding(rule, pointer(list(error.path)), message, error.expected, error.observed, hint)

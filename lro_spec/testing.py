@@ -10,9 +10,9 @@ from typing import Any, cast
 
 from lro_spec.discovery import find_descriptor, reply_result
 from lro_spec.findings import Finding
-from lro_spec.following import follow as followed
-from lro_spec.json_values import not_strict, problems
+from lro_spec.jsonl.values import not_strict, problems
 from lro_spec.validation import validate_descriptor
+from lro_spec.validation.linked import follow as followed
 
 
 def assert_valid_descriptor(

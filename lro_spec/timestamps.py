@@ -1,5 +1,5 @@
-"""Times as headers write them: ISO 8601, extended or basic, in any precision, with an offset or without; the day by
-month, by week or by its number in the year."""
+"""Timestamps of headers: ISO 8601, extended or basic, to the hour or finer, with an offset or without; the day by
+month, by week or by its number in the year (I-36)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import UTC, datetime, tzinfo
 
 _FORM = re.compile(
     r"(?P<date>\d{4}-\d\d-\d\d|\d{8}|\d{4}-W\d\d-\d|\d{4}W\d{3}|\d{4}-?\d{3})[Tt ]"
-    r"(?P<hour>\d\d):?(?P<minute>\d\d)(?::?(?P<second>\d\d)(?:[.,](?P<part>\d+))?)?"
+    r"(?P<hour>\d\d)(?::?(?P<minute>\d\d)(?::?(?P<second>\d\d)(?:[.,](?P<part>\d+))?)?)?"
     r"\s?(?P<offset>[Zz]|[+-]\d\d(?::?\d\d)?)?"
 )
 
@@ -26,13 +26,21 @@ def parse(text: str) -> datetime | None:
     fraction = (part["part"] or "0")[:6]
     offset = (part["offset"] or "").upper().replace("Z", "+0000").replace(":", "")
     offset = offset and offset.ljust(5, "0")
-    written = f"{date}T{part['hour']}{part['minute']}{second:02}.{fraction}{offset}"
+    written = f"{date}T{part['hour']}{part['minute'] or '00'}{second:02}.{fraction}{offset}"
     try:
         moment = datetime.strptime(written, form + "T%H%M%S.%f" + ("%z" if offset else ""))
     except ValueError:
         return None
     # A week or a day that its year has not is taken for one of the next year.
     return moment if form == "%Y%m%d" or moment.strftime(form) == date else None
+
+
+def utc(moment: datetime) -> datetime:
+    """The same moment in UTC; a naive one is taken as UTC."""
+    try:
+        return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    except OverflowError:  # within hours of year 1 or 9999
+        return moment.replace(tzinfo=UTC)
 
 
 def moments(text: str, local: tzinfo | None = None) -> list[datetime]:

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.certifying import Job, Outcome, side_by_side
-from tests.certifying import certified as certify_job
-from tests.registry import Installed
+from tests.support.certifying import Job, Outcome, side_by_side
+from tests.support.certifying import certified as certify_job
+from tests.support.registry import Installed
 
 # A shell starts what runs in the background with these ignored; servers and suites under test must not inherit that.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -31,7 +31,15 @@ settings.register_profile(
 settings.load_profile("unhurried")
 
 
-TOGETHER = {f"tests/test_{name}.py" for name in ("certify_reference", "edition_all", "evidence", "page_browser")}
+TOGETHER = {
+    f"tests/conformance/{name}.py"
+    for name in (
+        "cli/test_certify_reference",
+        "evidence/test_every_edition",
+        "evidence/test_evidence",
+        "report/test_html_browser",
+    )
+}
 """Files whose tests share what takes long to make; each goes to one of the processes side by side."""
 
 

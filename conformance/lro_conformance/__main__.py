@@ -12,7 +12,7 @@ from typing import NoReturn
 def run() -> NoReturn:
     """Runs `lro`, and ends the process without taking it apart: after a certification that takes 0.2 s."""
     try:
-        from lro_conformance.cli import main
+        from lro_conformance.cli.main import main
 
         code = main()
     except KeyboardInterrupt:  # before it has begun

@@ -31,11 +31,12 @@ PUBLIC = (
         ("OffloadResponse", "OffloadSummary", "OffloadHeader", "JqRecipe", "find_descriptor", "MessageError"),
     ),
     ("Editions and requirements", "lro_spec.editions", ("Edition", "edition")),
-    ("", "lro_spec.requirements", ("Requirement", "catalogue", "requirement")),
-    ("Certifying", "lro_conformance.engine", ("certify",)),
+    ("", "lro_spec.catalogue", ("Requirement", "catalogue", "requirement")),
+    ("Certifying", "lro_conformance.engine.session", ("certify",)),
     ("", "lro_conformance.profile", ("Profile", "load")),
-    ("", "lro_conformance.report.model", ("Report",)),
-    ("Offloading", "lro_reference", ("Interceptor", "Settings")),
+    ("", "lro_conformance.judging.results", ("Report",)),
+    ("Offloading", "lro_proxy", ("Interceptor",)),
+    ("", "lro_reference", ("Settings",)),
 )
 """Heading, module, and the names in it that users are told of."""
 
@@ -44,7 +45,7 @@ def python_page() -> Iterator[str]:
     """The lines of the page."""
     yield from ("# Python", "", "What other programs may use. What is not here may change without notice.")
     loaded = griffe.GriffeLoader(search_paths=PATHS)
-    for package in ("lro_spec", "lro_conformance", "lro_reference"):
+    for package in ("lro_spec", "lro_conformance", "lro_reference", "lro_proxy"):
         loaded.load(package)
     loaded.resolve_aliases()
     for heading, module, names in PUBLIC:

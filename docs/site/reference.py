@@ -9,11 +9,11 @@ from typing import Any, cast
 import click
 from api import python_page
 
-from lro_conformance.cli import COMMANDS, command_named, lro
+from lro_conformance.cli.explain import as_markdown, explanation
+from lro_conformance.cli.main import COMMANDS, command_named, lro
 from lro_conformance.report.catalogue import notes
-from lro_conformance.report.explaining import as_markdown, explained
-from lro_spec.requirements import Chapter, chapters
-from lro_spec.schemas import SCHEMA_NAMES, schema_text
+from lro_spec.catalogue import Chapter, chapters
+from lro_spec.schema.bundled import SCHEMA_NAMES, schema_text
 
 WIDTH = 100
 
@@ -23,7 +23,7 @@ def pages() -> Iterator[tuple[str, str]]:
     yield "reference/requirements/index.md", _lines(_requirements(chapters()))
     for chapter in chapters():
         for r in chapter.requirements:
-            yield f"reference/requirements/{r.id}.md", _lines(as_markdown(explained(r), _address))
+            yield f"reference/requirements/{r.id}.md", _lines(as_markdown(explanation(r), _address))
     yield "reference/schemas/index.md", _lines(_schemas())
     for name in SCHEMA_NAMES:
         yield f"reference/schemas/{name}.md", _lines(_schema(name))

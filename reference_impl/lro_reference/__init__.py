@@ -1,6 +1,5 @@
-"""Large Result Offloading to run and to copy from: a memory server, a proxy for any server, and their interceptor."""
+"""The small reference implementation of Large Result Offloading, for server authors to read and copy."""
 
 from lro_reference.settings import Settings, SettingsError
-from lro_reference.tool_results import Interceptor
 
-__all__ = ["Interceptor", "Settings", "SettingsError"]
+__all__ = ["Settings", "SettingsError"]

@@ -1,4 +1,7 @@
-"""``python -m lro_reference``: the reference server over stdio."""
+"""``python -m lro_reference``: the memory server over stdio.
+
+`lro serve` starts this server too, and offers ``--tools``: tools that read offloaded files (`lro_proxy.serve`).
+"""
 
 from __future__ import annotations
 
@@ -7,11 +10,15 @@ import os
 import signal
 import sqlite3
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
-from lro_reference.corpus import demo_memories
-from lro_reference.settings import SettingsError, load
-from lro_reference.store import Store
+from lro_reference.memory.demo import demo_memories
+from lro_reference.memory.store import Store
+from lro_reference.settings import Options, SettingsError, load
+
+if TYPE_CHECKING:
+    from lro_reference.tool import FileTools
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -19,30 +26,31 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         options = load(sys.argv[1:] if argv is None else argv, os.environ)
     except SettingsError as problem:
-        return _refuse(str(problem))
+        return refuse(str(problem))
+    return serve(options)
+
+
+def serve(options: Options, open_tools: Callable[[], FileTools] | None = None) -> int:
+    """Run the server under *options*, with the additional tools that *open_tools* returns; returns the exit code."""
     try:
         store = Store.open(options.data, demo_memories() if options.demo else ())
     except (OSError, sqlite3.Error) as problem:
-        return _refuse(f"cannot use the data folder {options.data}: {problem}")
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # until the server listens, Ctrl-C is a plain end, not a traceback
-    # Importing the SDK takes most of the start, a tenth of it in the collector, which finds nothing to free.
+        return refuse(f"cannot use the data folder {options.data}: {problem}")
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # until the server listens, Ctrl-C ends it without a traceback
+    # Importing the SDK takes most of the start-up time, a tenth of it in the collector, which finds nothing to free.
     gc.disable()
-    from lro_reference.server import run
-    from lro_reference.tools import Service
+    from lro_reference.memory.server import run
+    from lro_reference.memory.tools import Service
 
     gc.freeze()
     gc.enable()
-    toolbox = None
-    if options.families:
-        from lro_reference.extraction.families import Toolbox
-
-        toolbox = Toolbox(options.families, options.settings)
-    run(Service(store, options.settings, toolbox))
+    run(Service(store, options.settings, None if open_tools is None else open_tools()))
     store.close()
     return 0
 
 
-def _refuse(reason: str) -> int:
+def refuse(reason: str) -> int:
+    """Write the reason why the server does not start to stderr, as one line; returns the exit code."""
     sys.stderr.write(f"lro serve: {' '.join(reason.split())}\n")
     return 2
 

@@ -1,9 +1,9 @@
 """The custodial task ``offload_cleanup``: delete offloaded files whose time to live has passed.
 
-What it deletes is in the folder itself, a regular file, named like an offloaded result, and expired. Anything else, a
-symbolic link above all, stays. A file's creation is the time in the ULID of its name; a name of the pattern without a
-ULID has only its modification time. A folder of messages that were moved out of conversations (`CONTEXT_PREFIX`) is
-emptied by modification times, and goes when it is empty.
+It deletes regular files directly in the folder that are from_name like an offloaded result and have expired. Anything
+else, symbolic links above all, stays. A file was created at the time in the ULID of its name; if the name has no
+ULID, its modification time counts. A folder of messages that were moved out of conversations (`CONTEXT_PREFIX`) is
+emptied by modification times, and removed when it is empty.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from lro_reference.events import FILE_EXPIRED, Emit, Event, timestamp
 from lro_reference.writer import TEMPORARY_SUFFIX
 from lro_spec.editions import Edition
 from lro_spec.editions import edition as edition_named
-from lro_spec.naming import parse_file_name
+from lro_spec.filenames import parse_file_name
 
 CONTEXT_PREFIX = "lro-context-"
-"""A folder of one process for messages that leave conversations: this and a ULID."""
+"""Prefix of a process's folder for messages moved out of conversations; a ULID follows."""
 STALE_AFTER_S = 600
-"""A temporary file unchanged for so long belongs to a process that died while writing."""
+"""Age in seconds at which an unchanged temporary file is taken to belong to a process that died while writing."""
 
 _CONTEXT = re.compile(rf"{CONTEXT_PREFIX}[0-9A-HJKMNP-TV-Z]{{26}}")
 _CONTEXT_FILE = re.compile(r"tool_call_.*\.txt|compressed_group_.*\.json")
@@ -35,12 +35,12 @@ _NO_FOLDER = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
 
 @dataclass(frozen=True, slots=True)
 class Cleanup:
-    """What one run did."""
+    """Outcome of one run."""
 
     deleted: list[str] = field(default_factory=list[str])
     """Paths of the expired files that were deleted."""
     failed: dict[str, str] = field(default_factory=dict[str, str])
-    """Paths that should have been deleted, and why they were not; the folder itself when it cannot be read."""
+    """Paths that could not be deleted, with the reason; the folder itself when it cannot be read."""
 
 
 def clean(
@@ -55,11 +55,11 @@ def clean(
     """Delete the expired files of ``folder`` and emit an event for each.
 
     ``now`` is in seconds since the epoch. With ``ulid_only`` a name must hold a ULID: the pattern of an edition
-    alone may be too common for a folder that others use. Never raises: what could not be deleted is in the result.
+    alone may be too common for a shared folder. Never raises: files that could not be deleted are in the result.
     """
     result = Cleanup()
     now = time.time() if now is None else now
-    text = edition_named(edition)
+    names = edition_named(edition)
     try:
         directory = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     except FileNotFoundError:
@@ -72,15 +72,15 @@ def clean(
             if _CONTEXT.fullmatch(name):
                 _clean_context(name, directory, folder, ttl_seconds, now, emit, result)
                 continue
-            if ulid_only and _ulid_time(name.removeprefix(".").removesuffix(TEMPORARY_SUFFIX), text) is None:
+            if ulid_only and _ulid_time(name.removeprefix(".").removesuffix(TEMPORARY_SUFFIX), names) is None:
                 continue
-            _consider(name, directory, folder, ttl_seconds, now, text, emit, result)
+            _clean_file(name, directory, folder, ttl_seconds, now, names, emit, result)
     finally:
         os.close(directory)
     return result
 
 
-def _consider(
+def _clean_file(
     name: str, directory: int, folder: str, ttl_seconds: int, now: float, edition: Edition, emit: Emit, result: Cleanup
 ) -> None:
     temporary = _is_temporary(name, edition)
@@ -95,7 +95,7 @@ def _consider(
             if now - status.st_mtime >= STALE_AFTER_S:
                 os.unlink(name, dir_fd=directory)
             return
-        created = _created(name, status.st_mtime, edition)
+        created = _creation_time(name, status.st_mtime, edition)
         if now - created < ttl_seconds:
             return
         os.unlink(name, dir_fd=directory)
@@ -104,10 +104,10 @@ def _consider(
     except OSError as problem:
         result.failed[path] = problem.strerror or str(problem)
         return
-    _tell(path, created, ttl_seconds, now, emit, result)
+    _record_deletion(path, created, ttl_seconds, now, emit, result)
 
 
-def _tell(path: str, created: float, ttl_seconds: int, now: float, emit: Emit, result: Cleanup) -> None:
+def _record_deletion(path: str, created: float, ttl_seconds: int, now: float, emit: Emit, result: Cleanup) -> None:
     result.deleted.append(path)
     details = {
         "path": path,
@@ -129,16 +129,18 @@ def _clean_context(
             result.failed[path] = problem.strerror or str(problem)
         return
     try:
-        in_use = now - os.fstat(inner).st_mtime < STALE_AFTER_S  # perhaps made just now, and about to be written to
+        in_use = (
+            now - os.fstat(inner).st_mtime < STALE_AFTER_S
+        )  # may have been created just now, and about to be written to
         for entry in sorted(os.listdir(inner)):
-            whole = _CONTEXT_FILE.fullmatch(entry)
-            if not whole and not (entry.startswith(".") and entry.endswith(TEMPORARY_SUFFIX)):
+            complete = _CONTEXT_FILE.fullmatch(entry)
+            if not complete and not (entry.startswith(".") and entry.endswith(TEMPORARY_SUFFIX)):
                 continue
             status = os.stat(entry, dir_fd=inner, follow_symlinks=False)
-            if stat.S_ISREG(status.st_mode) and now - status.st_mtime >= (ttl_seconds if whole else STALE_AFTER_S):
+            if stat.S_ISREG(status.st_mode) and now - status.st_mtime >= (ttl_seconds if complete else STALE_AFTER_S):
                 os.unlink(entry, dir_fd=inner)
-                if whole:
-                    _tell(os.path.join(path, entry), status.st_mtime, ttl_seconds, now, emit, result)
+                if complete:
+                    _record_deletion(os.path.join(path, entry), status.st_mtime, ttl_seconds, now, emit, result)
         if not in_use:
             with contextlib.suppress(OSError):  # not empty yet
                 os.rmdir(name, dir_fd=directory)
@@ -155,7 +157,7 @@ def _matches(name: str, edition: Edition) -> bool:
 
 
 def _is_temporary(name: str, edition: Edition) -> bool:
-    # A whole name of ours is required: a hidden file that merely looks alike is somebody else's.
+    # The complete name of an offloaded file is required: a hidden file that looks similar belongs to another program.
     inner = name.removeprefix(".").removesuffix(TEMPORARY_SUFFIX)
     return (
         len(inner) == len(name) - 1 - len(TEMPORARY_SUFFIX)
@@ -164,9 +166,9 @@ def _is_temporary(name: str, edition: Edition) -> bool:
     )
 
 
-def _created(name: str, modified: float, edition: Edition) -> float:
-    named = _ulid_time(name, edition)
-    return modified if named is None else named
+def _creation_time(name: str, modified: float, edition: Edition) -> float:
+    from_name = _ulid_time(name, edition)
+    return modified if from_name is None else from_name
 
 
 def _ulid_time(name: str, edition: Edition) -> float | None:

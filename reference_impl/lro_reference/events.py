@@ -1,7 +1,7 @@
-"""Events for whoever watches the server: one JSON line on stderr each, and a log message to the client.
+"""Events for operators: each is one JSON line on stderr and a log message to the client.
 
-The specification names `OffloadFileExpired` and `OffloadWriteFailed` and no channel; these two are the ones an MCP
-server over stdio has.
+The specification names `OffloadFileExpired` and `OffloadWriteFailed`, but no channel; an MCP server over stdio has
+these two.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ WRITE_FAILED = "OffloadWriteFailed"
 
 
 def timestamp(when: datetime | None = None) -> str:
-    """A moment (now when left out) in ISO 8601, UTC, milliseconds."""
+    """A time (default: now) in ISO 8601, UTC, with milliseconds."""
     return (when or datetime.now(UTC)).astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Something that happened to an offloaded file."""
+    """An event in the life of an offloaded file."""
 
     name: str
     level: Level

@@ -1,7 +1,7 @@
-"""The heart of Large Result Offloading: a result set becomes an inline result, or a file and its descriptor.
+"""The core of Large Result Offloading: a result set becomes an inline result, or a file and its descriptor.
 
 The interceptor stands between an operation, which knows nothing of it, and the response. It serialises the records
-once, estimates what they cost, and decides. When the file cannot be written the operation has still succeeded: the
+once, estimates their tokens, and decides. When the file cannot be written the operation has still succeeded: the
 result is cut to whole records that fit, and says so.
 """
 
@@ -13,12 +13,12 @@ from functools import partial
 from itertools import chain, islice
 
 from lro_reference.events import FILE_WRITTEN, WRITE_FAILED, Emit, Event, timestamp
-from lro_reference.memory_guide import MemoryGuide
-from lro_reference.results import Guide, InBlocks, Inline, Lines, Offloaded, Outcome, ResultSet, Truncated
+from lro_reference.guide import MemoryGuide
+from lro_reference.results import BlockLines, Guide, Inline, Lines, Offloaded, Outcome, ResultSet, Truncated
 from lro_reference.settings import Settings
 from lro_reference.writer import encode, write
+from lro_spec.filenames import file_name, ulid_at
 from lro_spec.messages import OffloadHeader, OffloadResponse, OffloadSummary
-from lro_spec.naming import file_name, ulid_at
 from lro_spec.tokens import characters_in_utf8, estimate_of, script_aware_estimate, wide_in_utf8
 
 __all__ = ["Inline", "Offloaded", "Outcome", "ResultSet", "Truncated", "intercept"]
@@ -34,15 +34,15 @@ def intercept(
     edition: str = "lro-6400",
     estimate: Estimate = script_aware_estimate,
 ) -> Outcome:
-    """Decide what becomes of a result set (sections "Threshold Detection" and "Error Handling").
+    """Return a result set inline or offload it (sections "Threshold Detection" and "Error Handling").
 
-    Never raises for a file that cannot be written; ``emit`` hears of it.
+    Never raises for a file that cannot be written; ``emit`` receives an event instead.
     """
     lines = [encode(record) for record in results.records] if results.lines is None else results.lines
-    blocks = lines.blocks if isinstance(lines, InBlocks) else lines.__iter__
-    if results.tokens is None and not isinstance(lines, InBlocks):
-        blocks = partial(iter, [b"\n".join(lines)] if len(lines) else [])  # weighed and written as it is
-    tokens = _estimated(blocks(), estimate) if results.tokens is None else results.tokens
+    blocks = lines.blocks if isinstance(lines, BlockLines) else lines.__iter__
+    if results.tokens is None and not isinstance(lines, BlockLines):
+        blocks = partial(iter, [b"\n".join(lines)] if len(lines) else [])  # estimated and written as one block
+    tokens = _estimate_blocks(blocks(), estimate) if results.tokens is None else results.tokens
     if not settings.enabled or tokens <= settings.threshold_tokens:
         return Inline(lines)
     try:
@@ -51,12 +51,12 @@ def intercept(
         return _truncate(results, lines, tokens, settings, emit, edition, problem, estimate)
 
 
-def _estimated(blocks: Iterable[bytes], estimate: Estimate) -> int:
-    """What record lines cost, just as the file holds them, line ends included."""
+def _estimate_blocks(blocks: Iterable[bytes], estimate: Estimate) -> int:
+    """Estimated tokens of record lines as the file holds them, line ends included."""
     if estimate is not script_aware_estimate:
         return estimate("".join(block.decode() + "\n" for block in blocks))
     characters = wide = 0
-    for block in blocks:  # from the bytes, for a text of them would have to be made first
+    for block in blocks:  # from the bytes, to avoid decoding them
         characters += characters_in_utf8(block) + 1
         wide += wide_in_utf8(block)
     return estimate_of(characters, wide)
@@ -71,7 +71,7 @@ def _offload(
     emit: Emit,
     edition: str,
 ) -> OffloadResponse:
-    now = datetime.now(UTC)  # one moment for the name and the header: it is the file's created_at
+    now = datetime.now(UTC)  # one time for the name and the header: the file's created_at
     header = OffloadHeader(
         operation=results.operation,
         count=len(lines),
@@ -91,8 +91,8 @@ def _offload(
             {"path": path, "created_at": header.timestamp, "ttl_seconds": settings.ttl_seconds, "count": len(lines)},
         )
     )
-    guide = _guide(results, edition)
-    library = tuple(guide.recipes(path))
+    guide = _guide_for(results, edition)
+    recipes = tuple(guide.recipes(path))
     return OffloadResponse(
         summary=OffloadSummary(
             count=len(lines),
@@ -104,12 +104,12 @@ def _offload(
         ),
         file_path=path,
         line_schema=results.line_schema,
-        jq_recipes=library,
-        guidance=guide.guidance(path, tokens, library),
+        jq_recipes=recipes,
+        guidance=guide.guidance(path, tokens, recipes),
     )
 
 
-def _guide(results: ResultSet, edition: str) -> Guide:
+def _guide_for(results: ResultSet, edition: str) -> Guide:
     return results.guide or MemoryGuide(results.records, results.detail, edition)
 
 
@@ -124,13 +124,13 @@ def _truncate(
     estimate: Estimate,
 ) -> Truncated:
     room = settings.threshold_tokens
-    kept = 0
+    returned = 0
     for line in lines:
-        # Rounded up a record, so the sum is never below the estimate of the whole.
-        room -= _estimated([line], estimate)
+        # Rounded up for each record, so the sum is never below the estimate of all of them together.
+        room -= _estimate_blocks([line], estimate)
         if room < 0:
             break
-        kept += 1
+        returned += 1
     reason = problem.strerror or str(problem) or type(problem).__name__
     emit(
         Event(
@@ -143,13 +143,13 @@ def _truncate(
                 "errno": problem.errno,
                 "estimated_tokens": tokens,
                 "count": len(lines),
-                "returned": kept,
+                "returned": returned,
             },
         )
     )
-    guide = _guide(results, edition)
+    guide = _guide_for(results, edition)
     warning = (
-        f"Offloading failed ({reason}: {settings.folder}), so the results are truncated: {kept} of {len(lines)} "
+        f"Offloading failed ({reason}: {settings.folder}), so the results are truncated: {returned} of {len(lines)} "
         f"{guide.noun} are returned, which fit {settings.threshold_tokens} tokens. {guide.narrower}"
     )
-    return Truncated(list(islice(lines, kept)), len(lines), warning)
+    return Truncated(list(islice(lines, returned)), len(lines), warning)

@@ -1,4 +1,4 @@
-"""What goes into the interceptor and what comes out of it."""
+"""Input and outcomes of the interceptor."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lro_spec.messages import JqRecipe, OffloadResponse
 
 
 class Lines(Protocol):
-    """Records as they are written, one JSON text each: counted, and read as often as needed, but maybe never kept."""
+    """Serialised records, one JSON text each. They can be counted and iterated repeatedly without being in memory."""
 
     def __len__(self) -> int: ...
 
@@ -18,7 +18,7 @@ class Lines(Protocol):
 
 
 class Records(Protocol):
-    """Parsed records: counted, and read as often as needed, but maybe never kept."""
+    """Parsed records. They can be counted and iterated repeatedly without being in memory."""
 
     def __len__(self) -> int: ...
 
@@ -26,36 +26,36 @@ class Records(Protocol):
 
 
 @runtime_checkable
-class InBlocks(Protocol):
-    """Lines that are quicker to write many at a time."""
+class BlockLines(Protocol):
+    """Lines that are faster to write many at a time."""
 
     def blocks(self) -> Iterator[bytes]:
-        """All lines in order, several in each block with line feeds between them."""
+        """All lines in order, several in each block, separated by line feeds."""
         ...
 
 
 class Guide(Protocol):
-    """What a reader is told of the records and of their file."""
+    """The parts of a descriptor that explain the records and their file to a reader."""
 
     top: tuple[str, ...]
-    """The most frequent values of what groups the records best, at most five."""
+    """The most frequent values of the field that groups the records best, at most five."""
     noun: str
-    """What the records are, in the plural."""
+    """Plural noun for the records, such as "memories"."""
     narrower: str
-    """How a caller asks for less, as a sentence."""
+    """Advice on requesting fewer records, as a sentence."""
 
     def recipes(self, path: str) -> Sequence[JqRecipe]:
-        """Commands that extract something from the file."""
+        """The jq recipes for the file at *path*."""
         ...
 
     def guidance(self, path: str, tokens: int, recipes: Sequence[JqRecipe]) -> str:
-        """Advice in a few sentences."""
+        """The guidance of the descriptor: advice on using the file, in a few sentences."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class ResultSet:
-    """What an operation found, complete and before any budget."""
+    """The complete result of an operation, before any token budget is applied."""
 
     operation: str
     detail: str
@@ -67,38 +67,38 @@ class ResultSet:
     """The MIF version of the records."""
     query: str | None = None
     scores: Sequence[float] | None = None
-    """One a record, where the operation ranks."""
+    """One per record, if the operation ranks its results."""
     lines: Lines | None = None
-    """The records just as they are to be written; left out, they are serialised."""
+    """The serialised records; None: the interceptor serialises *records*."""
     tokens: int | None = None
-    """What the result costs a reader when it stays inline; left out, what its lines cost."""
+    """Estimated tokens of the inline result; None: the estimate of its lines."""
     extra: Mapping[str, Any] | None = None
-    """What belongs to the result and is no record; the header holds it."""
+    """Data of the result that is not a record; the file's header holds it."""
     guide: Guide | None = None
-    """Left out, the records are memories: standard recipes, top namespaces."""
+    """None: the records are memories, described by the standard recipes and their top namespaces."""
 
 
 @dataclass(frozen=True, slots=True)
 class Inline:
-    """The result as usual: every record, one JSON text each."""
+    """A result within the threshold: every record, one JSON text each."""
 
     lines: Lines
 
 
 @dataclass(frozen=True, slots=True)
 class Offloaded:
-    """The records are in a file; this goes to the assistant instead."""
+    """A result above the threshold: the records are in a file, and the assistant receives its descriptor."""
 
     response: OffloadResponse
 
 
 @dataclass(frozen=True, slots=True)
 class Truncated:
-    """The file could not be written: the leading records that fit the threshold, and a warning."""
+    """A result whose file could not be written: the leading records that fit the threshold, and a warning."""
 
     lines: Sequence[bytes]
     total: int
-    """How many records there were."""
+    """Number of records of the complete result."""
     warning: str
 
 

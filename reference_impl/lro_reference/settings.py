@@ -1,7 +1,7 @@
 """Settings: defaults, then the ``[prompt.offload]`` section of a TOML file, then the environment, then flags.
 
-A setting that is wrong stops the start with one line that says which, where, and what was expected. An output folder
-that cannot be written is not a wrong setting: that is a write failure, and has its own fallback.
+A wrong setting stops the start with one line that says which, where, and what was expected. An output folder that
+cannot be written is not a wrong setting: it is a write failure, which has a fallback of its own.
 """
 
 from __future__ import annotations
@@ -12,10 +12,8 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 ENVIRONMENT_PREFIX = "ATLATL_PROMPT__OFFLOAD__"
-FAMILIES = ("extract", "virtual", "scratchpad", "compaction")
-"""Families of tools that read offloaded files, or shorten conversations (`lro_reference.extraction`)."""
 _U64 = 2**64 - 1
-_WORDS = {"true": True, "1": True, "yes": True, "on": True, "false": False, "0": False, "no": False, "off": False}
+_BOOLEANS = {"true": True, "1": True, "yes": True, "on": True, "false": False, "0": False, "no": False, "off": False}
 
 
 class SettingsError(ValueError):
@@ -24,22 +22,22 @@ class SettingsError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What ``[prompt.offload]`` holds, checked."""
+    """The checked values of ``[prompt.offload]``."""
 
     enabled: bool = True
     """False: every result is returned inline."""
     threshold_tokens: int = 6400
     """Results estimated at more tokens than this are offloaded."""
     ttl_seconds: int = 3600
-    """How long an offloaded file is kept at least."""
+    """Minimum time for which an offloaded file is retained."""
     output_dir: str = ""
     """The folder for offloaded files; empty: the system's temporary folder."""
     cleanup_interval_seconds: int = 3600
-    """Pause between two background runs of ``offload_cleanup``; 0: only on demand."""
+    """Time between two background runs of ``offload_cleanup``; 0: only on demand."""
 
     @property
     def folder(self) -> str:
-        """The absolute path of the folder that offloaded files go to."""
+        """The absolute path of the folder for offloaded files."""
         if self.output_dir:
             return os.path.abspath(os.path.expanduser(self.output_dir))
         import tempfile
@@ -49,29 +47,30 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Everything the server is started with."""
+    """Options of a server start."""
 
     settings: Settings
     data: str
     """The data folder, or ``:memory:``."""
     demo: bool = True
     """Fill a new store with the demo memories."""
-    families: tuple[str, ...] = ()
-    """Families of tools that read offloaded files."""
 
 
 def load(argv: Sequence[str], environ: Mapping[str, str]) -> Options:
-    """Read the settings of a start.
+    """Read the options of a start.
 
     Raises `SettingsError` for the first setting that is wrong, and `SystemExit` as argparse does for ``--help`` and
     unknown flags.
     """
-    flags = _parser().parse_args(argv)
+    return options(build_parser().parse_args(argv), environ)
+
+
+def options(flags: Any, environ: Mapping[str, str]) -> Options:
+    """The options of a start, from parsed flags (`build_parser`) and the environment. Raises `SettingsError`."""
     return Options(
         settings=resolve(flags, environ),
         data=flags.data or environ.get("ATLATL_DATA_DIR") or default_data_folder(environ),
         demo=flags.demo if flags.demo is not None else _boolean(environ.get("ATLATL_DEMO", "true"), "ATLATL_DEMO"),
-        families=families(flags, environ),
     )
 
 
@@ -87,18 +86,8 @@ def resolve(flags: Any, environ: Mapping[str, str]) -> Settings:
     return Settings(**values)
 
 
-def families(flags: Any, environ: Mapping[str, str]) -> tuple[str, ...]:
-    """The families of tools that are asked for, each once. Raises `SettingsError` for one that there is not."""
-    text, where = (environ.get("ATLATL_TOOLS", ""), "ATLATL_TOOLS") if flags.tools is None else (flags.tools, "--tools")
-    asked = [name.strip() for name in text.split(",") if name.strip()]
-    for name in asked:
-        if name not in FAMILIES:
-            raise SettingsError(f"{where}: {name!r} is not a family of tools; {_known(name, list(FAMILIES))}")
-    return tuple(dict.fromkeys(asked))
-
-
 def from_environment(environ: Mapping[str, str] | None = None) -> Settings:
-    """The settings that the environment gives (``ATLATL_PROMPT__OFFLOAD__…``). Raises `SettingsError`."""
+    """The settings of the environment (``ATLATL_PROMPT__OFFLOAD__…``). Raises `SettingsError`."""
     return Settings(**_from_environment(os.environ if environ is None else environ))
 
 
@@ -108,16 +97,17 @@ def default_data_folder(environ: Mapping[str, str]) -> str:
     return os.path.join(base, "lro-reference")
 
 
-def _parser() -> Any:
+def build_parser() -> Any:
+    """The argparse parser of the memory server's flags."""
     import argparse
 
     parser = argparse.ArgumentParser(
         prog="lro serve",
-        description="A memory server over stdio that implements Large Result Offloading.",
+        description="Run a memory server over stdio that implements Large Result Offloading.",
         epilog="example: lro serve --data :memory: --threshold-tokens 1000",
         allow_abbrev=False,
     )
-    parser.add_argument("--data", metavar="DIR", help="data folder (ATLATL_DATA_DIR); :memory: keeps nothing")
+    parser.add_argument("--data", metavar="DIR", help="data directory (ATLATL_DATA_DIR); :memory: keeps nothing")
     parser.add_argument(
         "--demo", action=argparse.BooleanOptionalAction, help="fill a new store with 500 demo memories (ATLATL_DEMO)"
     )
@@ -126,19 +116,18 @@ def _parser() -> Any:
 
 
 def add_flags(parser: Any, config: str = "TOML file with a [prompt.offload] section (ATLATL_CONFIG)") -> None:
-    """Adds the flags of offloading to an argparse parser; `resolve` reads them. *config* says what that flag takes."""
+    """Add the flags of offloading to an argparse parser; `resolve` reads them. *config* is the help of ``--config``."""
     parser.add_argument("--config", metavar="FILE", help=config)
-    parser.add_argument("--enabled", metavar="BOOL", help="offload at all (default true)")
+    parser.add_argument("--enabled", metavar="BOOL", help="offload large results (default true)")
     parser.add_argument("--threshold-tokens", metavar="N", help="offload above this estimate (default 6400)")
-    parser.add_argument("--ttl-seconds", metavar="N", help="keep files this long (default 3600)")
-    parser.add_argument("--output-dir", metavar="DIR", help="folder for files (default: the system's temporary folder)")
+    parser.add_argument("--ttl-seconds", metavar="N", help="keep files at least this long (default 3600)")
     parser.add_argument(
-        "--tools",
-        metavar="FAMILY,…",
-        help=f"tools that read offloaded files, for clients without a shell: {', '.join(FAMILIES)} (ATLATL_TOOLS)",
+        "--output-dir", metavar="DIR", help="directory for files (default: the system's temporary directory)"
     )
     parser.add_argument(
-        "--cleanup-interval-seconds", metavar="N", help="background cleanup (default 3600; 0: on demand only)"
+        "--cleanup-interval-seconds",
+        metavar="N",
+        help="interval of background cleanup (default 3600; 0: on demand only)",
     )
 
 
@@ -160,9 +149,9 @@ def _from_toml(path: str) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for key, value in cast("dict[str, Any]", section).items():
         if key not in _CHECKS:
-            raise SettingsError(f"{path}: prompt.offload.{key} is not a setting; {_known(key, list(_CHECKS))}")
+            raise SettingsError(f"{path}: prompt.offload.{key} is not a setting; {suggestion(key, list(_CHECKS))}")
         where = f"{path}: prompt.offload.{key}"
-        if isinstance(value, str) and _CHECKS[key] is not _folder:  # TOML has numbers and booleans
+        if isinstance(value, str) and _CHECKS[key] is not _folder:  # TOML has numbers and booleans of its own
             raise SettingsError(f"{where} must be without quotation marks, not {value!r}")
         values[key] = _CHECKS[key](value, where)
     return values
@@ -175,12 +164,13 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
             key = name.removeprefix(ENVIRONMENT_PREFIX).lower()
             if key not in _CHECKS or name != name.upper():
                 known = [ENVIRONMENT_PREFIX + key.upper() for key in _CHECKS]
-                raise SettingsError(f"the environment variable {name} is not a setting; {_known(name, known)}")
+                raise SettingsError(f"the environment variable {name} is not a setting; {suggestion(name, known)}")
             values[key] = _CHECKS[key](text, name)
     return values
 
 
-def _known(wrong: str, known: list[str]) -> str:
+def suggestion(wrong: str, known: list[str]) -> str:
+    """A hint for an error message: the most similar known name, or all of them."""
     import difflib
 
     near = difflib.get_close_matches(wrong, known, n=1)
@@ -198,7 +188,7 @@ def _number(value: object, where: str) -> int:
 
 def _boolean(value: object, where: str) -> bool:
     if isinstance(value, str):
-        value = _WORDS.get(value.strip().lower(), value)
+        value = _BOOLEANS.get(value.strip().lower(), value)
     if isinstance(value, bool):
         return value
     raise SettingsError(f"{where} must be true or false, not {value!r}")

@@ -1,7 +1,7 @@
-"""Writing one offloaded result: exclusive, private, atomic, durable, and nothing left behind on failure.
+"""Writes one offloaded result: exclusive, private, atomic, durable, and nothing left behind on failure.
 
-The lines go to a hidden temporary file in the folder itself, which takes its final name only when every byte is on
-disk. Whoever sees the final name therefore sees the whole file, and a crash in the middle leaves a temporary file that
+The lines go to a hidden temporary file in the same folder, which takes its final name only when every byte is on
+disk. A reader of the final name therefore sees the complete file, and a crash half-way leaves a temporary file that
 the custodian recognises (`temporary_name`).
 """
 
@@ -15,26 +15,26 @@ from typing import Any
 
 import orjson
 
-from lro_reference import exact
+from lro_spec.jsonl import lossless
 
 _CHUNK_BYTES = 1 << 20
 _NO_HARD_LINKS = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EXDEV})
 _NO_FOLDER_SYNC = frozenset({errno.EINVAL, errno.EOPNOTSUPP, errno.EBADF, errno.EACCES})
 TEMPORARY_SUFFIX = ".tmp"
-_under_way: set[str] = set()
-"""Temporary files that are being written."""
+_in_progress: set[str] = set()
+"""Paths of the temporary files that are being written."""
 
 
 def encode(record: Any) -> bytes:
     """A JSON value as one line, without its line end."""
     try:
-        return orjson.dumps(record)  # nothing stands between, for every record comes by here
+        return orjson.dumps(record)  # tried first without any check: this runs once per record
     except TypeError:
-        return exact.dump(record)
+        return lossless.dump(record)
 
 
 def temporary_name(name: str) -> str:
-    """The name a file has while it is being written; the dot keeps it out of every ``atlatl-*.jsonl``."""
+    """The name of a file while it is being written; the dot keeps it out of every ``atlatl-*.jsonl``."""
     return f".{name}{TEMPORARY_SUFFIX}"
 
 
@@ -46,8 +46,8 @@ def write(folder: str, name: str, lines: Iterable[bytes]) -> str:
 def write_chunks(folder: str, name: str, chunks: Iterable[bytes]) -> str:
     """Write ``chunks`` as they are, as ``folder/name``, and return its path.
 
-    The folder is made when it is missing, the file is readable by its owner only (0600), and a file that already has
-    this name is never replaced.
+    A missing folder is created, the file is readable by its owner only (0600), and an existing file of this name is
+    never replaced.
 
     Raises `OSError` (no space, no permission, not a folder, file too large, name taken …); then neither the file nor a
     part of it exists.
@@ -57,7 +57,7 @@ def write_chunks(folder: str, name: str, chunks: Iterable[bytes]) -> str:
         temporary = temporary_name(name)
         # Directory-relative calls keep to the folder that was opened, even if its path is swapped meanwhile.
         file = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600, dir_fd=directory)
-        _under_way.add(path := os.path.join(folder, temporary))
+        _in_progress.add(path := os.path.join(folder, temporary))
         try:
             try:
                 _write_all(file, chunks)
@@ -68,7 +68,7 @@ def write_chunks(folder: str, name: str, chunks: Iterable[bytes]) -> str:
         finally:
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(temporary, dir_fd=directory)
-            _under_way.discard(path)
+            _in_progress.discard(path)
         _sync_folder(directory, name)
     finally:
         os.close(directory)
@@ -76,8 +76,8 @@ def write_chunks(folder: str, name: str, chunks: Iterable[bytes]) -> str:
 
 
 def abandon() -> None:
-    """Removes what is being written, for a process that ends at once. Never raises."""
-    for path in list(_under_way):
+    """Remove the files that are being written, before a process exits immediately. Never raises."""
+    for path in list(_in_progress):
         with contextlib.suppress(OSError):
             os.unlink(path)
 
@@ -105,14 +105,14 @@ def _chunks(lines: Iterable[bytes]) -> Iterator[bytes]:
         pending.append(line)
         size += len(line)
         if size >= _CHUNK_BYTES:
-            yield _joined(pending)
+            yield _join(pending)
             pending.clear()
             size = 0
     if pending:
-        yield _joined(pending)
+        yield _join(pending)
 
 
-def _joined(lines: list[bytes]) -> bytes:
+def _join(lines: list[bytes]) -> bytes:
     return b"\n".join((*lines, b""))
 
 

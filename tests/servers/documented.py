@@ -5,7 +5,7 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 
-from tests.sound.settings import has_other_names_for_everything, is_set_by_flags
+from tests.servers.sound.settings import has_other_names_for_everything, is_set_by_flags
 
 
 class Documented(is_set_by_flags, has_other_names_for_everything):

@@ -8,9 +8,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from lro_reference import interceptor, memory_guide, tools
+from lro_reference import guide, interceptor
 from lro_reference.__main__ import main
 from lro_reference.custodian import Cleanup
+from lro_reference.memory import tools
 from lro_reference.settings import Settings
 
 Change = Callable[[], None]
@@ -30,14 +31,14 @@ def _counts_one_more(made: type[Any]) -> Callable[..., Any]:
 
 
 def _recipes_sort_upwards() -> None:
-    whole = memory_guide.MemoryGuide.recipes
+    whole = guide.MemoryGuide.recipes
 
     def recipes(self: Any, path: str) -> Any:
         found = list(whole(self, path))
         found[3] = replace(found[3], command=found[3].command.replace("sort_by(-", "sort_by("))
         return found
 
-    memory_guide.MemoryGuide.recipes = recipes
+    guide.MemoryGuide.recipes = recipes
 
 
 def _recall_in_full() -> None:
@@ -100,7 +101,7 @@ FAULTS: dict[str, tuple[str, str, Change]] = {
     "guidance_is_a_treatise": (
         "LRO-GUI-01",
         "characters",
-        lambda: setattr(memory_guide.MemoryGuide, "guidance", _long(memory_guide.MemoryGuide.guidance)),
+        lambda: setattr(guide.MemoryGuide, "guidance", _long(guide.MemoryGuide.guidance)),
     ),
     "never_cleans_up": ("LRO-CLN-01", "still", lambda: setattr(tools, "clean", lambda *_, **__: Cleanup())),
     "a_failed_write_fails_the_call": ("LRO-ERR-01", "error", _failed_writes_fail),

@@ -1,7 +1,7 @@
 """Run one server by its name: ``python -I -S tests/servers/run.py [NAME]``; without a name, the plain one.
 
-A name is that of a class of tests/faults, tests/sound, tests/editions or tests/hostile. The files are searched as text,
-because importing them all would cost more time than the server's whole start.
+A name is that of a class in `faults`, `sound`, `editions` or `hostile`. The files are searched as text, because
+importing them all would cost more time than the server's whole start.
 """
 
 import os
@@ -14,11 +14,11 @@ TESTS = os.path.dirname(HERE)
 def find(name: str) -> str | None:
     """The module whose source defines this class, or None."""
     for folder in ("faults", "sound", "editions", "hostile"):
-        for file in os.listdir(os.path.join(TESTS, folder)):
+        for file in os.listdir(os.path.join(HERE, folder)):
             if file.endswith(".py"):
-                with open(os.path.join(TESTS, folder, file), encoding="utf-8") as source:
+                with open(os.path.join(HERE, folder, file), encoding="utf-8") as source:
                     if f"\nclass {name}(" in source.read():
-                        return f"tests.{folder}.{file[:-3]}"
+                        return f"tests.servers.{folder}.{file[:-3]}"
     return None
 
 

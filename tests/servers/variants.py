@@ -6,7 +6,7 @@ import re
 import sys
 from pathlib import Path
 
-from lro_conformance import upstream
+from lro_conformance.trials.extensions import upstream
 
 RUN = Path(__file__).resolve().parent / "run.py"
 

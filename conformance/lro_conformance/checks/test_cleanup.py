@@ -6,13 +6,15 @@ import json
 from collections import Counter
 from pathlib import Path
 
-from lro_conformance.checks.events import events_in, times
-from lro_conformance.judge import NotObserved, Subjects, check
-from lro_conformance.records import show
+from lro_conformance.analysis.events import events_in, times
+from lro_conformance.capture.records import show
+from lro_conformance.judging.check import check
+from lro_conformance.judging.outcome import NotObserved
+from lro_conformance.judging.subjects import Subjects
 from lro_conformance.trials.cleanup import EXPIRED, HOUR, Cleaning, Cleanup, Planted
+from lro_conformance.trials.decoys import OLD_S, operation_of
 from lro_conformance.trials.defaults import Defaults
-from lro_conformance.trials.lasting import Lasting
-from lro_conformance.trials.planting import OLD_S, operation_of
+from lro_conformance.trials.retention import Lasting
 from lro_conformance.trials.survey import Survey
 from lro_spec.editions import Edition
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from lro_conformance.calls import Call
-from lro_conformance.judge import NotObserved, Subjects, check
-from lro_conformance.readings import tokens_per_character
-from lro_conformance.records import show
-from lro_conformance.reproducing import Everything
+from lro_conformance.capture.call import Call
+from lro_conformance.capture.estimate import tokens_per_character
+from lro_conformance.capture.records import show
+from lro_conformance.capture.reproduce import Everything
+from lro_conformance.judging.check import check
+from lro_conformance.judging.outcome import NotObserved
+from lro_conformance.judging.subjects import Subjects
 from lro_conformance.trials.defaults import Defaults
+from lro_conformance.trials.directories import Folders
 from lro_conformance.trials.disabled import Disabled
-from lro_conformance.trials.folders import Folders
 from lro_conformance.trials.survey import Inline, Survey
 
 SEVERAL = 5

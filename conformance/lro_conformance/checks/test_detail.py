@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-from lro_conformance.calls import Call
-from lro_conformance.judge import NotApplicable, Subjects, check
-from lro_conformance.readings import deaf_to_detail, filled_fields, incomparable, pairs, taken_for
-from lro_conformance.records import MEMORY_FIELDS, Record, by_id, differences, is_blank, show
+from lro_conformance.analysis.documents import Documents
+from lro_conformance.analysis.threshold import deaf_to_detail, filled_fields, incomparable, pairs, taken_for
+from lro_conformance.capture.call import Call
+from lro_conformance.capture.records import MEMORY_FIELDS, Record, by_id, differences, is_blank, show
+from lro_conformance.judging.check import check
+from lro_conformance.judging.outcome import NotApplicable
+from lro_conformance.judging.subjects import Subjects
 from lro_conformance.trials.survey import Inline, Survey
 
 
 @check("LRO-DET-01")
-def test_light_has_no_content(survey: Survey, see: Subjects) -> None:
+def test_light_has_no_content(survey: Survey, documents: Documents, see: Subjects) -> None:
     """A file asked for at light detail holds no content: absent, null and empty are equal."""
     if not any(o.details for o in survey.operations.values()):
         raise NotApplicable("no tool takes a detail level")
-    for call in survey.files:
-        if call.detail != "light" or not call.filed:
-            continue
-        full = next((r for r in call.filed if r.get("content") not in (None, "")), None)
-        see.expect(
-            full is None,
-            expected="light records without content",
-            observed=f"record {show((full or {}).get('id'))} has content {show((full or {}).get('content'), 60)}",
-            at=call,
-        )
+    documents.judge("LRO-DET-01", see)
 
 
 @check("LRO-DET-01")

@@ -7,11 +7,12 @@ import re
 from collections.abc import Iterator
 from typing import Any, cast
 
-from lro_conformance.calls import Call
-from lro_conformance.checks.events import events_in
-from lro_conformance.judge import Subjects, check
-from lro_conformance.readings import follows_detail, is_honest, tokens_per_character, weighs_otherwise
-from lro_conformance.records import (
+from lro_conformance.analysis.events import events_in
+from lro_conformance.analysis.threshold import follows_detail, weighs_otherwise
+from lro_conformance.analysis.warnings import FAILED, SHORT, foreign
+from lro_conformance.capture.call import Call
+from lro_conformance.capture.estimate import is_honest, tokens_per_character
+from lro_conformance.capture.records import (
     Record,
     as_record,
     at_path,
@@ -23,9 +24,10 @@ from lro_conformance.records import (
     size,
     value_at,
 )
+from lro_conformance.judging.check import check
+from lro_conformance.judging.subjects import Subjects
 from lro_conformance.trials.fallback import KINDS, Failing, Fallback
 from lro_conformance.trials.survey import Survey
-from lro_conformance.wording import FAILED, SHORT, foreign
 
 ROOM = 1.15
 """How far a truncated result may exceed the threshold: the suite knows the server's measure from its files only."""
@@ -262,7 +264,7 @@ def test_failure_is_told(survey: Survey, fallback: Fallback, see: Subjects) -> N
         )
 
 
-@check("LRO-ERR-04")
+@check("LRO-ERR-04", optional=("fallback",))
 def test_no_failure_is_told_of_a_success(survey: Survey, fallback: Fallback | None, see: Subjects) -> None:
     """No OffloadWriteFailed event comes where every result was written."""
     false = events_in(survey, "OffloadWriteFailed")

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 
-from lro_conformance.calls import Call
-from lro_conformance.judge import NotApplicable, Subjects, check
-from lro_conformance.records import show
+from lro_conformance.analysis.documents import Documents
+from lro_conformance.capture.call import Call
+from lro_conformance.capture.records import show
+from lro_conformance.judging.check import check
+from lro_conformance.judging.outcome import NotApplicable
+from lro_conformance.judging.subjects import Subjects
 from lro_conformance.trials.survey import Survey
 from lro_spec.editions import Edition
-from lro_spec.guidance_rules import COUNT, paths, wrong_name, wrong_number, wrong_recipe
-
-BRIEF = 4000
-"""The most characters of a brief block: four times what the template of the text fills."""
+from lro_spec.validation.guidance import COUNT, paths
 
 EXTRACT = "lro_extract"
 """The tool of native extraction."""
@@ -38,16 +38,9 @@ _SENTENCE = 300
 
 
 @check("LRO-GUI-01")
-def test_guidance_is_brief(survey: Survey, see: Subjects) -> None:
+def test_guidance_is_brief(documents: Documents, see: Subjects) -> None:
     """The guidance is a block of text, not empty, of at most 4,000 characters."""
-    for call in (c for c in survey.offloaded if isinstance(c.descriptor.get("guidance"), str)):
-        text = call.descriptor["guidance"]
-        see.expect(
-            len(text.strip()) > 0 and len(text) <= BRIEF,
-            expected=f"text of 1 to {BRIEF} characters",
-            observed=f"{len(text)} characters" if text.strip() else "nothing",
-            at=call,
-        )
+    documents.judge("LRO-GUI-01", see)
 
 
 @check("LRO-GUI-02")
@@ -112,24 +105,9 @@ def _order(text: str) -> str | None:
 
 
 @check("LRO-GUI-05")
-def test_guidance_is_true(survey: Survey, text: Edition, see: Subjects) -> None:
+def test_guidance_is_true(documents: Documents, see: Subjects) -> None:
     """What the guidance says of count, tokens, path, level and recipe numbers is what the descriptor says."""
-    for call in _guided(survey):
-        wrong = _untrue(call)
-        misquoted = _misquoted(call, text) if wrong is None else None
-        if misquoted is not None:
-            said = f"{misquoted}, as in the text's own words"
-            see.erratum(expected="the descriptor's own facts", observed=said, at=call)
-            continue
-        if wrong is None:
-            wrong = wrong_recipe(_text(call), call.descriptor, text)
-        see.expect(wrong is None, expected="the descriptor's own facts", observed=wrong or "", at=call)
-
-
-def _misquoted(call: Call, text: Edition) -> str | None:
-    """A recipe that the guidance describes wrongly, where the text itself does and nothing else is wrong."""
-    wrong = wrong_recipe(_text(call), call.descriptor, None)
-    return wrong if wrong is not None and wrong_recipe(_text(call), call.descriptor, text) is None else None
+    documents.judge("LRO-GUI-05", see)
 
 
 @check("LRO-GUI-06")
@@ -145,12 +123,6 @@ def test_guidance_leads_to_the_tool(survey: Survey, see: Subjects) -> None:
 
 def _extracts(survey: Survey) -> bool:
     return any(t.get("name") == EXTRACT for t in survey.tools)
-
-
-def _untrue(call: Call) -> str | None:
-    counts = (call.summary.get("count"), len(call.filed))
-    tokens = (call.summary.get("estimated_tokens"), call.header.get("estimated_tokens"))
-    return wrong_number(_text(call), counts, tokens) or wrong_name(_text(call), call.descriptor)
 
 
 def _plain_numbers(text: str) -> str:

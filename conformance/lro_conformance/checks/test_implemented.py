@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from lro_conformance.judge import Subjects, check
+from lro_conformance.judging.check import check
+from lro_conformance.judging.subjects import Subjects
 from lro_conformance.trials.survey import Survey
 
 

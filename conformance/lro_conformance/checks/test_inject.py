@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from lro_conformance.analysis.threshold import cut_short, fewer_for_the_same_estimate, rules
+from lro_conformance.capture.records import by_id, id_of, tells_of
 from lro_conformance.checks.test_descriptor import payload_beside
-from lro_conformance.judge import NotApplicable, NotObserved, Subjects, check
-from lro_conformance.readings import cut_short, fewer_for_the_same_estimate, rules
-from lro_conformance.records import by_id, id_of, tells_of
-from lro_conformance.trials.edges import Edges
+from lro_conformance.judging.check import check
+from lro_conformance.judging.outcome import NotApplicable, NotObserved
+from lro_conformance.judging.subjects import Subjects
+from lro_conformance.trials.boundary import Edges
 from lro_conformance.trials.survey import Inline, Survey
 
 

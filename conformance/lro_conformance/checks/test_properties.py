@@ -1,6 +1,6 @@
 """Properties: what holds for any limit, query, memory and file name, tried by Hypothesis on live servers.
 
-What draws examples is imported in the functions that use it: see `lro_conformance.examples`.
+What draws examples is imported in the functions that use it: see `lro_conformance.properties.search`.
 """
 
 from __future__ import annotations
@@ -14,26 +14,30 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from lro_conformance.calls import Call, FileSeen, OfACall
+from lro_conformance.analysis.documents import broken_line
+from lro_conformance.analysis.threshold import incomparable, rules, volatile
+from lro_conformance.capture.call import Call, OfACall
+from lro_conformance.capture.claims import size_of
+from lro_conformance.capture.file import FileSeen
+from lro_conformance.capture.records import Record, by_id, id_of, lost_or_changed, show, value_at
+from lro_conformance.capture.reproduce import of_cleaning
 from lro_conformance.checks.test_cleanup import by_age
-from lro_conformance.checks.test_file import wrong_line
 from lro_conformance.checks.test_recipes import garbled, headed, skips_wrongly
-from lro_conformance.claims import size_of
-from lro_conformance.judge import Miss, NotObserved, Subjects, check
-from lro_conformance.lab import LIMIT, Bench
-from lro_conformance.readings import incomparable, rules, volatile
-from lro_conformance.records import Record, by_id, id_of, lost_or_changed, show, value_at
-from lro_conformance.reproducing import of_cleaning
+from lro_conformance.judging.check import check
+from lro_conformance.judging.outcome import NotObserved
+from lro_conformance.judging.subjects import Miss, Subjects, evidence_of, location_of
+from lro_conformance.lab.bench import Bench
+from lro_conformance.lab.thresholds import LIMIT
+from lro_conformance.properties.explore import Live
+from lro_conformance.trials.boundary import Edges
 from lro_conformance.trials.cleanup import TTL, Cleanup
-from lro_conformance.trials.edges import Edges
-from lro_conformance.trials.live import Live
-from lro_conformance.trials.planting import DAY, OLD_S, plant
+from lro_conformance.trials.decoys import DAY, OLD_S, plant
 from lro_conformance.trials.recipes import Recipes, Try, attempt, commands_of, right, roles, without_path
-from lro_conformance.trials.setting_off import clean_up
 from lro_conformance.trials.survey import Inline, Survey
+from lro_conformance.trials.trigger import clean_up
 from lro_spec.editions import Edition
-from lro_spec.naming import parse_file_name
-from lro_spec.strictjson import equal
+from lro_spec.filenames import parse_file_name
+from lro_spec.jsonl.strict import equal
 
 # threshold
 
@@ -55,7 +59,7 @@ def _iff(live: Live, survey: Survey, edges: Edges, see: Subjects, *, above: bool
     bench, threshold = edges.bench, edges.threshold
     if bench is None or not exact:
         raise NotObserved(edges.reason or "no operation has an exact threshold")
-    from lro_conformance.arbitrary import any_call
+    from lro_conformance.properties.strategies import any_call
 
     def observe(asked: Mapping[str, Any]) -> tuple[int, int, Call] | None:
         lowest = survey.bench.call(**asked)
@@ -112,7 +116,7 @@ def _fetch(survey: Survey, bench: Bench, memories: list[Record]) -> Call:
 
 
 def _needs_seed(survey: Survey) -> None:
-    seed = survey.bench.lab.profile.seed
+    seed = survey.bench.profile.seed
     if seed is None or seed.tool is None:
         raise NotObserved("the suite cannot store memories (profile: seed)")
 
@@ -182,7 +186,7 @@ def test_any_memory_is_one_line(live: Live, survey: Survey, see: Subjects) -> No
         call = seen.call
         if seen.memory["id"] not in by_id(call.filed) and (call.file is None or call.file.problem is not None):
             return False
-        wrong = wrong_line(call)
+        wrong = broken_line(call)
         return wrong is None or Miss.of("every line one JSON object", wrong, seen)
 
     _any_memory(live, survey, see, verdict)
@@ -195,13 +199,14 @@ class Kept(OfACall):
     memory: Record
     call: Call
 
-    def evidence(self) -> str:
-        """What to paste."""
-        return f"memory: {show(self.memory, 2000)}\n{self.call.evidence()}"
+
+@evidence_of.register
+def _(kept: Kept) -> str:
+    return f"memory: {show(kept.memory, 2000)}\n{evidence_of(kept.call)}"
 
 
 def _any_memory(live: Live, survey: Survey, see: Subjects, verdict: Callable[[Kept | None], Miss | bool]) -> None:
-    from lro_conformance.arbitrary import MEMORY
+    from lro_conformance.properties.strategies import MEMORY
 
     def observe(given: Record) -> Kept | None:
         [memory] = _named(live, survey, [given])
@@ -216,7 +221,7 @@ def _any_memory(live: Live, survey: Survey, see: Subjects, verdict: Callable[[Ke
 @check("LRO-HARD-04")
 def test_any_other_name_stays(live: Live, survey: Survey, cleanup: Cleanup, text: Edition, see: Subjects) -> None:
     """Whatever a file is called, cleanup leaves it alone unless its name matches the pattern."""
-    from lro_conformance.arbitrary import any_names
+    from lro_conformance.properties.strategies import any_names
 
     name = _cleans(survey, cleanup)
 
@@ -239,8 +244,8 @@ def test_any_other_name_stays(live: Live, survey: Survey, cleanup: Cleanup, text
         if not gone:
             return True
         said = f"ttl_seconds: {TTL}\nfiles: {show(names, 500)}"
-        script = of_cleaning(call, bench.cleaned, planted=[(OLD_S, name)], decoys=[(p, "name") for p in made])
-        return Miss(f"{show(gone[0])} is left alone", "it was deleted", said, script, call.location())
+        script = of_cleaning(call, bench.cleanup_request, planted=[(OLD_S, name)], decoys=[(p, "name") for p in made])
+        return Miss(f"{show(gone[0])} is left alone", "it was deleted", said, script, location_of(call))
 
     live.explore(see, any_names(text.file_prefix), examine, share=_share(survey))
 
@@ -252,7 +257,7 @@ def test_any_age_by_the_ttl(live: Live, survey: Survey, cleanup: Cleanup, text: 
     cleaning = cleanup.set_ttl
     if cleaning is None or cleaning.takes_fresh or not by_age(cleaning):
         raise NotObserved("files are not deleted by their age under this TTL")
-    from lro_conformance.arbitrary import any_ages
+    from lro_conformance.properties.strategies import any_ages
 
     def examine(ages: list[int]) -> Miss | bool:
         call, folder, template = _folder(live.cleaning(), name, text)
@@ -272,8 +277,8 @@ def test_any_age_by_the_ttl(live: Live, survey: Survey, cleanup: Cleanup, text: 
             f"with a TTL of {TTL} s a file {age} s old {'goes' if there else 'stays'}",
             "it is still there" if there else "it was deleted",
             f"ages planted together: {ages}",
-            of_cleaning(call, live.cleaning().cleaned, planted=[(a, name) for a in ages]),
-            call.location(),
+            of_cleaning(call, live.cleaning().cleanup_request, planted=[(a, name) for a in ages]),
+            location_of(call),
         )
 
     live.explore(see, any_ages((0, TTL - 60), (TTL + 5, 100 * DAY)), examine, share=_share(survey))
@@ -287,7 +292,7 @@ def _cleans(survey: Survey, cleanup: Cleanup) -> str:
 
 def _folder(bench: Bench, name: str, text: Edition) -> tuple[Call, Path, FileSeen]:
     """A call, the output folder and a file of the server's own, to plant copies of."""
-    call = bench.few(name, 3)
+    call = bench.offloading_call(name, 3)
     file = call.file
     if file is None or file.problem is not None or not parse_file_name(os.path.basename(file.path), edition=text.name):
         raise NotObserved("no file of the server's own to go by")
@@ -296,7 +301,7 @@ def _folder(bench: Bench, name: str, text: Edition) -> tuple[Call, Path, FileSee
 
 def _share(survey: Survey) -> float:
     """Fewer examples where every cleanup is a restart or a wait."""
-    how = survey.bench.lab.profile.cleanup
+    how = survey.bench.profile.cleanup
     by_tool = any(t.get("name") == "run_custodial_task" for t in survey.tools) if how is None else how.tool is not None
     return 1.0 if by_tool else 0.2
 
@@ -371,7 +376,7 @@ def _any_corpus(id: str, live: Live, survey: Survey, recipes: Recipes, text: Edi
         raise NotObserved("no descriptor has a recipe that does that")
     if tried.output.problem:
         raise NotObserved(f"a limit ended it over the server's own memories: {tried.output.problem}")
-    from lro_conformance.arbitrary import CORPUS
+    from lro_conformance.properties.strategies import CORPUS
 
     role, known = tried.standard, tried.command.call
 

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from lro_conformance.judge import NotApplicable, Subjects, check
-from lro_conformance.message_shapes import wrong_message
-from lro_conformance.readings import died
-from lro_conformance.records import show
-from lro_conformance.reproducing import Everything
+from lro_conformance.analysis.messages import wrong_message
+from lro_conformance.analysis.threshold import died
+from lro_conformance.capture.overall import Overall
+from lro_conformance.capture.records import show
+from lro_conformance.capture.reproduce import Everything
+from lro_conformance.judging.check import check
+from lro_conformance.judging.outcome import NotApplicable
+from lro_conformance.judging.subjects import Subjects
+from lro_conformance.trials.directories import Folders
 from lro_conformance.trials.disabled import Disabled
-from lro_conformance.trials.eras import Eras
-from lro_conformance.trials.folders import Folders
-from lro_conformance.trials.overall import Overall
+from lro_conformance.trials.protocols import Eras
 from lro_conformance.trials.survey import Said, Survey
-from lro_conformance.wire.process import MODERN_VERSION
-from lro_spec.line_schemas import lines_violating, schema_problem
+from lro_conformance.wire.server import MODERN_VERSION
+from lro_spec.schema.line_schema import lines_violating, schema_problem
 
 
 @check("LRO-PROT-01")

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, cast
 
-from lro_conformance.calls import Call
-from lro_conformance.judge import Subjects, check
-from lro_conformance.records import is_utf8, show
+from lro_conformance.capture.call import Call
+from lro_conformance.capture.records import is_utf8, show
+from lro_conformance.judging.check import check
+from lro_conformance.judging.subjects import Subjects
 from lro_conformance.trials.recipes import Command, Recipes, Try, hides, right, without_path
 from lro_spec.editions import Edition
 from lro_spec.editions import edition as edition_named
-from lro_spec.pipeline import UNDERSTOOD
-from lro_spec.plain_readers import file_read
+from lro_spec.recipes.pipeline import UNDERSTOOD, file_read
 
 
 @check("LRO-REC-01")

@@ -4,30 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from lro_conformance.calls import Among, Call
-from lro_conformance.judge import NotApplicable, NotObserved, Subjects, check
-from lro_conformance.operations import matching_tool
-from lro_conformance.readings import (
+from lro_conformance.analysis.documents import Document, Documents
+from lro_conformance.analysis.threshold import (
     LARGER,
     Rule,
     before_the_limit,
-    characters,
     covers_part,
     cut_short,
     follows_detail,
     grain,
-    honest_range,
-    is_honest,
     is_steady,
     rules,
     sticks,
     weighs_otherwise,
     wide_share,
 )
-from lro_conformance.records import WORDS, Record, tells_of
-from lro_conformance.trials.corpus import Seeded
+from lro_conformance.capture.call import Among, Call
+from lro_conformance.capture.estimate import characters, honest_range, is_honest
+from lro_conformance.capture.records import WORDS, Record, tells_of
+from lro_conformance.judging.check import check
+from lro_conformance.judging.outcome import NotApplicable, NotObserved
+from lro_conformance.judging.subjects import Subjects, evidence_of
+from lro_conformance.lab.operations import matching_tool
+from lro_conformance.trials.boundary import Edge, Edges, Probe
 from lro_conformance.trials.defaults import Bracket, Defaults
-from lro_conformance.trials.edges import Edge, Edges, Probe
+from lro_conformance.trials.seeded import Seeded
 from lro_conformance.trials.survey import Survey
 from lro_spec.editions import Edition
 from lro_spec.tokens import LOW
@@ -93,12 +94,12 @@ def _is_a_result(call: Call, known: list[Record]) -> bool:
 
 def _errors(survey: Survey, operation: str) -> str:
     failed = next((c for c in survey.calls if c.operation == operation and c.outcome in ("error", "no answer")), None)
-    return "" if failed is None else f": {failed.evidence().splitlines()[-1][:300]}"
+    return "" if failed is None else f": {evidence_of(failed).splitlines()[-1][:300]}"
 
 
 @check("LRO-THR-01")
 def test_default_threshold(survey: Survey, edges: Edges, defaults: Defaults, text: Edition, see: Subjects) -> None:
-    """Without a setting, a result of up to 6400 tokens is inline and one of more is offloaded."""
+    """Without a setting, a result of up to the default threshold is inline and a larger one is offloaded."""
     default = text.default_threshold_tokens
     crossed = [b for b in defaults.brackets if b.offloaded is not None]
     late = [c for c in defaults.enabled if c.outcome == "offloaded"]
@@ -156,31 +157,22 @@ def _both_sides(survey: Survey, bracket: Bracket, default: int, see: Subjects) -
 
 
 @check("LRO-THR-02")
-def test_estimate_is_honest(survey: Survey, see: Subjects) -> None:
+def test_estimate_is_honest(survey: Survey, documents: Documents, see: Subjects) -> None:
     """The header's E lies within 0.6 to 1.8 of the characters of the file's record lines ÷ 4 (± 64 tokens)."""
     astray = {n for n in survey.operations if weighs_otherwise(survey, n)}
     partly = any(covers_part(survey, n) is not None for n in survey.operations)
-    for call in survey.files:
+
+    def elsewhere(one: Document) -> str | None:
+        call = one.call
         if call.operation in astray:
-            see.unseen("the estimate does not follow the detail level, or not the limit (LRO-THR-05)")
-            continue
+            return "the estimate does not follow the detail level, or not the limit (LRO-THR-05)"
         if cut_short(survey, call):
-            see.unseen("a file of inject holds less than was weighed")
-            continue
-        estimate = call.header.get("estimated_tokens")
-        if not isinstance(estimate, int) or isinstance(estimate, bool) or not call.filed:
-            see.unseen("no header told E")
-            continue
-        if partly and estimate < honest_range(call)[0]:
-            see.unseen("the estimate covers a part of the set only (LRO-THR-05)")
-            continue
-        low, high = honest_range(call)
-        see.expect(
-            low <= estimate <= high,
-            expected=f"E between {low} and {high} for {characters(call)} characters in {len(call.filed)} record lines",
-            observed=f"E = {estimate}",
-            at=call,
-        )
+            return "a file of inject holds less than was weighed"
+        if partly and (call.estimate or 0) < honest_range(call)[0]:
+            return "the estimate covers a part of the set only (LRO-THR-05)"
+        return None
+
+    documents.judge("LRO-THR-02", see, skip=elsewhere, among=survey.files)
 
 
 @check("LRO-THR-03")

@@ -15,7 +15,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal, Union, cast, get_args, get_origin, get_type_hints
 
-from lro_conformance.evidence.layout import as_bytes, as_text
+from lro_conformance.evidence.format import as_bytes, as_text
+from lro_conformance.wire import jsonrpc
 
 Plain = Any
 """What JSON can hold."""
@@ -169,3 +170,14 @@ def _demand(holds: bool, kind: Any, value: Plain) -> None:
     if not holds:
         name = getattr(kind, "__name__", str(kind))
         raise ValueError(f"expected {name}, got {'nothing' if value is None else type(value).__name__}")
+
+
+def answer(raw: bytes, id: int) -> tuple[Any, Any]:
+    """The result and the error that a line holds for a request; of a batch, of the response with its id.
+
+    Both are None where the line holds neither.
+    """
+    message = jsonrpc.parse(raw)
+    found = [m for m in (message, *message.entries) if m.kind == "response"]
+    own = next((m for m in found if m.id == id), found[0] if found else message)
+    return own.fields.get("result"), own.fields.get("error")

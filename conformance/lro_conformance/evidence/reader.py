@@ -10,19 +10,19 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, cast, get_type_hints
 
-from lro_conformance.calls import Call, FileSeen
-from lro_conformance.evidence import layout
-from lro_conformance.evidence.answers import answer
-from lro_conformance.evidence.codec import Codec
-from lro_conformance.evidence.layout import EvidenceError, as_bytes
-from lro_conformance.judge import NotApplicable, NotObserved
-from lro_conformance.lab import ServerTrouble
+from lro_conformance.capture.call import Call, descriptor_in
+from lro_conformance.capture.file import FileSeen
+from lro_conformance.capture.overall import OVERALL, Overall
+from lro_conformance.capture.start import Start
+from lro_conformance.evidence import format
+from lro_conformance.evidence.codec import Codec, answer
+from lro_conformance.evidence.format import EvidenceError, as_bytes
+from lro_conformance.judging.outcome import NotApplicable, NotObserved
+from lro_conformance.judging.results import CheckResult, ServerInfo, Span
+from lro_conformance.judging.verdicts import Verdict
+from lro_conformance.lab.errors import ServerTrouble
 from lro_conformance.profile import Profile
-from lro_conformance.report.model import CheckResult, ServerInfo, Span
-from lro_conformance.starts import Start
 from lro_conformance.trials import trials
-from lro_conformance.trials.overall import OVERALL, Overall
-from lro_conformance.verdicts import Verdict
 from lro_conformance.wire import Failure, Reply
 
 _KNOWN_PROBLEMS = {k.__name__: k for k in (ServerTrouble, NotObserved, NotApplicable)}
@@ -65,7 +65,7 @@ class _Transcript:
 
     def line(self, number: int, fetch: Callable[[Any], bytes]) -> bytes:
         if not 1 <= number <= len(self.lines):
-            raise ValueError(f"{self.start.folder}/{layout.TRANSCRIPT} has no line {number}")
+            raise ValueError(f"{self.start.folder}/{format.TRANSCRIPT} has no line {number}")
         return fetch(self.lines[number - 1])
 
 
@@ -93,11 +93,11 @@ class _Reader:
             raise EvidenceError(f"{self._folder}: this is not what the suite writes: {said}") from None
 
     def _manifest(self) -> dict[str, Any]:
-        path = self._folder / layout.MANIFEST
+        path = self._folder / format.MANIFEST
         if not self._folder.is_dir():
             raise EvidenceError(f"{self._folder}: there is no such folder")
         if not path.is_file():
-            raise EvidenceError(f"{self._folder}: no evidence: there is no {layout.MANIFEST} in it")
+            raise EvidenceError(f"{self._folder}: no evidence: there is no {format.MANIFEST} in it")
         try:
             value: Any = json.loads(path.read_bytes())
         except (ValueError, RecursionError):
@@ -106,8 +106,8 @@ class _Reader:
             raise EvidenceError(f"{path}: {problem.strerror}") from None
         manifest = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
         form = manifest.get("format")
-        if form != layout.FORMAT:
-            raise EvidenceError(f"{path}: expected format {layout.FORMAT}, got {form!r:.40} (a later version's?)")
+        if form != format.FORMAT:
+            raise EvidenceError(f"{path}: expected format {format.FORMAT}, got {form!r:.40} (a later version's?)")
         if manifest.get("complete") is not True:
             raise EvidenceError(
                 f"{self._folder}: incomplete: the run was interrupted before its end, so record it anew"
@@ -178,20 +178,21 @@ class _Reader:
 
     @cached_property
     def _told(self) -> dict[int, dict[str, Any]]:
-        return {int(c["number"]): c for c in self._jsonl(layout.CALLS)}
+        return {int(c["number"]): c for c in self._jsonl(format.CALLS)}
 
     def _call(self, number: Any) -> Call:
         known = self._calls.get(number)
         if known is None:
             told = self._told.get(number)
             if told is None:
-                raise ValueError(f"there is no call {number!r:.20} in {layout.CALLS}")
+                raise ValueError(f"there is no call {number!r:.20} in {format.CALLS}")
             known = self._calls[number] = self._made(told)
         return known
 
     def _made(self, told: dict[str, Any]) -> Call:
         server = self._server(_of(int, told["server"]))
         decode = self._codec.decode
+        reply = self._reply(told["reply"], server)
         return Call(
             operation=_of(str, told["operation"]),
             tool=_of(str, told["tool"]),
@@ -201,12 +202,13 @@ class _Reader:
             query=told["query"],
             start=server.start,
             before=decode(tuple[int, ...], told["before"]),
-            reply=self._reply(told["reply"], server),
+            reply=reply,
             started=decode(float, told["started"]),
             ended=decode(float, told["ended"]),
             utc_offset_s=_of(int, told["utc_offset_s"]),
             file=decode(FileSeen | None, told["file"]),
             real_output_dir=decode(Path | None, told["real_output_dir"]),
+            in_reply=descriptor_in(reply),
             inline_path=decode(str | None, told["inline_path"]),
         )
 
@@ -235,9 +237,9 @@ class _Reader:
     def _server(self, number: int) -> _Transcript:
         known = self._servers.get(number)
         if known is None:
-            folder = f"{layout.SERVERS}/{number:04}"
-            start: Start = Codec({}, fetch=self._bytes).decode(Start, self._json(f"{folder}/{layout.START}"))
-            lines = self._jsonl(f"{folder}/{layout.TRANSCRIPT}")
+            folder = f"{format.SERVERS}/{number:04}"
+            start: Start = Codec({}, fetch=self._bytes).decode(Start, self._json(f"{folder}/{format.START}"))
+            lines = self._jsonl(f"{folder}/{format.TRANSCRIPT}")
             out = [(i, ln) for i, ln in enumerate(lines, 1) if ln["direction"] == "out" and "cut" not in ln]
             start = replace(start, sent=lambda: [self._bytes(ln) for _, ln in out])
             for i, ln in out:
@@ -256,6 +258,7 @@ class _Reader:
             mode=decode(int | None, told["mode"]),
             mtime=decode(float | None, told["mtime"]),
             real=decode(str | None, told["real"]),
+            lately=decode(bool, told.get("lately", True)),  # earlier evidence does not say
         )
 
     def _bytes(self, value: Any) -> bytes:
@@ -266,19 +269,19 @@ class _Reader:
         if known is None:
             if not isinstance(name, str) or len(name) != 64 or not name.isalnum():
                 raise ValueError(f"{name!r:.80} is no checksum")
-            known = self._contents[name] = self._read(f"{layout.FILES}/{name}")
+            known = self._contents[name] = self._read(f"{format.FILES}/{name}")
             if hashlib.sha256(known).hexdigest() != name:
-                path = self._folder / layout.FILES / name
+                path = self._folder / format.FILES / name
                 raise EvidenceError(f"{path}: not as it was recorded: its checksum is another")
         return known
 
     def _properties(self) -> list[CheckResult]:
         found: list[CheckResult] = []
         verdicts = {v.label: v for v in Verdict}
-        from lro_conformance.judge import checks
+        from lro_conformance.judging.check import checks
 
         requirements = {c.name: c.requirement for c in checks()}
-        for told in self._jsonl(layout.PROPERTIES):
+        for told in self._jsonl(format.PROPERTIES):
             if told["name"] in requirements:
                 verdict = verdicts[told["verdict"]]
                 rest = {k: v for k, v in told.items() if k not in ("name", "verdict")}
@@ -287,7 +290,7 @@ class _Reader:
 
 
 def _trials(manifest: Mapping[str, Any]) -> list[str]:
-    return [n for n in manifest["checksums"] if n.startswith(f"{layout.TRIALS}/")]
+    return [n for n in manifest["checksums"] if n.startswith(f"{format.TRIALS}/")]
 
 
 def _raised(kind: str, message: str) -> Exception:

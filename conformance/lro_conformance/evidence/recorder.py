@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
+from typing import TYPE_CHECKING
+
+from lro_spec.redaction import Masks
+
+if TYPE_CHECKING:
+    from lro_conformance.profile import Profile
+
+
+import hashlib
 import platform
 import re
 import shutil
@@ -16,20 +24,20 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from lro_conformance.evidence import layout
-from lro_conformance.evidence.answers import answer
-from lro_conformance.evidence.codec import Codec
-from lro_conformance.evidence.layout import EvidenceError, dumps
+from lro_conformance.capture.call import Call
+from lro_conformance.capture.file import FileSeen
+from lro_conformance.capture.start import Start
+from lro_conformance.evidence import format
+from lro_conformance.evidence.codec import Codec, answer
+from lro_conformance.evidence.format import EvidenceError, dumps
 from lro_conformance.evidence.store import Store, claim
-from lro_conformance.starts import Start
-from lro_spec.masking import Masks
 
 if TYPE_CHECKING:
-    from lro_conformance.calls import Call, FileSeen
+    from lro_conformance.judging.results import CheckResult, Report
     from lro_conformance.profile import Profile
-    from lro_conformance.report.model import CheckResult, Report
     from lro_conformance.wire import Reply, ServerProcess
-    from lro_conformance.wire.transcript import Message
+    from lro_conformance.wire.transcript import Entry
+
 
 _ID = re.compile(rb'\{"jsonrpc":"2\.0","id":(\d+),"method":')
 
@@ -86,37 +94,37 @@ class Recorder:
         def begin() -> None:
             folder = self._store.folder / start.folder
             folder.mkdir(parents=True)
-            self._store.write_json(f"{start.folder}/{layout.START}", self._start(start))
-            stream = open(folder / layout.TRANSCRIPT, "wb")  # noqa: SIM115 - open as long as the server runs
+            self._store.write_json(f"{start.folder}/{format.START}", self._start(start))
+            stream = open(folder / format.TRANSCRIPT, "wb")  # noqa: SIM115 - open as long as the server runs
             track = _Track(start, server, stream)
             with self._lock:
                 self._tracks[start.number] = track
-            server.transcript.sink = lambda message, chatter: self._trying(lambda: self._hear(track, message, chatter))
+            server.transcript.sink = lambda entry, chatter: self._trying(lambda: self._hear(track, entry, chatter))
             server.on_closed = lambda: self._trying(lambda: self._end(track))
 
         self._trying(begin)
 
-    def _hear(self, track: _Track, message: Message, chatter: bool) -> None:
+    def _hear(self, track: _Track, entry: Entry, chatter: bool) -> None:
         if track.stream.closed:
             return
         if chatter:
-            track.chatter += len(message.line)
-            if track.chatter > layout.CHATTER_BYTES:
+            track.chatter += len(entry.line)
+            if track.chatter > format.CHATTER_BYTES:
                 track.dropped += 1
                 return
         track.numbers += 1
-        if message.direction == "out":
-            asked = _ID.match(message.line)
+        if entry.direction == "out":
+            asked = _ID.match(entry.line)
             if asked is not None:
                 track.start.lines[int(asked.group(1))] = track.numbers
-        elif message.direction == "in" and not chatter:
-            track.heard.setdefault(hashlib.sha256(message.line).digest(), track.numbers)
-        line: dict[str, Any] = {"at": round(message.at, 6), "direction": message.direction}
-        line |= self._store.bytes(message.line)
-        if message.problem is not None:
-            line["problem"] = message.problem
-        if message.cut:
-            line["cut"] = message.cut
+        elif entry.direction == "in" and not chatter:
+            track.heard.setdefault(hashlib.sha256(entry.line).digest(), track.numbers)
+        line: dict[str, Any] = {"at": round(entry.at, 6), "direction": entry.direction}
+        line |= self._store.bytes(entry.line)
+        if entry.problem is not None:
+            line["problem"] = entry.problem
+        if entry.cut:
+            line["cut"] = entry.cut
         track.stream.write((dumps(line) + "\n").encode())
 
     def _end(self, track: _Track) -> None:
@@ -133,7 +141,7 @@ class Recorder:
             "chatter_not_kept": track.dropped,
             "output_dir": None if folder is None else _listing(folder, self._masks.text),
         }
-        self._store.write_json(f"{track.start.folder}/{layout.END}", ended)
+        self._store.write_json(f"{track.start.folder}/{format.END}", ended)
 
     def _start(self, start: Start) -> Any:
         known = Codec({}, text=self._masks.text, store=self._store.bytes).encode(start)
@@ -161,18 +169,16 @@ class Recorder:
                 calls[known - 1] = self._call(known, call, codec)
             return known
 
-        from lro_conformance.calls import Call, FileSeen
-
         special: dict[type, Callable[[Any], Any]] = {Call: call_number, FileSeen: self._file, Start: _number}
         codec = Codec(special, text=self._masks.text, store=self._store.bytes)
-        (self._store.folder / layout.TRIALS).mkdir(exist_ok=True)
+        (self._store.folder / format.TRIALS).mkdir(exist_ok=True)
         for name, found in run.trials.items():
             kept = _problem(found) if isinstance(found, BaseException) else {"found": codec.encode(found)}
-            self._store.write_json(f"{layout.TRIALS}/{name}.json", self._masks.value(kept))
-        self._lines(layout.CALLS, calls)
-        self._lines(layout.PROPERTIES, (codec.encode(_property(p)) for p in run.properties))
-        self._store.write_json(layout.REPORT, run.report.to_dict(), indent=2)
-        self._store.write_json(layout.MANIFEST, self._manifest(run, codec))
+            self._store.write_json(f"{format.TRIALS}/{name}.json", self._masks.value(kept))
+        self._lines(format.CALLS, calls)
+        self._lines(format.PROPERTIES, (codec.encode(_property(p)) for p in run.properties))
+        self._store.write_json(format.REPORT, run.report.to_dict(), indent=2)
+        self._store.write_json(format.MANIFEST, self._manifest(run, codec))
 
     def _call(self, number: int, call: Call, codec: Codec) -> dict[str, Any]:
         plain = ("operation", "tool", "arguments", "detail", "limit", "query", "before", "started", "ended")
@@ -206,6 +212,7 @@ class Recorder:
             "mode": file.mode,
             "mtime": file.mtime,
             "real": None if file.real is None else self._masks.text(file.real),
+            "lately": file.lately,
         }
         return known if file.problem is not None else known | {"data": self._store.contents(file.data)}
 
@@ -217,7 +224,7 @@ class Recorder:
         profile = codec.encode(run.profile)
         profile["server"]["env"] = {n: self._masks.variable(n, v) for n, v in run.profile.server.env.items()}
         return {
-            "format": layout.FORMAT,
+            "format": format.FORMAT,
             "complete": True,
             "suite": {"name": "lro-spec", "version": report.suite_version},
             "machine": machine(),
@@ -287,7 +294,7 @@ def _checksums(folder: Path) -> dict[str, str]:
     found: dict[str, str] = {}
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
-        if path.is_file() and name != layout.MANIFEST and not name.startswith(f"{layout.FILES}/"):
+        if path.is_file() and name != format.MANIFEST and not name.startswith(f"{format.FILES}/"):
             with open(path, "rb") as stream:
                 found[name] = hashlib.file_digest(stream, "sha256").hexdigest()
     return found
@@ -308,3 +315,9 @@ def machine() -> dict[str, str | None]:
         except PackageNotFoundError:
             known[package] = None
     return known
+
+
+def masks_of(profile: Profile) -> Masks:
+    """What may not be written of the environment that a run's servers see; the settings of LRO are no secrets."""
+    settings = {s.env for s in profile.settings.values() if s is not None and s.env is not None}
+    return Masks({**os.environ, **profile.server.env}, but=settings)

@@ -10,8 +10,8 @@ import threading
 from pathlib import Path
 from typing import Any, cast
 
-from lro_conformance.evidence.layout import FILES, FORMAT, INLINE_BYTES, MANIFEST, OWN, EvidenceError, as_text, dumps
-from lro_spec.masking import Masks
+from lro_conformance.evidence.format import FILES, FORMAT, INLINE_BYTES, MANIFEST, OWN, EvidenceError, as_text, dumps
+from lro_spec.redaction import Masks
 
 
 class Store:

@@ -1,24 +1,16 @@
 """``lro.yaml``: how a server is started, set up, called and cleaned up after.
 
->>> from lro_conformance.profile import Profile, launch
->>> Profile.for_command(["python", "-m", "my_server"]).settings["threshold_tokens"].env
+>>> from lro_conformance.profile import profile_for_command
+>>> profile_for_command(["python", "-m", "my_server"]).settings["threshold_tokens"].env
 'ATLATL_PROMPT__OFFLOAD__THRESHOLD_TOKENS'
 """
 
-from lro_conformance.profile.launching import Launch, SettingNotOffered, fill, launch, own_lro
-from lro_conformance.profile.loading import load, parse
-from lro_conformance.profile.model import (
-    Cleanup,
-    ConfigFile,
-    Events,
-    Operation,
-    Profile,
-    Seed,
-    ServerSpec,
-    Setting,
-)
-from lro_conformance.profile.problems import Problem, ProfileError
-from lro_conformance.profile.proxies import in_front, proxy_command
+from lro_conformance.profile.builtin import profile_for_command
+from lro_conformance.profile.errors import Problem, ProfileError
+from lro_conformance.profile.launcher import Launch, SettingNotOffered, fill, launch
+from lro_conformance.profile.model import Cleanup, ConfigFile, Events, Operation, Profile, Seed, ServerSpec, Setting
+from lro_conformance.profile.proxy import in_front, own_lro, proxy_command
+from lro_conformance.profile.reader import load, parse
 
 __all__ = [
     "Cleanup",
@@ -39,5 +31,6 @@ __all__ = [
     "load",
     "own_lro",
     "parse",
+    "profile_for_command",
     "proxy_command",
 ]

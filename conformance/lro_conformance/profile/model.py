@@ -1,30 +1,30 @@
-"""A profile as data. Every field is what ``lro.yaml`` says, with the defaults of its edition filled in."""
+"""A profile as data: the contents of ``lro.yaml`` with the defaults of its edition."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from lro_spec.editions import DEFAULT_EDITION
 from lro_spec.editions import edition as edition_named
 
 Channel = Literal["notifications", "stderr", "file", "none"]
 
-DEFAULT_EDITION = "lro-6400"
 DEFAULT_TIMEOUT_S = 20.0
 DEFAULT_START_TIMEOUT_S = 30.0
 
 
 @dataclass(frozen=True, slots=True)
 class ServerSpec:
-    """How the server is started. ``{workdir}`` is still in the words; `launch` replaces it."""
+    """Start of the server. Words may contain ``{workdir}``, which `launch` replaces."""
 
     command: tuple[str, ...]
     env: Mapping[str, str] = field(default_factory=dict[str, str])
     """Added to the environment of the suite."""
     cwd: str = "."
-    """Relative to the folder of the profile."""
+    """Relative to the directory of the profile."""
     timeout_s: float = DEFAULT_TIMEOUT_S
     """Seconds for one request."""
     start_timeout_s: float = DEFAULT_START_TIMEOUT_S
@@ -33,7 +33,7 @@ class ServerSpec:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """How one setting reaches the server: exactly one of the five is there."""
+    """Way of a setting to the server; exactly one field is set."""
 
     env: str | None = None
     """An environment variable."""
@@ -42,9 +42,9 @@ class Setting:
     toml: str | None = None
     """A dotted key of the config file."""
     arg_if_true: tuple[str, ...] = ()
-    """Words for the command line where the value is true; there are none where it is false."""
+    """Words for the command line if the value is true; none if it is false."""
     arg_if_false: tuple[str, ...] = ()
-    """Words for the command line where the value is false; there are none where it is true."""
+    """Words for the command line if the value is false; none if it is true."""
 
     def __str__(self) -> str:
         if self.env or self.toml:
@@ -54,46 +54,46 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class ConfigFile:
-    """Where the TOML file is written, or how its path reaches the server: exactly one of the three is there."""
+    """Place of the TOML file, or the way of its path to the server; exactly one field is set."""
 
     arg: tuple[str, ...] = ()
     """Words for the command line, ``{value}`` in one of them."""
     env: str | None = None
     """An environment variable."""
     path: str | None = None
-    """A path below ``{workdir}`` where the server looks by itself."""
+    """A path below ``{workdir}`` that the server reads without being told."""
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """The tool of an operation and the names of its arguments; None where it has no such argument."""
+    """Tool of an operation and the names of its arguments; None for an argument that the tool does not have."""
 
     tool: str
     arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """What every call carries."""
+    """Arguments of every call."""
     query: str | None = None
     limit: str | None = None
     detail: str | None = None
     budget: str | None = None
-    """The argument with a token budget (inject)."""
+    """Argument for a token budget (inject)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Seed:
-    """How the server is given known memories: exactly one of tool, env and command is there."""
+    """Way of known memories into the server; exactly one of tool, env and command is set."""
 
     tool: str | None = None
     arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """For the tool, called once a memory: ``"$memory"`` is the whole object, ``"$memory.title"`` one field."""
+    """For the tool, which is called for each memory: ``"$memory"`` is the object, ``"$memory.title"`` a field of it."""
     env: str | None = None
-    """A variable with the path of a JSONL file that the server reads when it starts."""
+    """Variable for the path of a JSONL file that the server reads at its start."""
     command: tuple[str, ...] = ()
-    """A command with ``{seed_file}`` in it, run before the server."""
+    """Command that is run before the server; contains ``{seed_file}``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cleanup:
-    """What makes the server clean up: exactly one is there."""
+    """Trigger of the server's cleanup; exactly one is set."""
 
     tool: str | None = None
     arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
@@ -101,72 +101,59 @@ class Cleanup:
     restart: bool = False
     command: tuple[str, ...] = ()
     wait_s: float | None = None
-    """Seconds after which the server has done it by itself."""
+    """Seconds after which the server has cleaned up without a trigger."""
 
 
 @dataclass(frozen=True, slots=True)
 class Events:
-    """Where the server's events are seen."""
+    """Channel of the server's events."""
 
     channel: Channel = "notifications"
     file_env: str | None = None
-    """The variable that tells the server the path of the file, where the channel is a file."""
+    """Variable for the path of the file, if the channel is a file."""
     named: bool = False
-    """Whether the profile names the channel: only then silence there means that there was no event."""
+    """Whether the profile names the channel."""
+
+    @property
+    def observable(self) -> bool:
+        """Whether silence means that there was no event: the profile says where events are seen."""
+        return self.named and self.channel != "none"
 
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """Everything the suite is told about a server."""
+    """All that a user tells the suite about a server."""
 
     server: ServerSpec
     edition: str = DEFAULT_EDITION
     level: int | None = None
-    """The level claimed; None when none is."""
+    """Claimed level; None without a claim."""
     settings: Mapping[str, Setting | None] = field(default_factory=dict[str, "Setting | None"])
-    """By name (enabled, threshold_tokens, ttl_seconds, output_dir); None where the server has no such setting."""
+    """By name (enabled, threshold_tokens, ttl_seconds, output_dir); None for one that the server does not have."""
     given: tuple[str, ...] = ()
-    """The settings whose way the profile itself says."""
+    """Names of the settings that the profile sets explicitly."""
     config_file: ConfigFile | None = None
     operations: Mapping[str, Operation] | None = None
-    """By name; None when the suite is to find them among the tools that the server lists."""
+    """By name; None if the suite is to find them among the listed tools."""
     seed: Seed | None = None
     cleanup: Cleanup | None = None
     events: Events = Events()
     inline_records: str | None = None
-    """The jq path of the records in an inline result; None when it is to be found."""
+    """jq path of the records in an inline result; None if the suite is to find them."""
     attest: Mapping[str, str] = field(default_factory=dict[str, str])
-    """By requirement id: where and how the vendor verified it."""
+    """The vendor's attestations by requirement id."""
     proxy: tuple[str, ...] = ()
-    """What starts the proxy in front of another server, with ``{upstream}`` or ``{upstream_config}`` in it; empty where
-    the profile does not say that the server is one."""
+    """Command that starts the proxy in front of a different server, with ``{upstream}`` or ``{upstream_config}``; empty
+    if the profile has no such command."""
     path: Path | None = None
-    """The file it was read from, absolute; None for a bare command."""
+    """Absolute path of the profile; None for a bare command."""
 
     @property
     def folder(self) -> Path:
-        """What relative paths are relative to: the folder of the file, or the working directory of the suite."""
+        """Base of relative paths: the directory of the profile, or the working directory."""
         return self.path.parent if self.path else Path.cwd()
-
-    @classmethod
-    def for_command(cls, argv: Sequence[str], *, edition: str = DEFAULT_EDITION) -> Profile:
-        """The profile of a server of which nothing but its command is known: settings by the documented variables.
-
-        Nothing is ever stored in such a server. A bare ``lro serve`` is known better: that is the reference server,
-        which has the profile ``reference.yaml`` beside this module (behind ``lro proxy`` it is ``proxied.yaml``), and
-        memories that end with each process.
-
-        Raises `ValueError` for an unknown edition or an empty command.
-        """
-        if not argv:
-            raise ValueError("no command: expected the program that starts the server, and its arguments")
-        from lro_conformance.profile.bundled import is_reference, reference_profile
-
-        if is_reference(argv):
-            return reference_profile(argv, edition=edition)
-        return cls(ServerSpec(tuple(argv)), edition, settings=default_settings(edition))
 
 
 def default_settings(edition: str) -> dict[str, Setting | None]:
-    """Each setting by the environment variable that the edition documents. Raises `ValueError` for an unknown one."""
+    """All settings with the environment variables that the edition documents. Raises `ValueError` if it is unknown."""
     return {name: Setting(env=variable) for name, variable in edition_named(edition).settings.items()}

@@ -1,1 +1,1 @@
-"""The report: one model, and the renderings made from it."""
+"""The report and its renderings."""

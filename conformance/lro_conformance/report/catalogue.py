@@ -1,4 +1,4 @@
-"""The catalogue for readers: a list to grep, and everything about one requirement."""
+"""The catalogue for readers: listing, selection, and the checks and notes that belong to a requirement."""
 
 from __future__ import annotations
 
@@ -12,43 +12,47 @@ from functools import cache
 from pathlib import Path
 
 import lro_spec
-from lro_spec.requirements import Requirement
+from lro_spec.catalogue import Requirement
 
 CHECKS = Path(__file__).parent.parent / "checks"
 
 
 @dataclass(frozen=True, slots=True)
-class WrittenCheck:
-    """A check as its source has it."""
+class CheckSource:
+    """Name and docstring of a check, read from its source."""
 
     name: str
-    """``chapter.what_it_says``, as `lro_conformance.judge` names it."""
+    """``chapter.name``, the name under which `lro_conformance.judging.check` registers it."""
     doc: str
-    """Its docstring: what it looks at."""
+    """The docstring."""
 
 
-def written_checks(id: str) -> tuple[WrittenCheck, ...]:
-    """The checks bound to a requirement, by module and place.
+def check_sources(id: str) -> tuple[CheckSource, ...]:
+    """The checks of a requirement, by module and position.
 
-    Read from their source: to import them is to import every experiment, which takes longer than all else that
-    explaining a requirement needs.
+    They are read from source: importing them imports every trial, which takes longer than everything else that
+    `lro explain` does.
     """
     return tuple(
-        WrittenCheck(
+        CheckSource(
             f"{path.stem.removeprefix('test_')}.{node.name.removeprefix('test_')}", ast.get_docstring(node) or ""
         )
-        for path in sorted(CHECKS.glob("*.py"))
+        for path in _modules()
         if f'"{id}"' in (source := path.read_text(encoding="utf-8"))
         for node in ast.parse(source).body
-        if isinstance(node, ast.FunctionDef) and any(_binds(decorator, id) for decorator in node.decorator_list)
+        if isinstance(node, ast.FunctionDef) and any(_is_check_of(decorator, id) for decorator in node.decorator_list)
     )
 
 
-def every_check() -> tuple[str, ...]:
-    """The names of all checks, from their source like `written_checks`."""
+def _modules() -> list[Path]:
+    return sorted(CHECKS.rglob("test_*.py"), key=lambda path: path.stem)
+
+
+def check_names() -> tuple[str, ...]:
+    """The names of all checks, read from source for the reason given in `check_sources`."""
     return tuple(
         f"{path.stem.removeprefix('test_')}.{node.name.removeprefix('test_')}"
-        for path in sorted(CHECKS.glob("*.py"))
+        for path in _modules()
         for node in ast.parse(path.read_text(encoding="utf-8")).body
         if isinstance(node, ast.FunctionDef)
         and any(ast.unparse(decorator).startswith("check(") for decorator in node.decorator_list)
@@ -56,10 +60,10 @@ def every_check() -> tuple[str, ...]:
 
 
 def requirement_of(check: str) -> str | None:
-    """The requirement that a check judges, by the check's name; None when there is no such check."""
+    """Id of the requirement that the check of this name judges; None if there is no such check."""
     chapter, _, name = check.partition(".")
-    path = CHECKS / f"test_{chapter}.py"
-    if not chapter.isidentifier() or not path.is_file():
+    path = next((p for p in _modules() if p.stem == f"test_{chapter}"), None)
+    if path is None:
         return None
     for node in ast.parse(path.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.FunctionDef) and node.name == f"test_{name}":
@@ -69,16 +73,16 @@ def requirement_of(check: str) -> str | None:
 
 
 def note(name: str) -> str | None:
-    """A numbered reading or erratum (``I-31``, ``E-04``) as the documents have it; None when there is no such one."""
-    found = re.search(rf"^### ({re.escape(name)} .*?)(?=^##|\Z)", _notes(), re.DOTALL | re.MULTILINE)
-    return None if found is None else found[1].strip().replace("**", "")
+    """Text of a numbered interpretation or erratum (``I-31``, ``E-04``); None if the number does not exist."""
+    match = re.search(rf"^### ({re.escape(name)} .*?)(?=^##|\Z)", _notes(), re.DOTALL | re.MULTILINE)
+    return None if match is None else match[1].strip().replace("**", "")
 
 
 @cache
 def notes() -> tuple[tuple[str, str, frozenset[str]], ...]:
-    """Every reading and erratum: its number, its title, and the requirements that rest on it."""
-    found = re.findall(r"^### ([IE]-\d+) ([^\n]*)\n(.*?)(?=^##|\Z)", _notes(), re.DOTALL | re.MULTILINE)
-    return tuple((name, title, frozenset(re.findall(r"LRO-[A-Z]+-\d{2}", text))) for name, title, text in found)
+    """All interpretations and errata: number, title, and the requirements that depend on it."""
+    sections = re.findall(r"^### ([IE]-\d+) ([^\n]*)\n(.*?)(?=^##|\Z)", _notes(), re.DOTALL | re.MULTILINE)
+    return tuple((name, title, frozenset(re.findall(r"LRO-[A-Z]+-\d{2}", text))) for name, title, text in sections)
 
 
 def _notes() -> str:
@@ -92,15 +96,15 @@ _SPEC = Path(lro_spec.__file__).parent
 _NOTES = (_SPEC / "interpretations.md", _SPEC.parent / "docs" / "interpretations.md")
 
 
-def _binds(decorator: ast.expr, id: str) -> bool:
-    """Whether it is ``@check("<id>")``."""
-    return ast.unparse(decorator) == f"check({id!r})"
+def _is_check_of(decorator: ast.expr, id: str) -> bool:
+    """True for ``@check("<id>", …)``."""
+    return ast.unparse(decorator).startswith(f"check({id!r}")
 
 
 def select(
     requirements: Iterable[Requirement], *, level: int | None = None, groups: Sequence[str] = ()
 ) -> list[Requirement]:
-    """Those that bind a server which claims *level* (its own and all below), in these groups; empty means any."""
+    """The requirements of these groups (none given: of all) that a claim of *level* includes."""
     return [
         r
         for r in requirements
@@ -109,24 +113,24 @@ def select(
 
 
 def listing(requirements: Sequence[Requirement]) -> Iterator[str]:
-    """One line a requirement: id, keyword, level (``-``: decides none), group, title."""
+    """A line for each requirement: id, keyword, level (``-``: decides none), group, title."""
     width = max((len(r.id) for r in requirements), default=0)
     for r in requirements:
-        judged = "" if r.excluded is None else " [not judged]"
-        yield f"{r.id:<{width}}  {r.keyword:<6}  {r.level or '-'}  {r.group:<11}  {r.title}{judged}"
+        suffix = "" if r.excluded is None else " [not judged]"
+        yield f"{r.id:<{width}}  {r.keyword:<6}  {r.level or '-'}  {r.group:<11}  {r.title}{suffix}"
 
 
 def as_json(requirements: Sequence[Requirement]) -> str:
-    """The requirements as a JSON array of objects with the catalogue's own keys."""
+    """The requirements as a JSON array of objects with the keys of the catalogue."""
     return json.dumps([asdict(r) for r in requirements], ensure_ascii=False, indent=2)
 
 
-def nearest(wanted: str, known: Sequence[str]) -> list[str]:
-    """Up to three of *known* that *wanted* may have meant."""
-    return get_close_matches(wanted, known, n=3, cutoff=0.6)
+def nearest(word: str, candidates: Sequence[str]) -> list[str]:
+    """Up to three *candidates* that resemble *word*."""
+    return get_close_matches(word, candidates, n=3, cutoff=0.6)
 
 
-def full_id(given: str) -> str:
-    """The id as the catalogue spells it: ``file-06`` is short for ``LRO-FILE-06``."""
-    upper = given.strip().upper()
+def full_id(id: str) -> str:
+    """The complete id: ``LRO-FILE-06`` for ``file-06``."""
+    upper = id.strip().upper()
     return upper if upper.startswith("LRO-") else f"LRO-{upper}"

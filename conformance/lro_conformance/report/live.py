@@ -1,13 +1,16 @@
-"""The live view of a terminal: experiments under way, then the report in colour.
+"""The view for an interactive terminal: the progress of a run, then its report in colour.
 
-Only `terminal.open_view` imports it.
+Only `terminal.open_view` imports this module, because rich takes 60 ms to load.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from types import TracebackType
-from typing import Self, TextIO
+from typing import Literal, Self, TextIO
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
@@ -16,8 +19,11 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
-from lro_conformance.events import Event
-from lro_conformance.report.layout import (
+from lro_conformance.judging.events import CheckJudged, Event, RunStarted, TrialFinished, TrialStarted, TrialStep
+from lro_conformance.judging.results import Report
+from lro_conformance.judging.verdicts import Verdict
+from lro_conformance.report.sanitize import one_line
+from lro_conformance.report.view import (
     MARKS,
     Detail,
     Fact,
@@ -25,13 +31,10 @@ from lro_conformance.report.layout import (
     brief_facts,
     details,
     facts,
-    no_verdict,
-    once_more,
+    failure_lines,
+    failure_reproducer,
     sections,
 )
-from lro_conformance.report.model import Report
-from lro_conformance.report.progress import Progress, TrialProgress
-from lro_conformance.verdicts import Verdict
 
 STYLES = {
     Verdict.PASS: "green",
@@ -45,21 +48,78 @@ STYLES = {
 TONES = {"good": "green", "bad": "bold red", "doubtful": "yellow", "": ""}
 
 
+@dataclass(frozen=True, slots=True)
+class TrialProgress:
+    """State of a trial; times are seconds of the clock of `Progress`."""
+
+    name: str
+    title: str = ""
+    state: Literal["waiting", "running", "done", "broken"] = "waiting"
+    detail: str = ""
+    started: float = 0.0
+    seconds: float = 0.0
+
+
+class Progress:
+    """Progress of a run, built from its events: trials in the announced order, and verdicts counted. Thread-safe."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._trials: dict[str, TrialProgress] = {}
+        self._checks: dict[Verdict, int] = {}
+
+    def apply(self, event: Event) -> None:
+        """Process an event; a trial that was not announced is appended."""
+        with self._lock:
+            match event:
+                case RunStarted(trials=names):
+                    self._trials = {name: TrialProgress(name) for name in names}
+                case TrialStarted(trial=name, title=title):
+                    self._set(name, title=one_line(title, 80), state="running", started=self._clock())
+                case TrialStep(trial=name, detail=detail):
+                    self._set(name, detail=one_line(detail, 80))
+                case TrialFinished(trial=name, seconds=seconds, problem=problem):
+                    state = "done" if problem is None else "broken"
+                    self._set(name, state=state, seconds=seconds, detail=one_line(problem or "", 80))
+                case CheckJudged(result=result):
+                    self._checks[result.verdict] = self._checks.get(result.verdict, 0) + 1
+                case _:
+                    pass
+
+    def trials(self) -> tuple[TrialProgress, ...]:
+        """All trials; running ones with the time that has passed since their start."""
+        with self._lock:
+            now = self._clock()
+            return tuple(
+                replace(t, seconds=now - t.started) if t.state == "running" else t for t in self._trials.values()
+            )
+
+    def checks(self) -> dict[Verdict, int]:
+        """Number of checks by verdict so far."""
+        with self._lock:
+            return dict(self._checks)
+
+    def _set(self, name: str, **changes: object) -> None:
+        trial = self._trials.get(name, TrialProgress(one_line(name, 40)))
+        self._trials[name] = replace(trial, **changes)  # pyright: ignore[reportArgumentType] - the fields above
+
+
 class LiveView:
-    """A table of experiments that moves while they run and goes when they end; then the report."""
+    """A live table of trials while the run lasts, then the report."""
 
     def __init__(self, stream: TextIO, verbosity: int = 0, *, width: int | None = None) -> None:
-        # every text below is a Text: a server's words are never markup, emoji codes or links
+        # texts are always passed as Text, so that nothing a server wrote becomes markup, an emoji or a link
         self._console = Console(file=stream, width=width, markup=False, emoji=False, highlight=False)
         self._verbosity = verbosity
         self._progress = Progress()
         self._spinner = Spinner("dots")
         self._live = Live(
             console=self._console,
-            get_renderable=self.moving,
+            get_renderable=self.progress_table,
             refresh_per_second=8,
             transient=True,
-            redirect_stdout=False,  # a report may be written there while the table moves
+            redirect_stdout=False,  # the report may go to standard output while the table is live
         )
 
     def __enter__(self) -> Self:
@@ -72,14 +132,14 @@ class LiveView:
         self._live.stop()
 
     def __call__(self, event: Event) -> None:
-        """Takes an event, from any thread."""
+        """Process an event; may be called from any thread."""
         self._progress.apply(event)
 
     def show(self, report: Report, *, brief: bool = False) -> None:
-        """Prints the report."""
+        """Print the report."""
         if brief:
             self._console.print()
-            self._console.print(_facts(brief_facts(report)))
+            self._console.print(_summary(brief_facts(report)))
             return
         if report.failure is None and self._verbosity >= 0:
             for section in sections(report, unfold=self._verbosity > 0):
@@ -89,15 +149,15 @@ class LiveView:
         for detail in details(report, warnings=self._verbosity > 0):
             self._detail(detail)
             self._console.print()
-        for line in no_verdict(report):
+        for line in failure_lines(report):
             self._console.print(Text(line, "bold red"), soft_wrap=True)
-        if again := once_more(report):
-            self._labelled([("once more", "to paste:")])
-            self._as_it_is(again)
-        self._console.print(_facts(facts(report)))
+        if reproducer := failure_reproducer(report):
+            self._labelled([("reproduce", "paste this:")])
+            self._verbatim(reproducer)
+        self._console.print(_summary(facts(report)))
 
-    def moving(self) -> RenderableType:
-        """The table of experiments as it stands, cut to the height of the terminal."""
+    def progress_table(self) -> RenderableType:
+        """The current state of all trials, cut to the height of the terminal."""
         height = max(3, self._console.height - 3)
         table = Table.grid(padding=(0, 1))
         table.add_column(no_wrap=True)
@@ -107,21 +167,21 @@ class LiveView:
         trials = self._progress.trials()
         for trial in _visible(trials, height):
             mark, style = _STATES[trial.state]
-            shown = self._spinner if trial.state == "running" else Text(mark, style)
+            icon = self._spinner if trial.state == "running" else Text(mark, style)
             seconds = Text("" if trial.state == "waiting" else f"{trial.seconds:.1f} s")
-            table.add_row(shown, _cut(trial.title or trial.name), seconds, _cut(trial.detail))
-        ended = sum(t.state in ("done", "broken") for t in trials)
-        return Group(table, Text.assemble(f"{ended} of {len(trials)} experiments", *self._counted()))
+            table.add_row(icon, _truncated(trial.title or trial.name), seconds, _truncated(trial.detail))
+        finished = sum(t.state in ("done", "broken") for t in trials)
+        return Group(table, Text.assemble(f"{finished} of {len(trials)} trials", *self._verdict_counts()))
 
-    def _counted(self) -> Iterator[tuple[str, str] | str]:
+    def _verdict_counts(self) -> Iterator[tuple[str, str] | str]:
         checks = self._progress.checks()
         if checks:
             yield f", checks {sum(checks.values())}:"
         for verdict in sorted(checks):
             yield (f" {MARKS[verdict]} {checks[verdict]}", STYLES[verdict])
 
-    def _as_it_is(self, lines: Iterable[str]) -> None:
-        for line in lines:  # from the first column and unwrapped: a terminal's own wrap pastes as one line
+    def _verbatim(self, lines: Iterable[str]) -> None:
+        for line in lines:  # unindented and unwrapped: a line that the terminal wraps is still copied as one
             self._console.print(Text(line), soft_wrap=True)
 
     def _detail(self, detail: Detail) -> None:
@@ -135,16 +195,16 @@ class LiveView:
                     ("check", f"{check.name} ({check.subjects} examined)"),
                     ("expected", "\n".join(check.expected)),
                     ("observed", "\n".join(check.observed)),
-                    ("evidence", "as seen:" if check.evidence else ""),
+                    ("evidence", "as recorded:" if check.evidence else ""),
                 ]
             )
-            self._as_it_is(check.evidence)
-            self._labelled([("kept in", check.location), ("once more", "to paste:" if check.reproduce else "")])
-            self._as_it_is(check.reproduce)
+            self._verbatim(check.evidence)
+            self._labelled([("transcript", check.location), ("reproduce", "paste this:" if check.reproduce else "")])
+            self._verbatim(check.reproduce)
         if detail.verdict is Verdict.ERROR:
-            self._labelled([("mend", "a defect of lro-spec, not of the server: please report it")])
+            self._labelled([("fix", "this is a defect of lro-spec, not of the server: please report it")])
         else:
-            self._labelled([("mend", detail.mend), ("more", f"lro explain {detail.id}")])
+            self._labelled([("fix", detail.fix), ("more", f"lro explain {detail.id}")])
 
     def _labelled(self, pairs: Iterable[tuple[str, str]]) -> None:
         grid = Table.grid(padding=(0, 1))
@@ -156,16 +216,16 @@ class LiveView:
         self._console.print(Padding(grid, (0, 0, 0, 2), expand=False))
 
 
-def _facts(told: Iterable[Fact]) -> RenderableType:
+def _summary(rows: Iterable[Fact]) -> RenderableType:
     summary = Table.grid(padding=(0, 2))
     summary.add_column(no_wrap=True)
     summary.add_column(overflow="fold")
-    for fact in told:
+    for fact in rows:
         summary.add_row(Text(fact.label, "bold"), Text(fact.text, TONES[fact.tone]))
     return summary
 
 
-def _cut(text: str) -> Text:
+def _truncated(text: str) -> Text:
     return Text(text, no_wrap=True, overflow="ellipsis")
 
 
@@ -184,7 +244,7 @@ def _rows(rows: Iterable[Row]) -> RenderableType:
 
 
 def _visible(trials: tuple[TrialProgress, ...], height: int) -> list[TrialProgress]:
-    """The trials that fit: those under way always, then the ones that ended last, then those to come."""
+    """The trials that fit: running ones first, then the latest to finish, then waiting ones."""
     if len(trials) <= height:
         return list(trials)
     rank = {"running": 0, "broken": 1, "done": 2, "waiting": 3}

@@ -1,8 +1,8 @@
-"""The files that a command writes beside what it prints: one option for each, one table for all.
+"""Output files of a command: one option for each form of the report.
 
-A command takes them with ``@output_options``, asks `Outputs.check` before its work, and after it
-`Outputs.final` for the report and `Outputs.write` for the files.
-Each rendering is imported when it is asked for, so that ``--help`` waits for none of them.
+A command is decorated with ``@output_options``. It calls `Outputs.check` before its work; afterwards it shows the
+report that `Outputs.with_baseline` returns, and writes the files with `Outputs.write`. Renderings are imported when
+they are used, so that ``--help`` does not load them.
 """
 
 from __future__ import annotations
@@ -17,68 +17,69 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from lro_conformance.misuse import Misuse
-from lro_conformance.report.target import check_target, real, write_text
+from lro_conformance import PROFILE_NAME
+from lro_conformance.errors import UsageError
+from lro_conformance.report.atomic import check_target, real, write_text
 
 if TYPE_CHECKING:
-    from lro_conformance.report.attestation import Subject
+    from lro_conformance.judging.results import Report
     from lro_conformance.report.baseline import Entry
-    from lro_conformance.report.model import Report
+    from lro_conformance.report.formats.attestation import Subject
 
 STDOUT = "-"
-PROFILE_NAME = "lro.yaml"
-"""The profile of a working directory."""
+"""Target that stands for standard output."""
+
 Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A form that a report can be written in."""
+    """A form in which a report can be written."""
 
     name: str
-    """Its option, without the dashes."""
+    """The option, without dashes."""
     help: str
     renderers: tuple[tuple[str, str], ...]
-    """What the name of the file ends with, and ``module:function`` below this package, which makes the whole text.
-    Where several are given, the name must end with one of them; standard output gets the first."""
-    takes: str = ""
-    """What of `Outputs` the function takes after the report; empty where it needs nothing more."""
+    """Pairs of a file name ending and the ``module:function``, relative to `formats`, that renders such a file. With
+    several pairs, the name must have one of the endings; standard output gets the first."""
+    argument: str = ""
+    """Attribute of `Outputs` that is the second argument of the function; empty if it has none."""
 
     def renderer(self, target: str) -> Callable[..., str]:
-        """What makes the text for a file of this name. Raises `Misuse` when the name does not tell."""
-        found = [made for ending, made in self.renderers if target.lower().endswith(ending)]
+        """The function that renders a file of this name. Raises `UsageError` if the name has no known ending."""
+        names = [name for ending, name in self.renderers if target.lower().endswith(ending)]
         if target == STDOUT:
-            found = [made for _, made in self.renderers]
-        if not found:
+            names = [name for _, name in self.renderers]
+        if not names:
             endings = " or ".join(ending for ending, _ in self.renderers)
-            raise Misuse(f"--{self.name} {target}: expected a name that ends with {endings}")
-        module, _, function = found[0].partition(":")
-        return getattr(import_module(f"{__package__}.{module}"), function)
+            raise UsageError(f"--{self.name} {target}: expected a name that ends with {endings}")
+        module, _, function = names[0].partition(":")
+        return getattr(import_module(f".{module}", f"{__package__}.formats"), function)
 
 
 FORMS = (
-    Form("json", "The whole report (lro-report/1); -: stdout, as below.", (("", "jsonfile:to_json"),)),
+    Form("json", "The whole report (lro-report/1). Here and below, - is standard output.", (("", "json:to_json"),)),
     Form("junit", "JUnit XML, for the test views of CI.", (("", "junit:to_junit"),)),
-    Form("html", "A page for people: one file, no network.", (("", "page:to_html"),)),
+    Form("html", "HTML page in one file, no network access.", (("", "html:to_html"),)),
     Form("markdown", "Markdown, for a step summary or a comment.", (("", "markdown:to_markdown"),)),
-    Form("sarif", "SARIF 2.1.0, for code scanning.", (("", "scanning:to_sarif"),), takes="profile"),
+    Form("sarif", "SARIF 2.1.0, for code scanning.", (("", "sarif:to_sarif"),), argument="profile"),
     Form(
         "badge",
-        "A badge: F.svg, or F.json for shields.io; may be given twice.",
+        "Badge: F.svg, or F.json for shields.io; repeatable.",
         ((".svg", "badge:to_svg"), (".json", "badge:to_endpoint")),
     ),
     Form(
         "attestation",
-        "An in-toto test-result statement about --subject, to be signed.",
+        "Unsigned in-toto test-result statement about --subject.",
         (("", "attestation:to_attestation"),),
-        takes="subjects",
+        argument="subjects",
     ),
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """One file that was asked for."""
+    """A requested output file."""
 
     form: Form
     target: str
@@ -86,113 +87,117 @@ class Output:
 
     @property
     def option(self) -> str:
-        """What the user wrote."""
+        """The option as the user wrote it."""
         return f"--{self.form.name} {self.target}"
 
 
 @dataclass(frozen=True, slots=True)
 class Outputs:
-    """All the files that were asked for."""
+    """All requested output files, with what their renderings need."""
 
-    wanted: tuple[Output, ...] = ()
+    files: tuple[Output, ...] = ()
     subjects: tuple[Subject, ...] = ()
-    """The artifacts that an attestation is about, as they were before the run."""
+    """Artifacts of an attestation, with their digests before the run."""
     baseline: tuple[Entry, ...] = ()
-    """What is accepted for a while."""
+    """Entries of the baseline."""
     profile: str = PROFILE_NAME
-    """The file that the server's profile is in, or would be."""
+    """Path of the profile; results of code scanning point to it."""
 
-    def final(self, report: Report) -> Report:
-        """The report as it is shown, written and decided by: held to the baseline, if there is one."""
+    def with_baseline(self, report: Report) -> Report:
+        """The report with the baseline applied, if there is one."""
         if not self.baseline:
             return report
-        from lro_conformance.report.baseline import held_to
+        from lro_conformance.report.baseline import apply_baseline
 
-        return held_to(report, self.baseline)
+        return apply_baseline(report, self.baseline)
 
-    def beside(self, edition: str) -> Outputs:
-        """The same files for the report of another edition: ``report.json`` becomes ``report.lro-paper.json``.
+    def for_edition(self, edition: str) -> Outputs:
+        """Output files for a further edition: ``report.json`` becomes ``report.lro-paper.json``.
 
-        Standard output and what is no plain file have room for one report.
+        Standard output and special files are excluded, because they take one report only.
         """
-        files = [o for o in self.wanted if o.target != STDOUT and not _takes_many(real(Path(o.target)))]
-        named = [(o, Path(o.target)) for o in files]
-        wanted = [replace(o, target=str(path.with_name(f"{path.stem}.{edition}{path.suffix}"))) for o, path in named]
-        return replace(self, wanted=tuple(wanted))
+        regular = [o for o in self.files if o.target != STDOUT and not _is_device(real(Path(o.target)))]
+        paths = [(o, Path(o.target)) for o in regular]
+        files = [replace(o, target=str(path.with_name(f"{path.stem}.{edition}{path.suffix}"))) for o, path in paths]
+        return replace(self, files=tuple(files))
 
     @property
-    def takes_stdout(self) -> bool:
-        """Whether one of them goes to standard output, so that nothing else may."""
-        return any(o.target == STDOUT for o in self.wanted)
+    def uses_stdout(self) -> bool:
+        """True if a file goes to standard output, which then must not be used for anything else."""
+        return any(o.target == STDOUT for o in self.files)
 
     def check(self) -> None:
-        """Raises `Misuse` when one of them could not be written, or two would overwrite each other."""
-        taken: dict[str | Path, Output] = {}
-        for output in self.wanted:
-            if output.form.takes == "subjects" and not self.subjects:
-                raise Misuse(f"{output.option} needs --subject: the artifact that is tested, a file or NAME@sha256:HEX")
+        """Raise `UsageError` if a file cannot be written, or two outputs have the same target."""
+        by_place: dict[str | Path, Output] = {}
+        for output in self.files:
+            if output.form.argument == "subjects" and not self.subjects:
+                raise UsageError(f"{output.option} needs --subject: the tested artifact, a file or NAME@sha256:HEX")
             output.form.renderer(output.target)
             place = output.target if output.target == STDOUT else real(Path(output.target))
-            if place in taken and not _takes_many(place):
-                raise Misuse(f"{taken[place].option} and {output.option} would overwrite each other")
-            taken[place] = output
+            if place in by_place and not _is_device(place):
+                raise UsageError(f"{by_place[place].option} and {output.option} would overwrite each other")
+            by_place[place] = output
             if output.target != STDOUT:
-                _tried(output, lambda path: check_target(path))
+                _attempt(output, lambda path: check_target(path))
 
     def write(self, report: Any) -> None:
-        """Writes a report, or what else the forms are of, to all of them.
+        """Write a report, or a comparison if the forms are those of `lro compare`, to all files.
 
-        Raises `Misuse` for the first that cannot be written, after the others were.
+        If a file cannot be written, the others are written nevertheless; then raises `UsageError` for the first.
         """
-        problems: list[Misuse] = []
-        for output in self.wanted:
+        problems: list[UsageError] = []
+        for output in self.files:
             text = self.text(output, report)
             if output.target == STDOUT:
                 sys.stdout.write(text)
                 sys.stdout.flush()
                 continue
             try:
-                _tried(output, lambda path, text=text: write_text(text, path))
-            except Misuse as problem:
+                _attempt(output, lambda path, text=text: write_text(text, path))
+            except UsageError as problem:
                 problems.append(problem)
         if problems:
             raise problems[0]
 
     def text(self, output: Output, report: Any) -> str:
-        """What is written there."""
+        """The content of an output file."""
         render = output.form.renderer(output.target)
-        return render(report, getattr(self, output.form.takes)) if output.form.takes else render(report)
+        return render(report, getattr(self, output.form.argument)) if output.form.argument else render(report)
 
 
 def output_options(command: Callable[..., Result]) -> Callable[..., Result]:
-    """Gives a click command the options for reports; they reach it together, as ``outputs``."""
+    """Add the options for report files to a click command, which receives them as ``outputs``."""
 
     @wraps(command)
-    def with_more(outputs: Outputs, **given: Any) -> Result:
-        subjects, baseline = tuple(_subjects(given.pop("subjects"))), _baseline(given.pop("baseline"))
-        return command(outputs=replace(outputs, subjects=subjects, baseline=baseline), **given)
+    def with_options(outputs: Outputs, **parameters: Any) -> Result:
+        subjects, baseline = tuple(_subjects(parameters.pop("subjects"))), _baseline(parameters.pop("baseline"))
+        return command(outputs=replace(outputs, subjects=subjects, baseline=baseline), **parameters)
 
-    with_more = click.option(
+    with_options = click.option(
         "--baseline",
         type=click.Path(path_type=Path),
         metavar="F",
-        help="Failures that are accepted for a while; one that is stale or has expired is a failure.",
-    )(with_more)
-    with_more = click.option(
-        "--subject", "subjects", multiple=True, metavar="A", help="The artifact: a file, or NAME@sha256:HEX."
-    )(with_more)
-    return form_options(FORMS)(with_more)
+        help="Known failures to accept until a date; stale or expired entries fail.",
+    )(with_options)
+    with_options = click.option(
+        "--subject",
+        "subjects",
+        multiple=True,
+        metavar="A",
+        help="Artifact for --attestation: a file, or NAME@sha256:HEX; repeatable.",
+    )(with_options)
+    return form_options(FORMS)(with_options)
 
 
 def form_options(forms: Sequence[Form]) -> Callable[[Callable[..., Result]], Callable[..., Result]]:
-    """Gives a click command an option for each form; they reach it together, as ``outputs``."""
+    """Add an option for each form to a click command, which receives them as ``outputs``."""
 
-    def decorated(command: Callable[..., Result]) -> Callable[..., Result]:
+    def decorate(command: Callable[..., Result]) -> Callable[..., Result]:
         @wraps(command)
-        def with_outputs(**given: Any) -> Result:
-            chosen = [(form, given.pop(_parameter(form))) for form in forms]
-            wanted = tuple(Output(form, target) for form, targets in chosen for target in targets)
-            return command(outputs=Outputs(wanted), **given)
+        def with_outputs(**parameters: Any) -> Result:
+            requested = [(form, parameters.pop(_parameter(form))) for form in forms]
+            files = tuple(Output(form, target) for form, targets in requested for target in targets)
+            return command(outputs=Outputs(files), **parameters)
 
         for form in reversed(forms):
             name, path = _parameter(form), click.Path(allow_dash=True)
@@ -200,14 +205,14 @@ def form_options(forms: Sequence[Form]) -> Callable[[Callable[..., Result]], Cal
             with_outputs = option(with_outputs)
         return with_outputs
 
-    return decorated
+    return decorate
 
 
-def _subjects(given: tuple[str, ...]) -> Iterator[Subject]:
-    if given:
-        from lro_conformance.report.attestation import subject
+def _subjects(artifacts: tuple[str, ...]) -> Iterator[Subject]:
+    if artifacts:
+        from lro_conformance.report.formats.attestation import subject
 
-        yield from map(subject, given)
+        yield from map(subject, artifacts)
 
 
 def _baseline(path: Path | None) -> tuple[Entry, ...]:
@@ -222,12 +227,12 @@ def _parameter(form: Form) -> str:
     return f"{form.name}_targets"
 
 
-def _takes_many(place: str | Path) -> bool:
-    return isinstance(place, Path) and place.exists() and not place.is_file()  # /dev/null
+def _is_device(place: str | Path) -> bool:
+    return isinstance(place, Path) and place.exists() and not place.is_file()  # such as /dev/null
 
 
-def _tried(output: Output, act: Callable[[Path], None]) -> None:
+def _attempt(output: Output, act: Callable[[Path], None]) -> None:
     try:
         act(Path(output.target))
     except OSError as problem:
-        raise Misuse(f"{output.option}: {problem}") from None
+        raise UsageError(f"{output.option}: {problem}") from None

@@ -1,4 +1,4 @@
-"""The run and its report on a terminal or in a log. Rich is imported only where a terminal shows it."""
+"""A run and its report as plain text for terminals and logs, and the choice between that and the live view."""
 
 from __future__ import annotations
 
@@ -8,52 +8,52 @@ from collections.abc import Iterator
 from types import TracebackType
 from typing import Protocol, Self, TextIO
 
-from lro_conformance.events import Event, TrialFinished
-from lro_conformance.report.layout import (
+from lro_conformance.judging.events import Event, TrialFinished
+from lro_conformance.judging.results import Report
+from lro_conformance.report.sanitize import escape_unencodable, one_line
+from lro_conformance.report.view import (
     CheckDetail,
     Detail,
     brief_facts,
     details,
     facts,
-    no_verdict,
-    once_more,
+    failure_lines,
+    failure_reproducer,
     sections,
 )
-from lro_conformance.report.model import Report
-from lro_conformance.report.text import one_line, tolerate
 
 QUIET, NORMAL, VERBOSE = -1, 0, 1
 LABEL_WIDTH = 14  # of the longest verdict, not-applicable
 
 
 class View(Protocol):
-    """Watches a run as its observer, inside a ``with``; shows the report afterwards."""
+    """Observer of a run, used as a context manager; shows the report afterwards."""
 
     def __enter__(self) -> Self: ...
     def __exit__(
         self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None, /
     ) -> None: ...
     def __call__(self, event: Event, /) -> None:
-        """Takes an event, from any thread."""
+        """Process an event; may be called from any thread."""
         ...
 
     def show(self, report: Report, *, brief: bool = False) -> None:
-        """Shows a report after the run; *brief*: what it comes to, for one of another edition beside the first."""
+        """Show a report after the run; *brief*: only its summary, for further editions of one run."""
         ...
 
 
 def open_view(stream: TextIO, *, plain: bool = False, verbosity: int = NORMAL) -> View:
-    """The view for *stream*: live on a terminal, plain where it is none, where NO_COLOR is set, or on request."""
-    tolerate(stream)
+    """The live view if *stream* is a terminal; plain text otherwise, with *plain*, and if NO_COLOR is set."""
+    escape_unencodable(stream)
     if plain or not stream.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
         return PlainView(stream, verbosity)
-    from lro_conformance.report.live import LiveView  # 60 ms that a plain run does not need
+    from lro_conformance.report.live import LiveView  # takes 60 ms
 
     return LiveView(stream, verbosity)
 
 
 class PlainView:
-    """Lines without escapes, always in the same order, each of which means something to grep; nothing is wrapped."""
+    """Unwrapped lines without terminal escapes, in a fixed order, each of which can be searched with grep."""
 
     def __init__(self, stream: TextIO, verbosity: int = NORMAL) -> None:
         self._stream = stream
@@ -66,15 +66,15 @@ class PlainView:
         pass
 
     def __call__(self, event: Event) -> None:
-        """Takes an event, from any thread."""
-        # experiments end in no fixed order: on request, and beside the report, whose order is fixed
+        """Process an event; may be called from any thread."""
+        # trials finish in any order: only with -v, and on standard error, to keep the order of the report fixed
         if self._verbosity >= VERBOSE and isinstance(event, TrialFinished):
             problem = f": {one_line(event.problem)}" if event.problem else ""
             sys.stderr.write(f"trial {one_line(event.trial)} {event.seconds:.1f} s{problem}\n")
             sys.stderr.flush()
 
     def show(self, report: Report, *, brief: bool = False) -> None:
-        """Writes the report."""
+        """Write the report."""
         for line in brief_lines(report) if brief else plain_lines(report, self._verbosity):
             self._stream.write(line + "\n")
         self._stream.flush()
@@ -91,31 +91,31 @@ def plain_lines(report: Report, verbosity: int = NORMAL) -> Iterator[str]:
     for detail in details(report, warnings=verbosity >= VERBOSE):
         yield from detail_lines(detail)
         yield ""
-    for number, line in enumerate(no_verdict(report)):
+    for number, line in enumerate(failure_lines(report)):
         yield f"no verdict      {line}" if number == 0 else f"                {line}"
-    if again := once_more(report):
-        yield "once more"
-        yield from again
+    if reproducer := failure_reproducer(report):
+        yield "reproduce"
+        yield from reproducer
     for fact in facts(report):
         yield f"{fact.label:<{LABEL_WIDTH}}  {fact.text}"
 
 
 def brief_lines(report: Report) -> Iterator[str]:
-    """What a report comes to that stands beside another of the same run."""
+    """Summary of a report that is shown after another report of the same run."""
     yield ""
     for fact in brief_facts(report):
         yield f"{fact.label:<{LABEL_WIDTH}}  {fact.text}"
 
 
 def detail_lines(detail: Detail) -> Iterator[str]:
-    """Everything about one requirement as plain lines."""
+    """All details of a requirement as plain lines."""
     yield f"{detail.verdict.label.upper()} {detail.id} {detail.title} ({detail.binding})"
     yield f"  requirement  {detail.statement}"
     if detail.reason:
         yield f"  reason       {detail.reason}"
     for check in detail.checks:
         yield from _check_lines(check)
-    yield from mending(detail)
+    yield from fix_lines(detail)
 
 
 def _check_lines(check: CheckDetail) -> Iterator[str]:
@@ -127,16 +127,16 @@ def _check_lines(check: CheckDetail) -> Iterator[str]:
         yield "  evidence"
         yield from check.evidence
     if check.location:
-        yield f"  kept in      {check.location}"
+        yield f"  transcript   {check.location}"
     if check.reproduce:
-        yield "  once more"
-        yield from check.reproduce  # from the first column: to be pasted
+        yield "  reproduce"
+        yield from check.reproduce  # unindented, for pasting
 
 
-def mending(detail: Detail) -> Iterator[str]:
-    """How a failure is mended, or whose fault an error is."""
+def fix_lines(detail: Detail) -> Iterator[str]:
+    """Instructions for fixing a failure, or a request to report an error of the suite."""
     if detail.verdict.label == "error":
-        yield "  mend         a defect of lro-spec, not of the server: please report it"
+        yield "  fix          this is a defect of lro-spec, not of the server: please report it"
     else:
-        yield f"  mend         {detail.mend}"
+        yield f"  fix          {detail.fix}"
         yield f"  more         lro explain {detail.id}"

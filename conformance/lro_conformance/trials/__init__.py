@@ -68,8 +68,8 @@ def trial(
 @cache
 def trials() -> dict[str, Trial]:
     """Every trial there is, by name."""
-    for module in sorted(m.name for m in pkgutil.iter_modules(__path__)):
-        importlib.import_module(f"{__name__}.{module}")
+    for module in sorted(m.name for m in pkgutil.walk_packages(__path__, f"{__name__}.")):
+        importlib.import_module(module)
     return dict(_REGISTRY)
 
 

@@ -10,17 +10,22 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from lro_conformance.calls import Call, OfACall
-from lro_conformance.judge import NotObserved
-from lro_conformance.lab import LIMIT, OPERATIONS, Bench, Lab, ServerTrouble, Settings
-from lro_conformance.refusals import bench_if_taken
-from lro_conformance.reproducing import of_cleaning
+from lro_conformance.capture.call import Call, OfACall
+from lro_conformance.capture.reproduce import of_cleaning
+from lro_conformance.judging.outcome import NotObserved
+from lro_conformance.judging.subjects import evidence_of, location_of, reproducer_of
+from lro_conformance.lab.bench import Bench
+from lro_conformance.lab.errors import ServerTrouble
+from lro_conformance.lab.lab import Lab
+from lro_conformance.lab.operations import OPERATIONS
+from lro_conformance.lab.settings import Settings
+from lro_conformance.lab.thresholds import LIMIT
 from lro_conformance.trials import trial
-from lro_conformance.trials.expiring import Expiry, RefusedError, watch
-from lro_conformance.trials.planting import DAY, OLD_S, operation_of, plant, plant_decoys
-from lro_conformance.trials.setting_off import clean_up
+from lro_conformance.trials.decoys import DAY, OLD_S, operation_of, plant, plant_decoys
+from lro_conformance.trials.expiry import Expiry, RefusedError, watch
 from lro_conformance.trials.survey import Survey
-from lro_conformance.wire.process import ServerProcess
+from lro_conformance.trials.trigger import clean_up
+from lro_conformance.wire.server import ServerProcess
 from lro_spec.editions import edition as edition_named
 
 TTL = 600
@@ -98,27 +103,29 @@ class Cleaning:
         went = {p.operation for p in self.planted if p.gone and (self.ttl_s or HOUR) < p.age_s < OLD_S}
         return [p for p in self.planted if p.age_s == OLD_S and not p.gone and p.operation in went]
 
-    def reproducer(self) -> str:
-        """A command for bash that plants the same files and cleans up."""
-        if self.call is None:
-            return ""
-        planted = [(p.age_s, p.operation) for p in self.planted]
-        decoys = [(d.path, d.kind) for d in self.decoys if d.gone]
-        return of_cleaning(self.call, self.trigger, planted=planted, decoys=decoys)
 
-    def location(self) -> str:
-        """Where the call stands in recorded evidence."""
-        return "" if self.call is None else self.call.location()
+@reproducer_of.register
+def _(cleaning: Cleaning) -> str:
+    if cleaning.call is None:
+        return ""
+    planted = [(p.age_s, p.operation) for p in cleaning.planted]
+    decoys = [(d.path, d.kind) for d in cleaning.decoys if d.gone]
+    return of_cleaning(cleaning.call, cleaning.trigger, planted=planted, decoys=decoys)
 
-    def evidence(self) -> str:
-        """What to look at."""
-        lines = [f"ttl_seconds: {'default' if self.ttl_s is None else self.ttl_s}"]
-        lines += [f"{p.path.name}: {p.age_s} s old, {'deleted' if p.gone else 'still there'}" for p in self.planted]
-        lines += [
-            f"{Path(p).name}: the server's own, fresh, {'deleted' if gone else 'still there'}" for p, gone in self.own
-        ]
-        lines += [f"{d.path.name} ({d.kind}): deleted" for d in self.decoys if d.gone]
-        return "\n".join(lines)
+
+@location_of.register
+def _(cleaning: Cleaning) -> str:
+    return location_of(cleaning.call)
+
+
+@evidence_of.register
+def _(cleaning: Cleaning) -> str:
+    lines = [f"ttl_seconds: {'default' if cleaning.ttl_s is None else cleaning.ttl_s}"]
+    state = {True: "deleted", False: "still there"}
+    lines += [f"{p.path.name}: {p.age_s} s old, {state[p.gone]}" for p in cleaning.planted]
+    lines += [f"{Path(path).name}: the server's own, fresh, {state[gone]}" for path, gone in cleaning.own]
+    lines += [f"{d.path.name} ({d.kind}): deleted" for d in cleaning.decoys if d.gone]
+    return "\n".join(lines)
 
 
 @dataclass(frozen=True)
@@ -130,11 +137,11 @@ class Crowd:
     gone: tuple[str, ...]
     """The names of those that were not there any more after the call."""
 
-    def evidence(self) -> str:
-        """What to look at."""
-        return (
-            f"{self.call.evidence()}\nwith {self.files} fresh files in the folder; deleted: {', '.join(self.gone[:5])}"
-        )
+
+@evidence_of.register
+def _(crowd: Crowd) -> str:
+    deleted = ", ".join(crowd.gone[:5])
+    return f"{evidence_of(crowd.call)}\nwith {crowd.files} fresh files in the folder; deleted: {deleted}"
 
 
 @dataclass(frozen=True)
@@ -144,10 +151,6 @@ class Sessions(OfACall):
     call: Call
     at_start: str | None
     """The name of a file of an earlier process that the start took away."""
-
-    def evidence(self) -> str:
-        """What to look at."""
-        return self.call.evidence()
 
 
 @dataclass(frozen=True)
@@ -180,7 +183,7 @@ def cleanup(lab: Lab, survey: Survey) -> Cleanup:
         try:
             crowd, set_ttl, sessions = _scan(lab, Settings(threshold, LONG_TTL), survey.files[0], LONG_TTL)
         except ServerTrouble:  # one that refuses so long a TTL says so
-            with bench_if_taken(lab, Settings(threshold, TTL)) as taken:
+            with lab.bench_if_accepted(Settings(threshold, TTL)) as taken:
                 ttl_s = TTL if taken is not None else 2 * HOUR
             crowd, set_ttl, sessions = _scan(lab, Settings(threshold, ttl_s), survey.files[0], ttl_s)
         try:
@@ -200,14 +203,14 @@ def _scan(
     def prepare(folder: Path) -> None:
         folder.mkdir()
         if file is not None:
-            earlier.append(plant(folder, file, 60, name, lab.convention(file.path)))
+            earlier.append(plant(folder, file, 60, name, lab.editions.convention_of(file.path)))
 
-    with lab.bench(settings, prepare=prepare, abroad=True) as bench:
+    with lab.bench(settings, prepare=prepare, in_far_zone=True) as bench:
         lab.step("cleanup", f"ttl_seconds = {ttl_s}")
         crowd = _crowd(bench, name)
         taken = next((p.name for p in earlier if not p.exists()), None)
         near = (ttl_s - NEAR_S, ttl_s + NEAR_S) if ttl_s > 2 * NEAR_S else ()
-        set_ttl = clean(bench, ttl_s, (ttl_s // 2, 2 * ttl_s), lambda: bench.few(name, LIMIT), near)
+        set_ttl = clean(bench, ttl_s, (ttl_s // 2, 2 * ttl_s), lambda: bench.offloading_call(name, LIMIT), near)
     if crowd is None or bench.output_dir is None:  # elsewhere other servers may clean up, by a TTL of their own
         return crowd, set_ttl, None
     return crowd, set_ttl, Sessions(crowd.call, taken)
@@ -215,13 +218,13 @@ def _scan(
 
 def _crowd(bench: Bench, name: str) -> Crowd | None:
     """Plant many fresh files, make a call, and see which of them it deleted; None without a file to go by."""
-    first = bench.few(name, 2)
+    first = bench.offloading_call(name, 2)
     if first.file is None or first.file.problem is not None:
         return None
     folder = Path(os.path.dirname(first.file.path))
-    convention = bench.lab.convention(first.file.path)
+    convention = bench.editions.convention_of(first.file.path)
     planted = [plant(folder, first.file, 1 + n % 60, name, convention) for n in range(CROWD)]
-    call = bench.few(name, 2)
+    call = bench.offloading_call(name, 2)
     there = set(os.listdir(folder))
     for path in planted:
         path.unlink(missing_ok=True)
@@ -238,7 +241,7 @@ def clean(
     if not calls or calls[0].file is None or bench.output_dir is None:
         return None
     template, folder = calls[0].file, Path(os.path.dirname(calls[0].file.path))
-    operation, convention = calls[0].operation, bench.lab.convention(calls[0].file.path)
+    operation, convention = calls[0].operation, bench.editions.convention_of(calls[0].file.path)
     known = edition_named(convention).operations or OPERATIONS
     planted = [(plant(folder, template, age, operation, convention), age) for age in (*ages, *near, OLD_S)]
     planted += [(plant(folder, template, OLD_S, n, convention), OLD_S) for n in known if n != operation]
@@ -251,7 +254,7 @@ def clean(
     clean_up(bench, due, lambda: heard.listen(bench))
     if not any(p.exists() for p in due):  # whatever the next run deletes is fresh
         bench.cleanup()
-        bench.lab.run.pause(2 * bench.lab.cleanup_lag_s)
+        bench.pause(2 * bench.ledger.cleanup_lag_s)
         heard.listen(bench)
     said = heard.said()
     events = [s for s in said if EXPIRED in s]
@@ -261,9 +264,9 @@ def clean(
         decoys=tuple(Decoy(p, kind, not os.path.lexists(p)) for p, kind in decoys),
         own=tuple((c.file.path, not os.path.exists(c.file.path)) for c in calls if c.file is not None),
         events=tuple(events),
-        listened=bench.lab.tells_events,
+        listened=bench.profile.events.observable,
         call=calls[0],
-        trigger=bench.cleaned,
+        trigger=bench.cleanup_request,
         told=tuple(s for s in said if s not in events),
         read=Planted(read, OLD_S, not read.exists()),
         premature=tuple(sorted(heard.premature)),
@@ -281,7 +284,7 @@ class _Heard:
 
     def listen(self, bench: Bench) -> None:
         """Take note of what was said up to now."""
-        said = [s for s in bench.said() if EXPIRED in s or any(p.name in s for p in self._planted)]
+        said = [s for s in bench.output() if EXPIRED in s or any(p.name in s for p in self._planted)]
         self._by_process[id(bench.server)] = bench.server, said
         told = [s for s in said if EXPIRED in s]
         self.premature |= {

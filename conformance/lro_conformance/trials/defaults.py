@@ -11,10 +11,14 @@ from functools import partial
 from itertools import accumulate
 from pathlib import Path
 
-from lro_conformance.calls import Call, real_path
-from lro_conformance.claims import size_of
-from lro_conformance.judge import NotObserved
-from lro_conformance.lab import LIMIT, Bench, Lab, Settings, system_temps
+from lro_conformance.capture.call import Call
+from lro_conformance.capture.claims import size_of
+from lro_conformance.capture.file import real_path
+from lro_conformance.judging.outcome import NotObserved
+from lro_conformance.lab.bench import Bench, system_temps
+from lro_conformance.lab.lab import Lab
+from lro_conformance.lab.settings import Settings
+from lro_conformance.lab.thresholds import LIMIT
 from lro_conformance.trials import trial
 from lro_conformance.trials.cleanup import HOUR, Cleaning, clean
 from lro_conformance.trials.survey import Survey
@@ -116,7 +120,7 @@ def _bracket(bench: Bench, survey: Survey, name: str, detail: str | None) -> Bra
         return Bracket(name, detail, inline, _known(survey, inline), top)
     low, high, lower, upper = 0, min(top.limit, max(1, len(top.filed))), None, top
     # Where the search begins, in tokens; where it ends is what the server does.
-    near = _near(top, bench.lab.edition.default_threshold_tokens)
+    near = _near(top, bench.editions.own.default_threshold_tokens)
     while high - low > 1:
         middle = next((n for n in near if low < n < high), (low + high) // 2)
         call = bench.call(name, detail=detail, limit=middle)

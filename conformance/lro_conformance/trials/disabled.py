@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from lro_conformance.calls import Call
-from lro_conformance.lab import LIMIT, Bench, Lab, Settings
-from lro_conformance.seeds import NOWHERE
+from lro_conformance.capture.call import Call
+from lro_conformance.capture.corpus import NOWHERE
+from lro_conformance.lab.bench import Bench
+from lro_conformance.lab.lab import Lab
+from lro_conformance.lab.settings import Settings
+from lro_conformance.lab.thresholds import LIMIT
 from lro_conformance.trials import trial
 from lro_conformance.trials.survey import EDGE_LIMIT, Survey
 

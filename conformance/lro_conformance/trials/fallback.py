@@ -7,14 +7,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from lro_conformance.calls import Call, OfACall
-from lro_conformance.judge import NotObserved
-from lro_conformance.lab import Bench, Lab, ServerTrouble, Settings
-from lro_conformance.readings import tokens_per_character
-from lro_conformance.records import Record, by_id, size
+from lro_conformance.capture.call import Call, OfACall
+from lro_conformance.capture.estimate import tokens_per_character
+from lro_conformance.capture.records import Record, by_id, size
+from lro_conformance.capture.reproduce import of_call, patience, word
+from lro_conformance.judging.outcome import NotObserved
+from lro_conformance.judging.subjects import evidence_of, reproducer_of
+from lro_conformance.lab.bench import Bench
+from lro_conformance.lab.errors import ServerTrouble
+from lro_conformance.lab.lab import Lab
+from lro_conformance.lab.settings import Settings
 from lro_conformance.trials import trial
 from lro_conformance.trials.survey import EDGE_LIMIT, Inline, Survey, usual_detail
-from lro_conformance.wire.guard import remove_tree
+from lro_conformance.wire.watchdog import remove_tree
 
 KINDS: Mapping[str, str] = {
     "a file from the start": "output_dir is a regular file when the server starts",
@@ -89,23 +94,24 @@ class Failing(OfACall):
             return f"{there} records of the {said} in its header"
         return None if file.data or not whole.data else "it is empty"
 
-    def reproducer(self) -> str:
-        """A command for bash that makes the write fail in the same way."""
-        from lro_conformance.reproducing import of_call, patience, word
 
-        folder = word(self.call.start, str(self.call.output_dir))
-        in_the_way = f"printf 'in the way\\n' > {folder}"
-        if self.kind == "a file from the start":
-            return of_call(self.call, setup=in_the_way)
-        if self.limit is not None:
-            blocks = max(1, self.limit // 1024)
-            return of_call(self.call, limit=f"trap '' XFSZ && ulimit -f {blocks} && ")
-        done = {"replaced by a file": f"rm -rf {folder}; {in_the_way}", "removed": f"rm -rf {folder}"}
-        return of_call(self.call, also=[f"sleep {patience(self.call)}; {done.get(self.kind, f'chmod 500 {folder}')}"])
+@reproducer_of.register
+def _(failing: Failing) -> str:
+    call = failing.call
+    folder = word(call.start, str(call.output_dir))
+    in_the_way = f"printf 'in the way\\n' > {folder}"
+    if failing.kind == "a file from the start":
+        return of_call(call, setup=in_the_way)
+    if failing.limit is not None:
+        blocks = max(1, failing.limit // 1024)
+        return of_call(call, limit=f"trap '' XFSZ && ulimit -f {blocks} && ")
+    done = {"replaced by a file": f"rm -rf {folder}; {in_the_way}", "removed": f"rm -rf {folder}"}
+    return of_call(call, also=[f"sleep {patience(call)}; {done.get(failing.kind, f'chmod 500 {folder}')}"])
 
-    def evidence(self) -> str:
-        """What to look at."""
-        return f"{KINDS[self.kind]}\n{self.call.evidence()}"
+
+@evidence_of.register
+def _(failing: Failing) -> str:
+    return f"{KINDS[failing.kind]}\n{evidence_of(failing.call)}"
 
 
 @dataclass(frozen=True)
@@ -129,7 +135,7 @@ def fallback(lab: Lab, survey: Survey, inline: Inline) -> Fallback:
     plans = _plans(survey)
     if not plans:
         raise NotObserved("no operation offloads a result whose E is known")
-    scene = _Scene(lab, survey, inline, plans, [], [], {}, lab.taken.within(min(plans.values()) // SHARE))
+    scene = _Scene(lab, survey, inline, plans, [], [], {}, lab.accepted.within(min(plans.values()) // SHARE))
     scene.while_running()
     if scene.plans:
         scene.file_from_start()
@@ -259,7 +265,7 @@ class _Scene:
                     known=by_id(shown.records or first.filed),
                     alive=bench.server.alive,
                     events=tuple(bench.events("OffloadWriteFailed")[heard:]),
-                    listened=self.lab.tells_events,
+                    listened=self.lab.observes_events,
                     litter=tuple(sorted(set(bench.files()) - before - _named(call))),
                     limit=limit,
                     weighed=self._weighed(call, first),

@@ -5,7 +5,8 @@ from __future__ import annotations
 import shutil
 from functools import cached_property
 
-from lro_spec.recipes import EngineError, JqRun, JqRunner, Pipeline
+from lro_spec.recipes.pipeline import Pipeline
+from lro_spec.recipes.runner import EngineError, JqRun, JqRunner
 
 PATIENCE_S = 4.0
 """How long a recipe may take for a file of a few hundred records; an honest one takes a hundredth of a second."""

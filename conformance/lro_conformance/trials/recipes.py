@@ -9,28 +9,31 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypedDict, cast
 
-from lro_conformance.calls import Call, OfACall, real_path
-from lro_conformance.judge import NotObserved
-from lro_conformance.lab import Lab
+from lro_conformance.capture.call import Call, OfACall
+from lro_conformance.capture.file import real_path
+from lro_conformance.judging.outcome import NotObserved
+from lro_conformance.judging.subjects import evidence_of, location_of, reproducer_of
+from lro_conformance.lab.lab import Lab
 from lro_conformance.trials import trial
 from lro_conformance.trials.recipe_runner import MOST_ENDED, OUTPUT_BYTES, RecipeRunner
 from lro_conformance.trials.survey import Survey
-from lro_spec.agreement import compiles, fails_by_its_literal, of_the_records_alone, same_output
 from lro_spec.editions import DEFAULT_EDITION, StandardRecipe
 from lro_spec.editions import edition as edition_named
-from lro_spec.evaluation import erratum, standard
-from lro_spec.line_filters import NotInterpretedError
-from lro_spec.probing import literals
-from lro_spec.recipes import (
+from lro_spec.recipes.compare import (
     Agreement,
-    EngineError,
-    JqRun,
-    Pipeline,
-    RecipeSyntaxError,
     agrees,
-    parse_command,
+    compiles,
+    fails_by_its_literal,
+    of_the_records_alone,
     probe,
+    same_output,
 )
+from lro_spec.recipes.filters import NotInterpretedError
+from lro_spec.recipes.oracle import erratum, standard
+from lro_spec.recipes.pipeline import Pipeline, parse_command
+from lro_spec.recipes.probes import literals
+from lro_spec.recipes.runner import EngineError, JqRun
+from lro_spec.recipes.shell import RecipeSyntaxError
 
 
 @dataclass(frozen=True)
@@ -73,9 +76,10 @@ class Command(OfACall):
         """The file that it reads."""
         return self.call.file.data if self.call.file is not None else b""
 
-    def evidence(self) -> str:
-        """What to paste."""
-        return f"recipe #{self.index + 1}: {self.text}\n{self.call.evidence()}"
+
+@evidence_of.register
+def _(command: Command) -> str:
+    return f"recipe #{command.index + 1}: {command.text}\n{evidence_of(command.call)}"
 
 
 @dataclass(frozen=True)
@@ -124,17 +128,20 @@ class Try:
     def _options(self) -> _Options:
         return {"edition": self.edition, "detail": level_in(self.edition, self.command.call)}
 
-    def evidence(self) -> str:
-        """What to paste."""
-        return self.command.evidence()
 
-    def reproducer(self) -> str:
-        """A command for bash that makes the call once more."""
-        return self.command.reproducer()
+@evidence_of.register
+def _(run: Try) -> str:
+    return evidence_of(run.command)
 
-    def location(self) -> str:
-        """Where that call stands in recorded evidence."""
-        return self.command.location()
+
+@reproducer_of.register
+def _(run: Try) -> str:
+    return reproducer_of(run.command)
+
+
+@location_of.register
+def _(run: Try) -> str:
+    return location_of(run.command)
 
 
 @dataclass(frozen=True)
@@ -180,7 +187,8 @@ def roles(edition: str, call: Call) -> tuple[StandardRecipe, ...]:
 @trial("the ten recipes, run on real files")
 def recipes(lab: Lab, survey: Survey) -> Recipes:
     """Run the recipes on files of every detail level."""
-    return recipes_by(lab.edition.name, survey, lambda said: lab.step("recipes", said), going=lambda: lab.run.pause(0))
+    own = lab.editions.own.name
+    return recipes_by(own, survey, lambda said: lab.step("recipes", said), going=lambda: lab.run.pause(0))
 
 
 def recipes_by(

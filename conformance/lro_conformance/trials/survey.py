@@ -8,15 +8,19 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from lro_conformance.calls import Call, FileSeen, see_file
-from lro_conformance.claims import claims, size_of, surely_exceeds
-from lro_conformance.judge import NotObserved
-from lro_conformance.lab import LAWFUL, LIMIT, NEVER, Bench, Lab, Settings
-from lro_conformance.operations import TOOLS, Operation
-from lro_conformance.records import WORDS, common_word
-from lro_conformance.refusals import highest_bench, lowest_bench
-from lro_conformance.registers import unnamed
+from lro_conformance.capture.call import Call
+from lro_conformance.capture.claims import claims, size_of, surely_exceeds
+from lro_conformance.capture.file import FileSeen, see_file
+from lro_conformance.capture.records import WORDS, common_word
+from lro_conformance.judging.outcome import NotObserved
+from lro_conformance.lab.bench import Bench
+from lro_conformance.lab.lab import Lab
+from lro_conformance.lab.ledger import TOLERATED_ANOMALIES
+from lro_conformance.lab.operations import TOOLS, Operation
+from lro_conformance.lab.settings import Settings
+from lro_conformance.lab.thresholds import LIMIT, NEVER
 from lro_conformance.trials import trial
+from lro_conformance.trials.leftovers import unnamed
 from lro_conformance.wire import ServerProcess
 
 EDGE_LIMIT = 40
@@ -197,8 +201,8 @@ class Survey:
 def survey(lab: Lab) -> Survey:
     """Call every operation at every detail level with a threshold of 1, or the lowest that the server takes."""
     adjustable = lab.can_set("threshold_tokens")
-    with lowest_bench(lab, Settings(threshold_tokens=1 if adjustable else None), keep=True) as bench:
-        if lab.seeding.wanted(bench):
+    with lab.lowest_bench(Settings(threshold_tokens=1 if adjustable else None), keep=True) as bench:
+        if lab.seeding.is_wanted(bench):
             lab.step("survey", "the server holds too little: seeding")
             lab.seeding.begin(bench)
         seen = _look(lab, bench, adjustable)
@@ -207,14 +211,14 @@ def survey(lab: Lab) -> Survey:
         return seen
     lab.step("survey", "nothing was offloaded: once more with enabled = true")
     settings = Settings(threshold_tokens=1 if adjustable else None, enabled=True)
-    with lowest_bench(lab, settings, keep=True) as bench:
+    with lab.lowest_bench(settings, keep=True) as bench:
         again = _look(lab, bench, adjustable)
     lab.switched_on = again.implemented is True
     return again if lab.switched_on else seen
 
 
 def _told(bench: Bench) -> tuple[str, ...]:
-    lines = (s for s in bench.said() if not s.startswith("notifications: "))
+    lines = (s for s in bench.output() if not s.startswith("notifications: "))
     return tuple(s for s in lines if "OffloadWriteFailed" in s or "OffloadFileExpired" in s)[:MANY]
 
 
@@ -271,7 +275,7 @@ def _look(lab: Lab, bench: Bench, adjustable: bool) -> Survey:
     def now(call: Call) -> Call:
         return by_identity.get(id(call), call)
 
-    lab.taken.learn({key: call.estimate for key, call in whole.items() if call.outcome == "offloaded"})
+    lab.accepted.learn({key: call.estimate for key, call in whole.items() if call.outcome == "offloaded"})
     return Survey(
         bench=bench,
         operations=bench.operations,
@@ -288,7 +292,7 @@ def _look(lab: Lab, bench: Bench, adjustable: bool) -> Survey:
         unnamed=unnamed(bench, (r for c in calls for r in c.filed)),
         word=word,
         adjustable=adjustable,
-        anomalies=tuple(str(a) for a in bench.server.transcript.anomalies if a.kind not in LAWFUL),
+        anomalies=tuple(str(a) for a in bench.server.transcript.anomalies if a.kind not in TOLERATED_ANOMALIES),
         named=lab.profile.operations is not None,
         server_info=bench.server.server_info,
         protocol=bench.server.protocol_version,
@@ -296,8 +300,8 @@ def _look(lab: Lab, bench: Bench, adjustable: bool) -> Survey:
         told=_told(bench),
         many=many,
         claims=claims(lab.profile, bench.tools, bench.server.handshake),
-        default_tokens=lab.edition.default_threshold_tokens,
-        lowest=lab.taken.lowest,
+        default_tokens=lab.editions.own.default_threshold_tokens,
+        lowest=lab.accepted.lowest,
     )
 
 
@@ -335,7 +339,7 @@ def inline(lab: Lab, survey: Survey) -> Inline:
     """Make the calls of the survey with a threshold that no result reaches."""
     if not lab.can_set("threshold_tokens"):
         raise NotObserved("the server's threshold cannot be set (profile: settings.threshold_tokens)")
-    with highest_bench(lab, Settings(threshold_tokens=NEVER), keep=True) as bench:
+    with lab.highest_bench(Settings(threshold_tokens=NEVER), keep=True) as bench:
         whole = {key: bench.call(key[0], detail=key[1]) for key in survey.whole}
         again = {name: bench.call(name) for name in bench.operations}
         edges = {n: bench.call(n, detail=usual_detail(o), limit=EDGE_LIMIT) for n, o in bench.operations.items()}
@@ -346,7 +350,7 @@ def inline(lab: Lab, survey: Survey) -> Inline:
     with lab.bench(Settings(threshold_tokens=NEVER)) as another:
         elsewhere = {name: another.call(name) for name in another.operations}
     found = whole, again, edges, elsewhere, tuple(others), many, bench.listing(), fullest
-    return Inline(bench, *found, lab.taken.highest)
+    return Inline(bench, *found, lab.accepted.highest)
 
 
 def usual_detail(operation: Operation) -> str | None:

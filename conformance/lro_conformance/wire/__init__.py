@@ -4,19 +4,18 @@
 """
 
 from lro_conformance.wire.child import Exit
-from lro_conformance.wire.connection import Limits
-from lro_conformance.wire.dialogue import Failure, FailureKind, Reply
-from lro_conformance.wire.process import ServerProcess
-from lro_conformance.wire.run import Run
-from lro_conformance.wire.transcript import Anomaly, Message, Transcript
+from lro_conformance.wire.exchange import Failure, FailureKind, Reply
+from lro_conformance.wire.server import Limits, ServerProcess
+from lro_conformance.wire.transcript import Anomaly, Entry, Transcript
+from lro_conformance.wire.workspace import Run
 
 __all__ = [
     "Anomaly",
+    "Entry",
     "Exit",
     "Failure",
     "FailureKind",
     "Limits",
-    "Message",
     "Reply",
     "Run",
     "ServerProcess",

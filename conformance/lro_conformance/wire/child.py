@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lro_conformance.wire import guard
+from lro_conformance.wire import watchdog
 
 SUPPORTED = os.name == "posix"
 _LEAVING_S = 0.3
@@ -81,14 +81,14 @@ class Child:
         """Signals its whole process group, from any thread; nothing happens once it was reaped."""
         with self._lock:
             if not self._reaped:
-                guard.kill_group(self.pid, number)
+                watchdog.kill_group(self.pid, number)
 
     def finish(self, *, killed: bool) -> Exit:
         """Kills all that is left of its group and all that carries its marker, and reaps it."""
         left = 0 if killed else self._left()
         self.signal_group(signal.SIGKILL)
         if self._marker:
-            guard.kill_marked(self._marker.encode() + b"\0")
+            watchdog.kill_marked(self._marker.encode() + b"\0")
         with self._lock:
             try:
                 self.process.wait(_REAP_S)
@@ -107,7 +107,7 @@ class Child:
     def _left(self) -> int:
         """How many processes of its are still there a moment after its end."""
         until = time.monotonic() + _LEAVING_S
-        while left := len(guard.marked(self._marker.encode() + b"\0")) if self._marker else 0:
+        while left := len(watchdog.marked(self._marker.encode() + b"\0")) if self._marker else 0:
             if time.monotonic() > until:
                 break
             time.sleep(0.02)
@@ -148,10 +148,10 @@ def spawn(
         if value is not None:
             variables[name] = value
     if marker:
-        variables[guard.MARKER] = marker
+        variables[watchdog.MARKER] = marker
     command = list(argv)
     if file_size_limit is not None:
-        script = str(Path(__file__).with_name("limited.py"))
+        script = str(Path(__file__).with_name("rlimit_exec.py"))
         keep = "LC_CTYPE" if "LC_CTYPE" in variables else "-"
         command = [sys.executable, "-I", "-S", script, str(file_size_limit), keep, *command]
     process = subprocess.Popen(

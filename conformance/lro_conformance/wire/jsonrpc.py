@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, cast
 
-from lro_spec.strictjson import DEEPEST, too_deep
+from lro_spec.jsonl.strict import DEEPEST, too_deep
 
 Problem = tuple[str, str]
 """A kind (one of `KINDS`) and a sentence with the particulars."""
@@ -48,14 +48,32 @@ KINDS: Mapping[str, str] = {
 METHOD_NOT_FOUND = -32601
 
 
-@dataclass(frozen=True, slots=True)
-class Parsed:
-    """What could be read of a line."""
+Kind = Literal["request", "notification", "response", "batch", "other", "unreadable", "blank"]
+"""``other`` is JSON that is no message; ``unreadable`` is no JSON."""
 
+MAX_BATCH = 1000
+"""Entries of a batch that are read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One line, or one entry of a batch, as far as it can be understood."""
+
+    kind: Kind
+    id: int | None
+    """The request that it answers, as the number that was sent, however the server spelled it; None when it names
+    none. Of an unreadable line: the id that stands where servers put it."""
     value: Any
-    """The JSON value; None when *readable* is False."""
-    readable: bool
+    """The JSON value; None when the line is unreadable or blank."""
     problems: tuple[Problem, ...] = ()
+    entries: tuple[Message, ...] = ()
+    """The messages of a batch."""
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """The members of the message; empty when it is not an object."""
+        value: object = self.value
+        return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
 
 
 def encode(message: Mapping[str, Any]) -> bytes:
@@ -77,7 +95,7 @@ def notification(method: str, params: Mapping[str, Any] | None) -> bytes:
     return encode({"jsonrpc": "2.0", "method": method} | ({} if params is None else {"params": params}))
 
 
-def parse(line: bytes) -> Parsed:
+def parse(line: bytes) -> Message:
     """Reads a line as leniently as it can be understood, and names everything that is wrong with it."""
     problems: list[Problem] = []
     try:
@@ -89,18 +107,49 @@ def parse(line: bytes) -> Parsed:
         problems.append(("bom", "the line begins with a byte order mark"))
         text = text[1:]
     if not text or text.isspace():
-        return Parsed(None, False, (*problems, ("blank", "an empty line is not a message")))
+        return Message("blank", None, None, (*problems, ("blank", "an empty line is not a message")))
     try:
         value, constants = _value(text)
     except RecursionError:
-        return Parsed(None, False, (*problems, ("too-deep", "nested too deeply to be read")))
+        return _unreadable(line, problems, ("too-deep", "nested too deeply to be read"))
     except ValueError as bad:  # also an integer of more digits than the interpreter reads
-        return Parsed(None, False, (*problems, ("not-json", f"{bad}: {excerpt(line)}")))
+        return _unreadable(line, problems, ("not-json", f"{bad}: {excerpt(line)}"))
     if too_deep(value):
-        return Parsed(None, False, (*problems, ("too-deep", f"nested deeper than {DEEPEST} levels")))
+        return _unreadable(line, problems, ("too-deep", f"nested deeper than {DEEPEST} levels"))
     if constants:
         problems.append(("constant", f"{constants[0]} is not JSON ({len(constants)} in this line)"))
-    return Parsed(value, True, tuple(problems))
+    if isinstance(value, list):
+        entries = cast("list[Any]", value)
+        problems.append(("batch", f"an array of {len(entries)}: {excerpt(line)}"))
+        messages = tuple(_message(e, line, []) for e in entries[:MAX_BATCH] if isinstance(e, dict))
+        return Message("batch", None, entries, tuple(problems), messages)
+    return _message(value, line, problems)
+
+
+def _unreadable(line: bytes, problems: list[Problem], last: Problem) -> Message:
+    return Message("unreadable", likely_id(line[:4096], line[-4096:]), None, (*problems, last))
+
+
+def _message(value: Any, line: bytes, problems: list[Problem]) -> Message:
+    """The message that a JSON value is; *line* is quoted in what is wrong with it."""
+    if not isinstance(value, dict):
+        return Message("other", None, value, (*problems, ("not-an-object", excerpt(line))))
+    fields = cast("dict[str, Any]", value)
+    kind = _kind(fields)
+    id: Any = fields.get("id")
+    number = int(id) if isinstance(id, int | float) and not isinstance(id, bool) and id == id // 1 else None
+    if kind == "other":
+        return Message(kind, number, value, (*problems, ("not-a-message", excerpt(line))))
+    if fields.get("jsonrpc") != "2.0":
+        problems.append(("jsonrpc-version", f"jsonrpc is {excerpt(fields.get('jsonrpc'))}"))
+    if kind == "response":
+        problems += _response_problems(fields)
+        if id is None:
+            problems.append(("null-id", excerpt(line)))
+        elif isinstance(id, str) and id.isascii() and id.isdigit() and len(id) < 16:
+            number = int(id)
+            problems.append(("id-type", f"the request had {number}, its response has {excerpt(id)}"))
+    return Message(kind, number, value, tuple(problems))
 
 
 def _value(text: str) -> tuple[Any, list[str]]:
@@ -116,24 +165,24 @@ def _value(text: str) -> tuple[Any, list[str]]:
     return json.loads(text, parse_constant=constant), constants
 
 
-def shape(message: Mapping[str, Any]) -> Literal["request", "notification", "response", "none"]:
+def _kind(fields: Mapping[str, Any]) -> Kind:
     """Which kind of message an object is, by the members that it has."""
-    if isinstance(message.get("method"), str):
-        return "request" if "id" in message else "notification"
-    return "response" if "result" in message or "error" in message else "none"
+    if isinstance(fields.get("method"), str):
+        return "request" if "id" in fields else "notification"
+    return "response" if "result" in fields or "error" in fields else "other"
 
 
-def response_problems(message: Mapping[str, Any]) -> list[Problem]:
+def _response_problems(fields: Mapping[str, Any]) -> list[Problem]:
     """What is wrong with a response, apart from its id."""
     problems: list[Problem] = []
-    if "result" in message and "error" in message:
+    if "result" in fields and "error" in fields:
         problems.append(("result-and-error", "a response has either a result or an error"))
-    if "error" in message:
-        error: Any = message["error"]
-        fields: dict[str, Any] = cast("dict[str, Any]", error) if isinstance(error, dict) else {}
-        code: Any = fields.get("code")
-        if not isinstance(code, int) or isinstance(code, bool) or not isinstance(fields.get("message"), str):
-            problems.append(("error-shape", f"not an integer code and a string message: {excerpt(message['error'])}"))
+    if "error" in fields:
+        error: Any = fields["error"]
+        members: dict[str, Any] = cast("dict[str, Any]", error) if isinstance(error, dict) else {}
+        code: Any = members.get("code")
+        if not isinstance(code, int) or isinstance(code, bool) or not isinstance(members.get("message"), str):
+            problems.append(("error-shape", f"not an integer code and a string message: {excerpt(fields['error'])}"))
     return problems
 
 

@@ -12,7 +12,7 @@ import sys
 import threading
 from contextlib import suppress
 
-from lro_conformance.wire import guard
+from lro_conformance.wire import watchdog
 
 
 class Reaper:
@@ -71,9 +71,9 @@ class Reaper:
 
 def _start() -> subprocess.Popen[bytes]:
     # Without a marker of a run that this suite may itself be the server of: it has to outlive that run's cleaning.
-    environment = {name: value for name, value in os.environ.items() if name != guard.MARKER}
+    environment = {name: value for name, value in os.environ.items() if name != watchdog.MARKER}
     return subprocess.Popen(
-        [sys.executable, "-I", "-S", guard.__file__, str(os.getpid())],
+        [sys.executable, "-I", "-S", watchdog.__file__, str(os.getpid())],
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from lro_conformance.wire import jsonrpc
 
 Direction = Literal["out", "in", "err"]
-Sink = Callable[["Message", bool], None]
+Sink = Callable[["Entry", bool], None]
 """Takes a line, and whether it is chatter."""
 
 CUT_BYTES = 512
@@ -21,7 +21,7 @@ _MAX_ANOMALIES = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class Entry:
     """One line: ``out`` to the server, ``in`` from it, ``err`` from its stderr."""
 
     direction: Direction
@@ -67,7 +67,7 @@ class Transcript:
     def __init__(self, *, max_bytes: int = 256 << 20, max_chatter: int = 10_000) -> None:
         self._max_bytes = max_bytes
         self._max_chatter = max_chatter
-        self._messages: dict[int, Message] = {}
+        self._entries: dict[int, Entry] = {}
         self._chatter: tuple[deque[int], deque[int]] = (deque(), deque())
         self._cuttable: tuple[deque[int], deque[int]] = (deque(), deque())
         self._next = 0
@@ -82,12 +82,12 @@ class Transcript:
         self.sink: Sink | None = None
         """Told of every line as it is recorded, before any is cut or dropped."""
 
-    def __iter__(self) -> Iterator[Message]:
+    def __iter__(self) -> Iterator[Entry]:
         """The lines that are kept, in order."""
-        return iter(list(self._messages.values()))
+        return iter(list(self._entries.values()))
 
     def __len__(self) -> int:
-        return len(self._messages)
+        return len(self._entries)
 
     @property
     def kept_bytes(self) -> int:
@@ -109,10 +109,10 @@ class Transcript:
         for kind, detail in problems:
             self.note(kind, detail, line, at=when)
         number, self._next = self._next, self._next + 1
-        message = Message(direction, when, line, problems[0][0] if problems else None, cut)
-        self._messages[number] = message
+        entry = Entry(direction, when, line, problems[0][0] if problems else None, cut)
+        self._entries[number] = entry
         if self.sink is not None:
-            self.sink(message, chatter)
+            self.sink(entry, chatter)
         self._bytes += len(line) + _OVERHEAD_BYTES
         if len(line) > CUT_BYTES:
             self._cuttable[0 if chatter else 1].append(number)
@@ -133,23 +133,23 @@ class Transcript:
 
     def keep_sent(self) -> None:
         """Lets go of all that came; what was sent stays."""
-        self._messages = {n: m for n, m in self._messages.items() if m.direction == "out"}
-        self._bytes = sum(len(m.line) + _OVERHEAD_BYTES for m in self._messages.values())
+        self._entries = {n: m for n, m in self._entries.items() if m.direction == "out"}
+        self._bytes = sum(len(m.line) + _OVERHEAD_BYTES for m in self._entries.values())
         for numbers in (*self._chatter, *self._cuttable):
-            stay = [n for n in numbers if n in self._messages]
+            stay = [n for n in numbers if n in self._entries]
             numbers.clear()
             numbers.extend(stay)
 
     def cut_answers(self) -> None:
         """Cuts the bodies of all answers so far."""
         for number in self._cuttable[1]:
-            if self._messages[number].direction == "in":
+            if self._entries[number].direction == "in":
                 self._cut(number)
 
     def _make_room(self, newest: int) -> bool:
         """Cuts one body, or drops one line of chatter; False when neither is left."""
         for numbers in self._cuttable:
-            while numbers and numbers[0] not in self._messages:
+            while numbers and numbers[0] not in self._entries:
                 numbers.popleft()
             if numbers and numbers[0] != newest:
                 self._cut(numbers.popleft())
@@ -161,12 +161,12 @@ class Transcript:
         return False
 
     def _cut(self, number: int) -> None:
-        message = self._messages[number]
-        lost = len(message.line) - CUT_BYTES
-        self._messages[number] = replace(message, line=message.line[:CUT_BYTES], cut=message.cut + lost)
+        entry = self._entries[number]
+        lost = len(entry.line) - CUT_BYTES
+        self._entries[number] = replace(entry, line=entry.line[:CUT_BYTES], cut=entry.cut + lost)
         self._bytes -= lost
 
     def _drop(self, ring: deque[int]) -> None:
-        gone = self._messages.pop(ring.popleft())
+        gone = self._entries.pop(ring.popleft())
         self._bytes -= len(gone.line) + _OVERHEAD_BYTES
         self.dropped += 1

@@ -1,0 +1,1 @@
+"""What captured calls and files mean: pure functions that checks share."""

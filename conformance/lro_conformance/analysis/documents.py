@@ -1,0 +1,347 @@
+"""The descriptors and files of a run, each validated once: what `lro validate` would find in it, and what it could look
+at."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any, cast
+
+from lro_conformance.analysis.threshold import level_of, no_level
+from lro_conformance.capture.call import Call
+from lro_conformance.capture.records import Record, id_of
+from lro_conformance.judging.derived import derived
+from lro_conformance.judging.subjects import Subjects
+from lro_conformance.trials.fallback import Failing
+from lro_conformance.trials.survey import Survey
+from lro_spec.editions import DEFAULT_EDITION, Edition
+from lro_spec.findings import Finding, Kind
+from lro_spec.jsonl.values import whole_number
+from lro_spec.validation import validate_descriptor
+from lro_spec.validation.asked import Asked
+from lro_spec.validation.file import judge_file
+from lro_spec.validation.header import holds_memories
+from lro_spec.validation.linked import Following
+from lro_spec.validation.state import FileState
+
+LEFT_OUT = frozenset(("proxied", "extraction", "families", "compaction", "live"))
+"""Evidence whose calls are not documents of the run: calls of other tools than those of the operations, and the live
+servers of property checks, which are not kept with recorded evidence."""
+
+
+@dataclass(frozen=True)
+class Document:
+    """A descriptor with the file that it names, as one call gave them."""
+
+    call: Call
+    asked: Asked
+    unknown: str | None
+    """Why it is not known which detail level applies; None where it is."""
+    findings: tuple[Finding, ...]
+    """Everything that validation found in them."""
+    header: Record | None
+    """The file's header, as validation takes it."""
+    read: bool
+    """Whether there was a file to read."""
+    countable: bool
+    """Whether all lines of the file could be read, so that its records can be counted."""
+
+    def of(self, rule: str) -> list[Finding]:
+        """The findings that break a requirement, the errors first."""
+        return sorted((f for f in self.findings if f.rule == rule), key=lambda f: f.severity)
+
+    @property
+    def descriptor(self) -> Record:
+        """The descriptor; empty when there is none."""
+        return self.call.descriptor
+
+    def has(self, *path: str) -> bool:
+        """Whether something stands at a place of the descriptor, and nothing is wrong with it there."""
+        value: Any = self.descriptor
+        for key in path:
+            inside = cast("Record", value) if isinstance(value, dict) else {}
+            if key not in inside:
+                return False
+            value = inside[key]
+        here = "/" + "/".join(path)
+        return not any(f.pointer == here and f.rule in ("LRO-DESC-01", "LRO-DESC-14") for f in self.findings)
+
+    def at(self, *path: str) -> object:
+        """What stands at a place of the descriptor where there is something."""
+        value: Any = self.descriptor
+        for key in path:
+            value = value[key]
+        return value
+
+
+Lacks = Callable[[Document], str | None]
+"""Why a document cannot be examined for some requirement; None where it can."""
+
+
+@dataclass(frozen=True)
+class Documents:
+    """All documents of a run."""
+
+    documents: tuple[Document, ...]
+    twins: Mapping[str, int]
+    """How often an id stands in one inline result at the most, where it does more than once: the store holds several
+    memories of that id."""
+
+    def holds_twins(self, one: Document) -> str | None:
+        """Why a file may hold a memory twice: the store holds two of one id."""
+        twice = _twice(one.call.filed)
+        may = bool(twice) and all(times <= self.twins.get(key, 1) for key, times in twice.items())
+        return "the store holds memories of the same id" if may else None
+
+    def judge(
+        self, rule: str, see: Subjects, *, skip: Lacks = lambda _: None, among: Collection[Call] | None = None
+    ) -> None:
+        """Examine every document that could break a requirement, or those of some calls.
+
+        *skip* says where something else is to blame.
+        """
+        chosen = None if among is None else {id(c) for c in among}
+        for one in (d for d in self.documents if chosen is None or id(d.call) in chosen):
+            if (reason := _LACKS[rule](one)) is not None or (reason := skip(one)) is not None:
+                see.unseen(reason)
+                continue
+            _examine(one, rule, see)
+
+
+def _examine(one: Document, rule: str, see: Subjects) -> None:
+    found = one.of(rule)
+    first = found[0] if found else None
+    if first is None:
+        see.expect(holds=True, expected="", observed="")
+    elif first.kind is Kind.NOT_EVALUATED:
+        see.unseen(first.sentence)
+    elif first.severity == "error" or first.kind is Kind.MISSING_FIELD:  # some bind from a later level on
+        see.expect(holds=False, expected=first.expected, observed=told(first), at=one.call)
+    else:
+        see.erratum(expected=first.expected, observed=told(first), at=one.call)
+
+
+def told(finding: Finding) -> str:
+    """A finding in the words of a report: where it is, what is wrong, and what is there."""
+    place = f"line {finding.line}: " if finding.line is not None else ""
+    where = f"{finding.pointer} " if finding.pointer else ""
+    return f"{place}{where}{finding.message}" + (f": {finding.observed}" if finding.observed else "")
+
+
+def broken_line(call: Call) -> str | None:
+    """The first line of a call's file that is not one JSON object (LRO-FILE-01); None when all are."""
+    data = call.file.data if call.file is not None else b""
+    found = judge_file(io.BytesIO(data), FileState(DEFAULT_EDITION))
+    return next((told(f) for f in found if f.rule == "LRO-FILE-01" and f.severity == "error"), None)
+
+
+@derived
+def documents(survey: Survey, found: Mapping[str, Any], text: Edition) -> Documents:
+    """Validate every descriptor and file of the run, each content once, with the edition that is judged by."""
+    known: dict[bytes, Document] = {}
+    made: list[Document] = []
+    calls = list(_calls(survey, found))
+    for call in calls:
+        if call.outcome != "offloaded":
+            continue
+        unknown = no_level(survey, call)
+        asked = Asked(call.operation, level_of(survey, call) if unknown is None else None)
+        key = _digest(call, asked)
+        if key in known:
+            made.append(replace(known[key], call=call))
+        else:
+            known[key] = _validated(call, asked, unknown, text)
+            made.append(known[key])
+    twins: dict[str, int] = {}
+    for call in (c for c in calls if c.outcome == "inline"):
+        for key, times in _twice(call.records or []).items():
+            twins[key] = max(times, twins.get(key, 1))
+    return Documents(tuple(made), twins)
+
+
+def _calls(survey: Survey, found: Mapping[str, Any]) -> Iterator[Call]:
+    """Every call of an operation in the run, once.
+
+    Left out are those in flight together whose files other calls have changed, and what a file was while it still grew.
+    """
+    odd = {id(c) for c in (*(c for c, _ in survey.together), *survey.unsettled)} - {
+        id(c) for c in survey.flown if c.filed
+    }
+    evidence: list[object] = [survey, *(each for name, each in found.items() if name not in LEFT_OUT)]
+    if survey.unsettled:  # files are named before they are complete, and only the survey looked again
+        evidence = [survey.calls]
+    calls = {id(c): c for each in evidence for c in calls_in(each)}
+    yield from (c for key, c in calls.items() if key not in odd and c.operation in survey.operations)
+
+
+def calls_in(value: object) -> Iterator[Call]:
+    """Every call that stands anywhere in evidence, but those whose result could not be written: of them there may be a
+    part of a file."""
+    if isinstance(value, Call):
+        yield value
+    elif isinstance(value, Failing):
+        yield value.original
+    elif isinstance(value, Mapping):
+        for member in cast("Mapping[object, object]", value).values():
+            yield from calls_in(member)
+    elif isinstance(value, (tuple, list, frozenset)):
+        for entry in cast("Collection[object]", value):
+            yield from calls_in(entry)
+    elif is_dataclass(value) and not isinstance(value, type):
+        for each in fields(value):
+            if each.metadata.get("kept", True):
+                yield from calls_in(getattr(value, each.name))
+
+
+def _digest(call: Call, asked: Asked) -> bytes:
+    """What two calls with the same document share."""
+    digest = hashlib.blake2b(repr((call.descriptor, asked)).encode("utf-8", "surrogatepass"))
+    if call.file is not None:
+        digest.update(repr((call.file.problem, call.undescribed)).encode("utf-8", "surrogatepass"))
+        digest.update(call.file.data)
+    return digest.digest()
+
+
+def _validated(call: Call, asked: Asked, unknown: str | None, text: Edition) -> Document:
+    content = call.file.data if call.file is not None and call.file.problem is None else None
+    if content is None:
+        found = tuple(validate_descriptor(call.descriptor, edition=text.name))
+        found = tuple(f for f in found if f.kind is not Kind.NAME_AGAINST_SUMMARY)
+        return Document(call, asked, unknown, found, None, read=False, countable=False)
+    if call.undescribed:
+        state = FileState(text.name, asked=asked)
+        found = (*validate_descriptor({}, edition=text.name), *judge_file(io.BytesIO(content), state))
+        return Document(call, asked, unknown, found, state.header, read=True, countable=not state.doubtful)
+    linked = Following(call.descriptor, edition=text.name, content=content, recipes=False, asked=asked)
+    found = tuple(linked.findings())
+    if not linked.read:  # the descriptor names no file that validation would open
+        state = FileState(text.name, asked=asked)
+        found += tuple(judge_file(io.BytesIO(content), state))
+        return Document(call, asked, unknown, found, state.header, read=True, countable=not state.doubtful)
+    return Document(call, asked, unknown, found, linked.header, read=True, countable=not linked.doubtful)
+
+
+def _twice(records: Sequence[Record]) -> dict[str, int]:
+    """The ids that more than one record has, and how many do."""
+    return {k: n for k, n in Counter(map(id_of, records)).items() if k is not None and n > 1}
+
+
+# what has to be there for a requirement to be examined
+
+
+def _file(one: Document) -> str | None:
+    return None if one.read else "a descriptor's file could not be read"
+
+
+def _records(one: Document) -> str | None:
+    return _file(one) or (None if one.call.filed else "a file has no records")
+
+
+def _numbered(one: Document) -> str | None:
+    told = one.header is not None and whole_number(one.header.get("count")) is not None
+    return None if told else _file(one) or "no header tells a count"
+
+
+def _counted(one: Document) -> str | None:
+    return _file(one) or (None if one.countable else "a file has lines that are no JSON objects")
+
+
+def _headed(*names: str) -> Lacks:
+    def lacks(one: Document) -> str | None:
+        if one.header is None:
+            return _file(one) or "a file has no header"
+        missing = next((n for n in names if one.header.get(n) in (None, "")), None)
+        return None if missing is None else f"a header has no {missing} (LRO-FILE-03)"
+
+    return lacks
+
+
+def _part(*path: str, type: type = object) -> Lacks:
+    def lacks(one: Document) -> str | None:
+        sound = one.has(*path) and isinstance(one.at(*path), type)
+        return None if sound else f"a descriptor has no proper {'.'.join(path)}"
+
+    return lacks
+
+
+def _schema(one: Document) -> str | None:
+    broken = any(f.rule == "LRO-DESC-09" and f.pointer.startswith("/line_schema") for f in one.findings)
+    return "a line_schema is no schema that records can satisfy (LRO-DESC-09)" if broken else None
+
+
+def _timed(one: Document) -> str | None:
+    written = one.header is not None and isinstance(one.header.get("timestamp"), str)
+    return None if written else "a header has no timestamp in words (LRO-FILE-03)"
+
+
+def _level(one: Document) -> str | None:
+    if one.header is not None and not holds_memories(one.header):
+        return "only memories have detail levels, and a file says that it holds other records"
+    return one.unknown
+
+
+def _estimated(one: Document) -> str | None:
+    told = one.header is not None and whole_number(one.header.get("estimated_tokens")) is not None
+    return None if told else _file(one) or "no header told E"
+
+
+def _spaced(one: Document) -> str | None:
+    named = any(isinstance(r.get("namespace"), str) for r in one.call.filed)
+    return None if named else "no record of a file has a namespace"
+
+
+def _versioned(one: Document) -> str | None:
+    told = one.header is not None and isinstance(one.header.get("schema_version"), str)
+    return None if told else _file(one) or "a header has no schema_version (LRO-FILE-03)"
+
+
+def _guided(one: Document) -> str | None:
+    return None if str(one.descriptor.get("guidance", "")).strip() else "a guidance is blank (LRO-GUI-01)"
+
+
+def _light(one: Document) -> str | None:
+    return None if one.asked.detail == "light" else "a file of another detail level than light"
+
+
+def _all(*conditions: Lacks) -> Lacks:
+    return lambda one: next((reason for each in conditions if (reason := each(one)) is not None), None)
+
+
+def _nothing(_: Document) -> None:
+    return None
+
+
+_LACKS: Mapping[str, Lacks] = {
+    "LRO-DESC-01": _nothing,
+    "LRO-DESC-02": _part("file_path", type=str),
+    "LRO-DESC-03": _all(_counted, _headed(), _part("summary", "count")),
+    "LRO-DESC-04": _all(_estimated, _part("summary", "estimated_tokens")),
+    "LRO-DESC-05": _part("summary", "operation"),
+    "LRO-DESC-06": _all(_counted, _spaced, _part("summary", "top_namespaces")),
+    "LRO-DESC-07": _part("summary", type=dict),
+    "LRO-DESC-08": _all(_level, _part("summary", "detail")),
+    "LRO-DESC-09": _all(_records, _part("line_schema")),
+    "LRO-DESC-10": _all(_records, _part("line_schema"), _schema),
+    "LRO-DESC-14": _nothing,
+    "LRO-DET-01": _all(_light, _records),
+    "LRO-FILE-01": _file,
+    "LRO-FILE-02": _file,
+    "LRO-FILE-03": _headed(),
+    "LRO-FILE-04": _headed("operation"),
+    "LRO-FILE-06": _all(_numbered, _counted),
+    "LRO-FILE-07": _all(_headed("timestamp"), _timed),
+    "LRO-FILE-08": _all(_level, _headed("detail")),
+    "LRO-FILE-09": _records,
+    "LRO-FILE-11": _records,
+    "LRO-FILE-12": _versioned,
+    "LRO-GUI-01": _part("guidance", type=str),
+    "LRO-GUI-05": _all(_part("guidance", type=str), _guided, _file),
+    "LRO-NAME-02": _all(_file, _part("file_path", type=str)),
+    "LRO-NAME-03": _all(_file, _part("file_path", type=str)),
+    "LRO-REC-11": _part("jq_recipes", type=list),
+    "LRO-REC-13": _part("jq_recipes", type=list),
+    "LRO-THR-02": _all(_records, _estimated),
+}

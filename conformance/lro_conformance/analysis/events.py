@@ -1,0 +1,37 @@
+"""Events among what a server said when nothing failed and nothing expired."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from lro_conformance.capture.records import as_record
+from lro_conformance.trials.survey import Survey
+
+
+def events_in(survey: Survey, name: str) -> list[Any]:
+    """The log notifications, and lines in other channels, that are events of this *name*: by what they are called or
+    how they begin."""
+    said = [as_record(s.value).get("data") for s in survey.messages if s.kind == "notifications/message"]
+    said += [_line(line.partition(": ")[2]) for line in survey.told]
+    return [
+        d for d in said if name in (as_record(d).get(k) for k in ("event", "type", "name", "kind")) or _begins(d, name)
+    ]
+
+
+def times(name: str, said: str, files: Iterable[str]) -> int:
+    """How many events of this *name* one message holds, as far as they tell of different *files*: one at least."""
+    return max(1, min(said.count(name), sum(file in said for file in files)))
+
+
+def _line(text: str) -> object:
+    """What a line says: an object, where it is one of JSON."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def _begins(data: Any, name: str) -> bool:
+    return isinstance(data, str) and data.startswith(name)

@@ -1,0 +1,83 @@
+"""What a client got against what the server gave: the same result, or what of it is missing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, cast
+
+from lro_conformance.capture.call import Call
+from lro_conformance.capture.file import FileSeen
+from lro_conformance.capture.records import show
+from lro_conformance.trials.extensions.payloads import Large, dumps, marks
+
+_ADDED = {"_meta", "resultType"}
+"""Members of a result that a proxy may add: MCP leaves them to whoever speaks."""
+
+
+def changed(given: str, call: Call) -> str | None:
+    """How a result differs from what was given, as JSON values; None where it does not."""
+    if call.outcome == "offloaded":
+        return "a descriptor"
+    result = call.result
+    if result is None:
+        return f"{call.outcome}: {show(call.reply.error or call.reply.failure, 120)}"
+    wanted: dict[str, Any] = json.loads(given)
+    for key, value in wanted.items():
+        there = result.get(key)
+        if key == "_meta" and isinstance(there, dict):
+            there = {k: v for k, v in cast("dict[str, Any]", there).items() if k in value}
+        if key == "isError" and value is False and there is None:
+            continue
+        if key not in result or there != value:
+            return f"{key}: {show(there, 120) if key in result else 'missing'}, not {show(value, 120)}"
+    added = [k for k, v in result.items() if k not in wanted and k not in _ADDED and (k, v) != ("isError", False)]
+    return f"with {added[0]} added: {show(result[added[0]], 120)}" if added else None
+
+
+def lost(known: Large, file: FileSeen) -> str | None:
+    """What of a payload is not in a file; None where all of it is."""
+    lines: dict[bytes, list[Any]] = {}
+    for line in file.record_lines:
+        for id in marks(line.raw):
+            lines.setdefault(id, []).append(line.value)
+    for record in known.records:
+        found = lines.get(record["id"].encode())
+        if found is None:
+            return f"no record {record['id']}"
+        if not any(_holds(value, record) for value in found):
+            return f"the record {record['id']} is another: {show(found[0], 160)}"
+    texts = [text for value in (file.header, *(line.value for line in file.record_lines)) for text in _texts(value)]
+    whole = "\n".join(texts)
+    missing = next((line for line in known.lines if line not in whole), None)
+    return None if missing is None else f"nothing has {show(missing, 120)}"
+
+
+def _holds(found: Any, record: Any) -> bool:
+    """Whether a line is a record, has it as one of its members, or has its text."""
+    members = list(cast("Mapping[str, Any]", found).values()) if isinstance(found, Mapping) else []
+    text = dumps(record)
+    return record in (found, *members) or any(isinstance(member, str) and text in member for member in members)
+
+
+def own_words(text: str, known: Large, given: str) -> str:
+    """What of a text is not the payload's: the proxy's own words."""
+    try:
+        said = list(_texts(json.loads(text)))
+    except ValueError:
+        said = text.split("\n")
+    payload = "\n".join([*_texts(known.records), *known.lines, *_texts(json.loads(given))])
+    return "\n".join(words for words in said if words not in payload)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """All texts in a JSON value, keys too, in their order."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for key, member in cast("Mapping[str, Any]", value).items():
+            yield key
+            yield from _texts(member)
+    elif isinstance(value, Sequence):
+        for member in cast("Sequence[Any]", value):
+            yield from _texts(member)

@@ -1,0 +1,182 @@
+"""One tool call and everything that was observed of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta, timezone
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+from lro_conformance.capture.file import FileSeen
+from lro_conformance.capture.records import Record, find_records, show, text_of
+from lro_spec.jsonl.values import whole_number
+from lro_spec.messages import FoundDescriptor, find_descriptor
+
+if TYPE_CHECKING:
+    from lro_conformance.capture.start import Start
+    from lro_conformance.wire.server import Reply
+
+Outcome = Literal["inline", "offloaded", "error", "no answer"]
+
+LINE_BYTES = 400
+"""Memory that a line of a file takes beside its text."""
+
+OBJECT_BYTES = 300
+"""Memory that an object of an answer takes beside its text."""
+
+MAX_ESTIMATE = 2**53
+"""A greater E is none: no result has so many tokens, and no double could hold what is computed with it."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call of an operation's tool."""
+
+    operation: str
+    tool: str
+    arguments: Mapping[str, Any]
+    detail: str | None
+    """The detail level asked for; None when the tool's default was left to apply."""
+    limit: int | None
+    query: str | None
+    start: Start
+    """The server process that was asked."""
+    before: tuple[int, ...]
+    """The ids of the requests that gave this process what it holds: memories stored, cleanups set off."""
+    reply: Reply
+    started: float
+    """Seconds since the epoch."""
+    ended: float
+    utc_offset_s: int
+    """What the server's local time was ahead of UTC then, in seconds."""
+    file: FileSeen | None
+    real_output_dir: Path | None
+    """The output folder that was set, without links, as it was then."""
+    in_reply: FoundDescriptor | None
+    """The first descriptor in the result (`descriptor_in`), which a memory may only quote."""
+    inline_path: str | None = None
+
+    @property
+    def settings(self) -> Mapping[str, object]:
+        """The LRO settings that the server was started with."""
+        return self.start.settings
+
+    @property
+    def command(self) -> tuple[str, ...]:
+        """The command that started the server."""
+        return self.start.argv
+
+    @property
+    def output_dir(self) -> Path | None:
+        """The output folder that was set; None where none was."""
+        return self.start.output_dir
+
+    @property
+    def local(self) -> timezone:
+        """The zone of local time then."""
+        return timezone(timedelta(seconds=self.utc_offset_s))
+
+    @property
+    def result(self) -> Record | None:
+        """The result as MCP has it; None where the call was not answered, or not by an object."""
+        value: object = self.reply.result
+        return cast("Record", value) if isinstance(value, dict) else None
+
+    @property
+    def found(self) -> FoundDescriptor | None:
+        """The descriptor of this result; None also if a memory only quotes one, whose file is not of this call."""
+        found, file = self.in_reply, self.file
+        return None if found is not None and found.around.strip() and file is not None and not file.lately else found
+
+    @property
+    def undescribed(self) -> bool:
+        """Whether the result names a file that the call has written, without a descriptor."""
+        return self.file is not None and self.result is not None and self.in_reply is None
+
+    @property
+    def descriptor(self) -> Record:
+        """The descriptor; empty when there is none."""
+        return dict(self.found.value) if self.found is not None else {}
+
+    @cached_property
+    def outcome(self) -> Outcome:
+        """What came of the call."""
+        if self.result is None:
+            return "error" if self.reply.error is not None else "no answer"
+        if self.found is not None or self.undescribed:
+            return "offloaded"
+        return "error" if self.result.get("isError") is True else "inline"
+
+    @cached_property
+    def records(self) -> list[Record] | None:
+        """The records of an inline result; None where none could be found in it."""
+        return find_records(self.result, self.inline_path) if self.outcome == "inline" else None
+
+    @cached_property
+    def text(self) -> str:
+        """All text of the result."""
+        return text_of(self.result)
+
+    @property
+    def summary(self) -> Record:
+        """The descriptor's summary; empty when there is none."""
+        value = self.descriptor.get("summary")
+        return cast("Record", value) if isinstance(value, dict) else {}
+
+    @property
+    def path(self) -> str:
+        """The path of the file that was named; empty where none was."""
+        return self.file.path if self.file is not None else ""
+
+    @property
+    def header(self) -> Record:
+        """The file's header; empty when there is none."""
+        return (self.file.header or {}) if self.file is not None else {}
+
+    @property
+    def filed(self) -> list[Record]:
+        """The records of the file."""
+        return self.file.records if self.file is not None else []
+
+    @cached_property
+    def estimate(self) -> int | None:
+        """E, the server's own estimate of the result set: the header's, or else the summary's."""
+        for value in (self.header.get("estimated_tokens"), self.summary.get("estimated_tokens")):
+            whole = whole_number(value)
+            if whole is not None and abs(whole) <= MAX_ESTIMATE:
+                return whole
+        return None
+
+    @property
+    def weight(self) -> int:
+        """About how many bytes of memory it takes once everything in it was looked at."""
+        data = self.file.data if self.file is not None else b""
+        raw = self.reply.raw or b""
+        return 3 * len(raw) + OBJECT_BYTES * raw.count(b"{") + 2 * len(data) + LINE_BYTES * data.count(b"\n")
+
+    @property
+    def label(self) -> str:
+        """The call in a few words."""
+        parts = [f"{k}={show(v, 40)}" for k, v in self.arguments.items()]
+        return f"{self.tool}({', '.join(parts)})"
+
+
+class OfACall:
+    """A record that one call shows, and so does the script of that call."""
+
+    call: Call
+
+
+@dataclass(frozen=True)
+class Among(OfACall):
+    """A call whose failure shows only in context; its script repeats the whole conversation."""
+
+    call: Call
+
+
+def descriptor_in(reply: Reply) -> FoundDescriptor | None:
+    """The first descriptor in the result of a reply."""
+    result: object = reply.result
+    return find_descriptor(cast("Record", result)) if isinstance(result, dict) else None

@@ -1,0 +1,235 @@
+"""The memories that the suite gives to a server that holds too little: plain, varied, the same in every run."""
+
+from __future__ import annotations
+
+import json
+import random
+import sys
+import uuid
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any, cast
+
+Memory = dict[str, Any]
+
+NAMESPACES = (
+    "_semantic/knowledge",
+    "_semantic/entities",
+    "_semantic/decisions",
+    "_episodic/sessions",
+    "_episodic/incidents",
+    "_procedural/runbooks",
+    "_procedural/patterns",
+)
+_WORDS = (
+    *("memory", "server", "threshold", "result", "file", "record", "header", "window", "token", "budget", "query"),
+    *("recall", "search", "inject", "namespace", "title", "content", "keyword", "pattern", "schema", "recipe"),
+    *("descriptor", "cleanup", "expiry", "folder", "client", "agent", "context", "summary", "level", "detail"),
+)
+_EXTRAS = (
+    "",
+    "",
+    "",
+    " naïve café",
+    " 記憶の断片",
+    " 🧠✨",
+    "\nsecond line\tand a tab",
+    ' "quoted" \\ back',
+    "\u2028next",
+)
+
+
+@cache
+def corpus(size: int = 160) -> tuple[Memory, ...]:
+    """*size* memories over seven namespaces, of 200 to 900 characters; every field is the same in every run."""
+    chance = random.Random(6400)
+    made = [_memory(chance, n) for n in range(size)]
+    return (*made[:-1], {**delicate(), "id": made[-1]["id"]})
+
+
+def _memory(chance: random.Random, number: int) -> Memory:
+    title = " ".join(chance.choices(_WORDS, k=4)).capitalize() + f" {number}"
+    content = " ".join(chance.choices(_WORDS, k=chance.randrange(25, 110))) + "." + chance.choice(_EXTRAS)
+    return {
+        "id": str(uuid.UUID(int=chance.getrandbits(128), version=4)),
+        "memory_type": ("semantic", "episodic", "procedural")[number % 3],
+        "namespace": chance.choice(NAMESPACES),
+        "title": title,
+        "content": content,
+        "created": f"2026-0{1 + number % 9}-1{number % 10}T08:{number % 60:02}:00Z",
+        "modified": f"2026-10-1{number % 10}T09:{number % 60:02}:00Z",
+        "status": "active",
+        "tags": chance.sample(_WORDS, k=number % 4),
+        "entities": [{"name": w, "type": "concept"} for w in chance.sample(_WORDS, k=number % 3)],
+        "provenance": {"confidence": chance.randrange(5, 100) / 100, "source_type": "observation", "agent": "suite"},
+    }
+
+
+WORD = "quetzalcoatlus"
+"""A word that only the large memory has."""
+
+OTHER_WORD = "archaeopteryx"
+"""The same for another one."""
+
+
+def large(characters: int, word: str = WORD) -> Memory:
+    """One memory whose content has so many characters, and that alone has this *word*."""
+    text = " ".join(_WORDS * (characters // 200 + 1))
+    return {
+        **_memory(random.Random(len(word)), 0),
+        "title": f"{word} in full",
+        "content": f"{word}: {text}"[: characters - 1] + ".",
+    }
+
+
+DELICATE_WORD = "zwitterion"
+"""The word of `delicate`."""
+
+
+TWINS = ("5d1e3c7a-0f52-4b8e-9a63-1c2f70b4d801", "5d1e3c7a-0f52-4b8e-9a63-1c2f70b4d802")
+"""Ids under which it is stored twice."""
+
+
+@cache
+def delicate() -> Memory:
+    """A memory with values that careless code alters: decomposed letters, markup, escapes, exact fractions, nulls,
+    texts that look like something else, names in various spellings."""
+    return {
+        **_memory(random.Random(3), 0),
+        "title": f"{DELICATE_WORD} cafe\u0301",
+        "content": f"{DELICATE_WORD}: e\u0301 o\u0308 \u212b \ufb01 \u00a0 a\u200d\u200cb \u2028 \t\r\n\\n <b>&gt;</b>",
+        "tags": ["e\u0301", "\u00e9"],
+        "entities": [{"name": "A\u030angstro\u0308m", "type": "concept"}],
+        "provenance": {"confidence": 0.123456, "source_type": "observation", "agent": "suite"},
+        "extensions": {
+            "x-exact": [0.1, 1.5e-7, 123456.789012, 2**53 - 1],
+            "x-null": None,
+            "x-text": ["1.10", "0042", "true", "null", "2026-01-02T03:04:05+02:00"],
+            "x-names": {"_private": 1, "snake_case": 2, "camelCase": 3, "Capital": 4, "with.dots": 5},
+        },
+    }
+
+
+ROUGH_WORD = "xiphosuran"
+"""The word of `rough`."""
+
+
+@cache
+def rough() -> Memory:
+    """A memory with values that some stores refuse: control characters, deep objects, empty values, a tag twice."""
+    deep: Any = ["bottom"]
+    for level in range(12):
+        deep = {f"level {level}": deep} if level % 2 else [deep]
+    return {
+        **_memory(random.Random(4), 0),
+        "id": "5d1e3c7a-0f52-4b8e-9a63-1c2f70b4d803",
+        "title": f"{ROUGH_WORD} in the rough",
+        "tags": ["twice", "twice"],
+        "content": f"{ROUGH_WORD}: before\u0000after \u0001 \u001f \u007f \ufeff end",
+        "extensions": {
+            "x-deep": deep,
+            "x-empty": {"text": "", "list": [], "object": {}},
+            "x-list": ["", [], {}, None, 0, False],
+        },
+    }
+
+
+MIXED_WORDS = ("gastropod", "cephalopod")
+"""The words of `mixed`."""
+
+
+def mixed() -> tuple[Memory, ...]:
+    """Two memories for each of two words: one with more fields before one with fewer, and the other way round."""
+    found: list[Memory] = []
+    for number, word in enumerate(MIXED_WORDS):
+        base = _memory(random.Random(5 + number), 0)
+        base |= {"title": f"{word} in this order", "content": f"{word}: of this and that."}
+        rich = {**base, "summary": f"About the {word}.", "extensions": {"x-rank": 1}}
+        lean = {k: v for k, v in base.items() if k != "entities"}
+        lean["id"] = str(uuid.UUID(int=6400 + number, version=4))
+        found += [rich, lean] if number == 0 else [lean, rich]
+    return tuple(found)
+
+
+def odd(word: str) -> Memory:
+    """A memory that is found by `odd_query` and `shell_query` of this *word*: its content has them as they stand."""
+    query = odd_query(word)
+    content = f"{query}\n{shell_query(word)}\nand more"
+    return {**_memory(random.Random(2), 0), "title": " ".join(query.split()), "content": content}
+
+
+def odd_query(word: str) -> str:
+    """A query that JSON has to escape: with quotation marks, a backslash and a line feed; and a capital letter."""
+    return f'{word} "Quoted" back\\slash\nnext line'
+
+
+def shell_query(word: str) -> str:
+    """A query that breaks out of a command in which it is not quoted, and of a regular expression."""
+    return f"{word} it's; a $(touch owned) `folder` [sic"
+
+
+def long_query(word: str) -> str:
+    """A query of some 600 characters that finds what one word finds, where searching goes by words."""
+    return " ".join([word] * (600 // (len(word) + 1)))
+
+
+NOWHERE = "qzxjvkwpfh"
+"""A query that finds nothing, where searching goes by words."""
+
+
+@cache
+def wide(size: int = 60) -> tuple[Memory, ...]:
+    """*size* memories whose texts are almost entirely in CJK scripts."""
+    chance = random.Random(1600)
+    signs = "記憶想起検索結果閾値分割文書知識要約名前空間時間世界学習言語模型道具呼出説明過程計画実行評価失敗成功再試行"
+    found: list[Memory] = []
+    for number in range(size):
+        base = _memory(chance, number)
+        base |= {
+            "title": "漢字" + "".join(chance.choices(signs, k=20)),
+            "content": "".join(chance.choices(signs, k=600)),
+            "entities": [],
+            "tags": [],
+        }
+        found.append(base)
+    return tuple(found)
+
+
+def substitute(template: Any, memory: Mapping[str, Any]) -> Any:
+    """A template of arguments with ``"$memory"`` and ``"$memory.FIELD"`` filled in, or left out where absent."""
+    if isinstance(template, dict):
+        filled = {k: substitute(v, memory) for k, v in cast("dict[str, Any]", template).items()}
+        return {k: v for k, v in filled.items() if v is not _ABSENT}
+    if isinstance(template, list):
+        return [substitute(v, memory) for v in cast("list[Any]", template)]
+    if template == "$memory":
+        return dict(memory)
+    if isinstance(template, str) and template.startswith("$memory."):
+        return memory.get(template.removeprefix("$memory."), _ABSENT)
+    return template
+
+
+_ABSENT = object()
+
+
+SETS: Mapping[str, Callable[[], tuple[Memory, ...]]] = {"corpus": corpus, "wide": wide}
+"""The sets of memories that are given to servers, by name."""
+
+
+def lines(name: str, tool: str, template: Any, first_id: int) -> list[bytes]:
+    """The requests that give a server the memories of a set, by its seed tool; their ids count from *first_id*."""
+    from lro_conformance.wire import jsonrpc
+
+    calls = ({"name": tool, "arguments": substitute(template, m)} for m in SETS[name]())
+    return [jsonrpc.request(first_id + n, "tools/call", params) for n, params in enumerate(calls)]
+
+
+def main(argv: list[str]) -> None:
+    """Print those requests: ``python -m lro_conformance.capture.corpus SET TOOL ARGUMENTS FIRST_ID``."""
+    name, tool, template, first_id = argv
+    for line in lines(name, tool, json.loads(template), int(first_id)):
+        sys.stdout.buffer.write(line + b"\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

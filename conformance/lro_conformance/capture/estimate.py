@@ -1,0 +1,28 @@
+"""A server's estimate of one file, and the bounds of a plausible one."""
+
+from __future__ import annotations
+
+from lro_conformance.capture.call import Call
+from lro_spec.tokens import honest_estimates
+
+
+def characters(call: Call) -> int:
+    """The characters of a file's record lines."""
+    return call.file.characters if call.file is not None else 0
+
+
+def is_honest(call: Call) -> bool:
+    """Whether a file's E lies within the tolerance."""
+    low, high = honest_range(call)
+    return low <= (call.estimate or 0) <= high
+
+
+def honest_range(call: Call) -> tuple[int, int]:
+    """The bounds of an honest E for a file, whether it weighs a character as it is or as it is escaped."""
+    wide, escapes, narrow = call.file.scripts if call.file is not None else (0, 0, 0)
+    return honest_estimates(wide, escapes, narrow)
+
+
+def tokens_per_character(call: Call) -> float:
+    """The server's own measure: E for each character of the file's record lines; a quarter where there is none."""
+    return (call.estimate or 0) / characters(call) if characters(call) else 0.25

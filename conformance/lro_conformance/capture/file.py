@@ -1,0 +1,170 @@
+"""A file as it was when a descriptor named it, read at once and parsed line by line."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import stat
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, cast
+
+import orjson
+
+from lro_conformance.capture.records import Record, show, wide_characters
+from lro_spec.jsonl.strict import DEEPEST, StrictJsonError, loads, too_deep
+
+_SURROGATE = re.compile("[\ud800-\udbff\udc00-\udc7f\udd00-\udfff]")
+"""Surrogates that stand for no byte of a file name."""
+
+MAX_FILE_BYTES = 64 * 1024 * 1024
+"""A larger file is not read: the suite asks for results of a few megabytes at most."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of a file, counted from 1."""
+
+    number: int
+    raw: bytes
+    value: Any
+    problem: str | None
+
+    @property
+    def record(self) -> Record | None:
+        """The object on this line; None where there is none."""
+        value: object = self.value
+        return cast("Record", value) if isinstance(value, dict) else None
+
+
+@dataclass(frozen=True)
+class FileSeen:
+    """A file as it was at the moment a descriptor named it."""
+
+    path: str
+    problem: str | None = None
+    """Why it could not be read; None when it was."""
+    data: bytes = b""
+    mode: int | None = None
+    mtime: float | None = None
+    real: str | None = None
+    """The path without links, as it was then; None where it is no path of a file."""
+    lately: bool = True
+    """Whether what stands there may have been written by the call that named it."""
+
+    @cached_property
+    def lines(self) -> list[Line]:
+        """The lines, each parsed strictly; a missing newline at the end is no fault."""
+        raw = self.data.split(b"\n")
+        if not raw[-1]:
+            raw.pop()
+        return [_line(number, text) for number, text in enumerate(raw, 1)]
+
+    @cached_property
+    def header(self) -> Record | None:
+        """The header object: that of the first line, or else the first line marked as one."""
+        first = self.lines[0].record if self.lines else None
+        if first is not None and ("type" in first or "operation" in first):
+            return first
+        return next((o for line in self.lines if (o := line.record) is not None and is_header(o)), None)
+
+    @cached_property
+    def record_lines(self) -> list[Line]:
+        """The lines that are not headers, blank ones left out."""
+        header = self.header
+        return [
+            line
+            for line in self.lines
+            if line.raw.strip() and (line.record is None or line.record is not header) and not is_header(line.value)
+        ]
+
+    @cached_property
+    def characters(self) -> int:
+        """The characters of the record lines."""
+        lines = (line.raw for line in self.record_lines if line.record is not None)
+        return sum(len(raw.decode("utf-8", "replace")) for raw in lines)
+
+    @cached_property
+    def scripts(self) -> tuple[int, int, int]:
+        """How many characters of the record lines are of a wide script, are escapes (``\\uXXXX``), and are neither."""
+        lines = (line.raw for line in self.record_lines if line.record is not None)
+        text = b"".join(lines).decode("utf-8", "replace")
+        wide, escapes = wide_characters(text), text.count("\\u")
+        return wide, escapes, len(text) - wide - 6 * escapes
+
+    @cached_property
+    def records(self) -> list[Record]:
+        """The record lines that are objects."""
+        return [r for line in self.record_lines if (r := line.record) is not None]
+
+
+def is_header(value: Any) -> bool:
+    """Whether a parsed line is marked as a header."""
+    return isinstance(value, dict) and cast("Record", value).get("type") == "lro_header"
+
+
+def real_path(path: str) -> str:
+    """A path without links; what no file can be called stays as it is."""
+    try:
+        return os.path.realpath(path)
+    except (OSError, ValueError):  # NUL, a lone surrogate
+        return path
+
+
+def written_since(path: str, moment: float) -> bool:
+    """Whether a file is there that was written after a moment, or a little before it: some clocks are coarse.
+
+    A relative path may be any file."""
+    try:
+        return not os.path.isabs(path) or os.lstat(path).st_mtime >= moment - 2
+    except (OSError, ValueError):  # NUL, a lone surrogate
+        return False
+
+
+def see_file(path: object, roots: tuple[Path, ...]) -> FileSeen:
+    """Read the file that a descriptor names, at once, if it lies below one of *roots* and is a regular file.
+
+    A path outside is the server's word only; it is not followed, since its contents would end up in a report.
+    """
+    if not isinstance(path, str) or not path:
+        return FileSeen(str(path), f"file_path is {show(path)}")
+    if _SURROGATE.search(path) or "\0" in path or len(path) > 4096:
+        return FileSeen(path, "no path of a file")
+    real = Path(real_path(path))
+    if not any(real.is_relative_to(root) for root in roots):
+        problem = "lies outside of every folder that the server was given; not read"
+        return FileSeen(path, problem, real=str(real))
+    try:
+        descriptor = os.open(real, os.O_NONBLOCK | os.O_NOFOLLOW)  # a pipe may stand there, or a link by now
+    except OSError as problem:
+        return FileSeen(path, f"cannot be opened: {problem.strerror}", real=str(real))
+    seen = os.fstat(descriptor)
+    if not stat.S_ISREG(seen.st_mode):
+        os.close(descriptor)
+        return FileSeen(path, "is not a regular file", real=str(real))
+    with os.fdopen(descriptor, "rb") as stream:
+        if seen.st_size > MAX_FILE_BYTES:
+            problem = f"has {seen.st_size} bytes, more than {MAX_FILE_BYTES} are not read"
+            return FileSeen(path, problem, real=str(real))
+        data = stream.read(MAX_FILE_BYTES)
+    return FileSeen(path, None, data, stat.S_IMODE(seen.st_mode), seen.st_mtime, str(real))
+
+
+def _line(number: int, raw: bytes) -> Line:
+    try:
+        value = orjson.loads(raw)
+        if raw.count(b"{") + raw.count(b"[") <= DEEPEST or not too_deep(value):
+            return Line(number, raw, value, None)
+    except orjson.JSONDecodeError:
+        pass
+    try:
+        return Line(number, raw, loads(raw), None)
+    except StrictJsonError as problem:
+        first = str(problem)
+    try:
+        value = json.loads(raw.decode("utf-8-sig", "replace"))
+    except (ValueError, RecursionError):
+        value = None
+    return Line(number, raw, None if too_deep(value) else value, first)

@@ -1,0 +1,351 @@
+"""Memories as they appear in results and files: finding them, matching them by id, comparing them.
+
+A server may put its inline records where it likes, so they are looked for; what differs between identical calls is
+*volatile* and left out of comparisons; equality is JSON's, numbers compared as numbers (interpretation I-17).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, cast
+
+from lro_spec.jsonl.strict import breaks_off, equal, too_deep
+
+Record = dict[str, Any]
+Path = tuple[str, ...]
+
+CORE_FIELDS = ("memory_type", "created", "modified", "namespace", "title", "tags", "status", "content")
+"""The core fields of a memory object, besides its id ("Memory Lines")."""
+
+MEMORY_FIELDS = (
+    *CORE_FIELDS,
+    *("entities", "relationships", "wiki_links", "embedding", "summary"),
+    *("provenance", "temporal", "extensions", "blocks", "citations"),
+)
+"""Every field that the text names for a memory line, besides its id."""
+
+_DEPTH = 4
+
+
+def as_record(value: object) -> Record:
+    """The value where it is an object, else an empty one."""
+    return cast("Record", value) if isinstance(value, dict) else {}
+
+
+def id_of(record: Mapping[str, Any]) -> str | None:
+    """The id of a record as text, or None when it has none."""
+    value = record.get("id")
+    return None if value is None or isinstance(value, (dict, list)) else str(value)
+
+
+def by_id(records: Iterable[Record]) -> dict[str, Record]:
+    """Records by their id; those without one are left out, of equal ids the first counts."""
+    found: dict[str, Record] = {}
+    for record in records:
+        key = id_of(record)
+        if key is not None:
+            found.setdefault(key, record)
+    return found
+
+
+def find_records(result: Mapping[str, Any] | None, jq_path: str | None = None) -> list[Record] | None:
+    """The records of an inline result, or None when it carries none in JSON (a formatted text, say)."""
+    payloads = list(_payloads(result))
+    if jq_path is not None:
+        return next((r for r in (_at(p, jq_path) for p in payloads) if r is not None), None)
+    found = [r for r in (_largest_list(p, _DEPTH) for p in payloads) if r is not None]
+    singles = [unwrap(cast("Record", p)) for p in payloads if isinstance(p, dict)]
+    if not any(found) and len(singles) > 1 and all(id_of(s) is not None for s in singles):
+        return singles
+    if not found:
+        return None
+    return [unwrap(r) for r in max(found, key=len)]
+
+
+_MORE = re.compile(r"(next_?)?(page_?)?cursor|next_?(page_?)?(token|page|offset)|has_?(more|next)", re.IGNORECASE)
+
+
+def is_a_page(result: Mapping[str, Any] | None) -> bool:
+    """Whether an inline result says beside its records that there are more: a cursor, a next page."""
+    around = [as_record(p) for p in _payloads(result)]
+    around += [as_record(v) for members in around for v in members.values()]
+    members = ((k, v) for each in around for k, v in each.items())
+    return any(_MORE.fullmatch(k) and v not in (None, False, "", 0) for k, v in members)
+
+
+def text_of(result: Mapping[str, Any] | None) -> str:
+    """All text of a result, joined by line feeds: its text blocks, without any the texts that are embedded in it."""
+    return "\n".join(_texts(result))
+
+
+def unwrap(record: Record) -> Record:
+    """The memory inside a hit: `{"score": …, "memory": {…}}` holds it one object deep."""
+    if id_of(record) is not None:
+        return record
+    inner = [cast("Record", v) for v in record.values() if isinstance(v, dict)]
+    return next((i for i in inner if id_of(i) is not None), record)
+
+
+def volatile_paths(a: Iterable[Record], b: Iterable[Record]) -> set[Path]:
+    """Where records of the same id differ between two identical calls."""
+    left, right = by_id(a), by_id(b)
+    paths: set[Path] = set()
+    for key in left.keys() & right.keys():
+        paths |= set(differences(left[key], right[key]))
+    return paths
+
+
+def differences(a: Mapping[str, Any], b: Mapping[str, Any], at: Path = ()) -> list[Path]:
+    """The paths at which two objects differ; null, empty and absent are told apart here."""
+    found: list[Path] = []
+    for key in {**a, **b}:
+        here = (*at, key)
+        if key not in a or key not in b:
+            found.append(here)
+        elif isinstance(a[key], dict) and isinstance(b[key], dict):
+            found += differences(a[key], b[key], here)
+        elif not equal(a[key], b[key]):
+            found.append(here)
+    return found
+
+
+def lost_or_changed(inline: Record, filed: Record, volatile: Iterable[Path]) -> list[Path]:
+    """Where a file's record lacks or alters a documented field that the inline record shows.
+
+    Fields that only one side has count when they are fields of a memory and not empty: a hit's score, a rank or a
+    field of the server's own may stand on one side only.
+    """
+    skip = set(volatile)
+    found: list[Path] = []
+    for path in differences(inline, filed):
+        if any(path[: len(v)] == v for v in skip):
+            continue
+        here, there = _get(inline, path), _get(filed, path)
+        if _empty(here) and _empty(there) and not _pruned(path, here, there):
+            continue
+        one_sided = _MISSING in (here, there)
+        if one_sided and path[0] not in MEMORY_FIELDS:
+            continue
+        found.append(path)
+    return found
+
+
+def _pruned(path: Path, here: object, there: object) -> bool:
+    """Whether something empty was left out of the extensions, whose fields are others' business: empty is a value."""
+    return path[0] == "extensions" and len(path) > 1 and here is not None and there is _MISSING
+
+
+WORDS = 200
+"""How many characters the words for nothing found may have."""
+
+
+def tells_of(text: str, records: Iterable[Record]) -> bool:
+    """Whether a text has in it how something of one of the memories begins."""
+    parts = (record.get(k) for record in records for k in ("title", "summary", "content", "id"))
+    openings = (_opening(part) for part in parts if isinstance(part, str))
+    return any(opening and opening in text for opening in openings)
+
+
+def _opening(text: str) -> str:
+    """The first forty characters of the first line that has at least four: a blank line is in every text."""
+    lines = (line.strip() for line in text.splitlines())
+    return next((line[:40].strip() for line in lines if len(line) >= 4), "")
+
+
+def common_word(records: Iterable[Mapping[str, Any]]) -> str | None:
+    """The word that stands in the titles of many, but not of all, memories."""
+    titles = [record.get("title") for record in records]
+    found = (re.findall(r"[A-Za-z]{4,}", title.lower()) for title in titles if isinstance(title, str))
+    words = Counter(word for each in found for word in set(each))
+    some = [(n, w) for w, n in words.items() if n < len(titles)]
+    return max(some)[1] if some else None
+
+
+def wide_characters(text: str) -> int:
+    """How many characters of a text are of wide scripts or near them (CJK, kana, hangul, emoji …): from U+2E80 on."""
+    return 0 if text.isascii() else len(text) - len(_WIDE.sub("", text))
+
+
+_WIDE = re.compile("[\u2e80-\U0010ffff]+")
+
+
+def is_utf8(data: bytes) -> bool:
+    """Whether bytes are UTF-8, so that every reader finds the same text in them."""
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def show(value: object, limit: int = 160) -> str:
+    """A value as JSON for a message, cut to *limit* characters, control characters escaped."""
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    if not text.isprintable():
+        text = "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in text)
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+_MISSING = object()
+
+
+def _get(record: Mapping[str, Any], path: Path) -> object:
+    value: Any = record
+    for key in path:
+        if not isinstance(value, dict) or key not in value:
+            return _MISSING
+        value = cast("dict[str, Any]", value)[key]
+    return value
+
+
+def at_path(record: Mapping[str, Any], path: Path) -> object:
+    """What stands at a path; None where nothing does."""
+    value = _get(record, path)
+    return None if value is _MISSING else value
+
+
+def value_at(record: Mapping[str, Any], path: Path) -> str:
+    """What stands at a path, for a message."""
+    value = _get(record, path)
+    return "nothing" if value is _MISSING else show(value)
+
+
+def _empty(value: object) -> bool:
+    return value is _MISSING or is_blank(value)
+
+
+def is_blank(value: object) -> bool:
+    """Whether a field says nothing: null, or an empty text, list or object."""
+    return value is None or value == "" or value == [] or value == {}
+
+
+def _texts(result: Mapping[str, Any] | None) -> list[str]:
+    content = (result or {}).get("content")
+    if not isinstance(content, list):
+        return []
+    blocks = [cast("dict[str, Any]", b) for b in cast("list[Any]", content) if isinstance(b, dict)]
+    embedded = (as_record(b.get("resource")) for b in blocks)
+    return _text_in(blocks) or _text_in(embedded)
+
+
+def _text_in(holders: Iterable[Record]) -> list[str]:
+    return [h["text"] for h in holders if isinstance(h.get("text"), str)]
+
+
+def _payloads(result: Mapping[str, Any] | None) -> Iterable[Any]:
+    if result is None:
+        return
+    if result.get("structuredContent") is not None:
+        yield result["structuredContent"]
+    for text in _texts(result):
+        value = _json_in(text)
+        if value is not None:
+            yield value
+
+
+def size(record: Mapping[str, Any]) -> int:
+    """The characters of a record as compact JSON."""
+    return len(json.dumps(record, ensure_ascii=False, separators=(",", ":"), default=str))
+
+
+def _json_in(text: str) -> Any:
+    try:
+        whole = json.loads(text)
+    except (ValueError, RecursionError):
+        pass
+    else:
+        return None if too_deep(whole) else whole
+    lines = _json_lines(text)
+    if lines:
+        return lines
+    starts = [i for i in (text.find("{"), text.find("[")) if i >= 0]
+    for start in sorted(starts):
+        try:
+            value = json.JSONDecoder().raw_decode(text, start)[0]
+        except (ValueError, RecursionError):
+            continue
+        return None if too_deep(value) else value
+    return None
+
+
+def cut_off(text: str, ids: Iterable[str]) -> bool:
+    """Whether records with some of these *ids* begin as JSON in a text and break off, be it that something says so."""
+    begins = re.search(r'\[\s*\{\s*"|\{\s*"(?:\\.|[^"\\])*"\s*:', text)
+    if begins is None or not any(text.find(show(key), begins.start()) >= 0 for key in ids):
+        return False
+    problem = _no_json(text, begins.start())
+    return problem is not None and (breaks_off(text, problem.pos) or problem.pos >= len(text) - _SAID_OF_IT)
+
+
+_SAID_OF_IT = 60
+"""Characters behind such JSON that say that it was cut."""
+
+
+def broken_descriptor(text: str) -> str | None:
+    """Where a descriptor as JSON breaks off in a text, or begins one and cannot be read; None where none does.
+
+    A sentence that shows its members between braces is none.
+    """
+    begins = _DESCRIPTOR.search(text)
+    problem = None if begins is None else _no_json(text, begins.start())
+    if begins is None or problem is None:
+        return None
+    cut = breaks_off(text, problem.pos) or "}" not in text[problem.pos :]
+    told = cut or _FENCE.fullmatch(text, 0, begins.start())
+    return f"{problem.msg} (character {problem.pos})" if told else None
+
+
+def _no_json(text: str, at: int) -> json.JSONDecodeError | None:
+    """Why what begins here is no JSON; None where it is, or nests too deep to say."""
+    try:
+        json.JSONDecoder().raw_decode(text, at)
+    except RecursionError:
+        return None
+    except json.JSONDecodeError as problem:
+        return problem
+    return None
+
+
+_FENCE = re.compile(r"\ufeff?\s*(?:```(?:json)?\s*)?")
+_DESCRIPTOR = re.compile(r'\{\s*"(?:offloaded|summary|file_path|line_schema|jq_recipes|guidance)"\s*:')
+
+
+def _json_lines(text: str) -> list[Any] | None:
+    """The objects of a text that has one on each line, but for lines that are no JSON at all."""
+    found: list[Any] = []
+    for line in text.splitlines() if "\n" in text else ():
+        if line.lstrip().startswith("{"):
+            try:
+                found.append(json.loads(line))
+            except (ValueError, RecursionError):
+                return None
+    return found if len(found) > 1 and not too_deep(found) else None
+
+
+def _largest_list(value: Any, depth: int) -> list[Record] | None:
+    if isinstance(value, list):
+        items = cast("list[Any]", value)
+        return [cast("Record", i) for i in items] if all(isinstance(i, dict) for i in items) else None
+    if not isinstance(value, dict) or depth == 0:
+        return None
+    inner = [_largest_list(v, depth - 1) for k, v in cast("dict[str, Any]", value).items() if k not in _NOT_RECORDS]
+    return max((i for i in inner if i is not None), key=len, default=None)
+
+
+_NOT_RECORDS = {"entities", "relationships", "blocks", "citations", "jq_recipes", "line_schema", "wiki_links"}
+
+
+def _at(payload: Any, jq_path: str) -> list[Record] | None:
+    value = payload
+    for key in [k for k in jq_path.strip().split(".") if k not in ("", "[]")]:
+        name = key.removesuffix("[]")
+        if not isinstance(value, dict) or name not in value:
+            return None
+        value = cast("dict[str, Any]", value)[name]
+    if not isinstance(value, list):
+        return None
+    items: Sequence[Any] = cast("list[Any]", value)
+    return [unwrap(cast("Record", i)) for i in items if isinstance(i, dict)]

@@ -1,0 +1,323 @@
+"""Bash scripts that show a finding again: the same JSON-RPC lines to the same server, started the same way.
+
+Nothing in it is the server's own words but the names of its tools, inside of quoted JSON: a recipe of a descriptor is
+never made part of what somebody pastes.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+from pathlib import Path
+from shlex import quote
+from typing import Any, cast
+
+from lro_conformance.capture.call import Among, Call, OfACall
+from lro_conformance.capture.corpus import SETS, lines
+from lro_conformance.capture.file import FileSeen
+from lro_conformance.capture.start import HANDSHAKE, Start
+from lro_conformance.judging.subjects import evidence_of, location_of, reproducer_of
+from lro_conformance.wire import Reply
+from lro_spec.redaction import is_secret
+
+MOST_BYTES = 32 << 10
+"""Memories that take more than this are made by the suite's own generator, not written out."""
+
+BESIDE = 12
+"""How many requests after a call's own may have been in flight beside it."""
+
+PATIENCE_S = 3
+"""How long stdin stays open beyond three times what the answer took: a server may take its end for the end."""
+
+
+def of_call(call: Call, *, also: Sequence[bytes | str] = (), setup: str | None = None, limit: str = "") -> str:
+    """The script for a call; *also* are lines and shell commands that come just before it.
+
+    *setup* makes the output folder (by default it is made empty); *limit* is put before the server's command.
+    """
+    before = said_before(call.start, call.before)
+    items = [*before, *also, call.reply.request]
+    return paste(
+        call.start, items, wait_s=patience(call), setup=setup, limit=limit, after=_outcome(call, lists=bool(limit))
+    )
+
+
+def of_call_among_others(call: Call) -> str:
+    """The script for a call with all calls before it, and those in flight beside it.
+
+    The longest ones are left out where that is too much.
+    """
+    sent = list(call.start.sent())
+    own = next((n for n, line in enumerate(sent, 1) if _id(line) == call.reply.id), len(sent))
+    beside = takewhile(_calls, sent[own : own + BESIDE])
+    others = [line for line in (*sent[:own], *beside) if _calls(line) and _id(line) not in call.before]
+    while sum(map(len, others)) > MOST_BYTES:
+        others.remove(max(others, key=len))
+    items = [*said_before(call.start, call.before), *others]
+    return paste(call.start, items, wait_s=2 * patience(call), after=_outcome(call))
+
+
+def _outcome(call: Call, *, lists: bool = False) -> str:
+    """What shows how the server ended that gave no answer, or else the call's files and how they begin.
+
+    Where there is no file, *lists* shows what lies in its folder all the same: remains, perhaps.
+    """
+    if call.reply.raw is None:
+        return 'echo "exit code $?"'
+    start, place = call.start, call.start.output_dir
+    if place is None and call.file is not None and Path(call.file.path).is_relative_to(start.temp):
+        place = start.temp  # where no folder was set, a file goes there
+    if place is None:
+        return ""
+    folder = word(start, str(place))
+    if call.file is None:
+        return f"ls -lA {folder}" if lists else ""
+    return f"(cd {folder} && ls -lA && head -n 2 ./*) | cut -c 1-200 | sed 's/^/  /'"
+
+
+def patience(call: Call) -> int:
+    """Seconds until the answer must be there."""
+    return PATIENCE_S + math.ceil(3 * call.reply.elapsed_s)
+
+
+def said_before(start: Start, ids: Iterable[int]) -> list[bytes | str]:
+    """The handshake, and the requests with these ids, in the order sent; generated memories as what generates them."""
+    wanted, sent = list(ids), list(start.sent())
+    kept = {id: line for line in sent if (id := _id(line)) in set(wanted)}
+    generated, count = _generated(start, wanted, kept)
+    found: list[bytes | str] = [line for line in sent if _method(line) in HANDSHAKE]
+    found += [generated] if generated else []
+    return found + [kept[id] for id in wanted[count:] if id in kept]
+
+
+def paste(
+    start: Start,
+    items: Sequence[bytes | str],
+    *,
+    wait_s: int = PATIENCE_S,
+    setup: str | None = None,
+    limit: str = "",
+    after: str = "",
+) -> str:
+    """The script: bytes are lines to be sent, texts are shell commands to be run at that point.
+
+    *after* is a command to be run when the server has ended; then the folder is removed.
+    """
+    made = [f"mkdir -p {word(start, str(start.temp))}"]
+    if start.output_dir is not None:
+        made.append(f"mkdir {word(start, str(start.output_dir))}" if setup is None else setup)
+    for path, text in start.files.items():
+        made.append(
+            f"mkdir -p {word(start, os.path.dirname(path))}; printf %s {word(start, text)} > {word(start, path)}"
+        )
+    sending: list[str] = []
+    for item in items:
+        if isinstance(item, str):
+            sending.append(f"  {item}")
+        elif sending and sending[-1].startswith("  printf '%s\\n'"):
+            sending[-1] += f" \\\n    {quote(item.decode('utf-8', 'replace'))}"
+        else:
+            sending.append(f"  printf '%s\\n' {quote(item.decode('utf-8', 'replace'))}")
+    environment = [f"-u {quote(name)}" for name in start.unset]
+    environment += [f"{quote(n)}={_value(start, n, v)}" for n, v in start.env.items()]
+    command = " ".join(word(start, w) for w in start.argv)
+    lines = [
+        'd=$(mktemp -d) && d=$(cd "$d" && pwd -P)',
+        *made,
+        "{",
+        *sending,
+        f"  sleep {wait_s}",
+        f"}} | (cd {word(start, str(start.cwd))} && {limit}env {' '.join(environment)} {command})",
+    ]
+    return "\n".join([*lines, *([after] if after else []), 'rm -rf "${d:?}"'])
+
+
+def word(start: Start, text: str) -> str:
+    """A text as one word of the shell; the private folder of the process is ``$d`` there."""
+    parts = text.split(str(start.workdir))
+    return '"$d"'.join(quote(p) if p else "" for p in parts) or "''"
+
+
+def _value(start: Start, name: str, value: str) -> str:
+    return f'"${name}"' if is_secret(name, value) and name.isidentifier() else word(start, value)
+
+
+def _generated(start: Start, ids: Sequence[int], kept: dict[int, bytes]) -> tuple[str, int]:
+    """What prints the first of these requests, where they store memories of the suite's own; and how many it prints."""
+    if start.seed is None or sum(map(len, kept.values())) <= MOST_BYTES:
+        return "", 0
+    tool, template = start.seed
+    for name in SETS:
+        expected = lines(name, tool, json.loads(template), ids[0])
+        count = len(expected)
+        if expected and [kept.get(id) for id in ids[:count]] == expected:
+            words = [start.python, "-P", "-m", "lro_conformance.capture.corpus", name, tool, template, str(ids[0])]
+            return " ".join(map(quote, words)), count
+    return "", 0
+
+
+def _message(line: bytes) -> dict[str, Any]:
+    try:
+        value: Any = json.loads(line)
+    except ValueError:
+        return {}
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+
+
+def _id(line: bytes) -> int | None:
+    message = _message(line)
+    return message.get("id") if "method" in message else None
+
+
+def _calls(line: bytes) -> bool:
+    return _method(line) == "tools/call"
+
+
+def _method(line: bytes) -> str | None:
+    return _message(line).get("method")
+
+
+# cleanup: files that look like those of an earlier process
+
+_PLANT = """\
+plant() {  # AGE_S OPERATION: a copy of the server's own file, back-dated in name, header and time
+  local a=0123456789ABCDEFGHJKMNPQRSTVWXYZ t=$((($(date +%s) - $1) * 1000)) u= p
+  for _ in {1..10}; do u=${a:t%32:1}$u; t=$((t / 32)); done
+  p="$(dirname "$f")/PREFIX-$2-${u}0123456789ABCDEF.jsonl"
+  sed "1s/\\(\\"timestamp\\": *\\"\\)[^\\"]*/\\1$(date -u -d "$1 seconds ago" +%FT%TZ)/" "$f" > "$p"
+  touch -d "@$(($(stat -c %Y "$f") - $1))" "$p"
+}"""
+
+
+def of_cleaning(
+    call: Call,
+    trigger: int | None,
+    *,
+    planted: Iterable[tuple[int, str]] = (),
+    decoys: Iterable[tuple[Path, str]] = (),
+    pause_s: int = 1,
+) -> str:
+    """The script for a cleanup: an own file, files of these ages and operations beside it, decoys; then what is left.
+
+    *trigger* is the id of the request that set cleanup off; None where none did.
+    """
+    start, prefix = (
+        call.start,
+        os.path.basename(call.file.path).partition("-")[0] if call.file is not None else "atlatl",
+    )
+    folder = word(start, str(start.output_dir or start.temp))
+    steps: list[str] = [f"sleep {max(pause_s, patience(call) - 1)}", f"f=$(ls {folder}/*.jsonl | head -n 1)"]
+    planted = list(planted)
+    if planted:
+        steps += [_PLANT.replace("PREFIX", prefix).replace("\n", "\n  ")]
+        steps += [f"plant {age} {quote(operation)}" for age, operation in planted]
+    for path, kind in decoys:
+        steps += _decoy(start, path, kind)
+    request = next((line for line in start.sent() if trigger is not None and _id(line) == trigger), None)
+    items = [*said_before(start, call.before), call.reply.request, *steps, *([] if request is None else [request])]
+    return paste(start, items, after=f"ls -l {folder}")
+
+
+def _decoy(start: Start, path: Path, kind: str) -> list[str]:
+    at = word(start, str(path))
+    made = [f"mkdir -p {word(start, str(path.parent))}; cp \"$f\" {at}; touch -d '40 days ago' {at}"]
+    if kind == "symlink" and start.output_dir is not None:
+        made += [f"ln -sfn {at} {word(start, str(start.output_dir / path.name))}"]
+    return made
+
+
+@dataclass(frozen=True, slots=True)
+class Everything:
+    """All that was said to one server process: the subject when no single call is to blame."""
+
+    start: Start
+
+
+# what the report shows of captured records
+
+
+@evidence_of.register
+def _(file: FileSeen) -> str:
+    return f"file {file.path}"
+
+
+@evidence_of.register
+def _(call: Call) -> str:
+    settings = " ".join(f"{k}={v}" for k, v in call.settings.items()) or "none (defaults)"
+    lines = [
+        f"settings: {settings}",
+        f"command: {' '.join(call.command)}",
+        f"→ {call.reply.request.decode('utf-8', 'replace').strip()}",
+        f"← {_answer(call.reply)}",
+    ]
+    if call.file is not None:
+        lines.append(f"file: {call.file.path}")
+        if call.file.data:
+            lines.append(f"line 1: {_beginning(call.file.data)}")
+    return "\n".join(lines)
+
+
+@reproducer_of.register
+def _(call: Call) -> str:
+    return of_call(call)
+
+
+@location_of.register
+def _(call: Call) -> str:
+    line = call.start.lines.get(call.reply.id)
+    return "" if line is None else f"{call.start.folder}/transcript.jsonl:{line}"
+
+
+@evidence_of.register
+def _(record: OfACall) -> str:
+    return evidence_of(record.call)
+
+
+@reproducer_of.register
+def _(record: OfACall) -> str:
+    return reproducer_of(record.call)
+
+
+@location_of.register
+def _(record: OfACall) -> str:
+    return location_of(record.call)
+
+
+@reproducer_of.register
+def _(among: Among) -> str:
+    return of_call_among_others(among.call)
+
+
+@evidence_of.register
+def _(everything: Everything) -> str:
+    return f"command: {' '.join(everything.start.argv)}"
+
+
+@reproducer_of.register
+def _(everything: Everything) -> str:
+    sent = list(everything.start.sent())
+    while sum(map(len, sent)) > MOST_BYTES:
+        sent.remove(max(sent, key=len))
+    return paste(everything.start, sent)
+
+
+@location_of.register
+def _(everything: Everything) -> str:
+    return f"{everything.start.folder}/transcript.jsonl:1" if everything.start.lines else ""
+
+
+def _beginning(data: bytes) -> str:
+    first = data.partition(b"\n")[0]
+    return first[:400].decode("utf-8", "replace").strip() + ("" if len(first) <= 400 else f" … ({len(first)} bytes)")
+
+
+def _answer(reply: Reply) -> str:
+    if reply.raw is None:
+        failure = reply.failure
+        return f"(no answer: {failure.kind}: {failure.detail})" if failure is not None else "(no answer)"
+    text = reply.raw[:2000].decode("utf-8", "replace").strip()
+    return text if len(reply.raw) <= 2000 else text + f" … ({len(reply.raw)} bytes)"

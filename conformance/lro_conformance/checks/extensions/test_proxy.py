@@ -1,0 +1,396 @@
+"""A proxy in front of any server: what is small passes as it is, what is large is in a file, and nothing is lost."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, cast
+
+from lro_conformance.analysis.forwarding import changed, lost, own_words
+from lro_conformance.analysis.warnings import tells_of_failure
+from lro_conformance.capture.call import Call
+from lro_conformance.capture.records import as_record, show
+from lro_conformance.judging.check import check
+from lro_conformance.judging.outcome import NotApplicable
+from lro_conformance.judging.subjects import Subjects
+from lro_conformance.trials.extensions import payloads
+from lro_conformance.trials.extensions.proxy import FACTOR, Passed, Proxied
+from lro_conformance.trials.extensions.upstream import ASKED, FLOOD, ITEMS, STEPS
+from lro_spec.schema.line_schema import lines_violating, schema_problem
+from lro_spec.tokens import honest_estimates
+
+SHOWN = 1 / 3
+"""How much of a payload of four times the threshold an answer may show as a preview."""
+
+
+@check("LRO-PROXY-01")
+def test_small_results(proxied: Proxied, see: Subjects) -> None:
+    """A result below the threshold arrives with every member and every value that the server gave it."""
+    for one in proxied.small:
+        difference = changed(one.given, one.call)
+        see.expect(difference is None, expected=f"{one.kind}, as it was given", observed=difference or "", at=one)
+
+
+@check("LRO-PROXY-01")
+def test_inline_up_to_the_threshold(proxied: Proxied, see: Subjects) -> None:
+    """No text is offloaded that no honest estimate puts above the threshold."""
+    for one, characters, (_, high) in _at_the_edge(proxied, "offloaded"):
+        said = f"a text of {characters} characters, {high} tokens at the very most, is inline at {proxied.threshold}"
+        see.expect(high > proxied.threshold, expected=said, observed="a descriptor", at=one)
+
+
+@check("LRO-PROXY-02")
+def test_small_bytes(proxied: Proxied, see: Subjects) -> None:
+    """A result below the threshold arrives as the bytes that came: digits, escapes, order and spaces."""
+    for one in (*proxied.small, proxied.exact):
+        kept = one.given.encode() in (one.call.reply.raw or b"")
+        see.expect(kept, expected=f"{one.kind}: the bytes of the result", observed="written anew", at=one)
+
+
+@check("LRO-PROXY-03")
+def test_large_results(proxied: Proxied, see: Subjects) -> None:
+    """A result above the threshold leaves as a descriptor that names a file with a header and its records."""
+    for one in proxied.large:
+        wrong = _not_offloaded(one.call)
+        see.expect(
+            wrong is None,
+            expected=f"{one.kind}, {FACTOR} times the threshold of {proxied.threshold} tokens: a descriptor, a file",
+            observed=wrong or "",
+            at=one,
+        )
+
+
+@check("LRO-PROXY-03")
+def test_offloaded_above_the_threshold(proxied: Proxied, see: Subjects) -> None:
+    """No text stays inline that any honest estimate puts above the threshold."""
+    for one, characters, (low, _) in _at_the_edge(proxied, "inline"):
+        said = f"a text of {characters} characters, {low} tokens at least, is offloaded at {proxied.threshold}"
+        see.expect(low <= proxied.threshold, expected=said, observed="inline", at=one)
+
+
+def _at_the_edge(proxied: Proxied, outcome: str) -> Iterator[tuple[Passed, int, tuple[int, int]]]:
+    """The texts nearest to the threshold that came so, with their characters and the honest estimates of those."""
+    for one in (o for o in proxied.edge if o.call.outcome == outcome):
+        characters = len(as_record(json.loads(one.given))["content"][0]["text"])
+        yield one, characters, honest_estimates(0, 0, characters)
+
+
+def _not_offloaded(call: Call) -> str | None:
+    if call.outcome != "offloaded":
+        return f"{call.outcome}: {show(call.reply.error or call.text, 120)}"
+    if call.file is None or call.file.problem is not None:
+        return f"the file {call.file.problem if call.file is not None else 'is not named'}"
+    if call.file.lines and call.file.lines[0].problem is None and call.file.header is not None:
+        bad = next((line for line in call.file.record_lines if line.problem is not None), None)
+        if bad is not None:
+            return f"line {bad.number} of the file is not JSON: {bad.problem}"
+        count, there = call.file.header.get("count"), len(call.file.record_lines)
+        return None if count == there else f"the header counts {show(count)}, and {there} lines follow it"
+    return "the file does not begin with a header"
+
+
+@check("LRO-PROXY-04")
+def test_nothing_is_lost(proxied: Proxied, see: Subjects) -> None:
+    """Each record, each line and each value of a large result is found in its file."""
+    known = proxied.known
+    for one in _filed(proxied, see):
+        missing = lost(known[one.kind], one.call.file) if one.call.file is not None else None
+        see.expect(missing is None, expected=f"{one.kind}: all of it in the file", observed=missing or "", at=one)
+
+
+@check("LRO-PROXY-05")
+def test_numbers_keep_their_digits(proxied: Proxied, see: Subjects) -> None:
+    """An integer of any size and a decimal stand in the file as the server wrote them."""
+    for one in (o for o in _filed(proxied, see) if o.kind == "numbers"):
+        data = one.call.file.data if one.call.file is not None else b""
+        wanted = len(payloads.marks(data))
+        for number in (payloads.BIG, payloads.EXACT):
+            there = data.count(number.encode())
+            see.expect(
+                there >= wanted,
+                expected=f"{number} in each of {wanted} records",
+                observed=f"{there} times in the file",
+                at=one,
+            )
+
+
+@check("LRO-PROXY-06")
+def test_the_payload_is_in_no_answer(proxied: Proxied, see: Subjects) -> None:
+    """A payload that is in a file is in neither text nor structured content of the answer."""
+    known = proxied.known
+    for one in _filed(proxied, see):
+        shown = len(set(payloads.marks(one.call.reply.raw or b"")))
+        see.expect(
+            shown <= SHOWN * known[one.kind].count,
+            expected=f"{one.kind}: a third of its {known[one.kind].count} pieces in the answer at most",
+            observed=f"{shown} of them, in an answer of {len(one.call.reply.raw or b'')} bytes",
+            at=one,
+        )
+
+
+@check("LRO-PROXY-07")
+def test_the_payload_is_kept_once(proxied: Proxied, see: Subjects) -> None:
+    """What a server sends twice, as text and as structured content, is in the file once."""
+    for one in _filed(proxied, see):
+        lines = [line.raw for line in one.call.file.record_lines] if one.call.file is not None else []
+        twice = [word.decode() for word, times in Counter(payloads.marks(b"\n".join(lines))).items() if times > 1]
+        see.expect(
+            not twice,
+            expected=f"{one.kind}: every piece once in the file",
+            observed=f"{len(twice)} of them more than once, such as {', '.join(twice[:1])}",
+            at=one,
+        )
+
+
+@check("LRO-PROXY-08")
+def test_output_schema_admits_both(proxied: Proxied, see: Subjects) -> None:
+    """What a tool with an output schema returns is valid for the schema that the proxy lists, offloaded or not."""
+    schema: Any = next((t.get("outputSchema") for t in proxied.tools if t.get("name") == proxied.names["typed"]), None)
+    if schema is None:
+        raise NotApplicable("the proxy lists no output schema")
+    listed = as_record(schema)
+    if listed != schema or schema_problem(listed) is not None:
+        see.expect(holds=False, expected="a valid outputSchema", observed=show(schema, 200))
+        return
+    example = {"items": [{"id": 1}]}
+    see.expect(
+        not lines_violating(listed, [example]) and not lines_violating(ITEMS, [example]),
+        expected=f"the listed schema admits what the server's own does, as {show(example)}",
+        observed=f"it does not: {show(listed, 200)}",
+    )
+    for one in (o for o in proxied.large if o.call.operation == "typed" and o.call.result is not None):
+        structured = (one.call.result or {}).get("structuredContent")
+        wrong = "there is none" if structured is None else _invalid(listed, structured)
+        see.expect(
+            wrong is None,
+            expected="structuredContent that is valid for the listed outputSchema",
+            observed=wrong or "",
+            at=one,
+        )
+
+
+def _invalid(schema: Mapping[str, Any], value: Any) -> str | None:
+    found = lines_violating(dict(schema), [value])
+    return found[0][1] if found else None
+
+
+@check("LRO-PROXY-09")
+def test_other_blocks_stay(proxied: Proxied, see: Subjects) -> None:
+    """An image and a link beside a large text are in the answer as they came."""
+    known = proxied.known
+    for one in (o for o in proxied.large if known[o.kind].beside and o.call.result is not None):
+        content: Any = (one.call.result or {}).get("content")
+        blocks = [as_record(b) for b in cast("list[Any]", content)] if isinstance(content, list) else []
+        found = [b for b in blocks if b.get("type") != "text"]
+        see.expect(
+            found == list(known[one.kind].beside),
+            expected="the image and the link",
+            observed=f"blocks of type {', '.join(str(b.get('type')) for b in found) or 'text alone'}",
+            at=one,
+        )
+
+
+@check("LRO-PROXY-10")
+def test_errors_stay_inline(proxied: Proxied, see: Subjects) -> None:
+    """An error arrives as the server gave it, however large it is: a result with isError, and a JSON-RPC error."""
+    for one in proxied.errors:
+        if one.call.operation == "refuse":
+            wrong = _other_error(json.loads(one.given), one.call)
+        else:
+            wrong = "a descriptor" if one.call.outcome == "offloaded" else changed(one.given, one.call)
+        see.expect(wrong is None, expected=f"{one.kind}, as it was given", observed=wrong or "", at=one)
+
+
+def _other_error(given: Mapping[str, Any], call: Call) -> str | None:
+    error = as_record(call.reply.error)
+    if not error:
+        return f"{call.outcome}: {show(call.result, 120)}"
+    wrong = [k for k in given if (given[k] not in error.get(k, "") if k == "message" else given[k] != error.get(k))]
+    return f"another {wrong[0]}: {show(error.get(wrong[0]), 120)}" if wrong else None
+
+
+@check("LRO-PROXY-11")
+def test_calls_together(proxied: Proxied, see: Subjects) -> None:
+    """Of calls in flight together each gets its own result, and none waits for another."""
+    fleet = proxied.together
+    files = [p.call.file.path for p in fleet.passed if p.call.file is not None]
+    for one in fleet.passed:
+        see.expect(
+            _own(one, files) is None,
+            expected=f"{one.kind}: its own result, while an earlier call waits",
+            observed=_own(one, files) or "",
+            at=one,
+        )
+    if fleet.waited is not None:
+        difference = changed(fleet.waited.given, fleet.waited.call)
+        see.expect(
+            difference is None,
+            expected="the result of the call that waited, as it was given",
+            observed=difference or "",
+            at=fleet.waited,
+        )
+
+
+def _own(one: Passed, files: Sequence[str]) -> str | None:
+    call = one.call
+    if call.reply.failure is not None:
+        return call.reply.failure.detail
+    if one.kind.startswith("small"):
+        return changed(one.given, call)
+    wanted = payloads.marks(one.given.encode())
+    if call.file is None:
+        return None if set(wanted) <= set(payloads.marks(call.reply.raw or b"")) else "another result"
+    if files.count(call.file.path) > 1:
+        return f"the file of another call: {call.file.path}"
+    foreign = set(payloads.marks(call.file.data)) - set(wanted)
+    return f"a file with what another call returned: {foreign.pop().decode()}" if foreign else None
+
+
+@check("LRO-PROXY-12")
+def test_cancellation(proxied: Proxied, see: Subjects) -> None:
+    """A cancellation reaches the server, with the id that the server knows the call by."""
+    one = proxied.cancelled
+    if one is None:
+        see.unseen("calls in flight together got no answers, so nothing could be cancelled")
+        return
+    notes = [as_record(n) for n in one.heard]
+    ids = [as_record(n.get("params")).get("requestId") for n in notes if n.get("method") == "notifications/cancelled"]
+    see.expect(
+        any(id in one.waiting or not one.waiting for id in ids),
+        expected=f"notifications/cancelled for {_ids(one.waiting)}, the call that waits",
+        observed=f"cancellations of {_ids(ids)}" if ids else "none was heard",
+        at=one,
+    )
+
+
+def _ids(ids: Sequence[Any]) -> str:
+    return ", ".join(json.dumps(id) for id in ids) or "nothing"
+
+
+@check("LRO-PROXY-13")
+def test_notifications_arrive(proxied: Proxied, see: Subjects) -> None:
+    """Progress and log messages of the server reach the client, in order and as they were."""
+    told = proxied.told
+    notes = [as_record(json.loads(line)) for line in told.messages]
+    steps = [as_record(n.get("params")) for n in notes if n.get("method") == "notifications/progress"]
+    own = [s for s in steps if s.get("progressToken") == told.token]
+    see.expect(
+        [(s.get("progress"), s.get("message")) for s in own] == [(n, f"step {n}") for n in range(1, STEPS + 1)],
+        expected=f"{STEPS} notifications of progress with the token {told.token}, in order",
+        observed=f"{len(own)} of {len(steps)}: {show([s.get('progress') for s in own], 80)}",
+        at=told,
+    )
+    logged = [as_record(n.get("params")) for n in notes if n.get("method") == "notifications/message"]
+    see.expect(
+        any(n.get("data") == {"n": 1} and n.get("level") == "warning" for n in logged),
+        expected="the log message of the server",
+        observed=show(logged, 120) if logged else "none",
+        at=told,
+    )
+
+
+@check("LRO-PROXY-13")
+def test_a_flood_arrives(proxied: Proxied, see: Subjects) -> None:
+    """Of very many messages at once all reach the client, in order, and the answer after them."""
+    flooded = proxied.flooded
+    if flooded is None:
+        see.unseen("the call that brings a flood of messages was not answered")
+        return
+    notes = [as_record(as_record(json.loads(line)).get("params")) for line in flooded.messages]
+    numbers = [as_record(n.get("data")).get("n") for n in notes if n.get("logger") == "lro-probe-flood"]
+    see.expect(
+        numbers == list(range(FLOOD)),
+        expected=f"{FLOOD} log messages, in order",
+        observed=f"{len(numbers)} of them" if len(numbers) != FLOOD else "all of them, in another order",
+        at=flooded,
+    )
+
+
+@check("LRO-PROXY-13")
+def test_requests_of_the_server_arrive(proxied: Proxied, see: Subjects) -> None:
+    """A request of the server reaches the client, and the client's answer the server."""
+    asked = proxied.asked
+    requests = [as_record(json.loads(line)) for line in asked.messages]
+    own = [as_record(r.get("params")) for r in requests if r.get("method") == "sampling/createMessage"]
+    see.expect(
+        any(all(r.get(k) == v for k, v in ASKED.items()) for r in own),
+        expected="the server's request sampling/createMessage",
+        observed=show(own, 120) if own else "none",
+        at=asked,
+    )
+    if own:
+        said = asked.call.text
+        see.expect(
+            '"code":-32601' in said.replace(" ", ""),
+            expected="the client's own answer to it, an error -32601, at the server",
+            observed=show(said or asked.call.outcome, 120),
+            at=asked,
+        )
+
+
+@check("LRO-PROXY-14")
+def test_recipes_run(proxied: Proxied, see: Subjects) -> None:
+    """Every recipe of a descriptor is a command on its file that jq carries out without an error."""
+    for one in proxied.recipes:
+        wrong = one.command.problem if one.run is None else None
+        if one.run is not None and not one.run.ok:
+            wrong = f"exit {one.run.status}: {one.run.problem or one.run.stderr.strip()[:200]}"
+        path = one.call.path
+        if wrong is None and one.command.pipeline is not None and one.command.pipeline.path != path:
+            wrong = f"it reads {one.command.pipeline.path}"
+        see.expect(
+            wrong is None, expected=f"a command on {path} that ends without an error", observed=wrong or "", at=one
+        )
+
+
+@check("LRO-PROXY-15")
+def test_the_end_of_the_server(proxied: Proxied, see: Subjects) -> None:
+    """When the server behind it ends, every call in progress is answered with an error."""
+    if not proxied.ended:
+        see.unseen("the proxy did not answer before, so the server behind it was not ended")
+    for call in proxied.ended:
+        see.expect(
+            call.outcome == "error",
+            expected="an error for a call that was in progress when the server ended",
+            observed=f"{call.outcome}: {show(call.reply.failure or call.text, 120)}",
+            at=call,
+        )
+
+
+@check("LRO-PROXY-16")
+def test_a_failed_write(proxied: Proxied, see: Subjects) -> None:
+    """A call whose file cannot be written succeeds: with all of the result, or with its beginning and a warning."""
+    known = proxied.known
+    if not proxied.unwritable:
+        see.unseen(proxied.problem or "writing could not be made to fail")
+    for one in proxied.unwritable:
+        wrong = _not_kept(one, known[one.kind])
+        see.expect(
+            wrong is None,
+            expected=f"{one.kind}: all of it, or its beginning and a warning, since output_dir is a file",
+            observed=wrong or "",
+            at=one,
+        )
+
+
+def _not_kept(one: Passed, known: payloads.Large) -> str | None:
+    call = one.call
+    if call.outcome == "offloaded":
+        readable = call.file is not None and call.file.problem is None
+        return None if readable else "a descriptor of a file that is not there"
+    if call.outcome != "inline":
+        return f"{call.outcome}: {show(call.reply.error or call.text, 120)}"
+    there = len(set(payloads.marks(call.reply.raw or b"")))
+    if there < known.count and not tells_of_failure(own_words(call.text, known, one.given)):
+        return f"{there} of {known.count} pieces, and no warning"
+    return None
+
+
+def _filed(proxied: Proxied, see: Subjects) -> Iterator[Passed]:
+    """The large results whose file could be read."""
+    for one in proxied.large:
+        if one.call.outcome == "offloaded" and one.call.file is not None and one.call.file.problem is None:
+            yield one
+        else:
+            see.unseen(f"{one.kind}: no file could be read")

@@ -1,0 +1,97 @@
+"""What recipes are in an edition whose library goes by the detail level of the file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from lro_conformance.capture.records import Record
+from lro_conformance.checks.test_recipes import purpose
+from lro_conformance.judging.check import check
+from lro_conformance.judging.subjects import Subjects
+from lro_conformance.trials.recipes import Command, Recipes, level_in
+from lro_spec.recipes.lexer import field_paths
+
+
+@check("LRO-REC-14")
+def test_titles_with_namespaces(recipes: Recipes, see: Subjects) -> None:
+    """A recipe lists titles with namespaces, tab-separated."""
+    purpose("LRO-REC-14", recipes, see)
+
+
+@check("LRO-REC-15")
+def test_by_tag(recipes: Recipes, see: Subjects) -> None:
+    """A recipe keeps the memories with one tag."""
+    purpose("LRO-REC-15", recipes, see)
+
+
+@check("LRO-REC-16")
+def test_sorted_by_date(recipes: Recipes, see: Subjects) -> None:
+    """A recipe sorts all memories by their date of creation."""
+    purpose("LRO-REC-16", recipes, see)
+
+
+@check("LRO-REC-17")
+def test_unique_namespaces(recipes: Recipes, see: Subjects) -> None:
+    """For a light file, a recipe lists each namespace once."""
+    purpose("LRO-REC-17", recipes, see)
+
+
+@check("LRO-REC-18")
+def test_counts_by_type(recipes: Recipes, see: Subjects) -> None:
+    """For a light file, a recipe counts the memories of each type."""
+    purpose("LRO-REC-18", recipes, see)
+
+
+@check("LRO-REC-19")
+def test_fields_are_those_of_the_level(recipes: Recipes, see: Subjects) -> None:
+    """No recipe names a field that only records of another detail level have."""
+    files = {id(c.call): c.call for c in recipes.commands}.values()
+    records: dict[str, list[Record]] = {}
+    for call in files:
+        records.setdefault(level_in(recipes.edition, call), []).extend(call.filed)
+    records = {level: found for level, found in records.items() if found}
+    if len(records) < 2:
+        see.unseen("files of one detail level only")
+        return
+    for one in (c for c in recipes.commands if c.pipeline is not None and c.call.filed):
+        own = level_in(recipes.edition, one.call)
+        others = [r for level, found in records.items() if level != own for r in found]
+        foreign = [p for p in fields_of(one) if not _has(records[own], p) and _has(others, p)]
+        see.expect(
+            not foreign,
+            expected=f"recipe #{one.index + 1} at level {own}: fields that its records have",
+            observed=f".{'.'.join(foreign[0])}, which records of another level have: {one.text}" if foreign else "",
+            at=one,
+        )
+
+
+@check("LRO-REC-20")
+def test_no_recipe_names_the_score(recipes: Recipes, see: Subjects) -> None:
+    """No recipe refers to .score."""
+    for one in (c for c in recipes.commands if c.pipeline is not None):
+        see.expect(
+            all(path[0] != "score" for path in fields_of(one)),
+            expected=f"recipe #{one.index + 1} without .score",
+            observed=str(one.text),
+            at=one,
+        )
+
+
+def fields_of(command: Command) -> Iterator[tuple[str, ...]]:
+    """The paths of fields that the jq programs of a command name, outside of string literals."""
+    pipeline = command.pipeline
+    for call in (pipeline.jq, *pipeline.more) if pipeline is not None else ():
+        yield from field_paths(call.program)
+
+
+def _has(records: Iterable[Record], path: tuple[str, ...]) -> bool:
+    """Whether a record has a field, whatever stands in it."""
+    for record in records:
+        value: object = record
+        for key in path:
+            if not isinstance(value, dict) or key not in value:
+                break
+            value = value[key]  # pyright: ignore[reportUnknownVariableType]
+        else:
+            return True
+    return False

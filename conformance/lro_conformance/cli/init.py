@@ -1,0 +1,102 @@
+"""`lro init`: probe a server and write its profile."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from lro_conformance.errors import EXIT_NO_VERDICT, UsageError
+
+
+@click.command(context_settings={"allow_interspersed_args": False})
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    default=Path("lro.yaml"),
+    metavar="F",
+    help="Write to F instead of lro.yaml.",
+)
+@click.option("--force", is_flag=True, help="Overwrite an existing file.")
+@click.option(
+    "--tool",
+    "tools",
+    multiple=True,
+    metavar="OPERATION=TOOL",
+    help="Tool that performs recall, search or inject, if its name does not say so; repeatable.",
+)
+@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- COMMAND [ARG…]")
+def init(output: Path, force: bool, tools: tuple[str, ...], command: tuple[str, ...]) -> int:
+    """Probe a server and write a commented profile: its tools, its settings, what triggers cleanup.
+
+    The server is started several times, in temporary directories. No memory is stored in it. What could not be found
+    is marked NOT FOUND in the profile.
+
+    Exit code: 0 written, 2 the call is wrong or the file exists, 3 the server does not start or does not answer.
+    """
+    from lro_conformance.evidence.recorder import masks_of
+    from lro_conformance.init.probe import probe
+    from lro_conformance.init.writer import profile_text
+    from lro_conformance.lab.errors import ServerTrouble
+    from lro_conformance.lab.operations import NoSuchTool
+    from lro_conformance.profile import ProfileError, load, profile_for_command
+    from lro_conformance.report.atomic import check_target, write_text
+    from lro_conformance.report.sanitize import one_line
+    from lro_conformance.wire.subreaper import adopting
+
+    tools_by_operation = _tools_by_operation(tools)
+    if output.exists() and not force:
+        raise UsageError(f"{output} already exists: choose a different file with -o, or overwrite it with --force")
+    try:
+        check_target(output)
+    except OSError as problem:
+        raise UsageError(f"{output}: {problem}") from None
+    profile = profile_for_command(command)
+    masks = masks_of(profile)
+    try:
+        with adopting():
+            found = probe(profile, lambda step: click.echo(f"lro: {step}", err=True), tools_by_operation)
+    except NoSuchTool as problem:
+        raise UsageError(f"--tool: {one_line(str(problem), 1_000)}") from None
+    except ServerTrouble as trouble:
+        click.echo(f"lro init: {one_line(masks.text(str(trouble)), 1_000)}", err=True)
+        return EXIT_NO_VERDICT
+    text = profile_text(found, masks.text)
+    try:
+        write_text(text, output)
+        load(output)
+    except OSError as problem:
+        raise UsageError(f"{output}: {problem}") from None
+    except ProfileError as problem:
+        raise RuntimeError(f"the profile that was written is not valid: {problem}") from None
+    missing = text.count("NOT FOUND")
+    click.echo(f"{output}: {_summary(found.name, len(found.operations), len(found.settings))}")
+    if missing:
+        click.echo(f"{missing} not found: see the lines with NOT FOUND in {output}")
+    if masks.value(command) != command:
+        click.echo(f"{output}: its command contains a secret, which is a value of your environment", err=True)
+    option = "" if output == Path("lro.yaml") else f" --profile {output}"
+    retry = f"lro init --force{option and f' -o {output}'} --tool recall=NAME -- COMMAND"
+    click.echo(f"next: {retry if found.tools and not found.operations else f'lro certify{option}'}")
+    return 0
+
+
+def _tools_by_operation(tools: tuple[str, ...]) -> dict[str, str]:
+    """Parse the values of ``--tool``. Raises `UsageError` for a value that is not OPERATION=TOOL."""
+    from lro_conformance.lab.operations import OPERATIONS
+
+    parsed = {operation: tool for operation, _, tool in (value.partition("=") for value in tools)}
+    for operation, tool in parsed.items():
+        if operation not in OPERATIONS or not tool:
+            raise UsageError(
+                f"--tool {operation}={tool}: expected OPERATION=TOOL, where OPERATION is one of {', '.join(OPERATIONS)}"
+            )
+    return parsed
+
+
+def _summary(name: str, operations: int, settings: int) -> str:
+    from lro_conformance.report.sanitize import one_line
+
+    title = one_line(name, 80) or "unnamed server"
+    return f"{title}: {operations} of 3 operations, {settings} of 4 settings"

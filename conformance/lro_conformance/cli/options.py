@@ -1,0 +1,98 @@
+"""Options that certify and judge share: which form of a report is written and shown."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from lro_conformance.errors import UsageError
+
+if TYPE_CHECKING:
+    from lro_conformance.judging.results import Report
+    from lro_conformance.report.outputs import Outputs
+    from lro_conformance.report.terminal import View
+
+Result = TypeVar("Result")
+
+ALL_EDITIONS = "all"
+"""Value of ``--edition`` for a verdict by each edition."""
+
+EDITION_HELP = "Edition to judge by (default: the profile's, or lro-6400); all: judge one run by every edition."
+
+
+@dataclass(frozen=True, slots=True)
+class ReportOptions:
+    """Options for writing and showing a report."""
+
+    outputs: Outputs
+    verbose: bool
+    quiet: bool
+    plain: bool
+
+    def check(self) -> None:
+        """Raise `UsageError` for contradictory options, or files that cannot be written."""
+        if self.verbose and self.quiet:
+            raise UsageError("-v and -q exclude each other")
+        self.outputs.check()
+
+    def for_profile(self, profile: Path | None) -> ReportOptions:
+        """Options whose outputs refer to this profile; None refers to that of the working directory."""
+        return self if profile is None else replace(self, outputs=replace(self.outputs, profile=str(profile)))
+
+    def run_and_render(
+        self, run: Callable[[View], Sequence[Report]], problem: Callable[[], str | None] = lambda: None
+    ) -> int:
+        """Call *run* with a view, write and show the reports that it returns, and return the exit code of the first.
+
+        Further reports judge the same run by other editions: they get files of their own, and only their summary is
+        shown. Raises `UsageError` after all that if *problem* returns a message.
+        """
+        from lro_conformance.report.exit_codes import exit_code
+        from lro_conformance.report.terminal import NORMAL, QUIET, VERBOSE, open_view
+
+        text = sys.stderr if self.outputs.uses_stdout else sys.stdout
+        view = open_view(text, plain=self.plain, verbosity=VERBOSE if self.verbose else QUIET if self.quiet else NORMAL)
+        report, *others = run(view)
+        report = self.outputs.with_baseline(report)
+        try:
+            self.outputs.write(report)  # first, so that the files are written even if the terminal is gone
+            for other in others:
+                self.outputs.for_edition(other.edition).write(other)
+        finally:
+            view.show(report)
+            for other in others:
+                view.show(other, brief=True)
+        if (message := problem()) is not None:
+            raise UsageError(message)
+        return exit_code(report)
+
+
+def report_options(command: Callable[..., Result]) -> Callable[..., Result]:
+    """Add the options of `ReportOptions` to a click command, which receives them as ``options``."""
+
+    @wraps(command)
+    def with_options(*, outputs: Outputs, verbose: bool, quiet: bool, plain: bool, **parameters: Any) -> Result:
+        return command(options=ReportOptions(outputs, verbose, quiet, plain), **parameters)
+
+    from lro_conformance.report.outputs import output_options
+
+    plain_option = click.option("--plain", is_flag=True, help="Plain lines, as in a pipe or with NO_COLOR.")
+    quiet_option = click.option("-q", "--quiet", is_flag=True, help="Show failures and the summary only.")
+    verbose_option = click.option("-v", "--verbose", is_flag=True, help="Show every requirement, and warnings in full.")
+    return output_options(verbose_option(quiet_option(plain_option(with_options))))
+
+
+def known_edition(name: str | None) -> str:
+    """Resolve the name of an edition; None is the default. Raises `UsageError` with the known names."""
+    from lro_spec.editions import edition
+
+    try:
+        return edition(name or "lro-6400").name
+    except ValueError as problem:
+        raise UsageError(str(problem)) from None

@@ -1,0 +1,69 @@
+"""Names and forms of what lies in a folder of evidence (format ``lro-evidence/1``; docs/evidence.md)."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, cast
+
+if TYPE_CHECKING:
+    from lro_conformance.judging.results import Report
+
+FORMAT = "lro-evidence/1"
+MANIFEST = "evidence.json"
+"""What the run was, and the checksum of everything else."""
+CALLS = "calls.jsonl"
+PROPERTIES = "properties.jsonl"
+TRIALS = "trials"
+SERVERS = "servers"
+FILES = "files"
+"""Contents by their SHA-256, each once: files that servers wrote, and lines and outputs of more than `INLINE_BYTES`."""
+REPORT = "report.json"
+START, TRANSCRIPT, END = "start.json", "transcript.jsonl", "end.json"
+
+OWN = (MANIFEST, CALLS, PROPERTIES, TRIALS, SERVERS, FILES, REPORT)
+"""All that may stand at the top of such a folder."""
+
+INLINE_BYTES = 16 << 10
+"""Longer lines and outputs stand in a file of their own."""
+
+CHATTER_BYTES = 8 << 20
+"""What is kept, for each server, of lines that nobody asked for (stderr, notifications); requests and their answers are
+kept whole."""
+
+
+class EvidenceError(Exception):
+    """A folder is no evidence, or is not what was recorded; the message is one line that says what to do."""
+
+    def __init__(self, message: str, report: Report | None = None) -> None:
+        super().__init__(message)
+        self.report = report
+        """The report of a run that could not be kept; None where there was no run."""
+
+
+def dumps(value: object, *, indent: int | None = None) -> str:
+    """JSON as it is kept: UTF-8 but for what only an escape can carry (lone surrogates)."""
+    text = json.dumps(value, ensure_ascii=False, indent=indent)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return json.dumps(value, indent=indent)
+    return text
+
+
+def as_text(data: bytes) -> dict[str, str]:
+    """Bytes as a member of a JSON object: ``text`` where they are UTF-8, else ``base64``."""
+    try:
+        return {"text": data.decode()}
+    except UnicodeDecodeError:
+        return {"base64": base64.b64encode(data).decode()}
+
+
+def as_bytes(value: Mapping[str, Any]) -> bytes:
+    """The bytes that `as_text` wrote. Raises `ValueError` for anything else."""
+    if isinstance(value.get("text"), str):
+        return cast("str", value["text"]).encode()
+    if isinstance(value.get("base64"), str):
+        return base64.b64decode(cast("str", value["base64"]), validate=True)
+    raise ValueError("expected text or base64")

@@ -1,0 +1,96 @@
+"""Evidence as another edition may look at it: without the operations that it does not have, and nothing that a file of
+another convention would be held against a server for.
+
+One capture is judged by several editions; each sees only what it has words for.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Mapping
+from dataclasses import fields, is_dataclass, replace
+from typing import Any, cast
+
+from lro_conformance.capture.call import Call
+from lro_conformance.lab.operations import TOOLS
+from lro_conformance.trials.cleanup import Cleaning, Cleanup
+from lro_conformance.trials.defaults import Defaults
+from lro_conformance.trials.survey import Survey
+from lro_spec.editions import Edition
+
+
+def restricted(evidence: Mapping[str, Any], text: Edition) -> dict[str, Any]:
+    """What was found, as far as *text* speaks of it. Calls stay the objects that they are."""
+    found = {name: _conventional(one, text) for name, one in evidence.items()}
+    if not foreign_operations(evidence.get("survey"), text):
+        return found
+    return {name: _without(one, text.operations) for name, one in found.items()}
+
+
+def foreign_operations(survey: object, text: Edition) -> bool:
+    """Whether operations were looked at that an edition does not have."""
+    return isinstance(survey, Survey) and bool(text.operations) and not set(survey.operations) <= set(text.operations)
+
+
+def _conventional(found: object, text: Edition) -> object:
+    """A cleanup without aged files whose names are neither the edition's nor the server's: it may well spare those."""
+    if isinstance(found, Cleanup):
+        return replace(found, set_ttl=_of_its_own(found.set_ttl, text))
+    if isinstance(found, Defaults):
+        return replace(found, cleaning=_of_its_own(found.cleaning, text))
+    return found
+
+
+def _of_its_own(cleaning: Cleaning | None, text: Edition) -> Cleaning | None:
+    if cleaning is None:
+        return None
+    known = {_prefix(path) for path, _ in cleaning.own} | {text.file_prefix}
+    return cleaning if all(_prefix(str(p.path)) in known for p in cleaning.planted) else None
+
+
+def _prefix(path: str) -> str:
+    return os.path.basename(path).partition("-")[0]
+
+
+def _without(value: object, operations: Collection[str]) -> Any:
+    """The value without what belongs to other operations."""
+    if isinstance(value, Call | BaseException):
+        return value
+    if isinstance(value, Mapping):
+        members = cast("Mapping[Any, Any]", value)
+        kept = {k: v for k, v in members.items() if not (_named(k, operations) or _foreign(v, operations))}
+        return {k: _without(v, operations) for k, v in kept.items()}
+    if isinstance(value, tuple | list):
+        entries = cast("tuple[Any, ...]", value)
+        made = [_without(v, operations) for v in entries if not _foreign(v, operations)]
+        return tuple(made) if isinstance(value, tuple) else made
+    if is_dataclass(value) and not isinstance(value, type) and type(value).__module__.startswith(f"{_HERE}.trials."):
+        old = {f.name: getattr(value, f.name) for f in fields(value) if f.metadata.get("kept", True) and f.init}
+        new = {name: _without(v, operations) for name, v in old.items()}
+        changed = {name: v for name, v in new.items() if v != old[name]}
+        return replace(value, **changed) if changed else value
+    return value
+
+
+_HERE = __name__.rpartition(".")[0]
+
+
+def _named(key: object, operations: Collection[str]) -> bool:
+    """Whether a key is, or begins with, the name of another operation."""
+    name = cast("tuple[object, ...]", key)[:1] if isinstance(key, tuple) else (key,)
+    return any(_other(n, operations) for n in name)
+
+
+def _other(name: object, operations: Collection[str]) -> bool:
+    return isinstance(name, str) and name in TOOLS and name not in operations
+
+
+def _foreign(value: object, operations: Collection[str]) -> bool:
+    """Whether something is of a call of another operation."""
+    if isinstance(value, tuple):
+        return any(_foreign(v, operations) for v in cast("tuple[object, ...]", value))
+    inner: object = getattr(value, "call", None) or getattr(value, "command", None)
+    if inner is not None:
+        return _foreign(inner, operations)
+    operation: object = getattr(value, "operation", None)
+    return _other(operation, operations)

@@ -1,0 +1,1 @@
+"""`lro init`: probing a server and writing its profile."""

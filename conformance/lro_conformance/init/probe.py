@@ -1,0 +1,327 @@
+"""Probing a server: its operations, the way of its settings, the trigger of its cleanup, the channel of its events.
+
+Nothing is stored in the server. It is started a few times and called, and it cleans up a temporary directory.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from pathlib import Path
+from typing import Any, cast
+
+from lro_conformance.capture.call import Call
+from lro_conformance.capture.corpus import corpus
+from lro_conformance.capture.records import as_record
+from lro_conformance.judging.outcome import NotObserved
+from lro_conformance.lab.errors import ServerTrouble
+from lro_conformance.lab.lab import Lab
+from lro_conformance.lab.operations import Operation, introduced, sample_value
+from lro_conformance.lab.settings import Settings
+from lro_conformance.lab.thresholds import NEVER
+from lro_conformance.profile import Cleanup, Profile, Setting
+from lro_conformance.profile import Operation as NamedOperation
+from lro_conformance.trials.cleanup import TTL, Cleaning, clean
+from lro_conformance.trials.decoys import DAY
+from lro_conformance.wire import Run
+
+SETTINGS = ("threshold_tokens", "output_dir", "enabled", "ttl_seconds")
+"""Settings in the order of probing: all after the first can only be observed if something is offloaded."""
+
+HELP_S = 5.0
+"""Time limit of ``COMMAND --help`` in seconds."""
+
+_NAME_PATTERNS = {
+    "threshold_tokens": r"THRESHOLD|INLINE[_-]?(?:TOKENS|LIMIT|MAX)|MAX[_-]?(?:INLINE|RESULT)|TOKEN[_-]?LIMIT",
+    "output_dir": r"(?:OFFLOAD|OUT(?:PUT)?|RESULTS?|SPILL|LRO|FILES?|TE?MP)[_-]?(?:DIR|PATH|FOLDER)",
+    "enabled": r"OFFLOAD(?:ING)?[_-]?(?:ENABLED?|ON)|ENABLE[_-]?(?:OFFLOAD|LRO)|LRO[_-]?(?:ENABLED?|ON)\b"
+    r"|(?:OFFLOAD(?:ING)?|\bLRO)(?![A-Z_-])|\b(?:NO|DISABLE)-(?:SPILL|FILES?)",
+    "ttl_seconds": r"TTL|EXPIR|RETENTION|MAX[_-]?AGE|LIFETIME",
+}
+"""Patterns by setting for the names of flags and variables."""
+
+_HELP_PATTERNS = {
+    "threshold_tokens": r"\btokens\b",
+    "output_dir": r"\b(?:folder|directory|where\b.*\bfiles?)\b",
+    "enabled": r"\boffload",
+    "ttl_seconds": r"\bseconds\b|\bexpire|\bhow long\b",
+}
+"""Patterns by setting for the help of flags with other names."""
+
+MAX_WAYS = 8
+"""Ways that are tried for a setting; each takes one or two starts of the server."""
+
+_FIELDS = {
+    "id": ("id", "memory_id"),
+    "title": ("title", "name", "subject", "heading"),
+    "content": ("content", "text", "body", "note", "value", "observation", "message"),
+    "namespace": ("namespace", "category", "scope", "project", "collection"),
+    "memory_type": ("memory_type", "type", "kind"),
+    "tags": ("tags", "labels", "keywords"),
+    "created": ("created", "created_at", "timestamp"),
+    "entities": ("entities",),
+    "provenance": ("provenance",),
+    "extensions": ("extensions", "metadata"),
+}
+"""Usual argument names by field of a memory."""
+
+_OBJECT_NAMES = ("memory", "record", "entry", "item", "object", "memories", "records", "entries", "items")
+"""Usual argument names for a complete memory, or a list of them."""
+
+_STORING = re.compile(
+    r"(store|add|create|save|write|remember|insert|capture)_?(memory|memories|note|record|entry)?", re.I
+)
+
+
+@dataclass
+class ProbeResult:
+    """Findings about a server; what was not found is None, False or empty."""
+
+    profile: Profile
+    """Profile with the command and the settings that took effect."""
+    name: str = ""
+    version: str = ""
+    protocol: str = ""
+    tools: Sequence[Mapping[str, Any]] = ()
+    operations: Mapping[str, Operation] = field(default_factory=dict[str, Operation])
+    calls: Mapping[str, Call] = field(default_factory=dict[str, Call])
+    """One call of each operation at the lowest threshold that could be set."""
+    settings: dict[str, Setting] = field(default_factory=dict[str, Setting])
+    """Settings that were seen to take effect."""
+    cleanup: Cleanup | None = None
+    events: str | None = None
+    """Channel on which an event was observed."""
+    storing: Mapping[str, Any] | None = None
+    """The tool that seems to store memories."""
+    description: str = ""
+    """The server's description of itself and of its tools."""
+    inline_found: bool | None = None
+    """True if records were found in an inline result; None if there was no inline result."""
+
+    @property
+    def offloads(self) -> bool:
+        """True if any call was offloaded."""
+        return any(c.outcome == "offloaded" for c in self.calls.values())
+
+
+def probe(profile: Profile, report: Callable[[str], None], tools: Mapping[str, str] | None = None) -> ProbeResult:
+    """Probe a server; *report* is called with each step before it is taken.
+
+    *tools* names the tools of operations whose names are not recognised. Raises `ServerTrouble` if the server does not
+    start or does not respond, and `NoSuchTool` if it does not list such a tool.
+    """
+    with Run() as run:
+        lab = Lab(profile, run, lambda event: None, seed=0)
+        try:
+            report("starting it with the documented variables")
+            found = _first(lab, profile)
+            if tools:
+                known = {**found.operations, **introduced(tools, found.tools)}
+                profile = replace(profile, operations={name: _as_written(o) for name, o in known.items()})
+                lab = lab.for_profile(profile)
+                found = _first(lab, profile)
+            if found.operations:
+                _settings(lab, found, report)
+            if found.offloads:
+                _rest(lab, found, report)
+        finally:
+            lab.close()
+        return found
+
+
+def _first(lab: Lab, profile: Profile) -> ProbeResult:
+    with lab.lowest_bench(Settings(threshold_tokens=1)) as bench:
+        calls = {name: bench.call(name) for name in bench.operations}
+        result = ProbeResult(profile, tools=bench.tools, operations=bench.operations, calls=calls)
+        info = bench.server.server_info
+        result.name, result.version = str(info.get("name", "")), str(info.get("version", ""))
+        result.protocol = bench.server.protocol_version or ""
+        result.description = json.dumps([lab.launcher.handshakes.opened, *result.tools])
+        result.storing = next((t for t in result.tools if _STORING.search(str(t.get("name")))), None)
+        return result
+
+
+def _as_written(o: Operation) -> NamedOperation:
+    return NamedOperation(o.tool, o.arguments, query=o.query, limit=o.limit, detail=o.detail, budget=o.budget)
+
+
+def _settings(lab: Lab, found: ProbeResult, report: Callable[[str], None]) -> None:
+    """Find the way of each setting: the documented one, or one that the help or the instructions name."""
+    usual, texts = dict(found.profile.settings), None
+    known: dict[str, Setting | None] = dict.fromkeys(SETTINGS)
+    for name in SETTINGS:
+        report(f"looking for the way of {name}")
+        ways = [w for w in (usual.get(name),) if w is not None]
+        for documented in (True, False):
+            if not documented:
+                texts = texts if texts is not None else f"{_texts(found.profile)}\n{found.description}"
+                ways = list(islice(ways_in(name, texts), MAX_WAYS))
+            way = next((w for w in ways if _takes_effect(lab, found, name, {**known, name: w})), None)
+            if way is not None:
+                known[name] = found.settings[name] = way
+                break
+        if name == "threshold_tokens" and not found.offloads:
+            break  # all the others are seen by what is offloaded
+    found.profile = replace(found.profile, settings=known)
+
+
+def _takes_effect(lab: Lab, found: ProbeResult, name: str, settings: dict[str, Setting | None]) -> bool:
+    lab.launcher.profile = replace(found.profile, settings=settings)
+    first = next((n for n, c in found.calls.items() if c.outcome == "offloaded"), next(iter(found.operations)))
+    threshold = 1 if settings["threshold_tokens"] is not None else None
+    own = "{own}" if settings["output_dir"] is not None else None
+    with suppress(NotObserved):
+        if name == "threshold_tokens":
+            return _threshold(lab, found)
+        if name == "ttl_seconds":
+            return _ages(_cleaning(lab, first, threshold)) == (False, True)
+        enabled = False if name == "enabled" else None
+        with lab.bench(Settings(threshold_tokens=threshold, output_dir=own, enabled=enabled)) as bench:
+            call = bench.call(first)
+        if name == "enabled":
+            return call.outcome == "inline" and found.calls[first].outcome == "offloaded"
+        real = call.file.real if call.file is not None else None
+        return real is not None and call.real_output_dir is not None and Path(real).is_relative_to(call.real_output_dir)
+    return False
+
+
+def _threshold(lab: Lab, found: ProbeResult) -> bool:
+    """True if the lowest accepted threshold offloads a result that a threshold of a billion returns inline."""
+    with lab.lowest_bench(Settings(threshold_tokens=1, output_dir=None)) as bench:
+        low = {name: bench.call(name) for name in bench.operations}
+    offloaded = [n for n, c in low.items() if c.outcome == "offloaded"]
+    if not offloaded:
+        return False
+    found.calls = low
+    with lab.bench(Settings(threshold_tokens=NEVER, output_dir=None)) as bench:
+        high = bench.call(offloaded[0])
+    if high.outcome == "inline":
+        found.inline_found = high.records is not None
+    return high.outcome == "inline"
+
+
+def _cleaning(lab: Lab, name: str, threshold: int | None) -> Cleaning | None:
+    with lab.bench(Settings(threshold_tokens=threshold, ttl_seconds=TTL)) as bench:
+        return clean(bench, TTL, (TTL // 2, 2 * TTL), lambda: bench.call(name))
+
+
+def _ages(cleaning: Cleaning | None) -> tuple[bool, bool] | None:
+    """Deletion of the younger and of the older of two back-dated files."""
+    planted = [p for p in cleaning.planted if p.age_s < DAY] if cleaning is not None else []
+    return (planted[0].gone, planted[1].gone) if len(planted) > 1 else None
+
+
+def _rest(lab: Lab, found: ProbeResult, report: Callable[[str], None]) -> None:
+    """Find the trigger of cleanup and the channel of events."""
+    lab.launcher.profile = found.profile
+    first = next(n for n, c in found.calls.items() if c.outcome == "offloaded")
+    threshold = 1 if "threshold_tokens" in found.settings else None
+    if found.profile.cleanup is None and "output_dir" in found.settings:
+        report("looking for what triggers cleanup")
+        conventional = Cleanup("run_custodial_task", {"task": "offload_cleanup"})
+        listed = any(t.get("name") == conventional.tool for t in found.tools)
+        for way in ([conventional] if listed else []) + [Cleanup(restart=True)]:
+            lab.launcher.profile = replace(found.profile, cleanup=way)
+            with suppress(NotObserved), lab.bench(Settings(threshold_tokens=threshold)) as bench:
+                cleaning = clean(bench, None, (), lambda bench=bench: bench.call(first))
+                if cleaning is not None and any(p.gone for p in cleaning.planted):
+                    found.cleanup = way
+                    break
+    lab.launcher.profile = found.profile
+    if "output_dir" in found.settings:
+        report("looking for the channel of events")
+        with suppress(NotObserved), lab.bench(Settings(threshold_tokens=threshold), prepare=_a_file) as bench:
+            bench.call(first)
+            channels = {e.partition(": ")[0] for e in bench.events("OffloadWriteFailed")}
+            found.events = next((c for c in ("notifications", "stderr") if c in channels), None)
+
+
+def _a_file(path: Path) -> None:
+    path.write_bytes(b"in the way\n")
+
+
+def _texts(profile: Profile) -> str:
+    """Output of the command with ``--help``; empty if there is none."""
+    from lro_conformance.profile import own_lro
+
+    try:
+        process = subprocess.run(
+            [*own_lro(profile.server.command), "--help"],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=HELP_S,
+            check=False,
+            cwd=profile.folder / profile.server.cwd,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return (process.stdout + process.stderr).decode("utf-8", "replace")
+
+
+def ways_in(name: str, text: str) -> Iterator[Setting]:
+    """Flags and variables in a text that may be those of a setting: by their names, then by their help."""
+    in_name = re.compile(_NAME_PATTERNS[name], re.IGNORECASE)
+    in_help = re.compile(_HELP_PATTERNS[name], re.IGNORECASE)
+    text = re.sub(r"--\[no-\]([\w-]+)", r"--\1 --no-\1", text)
+    flags = re.findall(r"(?<![\w-])(--[a-z][\w-]+)((?:(?![\s\[]--[a-z]).)*)", text, re.DOTALL)
+    for flag in dict.fromkeys(flag for flag, _ in flags if in_name.search(flag)):
+        yield from _flag(name, flag)
+    for variable in dict.fromkeys(re.findall(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b", text)):
+        if in_name.search(variable):
+            yield Setting(env=variable)
+    for flag in dict.fromkeys(flag for flag, help in flags if in_help.search(help) and not in_name.search(flag)):
+        yield from _flag(name, flag)
+
+
+def _flag(name: str, flag: str) -> Iterator[Setting]:
+    if name == "enabled" and re.match("--(no|disable|without)-", flag):
+        yield Setting(arg_if_false=(flag,))
+        return
+    yield Setting(arg=(f"{flag}={{value}}",))
+    yield Setting(arg=(flag, "{value}"))
+
+
+def _accepts(schema: object, field: str) -> bool:
+    """True if an argument accepts this field of every memory of the suite."""
+    node = as_record(schema)
+    if "enum" in node:
+        options = cast("list[Any]", node["enum"]) if isinstance(node["enum"], list) else []
+        return field == "memory_type" and all(m[field] in options for m in corpus())
+    return not (field in ("tags", "entities", "provenance", "extensions") and node.get("type") == "string")
+
+
+def memory_arguments(tool: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Arguments for a tool that stores a memory: the complete object, or its fields under similar names.
+
+    Other required arguments get a value of their type. None if no argument could accept the text of a memory.
+    """
+    schema = as_record(tool.get("inputSchema"))
+    properties = as_record(schema.get("properties"))
+    if not properties:
+        return {"memory": "$memory"}
+    kinds = {name: as_record(node).get("type") for name, node in properties.items()}
+    arguments: dict[str, Any] = {}
+    whole = next((n for n in properties if n in _OBJECT_NAMES), None)
+    if whole is not None:
+        text, many = kinds[whole] == "string", kinds[whole] == "array"
+        arguments[whole] = "$memory.content" if text else ["$memory"] if many else "$memory"
+    if whole is None or kinds[whole] == "string":
+        for name, known in _FIELDS.items():
+            there = next((n for n in known if n in properties and n not in arguments), None)
+            if there is not None and _accepts(properties[there], name):
+                arguments[there] = f"$memory.{name}"
+    if not {"$memory", "$memory.content"} & set(map(str, arguments.values())) and ["$memory"] not in arguments.values():
+        return None
+    required: object = schema.get("required")
+    for name in cast("list[Any]", required) if isinstance(required, list) else []:
+        if isinstance(name, str) and name not in arguments:
+            arguments[name] = sample_value(properties.get(name, {}))
+    return arguments
+
+
+__all__ = ["ProbeResult", "ServerTrouble", "memory_arguments", "probe", "ways_in"]

@@ -1,0 +1,197 @@
+"""Writing a commented ``lro.yaml`` for a probed server; comments with NOT FOUND say what is missing."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from lro_conformance.judging.subjects import evidence_of
+from lro_conformance.lab.operations import OPERATIONS, TOOLS, properties_of, required_of, sample_value
+from lro_conformance.profile.model import Setting, default_settings
+
+if TYPE_CHECKING:
+    from lro_conformance.init.probe import ProbeResult
+
+SETTINGS = {
+    "enabled": "switches offloading on and off",
+    "threshold_tokens": "the size above which a result is offloaded",
+    "ttl_seconds": "lifetime of a file",
+    "output_dir": "directory of the files",
+}
+
+
+def profile_text(found: ProbeResult, redact: Callable[[str], str] = str) -> str:
+    """Text of the profile; *redact* removes secrets from text of the server."""
+    return "\n".join([*_lines(found, redact), ""])
+
+
+def _lines(found: ProbeResult, redact: Callable[[str], str]) -> Iterator[str]:
+    profile = found.profile
+    title = " ".join(_safe(w) for w in (found.name, found.version) if w) or "an unnamed server"
+    yield f"# Profile of {title} for `lro certify` in this directory, written by `lro init`."
+    yield "# `lro validate lro.yaml` checks it; `lro schema profile` describes every key."
+    yield ""
+    yield f"edition: {profile.edition}"
+    yield "# level: 3                     # level that you claim: `lro certify` exits 0 only if it is proved"
+    yield ""
+    yield "server:"
+    yield f"  command: {_flow(profile.server.command)}"
+    if profile.server.env:
+        yield f"  env: {_flow(profile.server.env)}"
+    else:
+        yield '  # env: {MY_DATA: "{workdir}/data"}   # {workdir}: a new directory for each process'
+    yield ""
+    yield from _settings(found)
+    yield ""
+    yield from _operations(found, redact)
+    yield ""
+    yield from _seed(found)
+    yield ""
+    yield from _cleanup(found)
+    yield from _events(found)
+    if found.inline_found is False:
+        yield ""
+        yield "# NOT FOUND: records in an inline result. If they are JSON, name their path:"
+        yield '# inline: {records: ".results"}'
+
+
+def _settings(found: ProbeResult) -> Iterator[str]:
+    if not found.settings:
+        why = "nothing was offloaded" if found.operations else "no tool could be called"
+        yield f"# NOT FOUND: how a setting reaches the server ({why}). Without the key these variables are set:"
+        yield "# settings:"
+        for name, way in default_settings(found.profile.edition).items():
+            yield f"#   {name}: {_way(way)}"
+        yield '#   or {arg: "--threshold={value}"}, or {toml: KEY} with config_file; null if there is none'
+        return
+    yield "settings:                      # each was seen to take effect, except for null"
+    for name, meaning in SETTINGS.items():
+        way = found.settings.get(name)
+        if way is not None:
+            yield f"  {name}: {_way(way)}   # {meaning}"
+        else:
+            switch = ', {arg_if_false: "--no-flag"}' if name == "enabled" else ""
+            ways = f'{{env: NAME}}, {{arg: "--flag={{value}}"}}{switch} or {{toml: KEY}}'
+            yield f"  {name}: null   # NOT FOUND: {meaning}; {ways}"
+
+
+def _operations(found: ProbeResult, redact: Callable[[str], str]) -> Iterator[str]:
+    if not found.operations:
+        yield "# NOT FOUND: which tool performs which operation. The server lists"
+        names = [_safe(str(t.get("name"))) for t in found.tools]
+        yield f"#   {', '.join(names) if names else 'no tools'}"
+        yield "# If you know it: `lro init --force --tool recall=NAME -- COMMAND` finds out the rest."
+        yield "# operations:"
+        for name in OPERATIONS:
+            arguments = '{query: "*"}, query: query, limit: limit, detail: detail'
+            yield f"#   {name}: {{tool: {TOOLS[name]}, arguments: {arguments}}}"
+        return
+    yield "operations:                    # tool, arguments of every call, and names of the other arguments"
+    for name in OPERATIONS:
+        operation = found.operations.get(name)
+        if operation is None:
+            yield f"  # NOT FOUND: a tool for {name}{_others(found)}"
+            continue
+        known: dict[str, Any] = {"tool": operation.tool, "arguments": dict(operation.arguments)}
+        for key in ("query", "limit", "detail", "budget"):
+            if (value := getattr(operation, key)) is not None:
+                known[key] = value
+        call = found.calls.get(name)
+        yield f"  {name}: {_flow(known)}"
+        missing = [key for key in ("query", "limit", "detail") if getattr(operation, key) is None]
+        if missing:
+            yield f"    # NOT FOUND: an argument for {', '.join(missing)}"
+        if call is not None and call.outcome in ("error", "no answer"):
+            yield f"    # the call returned no result: {_safe(redact(evidence_of(call).splitlines()[-1]))[:160]}"
+
+
+def _others(found: ProbeResult) -> str:
+    """Hint with the listed tools that are not in use."""
+    known = {o.tool for o in found.operations.values()}
+    names = [name for t in found.tools if (name := str(t.get("name"))) not in known]
+    return f"; the server also lists {_safe(', '.join(names))}" if names else ""
+
+
+def _seed(found: ProbeResult) -> Iterator[str]:
+    seed = found.profile.seed
+    if seed is not None and seed.tool is not None:
+        yield f"seed: {_flow({'tool': seed.tool, 'arguments': seed.arguments})}   # stores the memories of the suite"
+        return
+    from lro_conformance.init.probe import memory_arguments
+
+    arguments = memory_arguments(found.storing) if found.storing is not None else None
+    if found.storing is None or arguments is None:
+        yield "# NOT FOUND: a tool that stores memories. Without one, the suite uses the memories of the server."
+        yield '# seed: {tool: store_memory, arguments: {memory: "$memory"}}   # or {env: NAME}'
+        return
+    known = {"tool": str(found.storing.get("name")), "arguments": arguments}
+    yield "# Not tried, as it would write into the server's data. If each process has its own (server.env), use it:"
+    yield "# more requirements can then be observed (CJK scripts, any memory, any recipe)."
+    yield f"# seed: {_flow(known)}"
+
+
+def _cleanup(found: ProbeResult) -> Iterator[str]:
+    way = found.cleanup or found.profile.cleanup
+    if way is None:
+        yield "# NOT FOUND: what makes the server delete expired files; or {restart: true}, {command: […]}, {wait_s: 5}"
+        tool = next((t for t in found.tools if _CLEANS.search(f"{t.get('name')} {t.get('description')}")), None)
+        if tool is None:
+            yield "# cleanup: {tool: run_custodial_task, arguments: {task: offload_cleanup}}"
+            return
+        properties = properties_of(tool)
+        arguments = {name: sample_value(properties.get(name, {})) for name in required_of(tool)}
+        yield "# Not tried, as it may delete other things:"
+        yield f"# cleanup: {_flow({'tool': str(tool.get('name')), **({'arguments': arguments} if arguments else {})})}"
+    elif way.tool is not None:
+        yield f"cleanup: {_flow({'tool': way.tool, 'arguments': way.arguments})}"
+    else:
+        yield "cleanup: {restart: true}"
+
+
+def _events(found: ProbeResult) -> Iterator[str]:
+    if found.events is not None:
+        yield f"events: {found.events}"
+    else:
+        yield "# NOT FOUND: channel of events: notifications, stderr, {file_env: NAME}, or none"
+        yield "# events: notifications"
+
+
+def _way(way: Setting | None) -> str:
+    if way is None:
+        return "null"
+    if way.env is not None:
+        return _flow({"env": way.env})
+    for key in ("arg", "arg_if_true", "arg_if_false"):
+        if words := getattr(way, key):
+            return _flow({key: words[0] if len(words) == 1 else words})
+    return _flow({"toml": way.toml})
+
+
+def _flow(value: object) -> str:
+    """A value in the flow style of YAML; strings are JSON strings."""
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{_flow(str(k))}: {_flow(v)}" for k, v in value.items()) + "}"  # pyright: ignore
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return "[" + ", ".join(map(_flow, value)) + "]"  # pyright: ignore
+    if (
+        isinstance(value, str)
+        and value.isascii()
+        and value.replace("_", "").replace("-", "").isalnum()
+        and value[0].isalpha()
+    ):
+        return value if value.lower() not in _WORDS else json.dumps(value)
+    return json.dumps(value, ensure_ascii=True)
+
+
+_CLEANS = re.compile(r"clean|housekeep|custod|expire|purge|prune|sweep", re.IGNORECASE)
+"""Words in names and descriptions of tools that may delete expired files."""
+
+_WORDS = {"true", "false", "yes", "no", "on", "off", "null", "y", "n"}
+"""Words that are not strings in YAML unless quoted."""
+
+
+def _safe(text: str) -> str:
+    """Untrusted text for a comment: one line, printable, cut."""
+    return "".join(c if c.isprintable() else " " for c in text)[:200]

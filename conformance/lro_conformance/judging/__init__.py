@@ -1,0 +1,1 @@
+"""Checks, their subjects, and verdicts."""

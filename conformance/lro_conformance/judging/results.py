@@ -1,0 +1,191 @@
+"""The report of one run: the one model that every rendering is made from.
+
+Its JSON form is ``schemas/report.schema.json`` (format ``lro-report/1``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+from lro_conformance.judging.verdicts import LevelVerdict, Verdict
+from lro_spec.catalogue import Requirement
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """What one check found."""
+
+    name: str
+    """``module.function``, unique in a run."""
+    requirement: str
+    """The id of the one requirement it judges."""
+    verdict: Verdict
+    subjects: int
+    """How many things it examined that could have failed it."""
+    expected: str
+    observed: str
+    evidence: str = ""
+    """What to look at or paste: the settings and the JSON-RPC lines of the subject that failed."""
+    erratum: bool = False
+    """True where a *warn* is a defect of the specification's text, not of the server."""
+    reproduce: str = ""
+    """A command for bash that shows the subject that failed once more: the same lines to the same server."""
+    location: str = ""
+    """Where that subject stands in the folder of evidence: ``servers/0003/transcript.jsonl:17``; empty without one."""
+
+
+@dataclass(frozen=True, slots=True)
+class RequirementResult:
+    """One requirement with its verdict and the checks behind it."""
+
+    requirement: Requirement
+    verdict: Verdict
+    checks: tuple[CheckResult, ...]
+    reason: str = ""
+    """Why there is no verdict of a check: the exclusion, the attestation, or what could not be observed."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerInfo:
+    """The server that was judged, as it named itself and as it was started."""
+
+    name: str
+    version: str
+    command: tuple[str, ...]
+    protocol: str
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """One stretch of the run: an experiment, or a property check, which tries a live server out."""
+
+    name: str
+    title: str
+    kind: Literal["trial", "check"]
+    started_s: float
+    """When it began, in seconds from the beginning of the run."""
+    duration_s: float
+    problem: str | None = None
+    """Why it could not be carried through; None when it was."""
+
+
+@dataclass(frozen=True, slots=True)
+class Acceptance:
+    """An entry of a baseline, and what became of it."""
+
+    check: str
+    requirement: str
+    verdict: Verdict
+    """The verdict that is accepted."""
+    until: str
+    """The last day on which it is, as YYYY-MM-DD."""
+    reason: str
+    state: Literal["accepted", "expired", "stale", "open"]
+    """``open`` where nothing can be said: the suite erred, or the server could not be observed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Everything a run has to say."""
+
+    suite_version: str
+    edition: str
+    server: ServerInfo
+    implemented: bool | None
+    """Whether the server offloads at all; None when that could not be observed."""
+    claimed: int | None
+    levels: Mapping[int, LevelVerdict]
+    achieved: int
+    requirements: tuple[RequirementResult, ...]
+    seed: int
+    started_at: str
+    """ISO 8601, UTC."""
+    duration_s: float
+    notes: tuple[str, ...] = ()
+    """What a reader should know and no verdict says: volatile fields, widened tolerances, missing keys of a profile."""
+    failure: str | None = None
+    """Set when there is no verdict: why the server could not be observed (exit code 3)."""
+    reproduce: str = ""
+    """A command for bash that starts a server once more that could not be observed; empty where none is known."""
+    starts: int = 0
+    """How many times a server was started."""
+    hardening: str = field(default="not-observed")
+    """The verdict of the hardening group, which never decides a level."""
+    extensions: Mapping[str, str] = field(default_factory=dict[str, str])
+    """The verdict of each extension group, which never decides a level either."""
+    baseline: tuple[Acceptance, ...] = ()
+    """What the run was held to; it decides the exit code and no verdict."""
+    timeline: tuple[Span, ...] = ()
+    """What the run spent its time on, in the order in which it began; several go on at a time."""
+
+    def counts(self) -> dict[str, int]:
+        """How many requirements have each verdict, by its label."""
+        counts = {v.label: 0 for v in Verdict}
+        for result in self.requirements:
+            counts[result.verdict.label] += 1
+        return counts
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON form, valid for ``schemas/report.schema.json``."""
+        return {
+            "format": "lro-report/1",
+            "suite": {"name": "lro-spec", "version": self.suite_version},
+            "edition": self.edition,
+            "server": {
+                "name": self.server.name,
+                "version": self.server.version,
+                "command": list(self.server.command),
+                "protocol": self.server.protocol,
+            },
+            "implemented": self.implemented,
+            "level": {
+                "claimed": self.claimed,
+                "achieved": self.achieved,
+                **{str(n): v for n, v in self.levels.items()},
+            },
+            "hardening": self.hardening,
+            **({"extensions": dict(self.extensions)} if self.extensions else {}),
+            "requirements": [_requirement(r) for r in self.requirements],
+            "counts": self.counts(),
+            "notes": list(self.notes),
+            "failure": self.failure,
+            **({"reproduce": self.reproduce} if self.reproduce else {}),
+            "seed": self.seed,
+            "server_starts": self.starts,
+            "started_at": self.started_at,
+            "duration_s": round(self.duration_s, 3),
+            "baseline": [asdict(a) | {"verdict": a.verdict.label} for a in self.baseline],
+            "timeline": [
+                asdict(s) | {"started_s": round(s.started_s, 3), "duration_s": round(s.duration_s, 3)}
+                for s in self.timeline
+            ],
+        }
+
+
+def _requirement(result: RequirementResult) -> dict[str, Any]:
+    r = result.requirement
+    return {
+        "id": r.id,
+        "title": r.title,
+        "group": r.group,
+        "keyword": r.keyword,
+        "level": r.level,
+        "verdict": result.verdict.label,
+        "reason": result.reason,
+        "checks": [
+            {
+                "name": c.name,
+                "verdict": c.verdict.label,
+                "subjects": c.subjects,
+                "expected": c.expected,
+                "observed": c.observed,
+                "evidence": c.evidence,
+                "erratum": c.erratum,
+                **({"reproduce": c.reproduce} if c.reproduce else {}),
+                **({"location": c.location} if c.location else {}),
+            }
+            for c in result.checks
+        ],
+    }

@@ -1,0 +1,82 @@
+"""Subjects that a check examines, and how the first that is not as expected is shown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import singledispatch
+
+
+@singledispatch
+def evidence_of(at: object) -> str:
+    """The text that shows a subject; captured records register their own."""
+    return "" if at is None else str(at)
+
+
+@singledispatch
+def reproducer_of(at: object) -> str:
+    """A bash script that shows a subject again; empty if there is none."""
+    return ""
+
+
+@singledispatch
+def location_of(at: object) -> str:
+    """The place of a subject in recorded evidence; empty if nothing is recorded."""
+    return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Miss:
+    """One subject that was not as expected."""
+
+    expected: str
+    observed: str
+    evidence: str = ""
+    reproduce: str = ""
+    """A bash script that shows it again."""
+    location: str = ""
+    """Its place in recorded evidence."""
+
+    @classmethod
+    def of(cls, expected: str, observed: str, at: object = None, *, evidence: str = "") -> Miss:
+        """A miss that *at* shows; *evidence* is put before what can be seen there."""
+        shown = "\n".join(text for text in (evidence, evidence_of(at)) if text)
+        return cls(expected, observed, shown, reproducer_of(at), location_of(at))
+
+
+@dataclass(slots=True)
+class Subjects:
+    """What a check examines. Every `expect` counts one subject, whether it holds or not."""
+
+    examined: int = 0
+    misses: list[Miss] = field(default_factory=list[Miss])
+    errata: list[Miss] = field(default_factory=list[Miss])
+    unseen_because: list[str] = field(default_factory=list[str])
+    not_applicable_because: str | None = None
+
+    def expect(self, holds: bool, *, expected: str, observed: str, at: object = None) -> bool:
+        """Examine one subject: *observed* stands against *expected*; *at* is what shows it (a call, mostly)."""
+        self.examined += 1
+        if not holds:
+            # only the first miss is reported; to render the others would only take time
+            self.misses.append(Miss(expected, observed) if self.misses else Miss.of(expected, observed, at))
+        return holds
+
+    def erratum(self, *, expected: str, observed: str, at: object = None) -> None:
+        """Note a defect of the specification's text that showed here; a warning, never the server's failure."""
+        self.examined += 1
+        self.errata.append(Miss.of(expected, observed, at))
+
+    def unseen(self, reason: str) -> None:
+        """Note why something could not be examined."""
+        if reason not in self.unseen_because:
+            self.unseen_because.append(reason)
+
+    def half(self, reason: str) -> None:
+        """Note that what was examined is one half of a proof and why the other is missing: a miss still counts."""
+        self.unseen(reason)
+        if not self.misses:
+            self.examined = 0
+
+    def not_applicable(self, reason: str) -> None:
+        """Note that the requirement does not bind this server."""
+        self.not_applicable_because = reason

@@ -1,0 +1,75 @@
+"""Verdicts, their one order, and the roll-up from checks to requirements to levels.
+
+The order is total and worst last, so that every roll-up is a `max`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import IntEnum
+from typing import Literal
+
+from lro_spec.catalogue import Requirement
+
+LevelVerdict = Literal["proved", "attested", "unproved", "failed"]
+
+
+class Verdict(IntEnum):
+    """What was found of one check or one requirement; a greater value is a worse one."""
+
+    NOT_APPLICABLE = 0
+    PASS = 1
+    ATTESTED = 2
+    NOT_OBSERVED = 3
+    WARN = 4
+    FAIL = 5
+    ERROR = 6
+
+    @property
+    def label(self) -> str:
+        """The spelling of reports: ``not-applicable``, ``pass``, …"""
+        return self.name.lower().replace("_", "-")
+
+    @classmethod
+    def of(cls, label: str) -> Verdict:
+        """The verdict with this label. Raises `KeyError` for any other."""
+        return cls[label.upper().replace("-", "_")]
+
+
+def requirement_verdict(checks: Iterable[Verdict], *, attested: bool = False) -> Verdict:
+    """The verdict of a requirement from those of its checks.
+
+    A check that saw nothing does not undo one that passed: what was observed decides, and *not-observed* remains only
+    when no check observed anything. *attested* fills just that gap: it never hides a failure.
+    """
+    verdicts = list(checks)
+    seen = [v for v in verdicts if v not in (Verdict.NOT_OBSERVED, Verdict.NOT_APPLICABLE)]
+    if seen:
+        return max(seen)
+    worst = max(verdicts, default=Verdict.NOT_OBSERVED)
+    if attested and worst is Verdict.NOT_OBSERVED:
+        return Verdict.ATTESTED
+    return worst
+
+
+def level_verdict(level: int, judged: Iterable[tuple[Requirement, Verdict]]) -> LevelVerdict:
+    """Whether a level is proved: every MUST up to it passed or does not apply.
+
+    A *warn* on a MUST is an erratum of the text, never the server's failure, so it does not stand in the way.
+    """
+    binding = [v for r, v in judged if r.keyword == "MUST" and r.level is not None and r.level <= level]
+    if Verdict.FAIL in binding:
+        return "failed"
+    if Verdict.NOT_OBSERVED in binding or Verdict.ERROR in binding or not binding:
+        return "unproved"
+    return "attested" if Verdict.ATTESTED in binding else "proved"
+
+
+def achieved(levels: dict[int, LevelVerdict]) -> int:
+    """The highest level that is proved together with every level below it; 0 when not even the first is."""
+    reached = 0
+    for level in sorted(levels):
+        if levels[level] != "proved":
+            break
+        reached = level
+    return reached

@@ -1,0 +1,1 @@
+"""Starting and driving servers under chosen settings."""

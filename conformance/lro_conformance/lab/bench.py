@@ -1,0 +1,379 @@
+"""One running server with the operations that were found on it, its output folder and its private work folder."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+
+from lro_conformance import profile as profiles
+from lro_conformance.capture.call import Call, descriptor_in
+from lro_conformance.capture.corpus import substitute
+from lro_conformance.capture.file import FileSeen, is_header, real_path, see_file, written_since
+from lro_conformance.capture.records import as_record, find_records, show
+from lro_conformance.capture.start import Start
+from lro_conformance.lab.editions import Editions
+from lro_conformance.lab.launcher import Launcher
+from lro_conformance.lab.ledger import Ledger
+from lro_conformance.lab.operations import Operation
+from lro_conformance.lab.settings import FAR_ZONE_OFFSET_S, far_zone
+from lro_conformance.lab.thresholds import LIMIT, AcceptedThresholds
+from lro_conformance.profile import Profile
+from lro_conformance.profile.launcher import Value
+from lro_conformance.wire import Reply, ServerProcess
+from lro_spec.filenames import parse_file_name
+
+_NUMBER = re.compile(r"(?<![\w.])\d{1,6}(?![\w.]?\d)")
+_CLEANUP_TOOL = "run_custodial_task"
+
+
+class Sent(NamedTuple):
+    """A call that was posted."""
+
+    id: int
+    started: float
+    """Seconds since the epoch."""
+    asked: dict[str, Any]
+    arguments: dict[str, Any]
+
+
+@dataclass
+class Bench:
+    """One running server and what surrounds it."""
+
+    launcher: Launcher
+    ledger: Ledger
+    editions: Editions
+    accepted: AcceptedThresholds
+    server: ServerProcess
+    start: Start
+    on_restart: Callable[[Bench], None]
+    """Called when the server was restarted: it may have lost what it was seeded with."""
+    client: str | None = None
+    """The name that the suite gives as a client; None: its own."""
+    tools: Sequence[Mapping[str, Any]] = ()
+    operations: dict[str, Operation] = field(default_factory=dict[str, Operation])
+    lock: threading.RLock = field(default_factory=threading.RLock)
+    command_stderr: list[str] = field(default_factory=list[str])
+    """Lines that commands of the profile, run beside the server, wrote to stderr."""
+    named_files: set[str] = field(default_factory=set[str])
+    """The names of the files that descriptors of this server named."""
+    seed_requests: list[int] = field(default_factory=list[int])
+    """The ids of the requests that stored memories in this process or triggered its cleanup."""
+    cleanup_request: int | None = None
+    """The id of the request that last triggered cleanup; None if none did."""
+    corpus_requests: int = 0
+    """How many of `seed_requests` stored the suite's own memories; those after them belong to one experiment."""
+
+    @property
+    def profile(self) -> Profile:
+        """The profile of the server."""
+        return self.launcher.profile
+
+    @property
+    def settings(self) -> Mapping[str, Value]:
+        """The LRO settings that were set."""
+        return cast("Mapping[str, Value]", self.start.settings)
+
+    @property
+    def workdir(self) -> Path:
+        """The private folder of the process."""
+        return self.start.workdir
+
+    @property
+    def output_dir(self) -> Path | None:
+        """The output folder that was set; None where none was."""
+        return self.start.output_dir
+
+    @property
+    def temp(self) -> Path:
+        """The folder that TMPDIR names."""
+        return self.start.temp
+
+    @property
+    def in_far_zone(self) -> bool:
+        """Whether the server's local time is that of `far_zone`."""
+        return self.start.env.get("TZ") == far_zone()
+
+    @property
+    def roots(self) -> tuple[Path, ...]:
+        """The folders in which a file of this server is read."""
+        folders = [self.workdir, self.temp]
+        if self.output_dir is not None:
+            folders.append(self.output_dir)
+        if not self.settings.get("output_dir"):
+            folders += system_temps()
+        return tuple(Path(os.path.realpath(f)) for f in folders)
+
+    @property
+    def cwd(self) -> Path:
+        """The working directory of the server."""
+        profile = self.profile
+        return Path(os.path.realpath(profile.folder / profiles.fill(profile.server.cwd, workdir=self.workdir)))
+
+    def call(
+        self,
+        name: str,
+        *,
+        detail: str | None = None,
+        limit: int | None = LIMIT,
+        query: str | None = None,
+        **extra: Any,
+    ) -> Call:
+        """Call the tool of an operation and capture everything that comes of it.
+
+        A limit above the server's own maximum is reduced to that, once an error of the server has named it.
+        """
+        made = self.calls([{"name": name, "detail": detail, "limit": limit, "query": query, **extra}])[0]
+        return made if made.outcome != "error" or extra else self.retry_with_server_limit(made) or made
+
+    def retry_with_server_limit(self, call: Call) -> Call | None:
+        """Retry with the largest limit named in the error; None unless n records are given and n + 1 are refused.
+
+        That proves that the limit was the reason, and no more are asked for from then on. It is tried at the lowest
+        threshold only, where both results are offloaded: elsewhere one record more may be the one that makes the server
+        write a file, and fail.
+        """
+        if self.settings.get("threshold_tokens") != self.accepted.lowest:
+            return None
+        for limit in _limits_named(call, self.operations[call.operation].limit):
+            again, beyond = (
+                self.calls([{"name": call.operation, "detail": call.detail, "limit": n, "query": call.query}])[0]
+                for n in (limit, limit + 1)
+            )
+            if again.outcome != "error" and beyond.outcome == "error":
+                self.operations[call.operation] = replace(self.operations[call.operation], limit_maximum=limit)
+                return again
+        return None
+
+    def offloading_call(self, name: str, count: int) -> Call:
+        """Call an operation for a few records that exceed the lowest threshold."""
+        return self.call(name, **self.accepted.smallest_offloading_call(name, count))
+
+    def calls(self, wanted: Sequence[Mapping[str, Any]]) -> list[Call]:
+        """Several calls in flight together; their results in the order asked."""
+        with self.lock:
+            return [self.collect(one) for one in [self.post(each) for each in wanted]]
+
+    def post(self, wanted: Mapping[str, Any]) -> Sent:
+        """Make a call without waiting for its result: the operation's *name*, and what is asked of it.
+
+        *arguments* are sent beside those that the operation knows by name, *meta* as ``_meta`` of the request.
+        """
+        asked = dict(wanted)
+        name, more, meta = asked.pop("name"), asked.pop("arguments", {}), asked.pop("meta", None)
+        arguments = self._arguments(name, asked) | more
+        params = {"name": self.operations[name].tool, "arguments": arguments} | ({"_meta": meta} if meta else {})
+        started = time.time()
+        return Sent(self.server.send("tools/call", params), started, {"name": name, **asked}, arguments)
+
+    def collect(self, sent: Sent, timeout_s: float | None = None) -> Call:
+        """Wait for the result of a call that was posted, and capture everything that comes of it."""
+        return self._capture(self.server.wait(sent.id, timeout_s), sent.started, sent.asked, sent.arguments)
+
+    def _arguments(self, name: str, asked: dict[str, Any]) -> dict[str, Any]:
+        operation = self.operations[name]
+        arguments = dict(operation.arguments)
+        limit = asked.get("limit")
+        if operation.limit is not None and limit is not None:
+            most = operation.limit_maximum
+            asked["limit"] = limit if most is None else min(limit, most)
+            arguments[operation.limit] = asked["limit"]
+        else:
+            asked["limit"] = None
+        if operation.detail is not None and asked.get("detail") is not None:
+            arguments[operation.detail] = asked["detail"]
+        if operation.query is not None and asked.get("query") is not None:
+            arguments[operation.query] = asked["query"]
+        asked["query"] = arguments.get(operation.query) if operation.query is not None else None
+        budget = asked.get("budget")
+        if operation.budget is not None and budget is not None:
+            arguments[operation.budget] = budget
+        return arguments
+
+    def _capture(self, reply: Reply, started: float, asked: Mapping[str, Any], arguments: dict[str, Any]) -> Call:
+        ended = time.time()
+        found = descriptor_in(reply)
+        file: FileSeen | None = None
+        named = None if found is None else found.value.get("file_path")
+        if found is None and asked["name"] in self.editions.own.operations:  # other tools name files that they read
+            named = self._undescribed(reply, started)
+        if found is not None or named is not None:
+            file = see_file(named, self.roots)
+            file = replace(file, lately=written_since(file.path, started))
+            self.ledger.stray.note(file)
+            self.named_files.add(os.path.basename(file.path))
+        seen = Call(
+            operation=asked["name"],
+            tool=self.operations[asked["name"]].tool,
+            arguments=arguments,
+            detail=asked.get("detail"),
+            limit=asked.get("limit"),
+            query=asked.get("query"),
+            start=self.start,
+            before=tuple(self.seed_requests),
+            reply=reply,
+            started=started,
+            ended=ended,
+            utc_offset_s=FAR_ZONE_OFFSET_S if self.in_far_zone else time.localtime(started).tm_gmtoff,
+            file=file,
+            real_output_dir=None if self.output_dir is None else Path(real_path(str(self.output_dir))),
+            in_reply=found,
+            inline_path=self.profile.inline_records,
+        )
+        if reply.failure is not None:
+            self.ledger.note_failure(reply.failure, seen.label)
+        self.ledger.note_call(seen)
+        return seen
+
+    def _undescribed(self, reply: Reply, started: float) -> str | None:
+        """The path of a file that the call has written, of a result that names it without a descriptor or records.
+
+        Such a result has words, a link, or a descriptor that is no JSON. None for an inline result.
+        """
+        result, raw = as_record(reply.result), reply.raw or b""
+        if b".jsonl" not in raw or result.get("isError") is True or self.start.file_size_limit is not None:
+            return None
+        folders = [self.output_dir] if self.output_dir is not None else [self.temp, *system_temps()]
+        names = [(f, n) for f in dict.fromkeys(folders) for n in names_in(f) if n not in self.named_files]
+        ours = [(f, n) for f, n in names if self.editions.is_offload_name(n)]
+        paths = [p for f, n in ours if n.encode() in raw and written_since(p := str(f / n), started)]
+        return paths[0] if len(paths) == 1 and not find_records(result, self.profile.inline_records) else None
+
+    def listing(self) -> dict[str, int]:
+        """The offloaded files directly in the output folder, with their sizes: by their name, or by a header."""
+        editions = [e.name for e in self.editions.all]
+        seen = {name: see_file(f"{self.output_dir}/{name}", self.roots) for name in self.files()}
+        return {n: len(f.data) for n, f in seen.items() if f.problem is None and _is_offloaded(n, f, editions)}
+
+    def files(self) -> list[str]:
+        """The names in the output folder that are not folders."""
+        return [] if self.output_dir is None else names_in(self.output_dir)
+
+    def store(self, memory: Mapping[str, Any]) -> Reply | None:
+        """Store one memory by the seed tool; None when the profile names none."""
+        seed = self.profile.seed
+        if seed is None or seed.tool is None:
+            return None
+        with self.lock:
+            reply = self.server.call_tool(seed.tool, substitute(seed.arguments, memory))
+            self.seed_requests.append(reply.id)
+            self._note_file(reply)
+        if reply.failure is not None:
+            self.ledger.note_failure(reply.failure, f"{seed.tool}(…)")
+        return reply
+
+    def stored(self, memory: Mapping[str, Any]) -> bool:
+        """Whether the server accepted one memory."""
+        reply = self.store(memory)
+        result: object = None if reply is None else reply.result
+        return isinstance(result, dict) and cast("dict[str, Any]", result).get("isError") is not True
+
+    def _note_file(self, reply: Reply) -> None:
+        """Note the file that a reply of any tool names: a proxy, or some servers, offload whatever is large."""
+        found = descriptor_in(reply)
+        if found is not None:
+            self.named_files.add(os.path.basename(str(found.value.get("file_path"))))
+
+    @property
+    def has_trigger(self) -> bool:
+        """Whether the profile names a way to trigger cleanup, or the server lists the conventional tool."""
+        return self.profile.cleanup is not None or self._lists_cleanup_tool
+
+    @property
+    def _lists_cleanup_tool(self) -> bool:
+        return any(t.get("name") == _CLEANUP_TOOL for t in self.tools)
+
+    def cleanup(self) -> None:
+        """Trigger the server's cleanup: as the profile says, or by the conventional tool, or by a restart."""
+        how = self.profile.cleanup
+        tool: str | None = how.tool if how is not None else None
+        arguments: Mapping[str, Any] = how.arguments if how is not None else {}
+        if how is None and self._lists_cleanup_tool:
+            tool, arguments = _CLEANUP_TOOL, {"task": "offload_cleanup"}
+        if tool is not None:
+            with self.lock:
+                reply = self.server.call_tool(tool, dict(arguments))
+                self.cleanup_request = reply.id
+                self.seed_requests.append(reply.id)
+                self._note_file(reply)
+                self.server.drain(0.02)
+        elif how is not None and how.command:
+            words = [profiles.fill(w, workdir=self.workdir) for w in how.command]
+            command = [w.replace("{output_dir}", str(self.output_dir)) for w in words]
+            run = self.launcher.run_command
+            self.command_stderr += run(command, "cleanup.command", self.settings, self.workdir)
+        elif how is not None and how.wait_s is not None:
+            with self.lock:
+                self.server.drain(how.wait_s)
+        else:
+            self.restart()
+
+    def restart(self) -> None:
+        """Stop the server and start it again under the same settings, in the same folders."""
+        with self.lock:
+            self.launcher.stop(self.server)
+            spawn = self.launcher.spawn
+            self.server, self.start = spawn(self.settings, self.workdir, self.temp, self.output_dir, None)
+            self.seed_requests, self.corpus_requests, self.cleanup_request = [], 0, None
+            self.launcher.handshake(self.server, self.client)
+            self.on_restart(self)
+
+    def forget_experiment(self) -> None:
+        """Forget the requests that seeded the server beyond the suite's own memories: another experiment begins."""
+        del self.seed_requests[self.corpus_requests :]
+
+    def pause(self, seconds: float) -> None:
+        """Wait, unless the run is aborted meanwhile."""
+        self.launcher.run.pause(seconds)
+
+    def events(self, name: str) -> list[str]:
+        """What was emitted as event *name*, with the channel before it: notifications, stderr, or the event file."""
+        return [line for line in self.output() if name in line]
+
+    def output(self) -> list[str]:
+        """Lines from every channel (notifications, stderr, event file), each with the channel before it."""
+        with self.lock:
+            self.server.drain(0.05)
+            lines = [f"notifications: {json.dumps(n, ensure_ascii=False)}" for n in self.server.notifications()]
+            lines += [f"stderr: {line}" for line in (*self.server.stderr_lines(), *self.command_stderr)]
+        if self.profile.events.file_env is not None:
+            path = self.workdir / "lro-events.jsonl"
+            text = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
+            lines += [f"file: {line}" for line in text.splitlines()]
+        return lines
+
+    def close(self) -> None:
+        """Stop the server."""
+        with self.lock:
+            self.launcher.stop(self.server)
+
+
+def _limits_named(call: Call, argument: str | None) -> Iterator[int]:
+    """Smaller limits in an error that names the argument, the largest first."""
+    text = call.text if call.reply.error is None else show(call.reply.error, 10_000)
+    if call.limit is None or argument is None or argument.lower() not in text.lower():
+        return
+    yield from sorted({n for n in map(int, _NUMBER.findall(text)) if 0 < n < call.limit - 1}, reverse=True)[:3]
+
+
+def names_in(folder: Path) -> list[str]:
+    """The names in a folder that are not folders; none where there is no such folder."""
+    return [e.name for e in os.scandir(folder) if not e.is_dir(follow_symlinks=False)] if folder.is_dir() else []
+
+
+def _is_offloaded(name: str, file: FileSeen, editions: Sequence[str]) -> bool:
+    named = any(parse_file_name(name, edition=e) is not None for e in editions)
+    return named or any(is_header(line.value) for line in file.lines[:1])
+
+
+def system_temps() -> list[Path]:
+    """The system's own folders for temporary files."""
+    return [Path("/tmp"), Path("/var/tmp"), Path(tempfile.gettempdir())]  # noqa: S108 - looked at, not written to

@@ -1,0 +1,38 @@
+"""Editions that one run is judged by, and the names that offloaded files have in them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lro_spec.editions import Edition, edition
+from lro_spec.filenames import parse_file_name
+
+
+@dataclass(frozen=True, slots=True)
+class Editions:
+    """The edition of the profile, and further ones that the observations will be judged by."""
+
+    own: Edition
+    others: tuple[Edition, ...] = ()
+
+    @classmethod
+    def named(cls, own: str, others: Sequence[str] = ()) -> Editions:
+        """Editions by their names."""
+        return cls(edition(own), tuple(edition(name) for name in others))
+
+    @property
+    def all(self) -> tuple[Edition, ...]:
+        """The profile's own, then the others."""
+        return (self.own, *self.others)
+
+    def is_offload_name(self, name: str) -> bool:
+        """Whether a name begins and ends as those of offloaded files do in one of the editions."""
+        return name.startswith(tuple(f"{e.file_prefix}-" for e in self.all)) and name.endswith(".jsonl")
+
+    def convention_of(self, path: str) -> str:
+        """The edition whose naming convention a file of the server follows, which planted files are to follow, too."""
+        name = os.path.basename(path)
+        follows = (e.name for e in self.all if parse_file_name(name, edition=e.name) is not None)
+        return next(follows, self.own.name)

@@ -1,0 +1,35 @@
+"""Servers that cannot be used: errors of starting one and of opening the conversation."""
+
+from __future__ import annotations
+
+from lro_conformance.capture.start import Start
+from lro_conformance.judging.outcome import NotObserved
+from lro_conformance.wire import Failure
+
+
+class ServerTrouble(NotObserved):
+    """The server did not start, or did not answer the handshake: one finding, reported once."""
+
+    start: Start | None = None
+    """The start that failed; None when the server could not be started at all."""
+    declined = False
+    """Whether the server ended, or refused, before it could be used: other settings may suit it."""
+
+
+class Refused(ServerTrouble):
+    """The server refused the handshake: it may speak another protocol, or need other settings."""
+
+    declined = True
+
+
+def trouble_of(failure: Failure) -> ServerTrouble:
+    """The error to raise for a server that failed to answer."""
+    trouble = ServerTrouble(describe(failure))
+    trouble.declined = failure.kind == "exited"
+    return trouble
+
+
+def describe(failure: Failure) -> str:
+    """A failure in one line, with the end of stderr if there is any."""
+    stderr = f"; its stderr ends: {' | '.join(failure.stderr.splitlines()[-5:])}" if failure.stderr else ""
+    return f"{failure.detail}{stderr}"

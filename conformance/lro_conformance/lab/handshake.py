@@ -1,0 +1,82 @@
+"""Opening a conversation with a server, by the protocol with a handshake or by that of 2026-07-28.
+
+Every server is asked by `initialize` first. One that refuses it is started again and asked by `server/discover`; if it
+accepts that, all others of the run are asked so, too.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from lro_conformance.judging.outcome import NotObserved
+from lro_conformance.lab.errors import Refused, ServerTrouble, trouble_of
+from lro_conformance.wire import Failure, Reply, ServerProcess
+from lro_conformance.wire.server import MODERN_VERSION
+
+PROBE_LEAST_S, PROBE_TIMES = 2.0, 3
+"""Time for a server to answer a protocol that it may not know: so many seconds, or times its slowest handshake."""
+
+
+@dataclass
+class Handshakes:
+    """The way in which conversations with the server of one profile are opened."""
+
+    note_failure: Callable[[Failure], None]
+    modern: bool = False
+    """Whether conversations are opened by `server/discover`."""
+    tried_modern: bool = False
+    """Whether that was tried."""
+    capabilities: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """Capabilities that the suite claims as a client."""
+    slowest_s: float = 0.0
+    introduced: tuple[Mapping[str, Any], str | None] = field(default_factory=lambda: ({}, None))
+    """Server information and protocol of the last server, known even when nothing else is."""
+    opened: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """The whole result of the last handshake."""
+
+    def switch_protocol(self) -> bool:
+        """Open conversations by the other protocol from now on; False if that was tried before."""
+        tried, self.tried_modern = self.tried_modern, True
+        self.modern = self.modern or not tried
+        return not tried
+
+    def revert_protocol(self) -> None:
+        """Open conversations by the handshake again, since the other protocol did no better."""
+        self.modern = False
+
+    def open(self, server: ServerProcess, client: str | None = None) -> Reply:
+        """Open the conversation, as *client* or else under the suite's own name.
+
+        Raises `ServerTrouble` when that fails, and `Refused` when the server answers with an error.
+        """
+        opening = server.discover if self.modern else server.initialize
+        reply = opening(client_name=client, capabilities=self.capabilities)
+        self.slowest_s = max(self.slowest_s, reply.elapsed_s)
+        if reply.failure is not None:
+            self.note_failure(reply.failure)
+            raise trouble_of(reply.failure)
+        if any(e.direction == "in" and e.line.strip() == reply.request.strip() for e in server.transcript):
+            raise ServerTrouble(f"{server.argv[0]} sends back what it reads, as cat does: it is no MCP server")
+        if reply.error is not None:
+            method = "server/discover" if self.modern else "initialize"
+            raise Refused(f"{method} was refused: {json.dumps(reply.error)[:300]}")
+        if self.modern and not server.modern:
+            raise ServerTrouble(f"server/discover does not offer MCP {MODERN_VERSION}")
+        self.opened = server.handshake
+        self.introduced = server.server_info, server.protocol_version
+        if server.offers_logging:
+            server.set_log_level("debug")
+        return reply
+
+    def probe(self, server: ServerProcess) -> None:
+        """Ask whether the server speaks the protocol of 2026-07-28, too. Raises `NotObserved` when it does not.
+
+        A server that does not may stay silent or answer oddly: neither is a violation.
+        """
+        server.discover(timeout_s=max(PROBE_LEAST_S, PROBE_TIMES * self.slowest_s))
+        if not server.modern:
+            server.transcript.anomalies.clear()
+            raise NotObserved(f"the server does not speak MCP {MODERN_VERSION}")

@@ -1,0 +1,251 @@
+"""Laboratory: opens benches under chosen settings, and keeps those that property checks use until the run ends."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from lro_conformance.judging.events import Observer, TrialStep
+from lro_conformance.lab.bench import Bench
+from lro_conformance.lab.editions import Editions
+from lro_conformance.lab.errors import Refused, ServerTrouble, trouble_of
+from lro_conformance.lab.launcher import Launcher, Recorder
+from lro_conformance.lab.ledger import HeldMemory, Ledger, StrayFiles
+from lro_conformance.lab.operations import TOOLS, Operation, resolve
+from lro_conformance.lab.seeding import Seeding
+from lro_conformance.lab.settings import Settings, far_zone
+from lro_conformance.lab.thresholds import AcceptedThresholds
+from lro_conformance.profile import Profile
+from lro_conformance.profile.launcher import Value
+from lro_conformance.profile.tools import match
+from lro_conformance.wire import Run, ServerProcess
+
+
+class Lab:
+    """Opens benches of one server for one run."""
+
+    def __init__(
+        self,
+        profile: Profile,
+        run: Run,
+        observer: Observer,
+        *,
+        seed: int,
+        recorder: Recorder | None = None,
+        others: Sequence[str] = (),
+    ) -> None:
+        ledger = Ledger(HeldMemory(), StrayFiles(run.root))
+        self._set_up(Launcher(profile, run, ledger, recorder), Editions.named(profile.edition, others), observer, seed)
+        self._kept: list[Bench] = []
+
+    def _set_up(self, launcher: Launcher, editions: Editions, observer: Observer, seed: int) -> None:
+        self.launcher = launcher
+        self.ledger = launcher.ledger
+        self.run = launcher.run
+        self.editions = editions
+        self.seed = seed
+        self.accepted = AcceptedThresholds()
+        self.seeding = Seeding(self.ledger.remark)
+        self.switched_on = False
+        """Whether the server offloads only with ``enabled = true``, which is set from then on."""
+        self._observer = observer
+        self._operations: dict[str, Operation] | None = None
+        self._tools: Sequence[Mapping[str, Any]] = ()
+        self._lock = threading.Lock()
+
+    def for_profile(self, profile: Profile) -> Lab:
+        """A laboratory of the same run for another server, whose faults are not blamed on the first."""
+        other = Lab.__new__(Lab)
+        other._set_up(
+            self.launcher.for_profile(profile, self.ledger.for_profile()), self.editions, self._observer, self.seed
+        )
+        other.switched_on, other._kept = self.switched_on, self._kept
+        return other
+
+    @property
+    def profile(self) -> Profile:
+        """The profile of the server."""
+        return self.launcher.profile
+
+    def step(self, trial: str, detail: str) -> None:
+        """Report the progress of a trial."""
+        self._observer(TrialStep(trial, detail))
+
+    @contextmanager
+    def bench(
+        self,
+        settings: Settings,
+        *,
+        keep: bool = False,
+        folder: str = "out",
+        prepare: Callable[[Path], object] = Path.mkdir,
+        file_size_limit: int | None = None,
+        client: str | None = None,
+        modern: bool = False,
+        in_far_zone: bool = False,
+    ) -> Generator[Bench, None, None]:
+        """A server under *settings*, stopped at the end unless *keep*.
+
+        *folder* is the name of its own output folder; *prepare* is called with that path before the server starts (by
+        default the folder is made); *file_size_limit* bounds every file that the server writes, in bytes; *client* is
+        the name that the suite gives; *modern* asks for the protocol of 2026-07-28, whatever the others speak;
+        *in_far_zone* sets local time far from UTC, unless the profile sets TZ.
+
+        Raises `ServerTrouble` when the server does not start.
+        """
+        workdir = self.run.workdir()
+        temp = workdir / "tmp"
+        temp.mkdir()
+        values = settings.values(self.accepted)
+        if self.switched_on and not settings.as_shipped:
+            values.setdefault("enabled", True)
+        output_dir: Path | None = None
+        if values.get("output_dir") in ("{own}", "{relative}"):
+            if self.can_set("output_dir"):
+                output_dir = workdir / folder
+                # Whatever it is relative to, it climbs to the root, and so names the same folder.
+                climb = "../" * 32 if values["output_dir"] == "{relative}" else "/"
+                values["output_dir"] = climb + str(output_dir).removeprefix("/")
+                prepare(output_dir)
+            else:
+                del values["output_dir"]
+        zone = {"TZ": far_zone()} if in_far_zone else {}
+        made = self._open(values, workdir, temp, output_dir, file_size_limit, client, zone, modern=modern)
+        made.server.forget_opening(raw_only=keep or modern)
+        if keep:
+            with self._lock:
+                self._kept.append(made)
+        try:
+            yield made
+        finally:
+            if not keep:
+                made.close()
+
+    def _open(
+        self,
+        values: dict[str, Value],
+        workdir: Path,
+        temp: Path,
+        output_dir: Path | None,
+        file_size_limit: int | None,
+        client: str | None,
+        zone: Mapping[str, str],
+        *,
+        modern: bool,
+    ) -> Bench:
+        server, start = self.launcher.spawn(values, workdir, temp, output_dir, file_size_limit, zone)
+        refill = self.seeding.fill_again
+        made = Bench(self.launcher, self.ledger, self.editions, self.accepted, server, start, refill, client)
+        handshakes = self.launcher.handshakes
+        try:
+            if modern:
+                handshakes.probe(server)
+            else:
+                self.launcher.handshake(server, client)
+            made.tools, made.operations = self._find_operations(server)
+            if self.seeding.on:
+                self.seeding.fill(made)
+        except Refused as refused:
+            self.launcher.stop(server)
+            if self._operations is not None or not handshakes.switch_protocol():  # others were served, or it was tried
+                raise
+            try:
+                return self._open(values, workdir, temp, output_dir, file_size_limit, client, zone, modern=modern)
+            except ServerTrouble:
+                handshakes.revert_protocol()
+                raise refused from None  # the first refusal is the one that its makers expect
+        except BaseException as problem:
+            if isinstance(problem, ServerTrouble):
+                problem.start = start
+            self.launcher.stop(server)
+            raise
+        return made
+
+    # servers that refuse the suite's preferred thresholds
+
+    @contextmanager
+    def lowest_bench(self, settings: Settings, *, keep: bool = False) -> Generator[Bench, None, None]:
+        """A bench under *settings*, with a threshold of 1 if any, of a server of which nothing is known yet.
+
+        If it declines that, the lowest of `LOW` that it accepts replaces 1 from then on. Raises `ServerTrouble` with
+        the first error.
+        """
+        with self._fallback(settings, self.accepted.find_lowest, keep=keep) as bench:
+            yield bench
+
+    @contextmanager
+    def highest_bench(self, settings: Settings, *, keep: bool = False) -> Generator[Bench, None, None]:
+        """A bench under *settings* with a threshold of `NEVER`, which one of `HIGH` may replace from then on.
+
+        Raises `ServerTrouble` with the first error.
+        """
+        with self._fallback(settings, self.accepted.find_highest, keep=keep) as bench:
+            yield bench
+
+    @contextmanager
+    def bench_if_accepted(self, settings: Settings) -> Generator[Bench | None, None, None]:
+        """A bench under *settings*; None if the server declines them."""
+        with ExitStack() as stack:
+            try:
+                bench = stack.enter_context(self.bench(settings))
+            except ServerTrouble as trouble:
+                if not trouble.declined:
+                    raise
+                bench = None
+            yield bench
+
+    @contextmanager
+    def _fallback(
+        self, settings: Settings, find: Callable[[Callable[[int], bool]], bool], *, keep: bool
+    ) -> Generator[Bench, None, None]:
+        def starts(threshold: int) -> bool:
+            with suppress(ServerTrouble), self.bench(replace(settings, threshold_tokens=threshold)):
+                return True
+            return False
+
+        with ExitStack() as stack:
+            try:
+                bench = stack.enter_context(self.bench(settings, keep=keep))
+            except ServerTrouble as trouble:
+                if settings.threshold_tokens is None or not trouble.declined or not find(starts):
+                    raise
+                bench = stack.enter_context(self.bench(settings, keep=keep))
+            yield bench
+
+    @property
+    def observes_events(self) -> bool:
+        """Whether the profile says where events are seen, so that silence means that there were none."""
+        return self.profile.events.observable
+
+    def forget_experiments(self) -> None:
+        """Let the kept servers begin another experiment."""
+        for bench in self._kept:
+            bench.forget_experiment()
+
+    def can_set(self, name: str) -> bool:
+        """Whether the profile says how this setting reaches the server."""
+        return self.launcher.can_set(name)
+
+    def _find_operations(self, server: ServerProcess) -> tuple[Sequence[Mapping[str, Any]], dict[str, Operation]]:
+        with self._lock:
+            if self._operations is not None:
+                return self._tools, self._operations
+        tools, reply = server.list_tools()
+        if reply.failure is not None:
+            self.ledger.note_failure(reply.failure)
+            raise trouble_of(reply.failure)
+        self.ledger.remark(*match(self.profile, tools))
+        with self._lock:
+            known = dict.fromkeys(n for e in self.editions.all for n in e.operations or TOOLS)
+            self._tools, self._operations = tools, resolve(self.profile, tools, known)
+            return self._tools, self._operations
+
+    def close(self) -> None:
+        """Stop every server kept, and remove the files that a server was made to write elsewhere."""
+        for bench in self._kept:
+            bench.close()
+        self.ledger.stray.remove(self.editions)

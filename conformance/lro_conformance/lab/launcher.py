@@ -1,0 +1,189 @@
+"""Server processes of one profile: starting them under chosen settings, opening the conversation, stopping them."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import subprocess
+import sys
+import threading
+import weakref
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Protocol
+
+from lro_conformance import profile as profiles
+from lro_conformance.capture.corpus import corpus
+from lro_conformance.capture.start import Start
+from lro_conformance.judging.outcome import NotObserved
+from lro_conformance.lab.errors import ServerTrouble, describe
+from lro_conformance.lab.handshake import Handshakes
+from lro_conformance.lab.ledger import Ledger
+from lro_conformance.profile import Profile
+from lro_conformance.profile.launcher import Value
+from lro_conformance.wire import Limits, Reply, Run, ServerProcess
+
+MAX_LINE_BYTES = 64 << 20
+"""A longer line on stdout is skipped: the suite asks for results of a few megabytes at most."""
+
+TRANSCRIPT_BYTES = 48 << 20
+"""Memory that each server's transcript may take; the calls keep their own lines."""
+
+MAX_UNANSWERED = 2
+"""Requests in a row without a response after which one server process is no longer waited for."""
+
+IMPATIENT_S = 0.2
+"""Time for a server to stop, before each signal, once another process of it had to be stopped by one."""
+
+
+class Recorder(Protocol):
+    """A record of what is said to servers and by them."""
+
+    def follow(self, server: ServerProcess, start: Start) -> None:
+        """Record a server from its start on."""
+        ...
+
+
+class Launcher:
+    """Starts and stops the servers of one profile, and opens conversations with them."""
+
+    def __init__(
+        self,
+        profile: Profile,
+        run: Run,
+        ledger: Ledger,
+        recorder: Recorder | None,
+        numbers: Iterator[int] | None = None,
+    ) -> None:
+        self.profile = profile
+        self.run = run
+        self.ledger = ledger
+        self.handshakes = Handshakes(ledger.note_failure)
+        self._recorder = recorder
+        self._numbers = itertools.count(1) if numbers is None else numbers
+        self._starts: weakref.WeakKeyDictionary[ServerProcess, Start] = weakref.WeakKeyDictionary()
+        self._needs_signal = False
+        self._lock = threading.Lock()
+
+    def for_profile(self, profile: Profile, ledger: Ledger) -> Launcher:
+        """A launcher of the same run for another server."""
+        return Launcher(profile, self.run, ledger, self._recorder, self._numbers)
+
+    def spawn(
+        self,
+        values: Mapping[str, Value],
+        workdir: Path,
+        temp: Path,
+        output_dir: Path | None,
+        file_size_limit: int | None,
+        zone: Mapping[str, str] = MappingProxyType({}),
+    ) -> tuple[ServerProcess, Start]:
+        """Start a process under these settings, in a *zone* (TZ) or in the suite's own; nothing is said to it yet."""
+        for name in values:
+            if not self.can_set(name):
+                raise NotObserved(f"the server offers no setting {name} (profile: settings.{name})")
+        self.ledger.check_waits()
+        launch = self.launch(values, workdir, seed_file=self._seed_file(workdir))
+        spec = self.profile.server
+        environment = {"TMPDIR": str(temp), **zone, **launch.env}
+        server = self.run.server(
+            launch.argv,
+            env={**dict.fromkeys(launch.unset), **environment},
+            cwd=launch.cwd,
+            limits=Limits(
+                request_timeout_s=spec.timeout_s,
+                start_timeout_s=spec.start_timeout_s,
+                max_line_bytes=MAX_LINE_BYTES,
+                transcript_bytes=TRANSCRIPT_BYTES,
+                max_unanswered=MAX_UNANSWERED,
+            ),
+            file_size_limit=file_size_limit,
+        )
+        seed, config = self.profile.seed, launch.config_file
+        start = Start(
+            number=next(self._numbers),
+            argv=launch.argv,
+            env=environment,
+            unset=launch.unset,
+            cwd=launch.cwd,
+            workdir=workdir,
+            temp=temp,
+            settings=dict(values),
+            output_dir=output_dir,
+            file_size_limit=file_size_limit,
+            files={} if config is None else {str(config): config.read_text(encoding="utf-8", errors="replace")},
+            seed=None if seed is None or seed.tool is None else (seed.tool, json.dumps(seed.arguments)),
+            python=sys.executable,
+            sent=server.sent,
+        )
+        self._starts[server] = start
+        if self._recorder is not None:
+            self._recorder.follow(server, start)
+        failure = server.start()
+        if failure is not None:
+            raise ServerTrouble(describe(failure))
+        return server, start
+
+    def launch(self, values: Mapping[str, Value], workdir: Path, *, seed_file: Path | None = None) -> profiles.Launch:
+        """The launch of a process under these settings, or of a command that works beside such a process."""
+        return profiles.launch(self.profile, values, workdir, seed_file=seed_file)
+
+    def handshake(self, server: ServerProcess, client: str | None = None) -> Reply:
+        """Open the conversation, as *client* or else under the suite's own name. Raises `ServerTrouble`."""
+        return self.handshakes.open(server, client)
+
+    def stop(self, server: ServerProcess) -> None:
+        """End a server; once one had to be stopped by a signal, the others are given less time."""
+        patient = not self._needs_signal
+        if not patient:
+            server.limits = replace(server.limits, stop_timeout_s=IMPATIENT_S, term_timeout_s=IMPATIENT_S)
+        exit = server.close()
+        with self._lock:
+            self._needs_signal |= exit is not None and exit.killed
+        remarks = exit.remarks if exit is not None and patient else ()
+        self.ledger.note_end(server.transcript.anomalies, remarks, self._starts.get(server))
+        server.forget()
+
+    def can_set(self, name: str) -> bool:
+        """Whether the profile says how this setting reaches the server."""
+        return self.profile.settings.get(name) is not None
+
+    def run_command(self, words: Sequence[str], key: str, values: Mapping[str, Value], workdir: Path) -> list[str]:
+        """Run a command of the profile to its end, in the server's environment; the lines of its stderr.
+
+        *key* is its place in the profile. Raises `ServerTrouble` when it fails.
+        """
+        launch = self.launch(values, workdir)
+        environment = {k: v for k, v in os.environ.items() if k not in launch.unset} | dict(launch.env)
+        try:
+            done = subprocess.run(
+                list(profiles.own_lro(words)),
+                check=False,
+                timeout=60,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                cwd=launch.cwd,
+                env=environment,
+            )
+        except (OSError, subprocess.TimeoutExpired) as problem:
+            raise ServerTrouble(f"{key} of the profile could not be run: {problem}") from None
+        stderr = done.stderr.decode("utf-8", "replace").splitlines()
+        if done.returncode:
+            last = done.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
+            raise ServerTrouble(f"{key} of the profile failed with exit code {done.returncode}: {' '.join(last)}")
+        return stderr
+
+    def _seed_file(self, workdir: Path) -> Path | None:
+        """The suite's memories as JSONL, after the seed command was run; None if the profile seeds by no file."""
+        seed = self.profile.seed
+        if seed is None or seed.tool is not None:
+            return None
+        path = workdir / "seed.jsonl"
+        path.write_text("".join(json.dumps(m, ensure_ascii=False) + "\n" for m in corpus()), encoding="utf-8")
+        if seed.command:
+            words = [profiles.fill(word, workdir=workdir, seed_file=path) for word in seed.command]
+            self.run_command(words, "seed.command", {}, workdir)
+        return path

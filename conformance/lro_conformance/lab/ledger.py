@@ -1,0 +1,139 @@
+"""Notes on one server that outlive its processes: waits in vain, held memory, remarks, protocol violations."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+import weakref
+from collections import deque
+from collections.abc import Collection, Iterable
+from contextlib import suppress
+from pathlib import Path
+
+from lro_conformance.capture.call import Call
+from lro_conformance.capture.file import FileSeen
+from lro_conformance.capture.start import Start
+from lro_conformance.judging.outcome import NotObserved
+from lro_conformance.lab.editions import Editions
+from lro_conformance.lab.errors import ServerTrouble, describe
+from lro_conformance.wire import Anomaly, Failure
+
+MAX_HELD_BYTES = 320 << 20
+"""Memory that the calls which are kept may take together."""
+
+MAX_WAITS = 6
+"""Requests without a response in time after which no further server is started."""
+
+TOLERATED_ANOMALIES = {"late", "server-request", "stdin-closed", "unterminated", "too-large"}
+"""Kinds of anomalies that do not violate the protocol on stdout."""
+
+MAX_VIOLATIONS = 3
+"""Violations that are kept of one server process."""
+
+
+class HeldMemory:
+    """Memory that the calls of one run take for as long as anything refers to them."""
+
+    def __init__(self) -> None:
+        self._held = 0
+        self._released: deque[int] = deque()  # a finalizer may run anywhere, so it takes no lock
+        self._lock = threading.Lock()
+
+    def hold(self, call: Call) -> None:
+        """Count a call. Raises `NotObserved` beyond `MAX_HELD_BYTES`: no verdict is better than exhausted memory."""
+        weight = call.weight
+        weakref.finalize(call, self._released.append, weight).atexit = False
+        with self._lock:
+            self._held += weight
+            while self._released:
+                self._held -= self._released.popleft()
+            held = self._held
+        if held > MAX_HELD_BYTES:
+            size = len(call.reply.raw or b"") + len(call.file.data if call.file is not None else b"")
+            raise NotObserved(
+                f"{call.label}: its result and file have {size:,} bytes; with those before they are more than the "
+                "suite keeps (use a smaller data set, or a tool with a limit)"
+            )
+
+
+class StrayFiles:
+    """Files that the servers of one run have written outside of its own folders."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._paths: set[str] = set()
+        self._begun = time.time() - 2.0  # some file systems keep whole seconds only
+        self._lock = threading.Lock()
+
+    def note(self, file: FileSeen) -> None:
+        """Note a file, unless it lies in the run's own folders or is older than the run, and so somebody else's."""
+        if file.problem is not None or (file.mtime or 0.0) < self._begun:
+            return
+        if not Path(os.path.realpath(file.path)).is_relative_to(os.path.realpath(self._root)):
+            with self._lock:
+                self._paths.add(file.path)
+
+    def remove(self, editions: Editions) -> None:
+        """Delete those that are named as offloaded files are."""
+        for path in self._paths:
+            if editions.is_offload_name(os.path.basename(path)):
+                with suppress(OSError):
+                    os.unlink(path)
+
+
+class Ledger:
+    """Notes on the server of one profile."""
+
+    def __init__(self, held: HeldMemory, stray: StrayFiles) -> None:
+        self._held = held
+        self.stray = stray
+        self._lock = threading.Lock()
+        self._waits = 0
+        self.remarks: list[str] = []
+        """Remarks for the report on the profile, and on seed memories that the server refused."""
+        self.protocol_violations: list[str] = []
+        """Lines on stdout that are no JSON-RPC messages of MCP, some of each server that has ended."""
+        self.first_violation: Start | None = None
+        """The first server that violated the protocol on stdout."""
+        self.trouble: str | None = None
+        """The first call without a response, and why, in one line."""
+        self.cleanup_lag_s = 0.0
+        """The longest time observed between the answer to a cleanup request and a deletion."""
+        self.cleanup_patience_s = 3.0
+        """Time that expired files are given after the answer; less once that was waited for in vain."""
+
+    def for_profile(self) -> Ledger:
+        """A ledger of the same run for another server: nothing noted there is blamed on this one."""
+        return Ledger(self._held, self.stray)
+
+    def note_failure(self, failure: Failure, call: str | None = None) -> None:
+        """Note a request without a response: of a *call*, or of the handshake."""
+        with self._lock:
+            if failure.kind in ("timeout", "garbage"):
+                self._waits += 1
+            if call is not None and self.trouble is None and failure.kind != "unanswered":
+                self.trouble = f"{call}: {describe(failure)}"
+
+    def check_waits(self) -> None:
+        """Raises `ServerTrouble` once too many requests had no response in time."""
+        if self._waits >= MAX_WAITS:
+            raise ServerTrouble(f"not tried: {self._waits} requests of this run had no response in time")
+
+    def note_call(self, call: Call) -> None:
+        """Count the memory that a call takes. Raises `NotObserved` when all calls together take too much."""
+        self._held.hold(call)
+
+    def note_end(self, anomalies: Iterable[Anomaly], remarks: Collection[str], start: Start | None) -> None:
+        """Note the remarks on a server that has ended, and its violations of the protocol."""
+        violations = [str(a) for a in anomalies if a.kind not in TOLERATED_ANOMALIES]
+        with self._lock:
+            self.remarks += remarks
+            self.protocol_violations += violations[:MAX_VIOLATIONS]
+            if violations and self.first_violation is None:
+                self.first_violation = start
+
+    def remark(self, *remarks: str) -> None:
+        """Add remarks for the report."""
+        with self._lock:
+            self.remarks += remarks

@@ -1,0 +1,62 @@
+"""Storing the suite's own memories in servers that hold too little, by the tool that the profile names (seed)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, cast
+
+from lro_conformance.capture.claims import size_of
+from lro_conformance.capture.corpus import corpus
+from lro_conformance.capture.records import show, text_of
+from lro_conformance.lab.bench import Bench
+from lro_conformance.wire import Reply
+from lro_spec.tokens import LOW
+
+
+class Seeding:
+    """Seeds the servers of one profile."""
+
+    def __init__(self, remark: Callable[[str], None]) -> None:
+        self._remark = remark
+        self.on = False
+        """Whether every server that starts is seeded."""
+
+    def is_wanted(self, bench: Bench) -> bool:
+        """Whether the server holds too little for the default threshold and the profile says how to seed it."""
+        seed = bench.profile.seed
+        if seed is None or seed.tool is None or not bench.operations:
+            return False
+        name, operation = next(iter(bench.operations.items()))
+        call = bench.call(name, detail=operation.details[-1] if operation.details else None)
+        enough = 1.2 * max(e.default_threshold_tokens for e in bench.editions.all)
+        return (call.estimate or LOW * size_of(call) / 4) < enough
+
+    def begin(self, bench: Bench) -> None:
+        """Seed this server, and every one started later."""
+        self.on = True
+        self.fill(bench)
+
+    def fill(self, bench: Bench) -> None:
+        """Store the suite's memories, until one is refused."""
+        for memory in corpus():
+            reply = bench.store(memory)
+            bench.corpus_requests = len(bench.seed_requests)
+            if not self.is_stored(bench, reply):
+                return
+
+    def fill_again(self, bench: Bench) -> None:
+        """Seed a server again if it lost the memories when it was restarted."""
+        if self.on and self.is_wanted(bench):
+            self.fill(bench)
+
+    def is_stored(self, bench: Bench, reply: Reply | None) -> bool:
+        """Whether the server accepted a memory; a refusal becomes a remark in the report."""
+        result: object = reply.result if reply is not None else None
+        answer = cast("dict[str, Any]", result) if isinstance(result, dict) else None
+        if reply is None or (answer is not None and answer.get("isError") is not True):
+            return answer is not None
+        said = reply.error or text_of(answer) or (reply.failure.detail if reply.failure is not None else "no answer")
+        seed = bench.profile.seed
+        tool = seed.tool if seed is not None else None
+        self._remark(f"seeding failed: {tool} did not take a memory of the suite's (profile: seed): {show(said, 300)}")
+        return False

@@ -1,0 +1,58 @@
+"""Thresholds that a server accepts, and fallbacks for servers that refuse the suite's preferred ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+LIMIT = 200
+"""Records that a call asks for by default."""
+
+NEVER = 1_000_000_000
+"""A threshold that no result of the suite reaches."""
+
+LOW = (16, 64, 128, 256, 512, 1024, 2048)
+"""Thresholds that are tried when 1 is refused; most servers' default results do not exceed a higher one."""
+
+HIGH = (1_000_000, 200_000, 100_000)
+"""Thresholds that are tried when `NEVER` is refused; many results exceed a lower one."""
+
+
+@dataclass
+class AcceptedThresholds:
+    """The range of thresholds that a server starts with, as far as is known, and calls that exceed the lowest."""
+
+    lowest: int = 1
+    highest: int = NEVER
+    details: dict[str, str | None] = field(default_factory=dict[str, str | None])
+    """If the lowest is not 1: per offloading operation, a detail level of which `LIMIT` records exceed it."""
+
+    def within(self, threshold: int) -> int:
+        """The nearest threshold that the server accepts."""
+        return min(max(self.lowest, threshold), self.highest)
+
+    def find_lowest(self, starts: Callable[[int], bool]) -> bool:
+        """Raise the lowest to the first of `LOW` that the server *starts* with; False if it starts with none."""
+        if not starts(LOW[-1]):
+            return False
+        self.lowest = next((t for t in LOW if starts(t)), LOW[-1])
+        return True
+
+    def find_highest(self, starts: Callable[[int], bool]) -> bool:
+        """Reduce the highest to the first of `HIGH` that the server *starts* with; False if it starts with none."""
+        self.highest = next((t for t in HIGH if starts(t)), NEVER)
+        return self.highest < NEVER
+
+    def learn(self, offloaded: Mapping[tuple[str, str | None], int | None]) -> None:
+        """Note the estimates of `LIMIT` records, by operation and detail level."""
+        for name in {name for name, _ in offloaded}:
+            sizes = {detail: estimate or 0 for (n, detail), estimate in offloaded.items() if n == name}
+            enough = {d: e for d, e in sizes.items() if e > 1.5 * self.lowest}  # also if they vary a little
+            self.details[name] = min(enough, key=enough.__getitem__) if enough else max(sizes, key=sizes.__getitem__)
+
+    def smallest_offloading_call(self, name: str, count: int) -> dict[str, Any]:
+        """Arguments of a call whose result exceeds the lowest threshold: *count* records if that is 1."""
+        if self.lowest == 1 or name not in self.details:
+            return {"limit": count}
+        return {"detail": self.details[name], "limit": LIMIT - count if count < LIMIT else LIMIT}

@@ -1,0 +1,28 @@
+"""The run of the current pytest session."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from lro_conformance.plugin.run import PytestRun
+
+RUN = pytest.StashKey["PytestRun"]()
+
+
+class LroWarning(UserWarning):
+    """A SHOULD that the server does not meet, or a defect of the specification that was observed."""
+
+
+def run_of(config: pytest.Config) -> PytestRun:
+    """The run of this pytest session, created on first use."""
+    run = config.stash.get(RUN, None)
+    if run is None:
+        from lro_conformance.plugin.run import (
+            PytestRun,  # keeps the plugin fast to load, which every pytest session does
+        )
+
+        run = config.stash[RUN] = PytestRun(config)
+    return run

@@ -1,0 +1,131 @@
+"""Command line, environment and files of a server process, from its profile and values of settings."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from lro_conformance.profile.model import Profile
+from lro_conformance.profile.proxy import own_lro
+
+_CONFIG_NAME = "lro-config.toml"
+_EVENTS_NAME = "lro-events.jsonl"
+
+Value = str | int | float | bool | Path
+
+
+class SettingNotOffered(ValueError):
+    """The profile does not say how a setting reaches the server, so no server can be started with a value of it."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"no way to set {name}: settings.{name} in the profile says how it reaches the server")
+        self.name = name
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """Parameters for starting a server process."""
+
+    argv: tuple[str, ...]
+    env: Mapping[str, str]
+    """Added to the environment of the suite."""
+    cwd: Path
+    unset: tuple[str, ...] = ()
+    """Variables of settings without a value. They are removed from the inherited environment: a test of a default must
+    not use a value of the user's shell."""
+    config_file: Path | None = None
+    """The written config file, if the profile has one."""
+    events_file: Path | None = None
+    """File for the events of the server, if the profile asks for one."""
+
+
+def launch(
+    profile: Profile,
+    values: Mapping[str, Value],
+    workdir: str | os.PathLike[str],
+    *,
+    seed_file: str | os.PathLike[str] | None = None,
+) -> Launch:
+    """Compose the parameters of a server process, and write its config file.
+
+    *values* are settings by name; all others keep the default of the server. *workdir* is an existing, empty directory
+    for this process. The config file is written even if it is empty, so that the server does not read that of the
+    user. Raises `SettingNotOffered` for a setting that the profile does not have.
+    """
+    workdir = Path(workdir).absolute()
+    server = profile.server
+    argv = [fill(word, workdir=workdir) for word in own_lro(server.command)]
+    env = {name: fill(value, workdir=workdir) for name, value in server.env.items()}
+    keys: dict[str, Value] = {}
+    for name, value in values.items():
+        setting = profile.settings.get(name)
+        if setting is None:
+            raise SettingNotOffered(name)
+        if setting.env is not None:
+            env[setting.env] = as_text(value)
+        elif setting.toml is not None:
+            keys[setting.toml] = value
+        else:
+            words = setting.arg or (setting.arg_if_true if value else setting.arg_if_false)
+            argv += [word.replace("{value}", as_text(value)) for word in words]
+    config_file = _config(profile, keys, workdir, argv, env)
+    if profile.seed and profile.seed.env and seed_file is not None:
+        env[profile.seed.env] = os.fspath(seed_file)
+    events_file = workdir / _EVENTS_NAME if profile.events.file_env else None
+    if profile.events.file_env and events_file:
+        env[profile.events.file_env] = str(events_file)
+    variables = {s.env for s in profile.settings.values() if s and s.env}
+    return Launch(
+        argv=tuple(argv),
+        env=env,
+        cwd=profile.folder / fill(server.cwd, workdir=workdir),
+        unset=tuple(sorted(variables - env.keys())),
+        config_file=config_file,
+        events_file=events_file,
+    )
+
+
+def fill(word: str, *, workdir: str | os.PathLike[str], seed_file: str | os.PathLike[str] | None = None) -> str:
+    """Replace ``{workdir}`` and ``{seed_file}`` in a word; other braces are left as they are."""
+    word = word.replace("{workdir}", os.fspath(workdir))
+    return word if seed_file is None else word.replace("{seed_file}", os.fspath(seed_file))
+
+
+def as_text(value: Value) -> str:
+    """The value of a setting as text; booleans are ``true`` and ``false``."""
+    return ("true" if value else "false") if isinstance(value, bool) else str(value)
+
+
+def _config(
+    profile: Profile, keys: Mapping[str, Value], workdir: Path, argv: list[str], env: dict[str, str]
+) -> Path | None:
+    spec = profile.config_file
+    if spec is None:
+        return None
+    path = Path(fill(spec.path, workdir=workdir)) if spec.path else workdir / _CONFIG_NAME
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(toml(keys), encoding="utf-8")
+    argv += [word.replace("{value}", str(path)) for word in spec.arg]
+    if spec.env is not None:
+        env[spec.env] = str(path)
+    return path
+
+
+def toml(keys: Mapping[str, Value]) -> str:
+    """Dotted keys and their values as a TOML document, with a table for each prefix."""
+    tables: dict[str, list[str]] = {}
+    for key, value in keys.items():
+        table, _, name = key.rpartition(".")
+        tables.setdefault(table, []).append(f"{name} = {_toml_value(value)}")
+    blocks = [([f"[{table}]"] if table else []) + lines for table, lines in sorted(tables.items())]
+    return "\n".join("\n".join(block) + "\n" for block in blocks)
+
+
+def _toml_value(value: Value) -> str:
+    if isinstance(value, bool | int | float):
+        return as_text(value)
+    # TOML strings are JSON strings, except that DEL must be escaped and surrogate pairs must not
+    return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,0 +1,47 @@
+"""Starting a proxy in front of a server: the command of the profile, or that of ``lro proxy``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from lro_conformance.profile.model import Profile
+
+UPSTREAM, UPSTREAM_CONFIG = "{upstream}", "{upstream_config}"
+
+
+def proxy_command(profile: Profile) -> tuple[str, ...] | None:
+    """Command that starts the proxy, with a placeholder for its upstream; None if the profile is not of a proxy.
+
+    Profiles whose command is ``lro proxy`` need no key ``proxy``.
+    """
+    if profile.proxy:
+        return profile.proxy
+    at = behind_proxy(profile.server.command)
+    return None if at is None else (*profile.server.command[:at], UPSTREAM)
+
+
+def in_front(command: Sequence[str], upstream: Sequence[str], config: str) -> tuple[str, ...]:
+    """Replace the placeholders in a proxy command by the upstream command, or by the path of its config."""
+    words = [part for word in command for part in (upstream if word == UPSTREAM else [word])]
+    return tuple(word.replace(UPSTREAM_CONFIG, config) for word in words)
+
+
+def own_lro(command: Sequence[str]) -> tuple[str, ...]:
+    """The command with a bare ``lro`` replaced by this installation, whatever is on the PATH.
+
+    The server behind ``lro proxy`` is replaced in the same way.
+    """
+    if command[0] != "lro":
+        return tuple(command)
+    at = behind_proxy(command)
+    rest = command[1:] if at is None else (*command[1:at], *own_lro(command[at:]))
+    # -P: do not import a json.py from the user's working directory
+    return (sys.executable, "-P", "-m", "lro_conformance", *rest)
+
+
+def behind_proxy(command: Sequence[str]) -> int | None:
+    """Index of the server's command in that of ``lro proxy``; None for any other command."""
+    if tuple(command[:2]) != ("lro", "proxy") or "--" not in command[:-1]:
+        return None
+    return list(command).index("--") + 1

@@ -1,0 +1,267 @@
+"""Reading ``lro.yaml`` into a `Profile`, or reporting its problems in one line each."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, cast
+
+from lro_conformance.profile.errors import Complaint, Problem, ProfileError, did_you_mean, dotted, explain, value_at
+from lro_conformance.profile.model import (
+    DEFAULT_EDITION,
+    DEFAULT_START_TIMEOUT_S,
+    DEFAULT_TIMEOUT_S,
+    Channel,
+    Cleanup,
+    ConfigFile,
+    Events,
+    Operation,
+    Profile,
+    Seed,
+    ServerSpec,
+    Setting,
+    default_settings,
+)
+from lro_conformance.profile.proxy import UPSTREAM, UPSTREAM_CONFIG
+from lro_conformance.profile.yaml import MAX_BYTES, Document, YamlError, read
+
+_Keyed = tuple[tuple[str | int, ...], str | Complaint]
+
+
+def load(path: str | os.PathLike[str], *, command: Sequence[str] = (), edition: str | None = None) -> Profile:
+    """Read and check a profile.
+
+    *command* replaces ``server.command``, which may then be missing. *edition* replaces that of the profile, with all
+    defaults that depend on it.
+
+    Raises `ProfileError` with all problems.
+    """
+    try:
+        with open(path, "rb") as stream:
+            data = stream.read(MAX_BYTES + 1)
+    except OSError as problem:
+        raise ProfileError(
+            [Problem(os.fspath(path), None, "", Complaint(f"cannot be read: {problem.strerror}"))]
+        ) from None
+    return parse(data, path, command=command, edition=edition)
+
+
+def parse(
+    data: bytes, path: str | os.PathLike[str], *, command: Sequence[str] = (), edition: str | None = None
+) -> Profile:
+    """Parse and check a profile; *path* is used in messages and as the base of relative paths. See `load`."""
+    file = os.fspath(path)
+    try:
+        document = read(data)
+    except YamlError as problem:
+        keys, column = tuple(problem.path), problem.place and problem.place.column
+        raise ProfileError(
+            [Problem(file, problem.line, dotted(keys), Complaint(problem.message), keys, column)]
+        ) from None
+    if command:
+        document = _with_command(document, command)
+    root = _mapping(document.value)
+    if edition is not None and root is not None:
+        document = Document({**root, "edition": edition}, document.places)
+    problems = list(_problems(file, document))
+    if problems:
+        raise ProfileError(problems)
+    profile = _profile(document.value, Path(file).absolute())
+    inconsistencies = list(_inconsistencies(profile))
+    if inconsistencies:
+        raise ProfileError(_problem(file, document, keys, message) for keys, message in inconsistencies)
+    return profile
+
+
+def _with_command(document: Document, command: Sequence[str]) -> Document:
+    root = _mapping(document.value)
+    server = None if root is None else _mapping(root.get("server", {}))
+    if root is None or server is None:
+        return document
+    return Document({**root, "server": {**server, "command": list(command)}}, document.places)
+
+
+def _mapping(value: object) -> dict[str, Any] | None:
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else None
+
+
+def _problems(file: str, document: Document) -> Iterator[Problem]:
+    from lro_spec.schema.errors import violations
+
+    value = _mapping(document.value)
+    if value is None:
+        yield Problem(file, 1, "", Complaint("expected keys and values, at least server.command"))
+        return
+    for error in sorted(violations(value, "profile"), key=lambda e: document.line(e.path)):
+        yield _problem(file, document, error.path, explain(error, value_at(value, error.path)))
+
+
+def _problem(file: str, document: Document, path: tuple[str | int, ...], complaint: str | Complaint) -> Problem:
+    line, column = document.place(path)
+    complaint = complaint if isinstance(complaint, Complaint) else Complaint(complaint)
+    return Problem(file, line, dotted(path), complaint, path, column)
+
+
+def _inconsistencies(profile: Profile) -> Iterator[_Keyed]:
+    """Problems that a schema cannot express: parts that contradict each other or the edition."""
+    from lro_spec.editions import edition
+
+    known = edition(profile.edition).operations
+    for name in profile.operations or {}:
+        if known and name not in known:
+            yield (
+                ("operations", name),
+                Complaint(f"{profile.edition} has no such operation", hint=f"expected one of {', '.join(known)}"),
+            )
+    for name, setting in profile.settings.items():
+        if setting and setting.toml and profile.config_file is None:
+            yield ("settings", name, "toml"), "needs config_file: where the file is, or how its path reaches the server"
+        if setting and setting.arg and not _mentions(setting.arg, "{value}"):
+            bare = "a bare flag is arg_if_true or arg_if_false" if name == "enabled" else ""
+            yield ("settings", name, "arg"), Complaint("expected {value} where the value goes", hint=bare)
+    yield from _config_file_inconsistencies(profile.config_file)
+    if profile.seed and profile.seed.command and not _mentions(profile.seed.command, "{seed_file}"):
+        yield ("seed", "command"), "expected {seed_file} where the path of the memories goes"
+    if profile.seed and profile.seed.tool and not any(_memory_words(profile.seed.arguments)):
+        yield ("seed", "arguments"), 'expected "$memory" or "$memory.FIELD" where a memory goes'
+    if "{workdir}" not in profile.server.cwd and not (profile.folder / profile.server.cwd).is_dir():
+        yield ("server", "cwd"), f"{profile.folder / profile.server.cwd} is not a directory"
+    if profile.proxy and (UPSTREAM in profile.proxy) == _mentions(profile.proxy, UPSTREAM_CONFIG):
+        message = f"expected the word {UPSTREAM} where the server's own command goes, or {UPSTREAM_CONFIG} in a word"
+        yield ("proxy", "command"), message
+    yield from _attest_inconsistencies(profile)
+    yield from _placeholder_inconsistencies(profile)
+    if not profile.server.command[0]:
+        yield ("server", "command", 0), Complaint("", "the name of a program", "an empty word")
+
+
+def _config_file_inconsistencies(config_file: ConfigFile | None) -> Iterator[_Keyed]:
+    if config_file is None:
+        return
+    if config_file.arg and not _mentions(config_file.arg, "{value}"):
+        yield ("config_file", "arg"), "expected {value} where the path goes"
+    if config_file.path is not None:
+        parts = Path(config_file.path).parts
+        if len(parts) < 2 or parts[0] != "{workdir}" or ".." in parts:
+            yield ("config_file",), Complaint("", "a path below {workdir}", config_file.path)
+
+
+_PLACEHOLDERS = ("{workdir}", "{value}", "{seed_file}", "{output_dir}", UPSTREAM, UPSTREAM_CONFIG)
+
+
+def _placeholder_inconsistencies(profile: Profile) -> Iterator[_Keyed]:
+    """Placeholders that are not replaced where they are used.
+
+    Only words that are placeholders elsewhere, or similar to one, are mistakes. Other braces may belong to the server.
+    """
+    server, cleanup, seed = profile.server, profile.cleanup, profile.seed
+    for where, words, known in (
+        *((("server", "command", n), (word,), _PLACEHOLDERS[:1]) for n, word in enumerate(server.command)),
+        *((("server", "env", name), (word,), _PLACEHOLDERS[:1]) for name, word in server.env.items()),
+        (("server", "cwd"), (server.cwd,), _PLACEHOLDERS[:1]),
+        *((("settings", n, "arg"), s.arg, ("{value}",)) for n, s in profile.settings.items() if s is not None),
+        *((("settings", n), s.arg_if_true + s.arg_if_false, ()) for n, s in profile.settings.items() if s is not None),
+        (("seed", "command"), seed.command if seed else (), ("{workdir}", "{seed_file}")),
+        (("proxy", "command"), profile.proxy, ("{workdir}", UPSTREAM, UPSTREAM_CONFIG)),
+        (("cleanup", "command"), cleanup.command if cleanup else (), ("{workdir}", "{output_dir}")),
+    ):
+        placeholders = (m.group() for word in words for m in re.finditer(r"\{[A-Za-z_-]+\}", word))
+        for placeholder in (p for p in placeholders if p not in known):
+            near = get_close_matches(placeholder, known, n=1, cutoff=0.75)
+            if placeholder in _PLACEHOLDERS or near:
+                hint = f"did you mean {near[0]}?" if near else f"{', '.join(known) or 'nothing'} is"
+                yield where, Complaint(f"{placeholder} is not filled in here", hint=hint)
+
+
+def _attest_inconsistencies(profile: Profile) -> Iterator[_Keyed]:
+    if not profile.attest:
+        return
+    from lro_spec.catalogue import catalogue
+
+    known = [r.id for r in catalogue(profile.edition)]
+    for id in profile.attest:
+        if known and id not in known:
+            yield ("attest", id), Complaint(f"{profile.edition} has no such requirement", hint=did_you_mean(id, known))
+
+
+def _profile(value: Mapping[str, Any], path: Path) -> Profile:
+    server = value["server"]
+    edition = value.get("edition", DEFAULT_EDITION)
+    settings = default_settings(edition)
+    settings.update({name: entry and _setting(entry) for name, entry in value.get("settings", {}).items()})
+    operations = value.get("operations")
+    return Profile(
+        ServerSpec(
+            command=_words(server["command"]),
+            env={name: str(word) for name, word in server.get("env", {}).items()},
+            cwd=server.get("cwd", "."),
+            timeout_s=float(server.get("timeout_s", DEFAULT_TIMEOUT_S)),
+            start_timeout_s=float(server.get("start_timeout_s", DEFAULT_START_TIMEOUT_S)),
+        ),
+        edition=edition,
+        level=value.get("level"),
+        settings=settings,
+        given=tuple(name for name, entry in value.get("settings", {}).items() if entry),
+        config_file=_config_file(value.get("config_file")),
+        operations=None if operations is None else {n: Operation(**o) for n, o in operations.items() if o is not None},
+        seed=_seed(value.get("seed")),
+        cleanup=_cleanup(value.get("cleanup")),
+        events=_events(value["events"]) if "events" in value else Events(),
+        inline_records=value.get("inline", {}).get("records"),
+        attest=value.get("attest", {}),
+        proxy=_words(value.get("proxy", {}).get("command", ())),
+        path=path,
+    )
+
+
+def _setting(entry: Mapping[str, Any]) -> Setting:
+    words = {name: _words(entry.get(name, ())) for name in ("arg", "arg_if_true", "arg_if_false")}
+    return Setting(env=entry.get("env"), toml=entry.get("toml"), **words)
+
+
+def _config_file(entry: str | Mapping[str, Any] | None) -> ConfigFile | None:
+    if entry is None:
+        return None
+    if isinstance(entry, str):
+        return ConfigFile(path=entry)
+    return ConfigFile(arg=_words(entry.get("arg", [])), env=entry.get("env"))
+
+
+def _events(entry: Channel | Mapping[str, str]) -> Events:
+    if isinstance(entry, str):
+        return Events(entry, named=True)
+    return Events("file", entry["file_env"], named=True)
+
+
+def _seed(entry: Mapping[str, Any] | None) -> Seed | None:
+    return None if entry is None else Seed(**_with_words(entry))
+
+
+def _cleanup(entry: Mapping[str, Any] | None) -> Cleanup | None:
+    return None if entry is None else Cleanup(**_with_words(entry))
+
+
+def _with_words(entry: Mapping[str, Any]) -> dict[str, Any]:
+    return {**entry, "command": _words(entry.get("command", ()))}
+
+
+def _words(words: str | Sequence[Any]) -> tuple[str, ...]:
+    return (words,) if isinstance(words, str) else tuple(str(word) for word in words)
+
+
+def _mentions(words: Sequence[str], placeholder: str) -> bool:
+    return any(placeholder in word for word in words)
+
+
+def _memory_words(value: object) -> Iterator[str]:
+    if isinstance(value, str) and (value == "$memory" or value.startswith("$memory.")):
+        yield value
+    elif isinstance(value, dict):
+        for child in cast("dict[str, Any]", value).values():
+            yield from _memory_words(child)
+    elif isinstance(value, list):
+        for child in cast("list[Any]", value):
+            yield from _memory_words(child)

@@ -1,0 +1,174 @@
+"""YAML as plain values, with the place of every key.
+
+Stricter than YAML: duplicate keys, anchors that multiply, and values that JSON does not have are errors.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from dataclasses import dataclass
+from typing import Any, NamedTuple, cast
+
+import yaml
+from yaml.constructor import SafeConstructor
+from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+
+Path = tuple[str | int, ...]
+
+MAX_BYTES = 256 * 1024
+_MAX_NODES = 20_000
+_MAX_DEPTH = 40
+_SCALARS = {f"tag:yaml.org,2002:{name}" for name in ("str", "int", "float", "bool", "null")}
+_NAMES = {"timestamp": "a date", "binary": "binary data", "set": "a set", "omap": "an ordered map"}
+
+
+class Place(NamedTuple):
+    """Line and column, both from 1."""
+
+    line: int
+    column: int
+
+
+class YamlError(Exception):
+    """A document that cannot be read; `place` is None if the error concerns the whole document."""
+
+    def __init__(self, message: str, place: Place | None = None, path: Path = ()) -> None:
+        super().__init__(message)
+        self.message = message
+        self.place = place
+        self.path = path
+
+    @property
+    def line(self) -> int | None:
+        """From 1; None if the error concerns the whole document."""
+        return self.place and self.place.line
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """Plain values of a document, with the place of every key and item."""
+
+    value: Any
+    places: dict[Path, Place]
+
+    def place(self, path: Path) -> Place:
+        """Place of a key, or of the nearest parent that exists."""
+        while path and path not in self.places:
+            path = path[:-1]
+        return self.places.get(path, Place(1, 1))
+
+    def line(self, path: Path) -> int:
+        """Line of a key, or of the nearest parent that exists."""
+        return self.place(path).line
+
+
+def read(data: bytes, *, dates: bool = False, least: str = "server.command") -> Document:
+    """Read a YAML document. Raises `YamlError`.
+
+    With *dates*, an unquoted date is read as text; otherwise it is an error. *least* is what the message about an empty
+    document asks for.
+    """
+    if len(data) > MAX_BYTES:
+        raise YamlError(f"too large: {len(data)} bytes, the maximum is {MAX_BYTES}")
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as problem:
+        place = _LineStarts(data[: problem.start].decode("utf-8-sig")).end()
+        raise YamlError(f"not UTF-8: byte 0x{data[problem.start]:02x} at offset {problem.start}", place) from None
+    starts = _LineStarts(text)
+    try:
+        root = cast("Node | None", yaml.compose(text, yaml.SafeLoader))  # pyright: ignore[reportUnknownMemberType]
+    except yaml.MarkedYAMLError as problem:
+        raise YamlError(
+            f"not YAML: {_reason(problem)}", starts.of(problem.problem_mark or problem.context_mark)
+        ) from None
+    except yaml.reader.ReaderError as problem:
+        place = starts.at(problem.position)
+        raise YamlError(f"not YAML: the character U+{int(problem.character):04X} is not allowed", place) from None
+    except RecursionError:
+        raise YamlError(f"nested deeper than {_MAX_DEPTH} levels") from None
+    if root is None:
+        raise YamlError(f"empty: expected at least {least}")
+    walk = _Walk(dates, starts)
+    value = walk.value(root, ())
+    return Document(value, walk.places)
+
+
+class _LineStarts:
+    """Places in a text. PyYAML's own lines differ from those of editors, because more characters end a line in YAML."""
+
+    def __init__(self, text: str) -> None:
+        self._size = len(text)
+        self._starts = [0, *(at + 1 for at, character in enumerate(text) if character == "\n")]
+
+    def at(self, index: int) -> Place:
+        line = bisect_right(self._starts, index)
+        return Place(line, index - self._starts[line - 1] + 1)
+
+    def of(self, mark: yaml.Mark | None) -> Place | None:
+        return None if mark is None else self.at(min(mark.index, self._size))
+
+    def end(self) -> Place:
+        return self.at(self._size)
+
+
+class _Walk:
+    def __init__(self, dates: bool, starts: _LineStarts) -> None:
+        self.dates = dates
+        self.starts = starts
+        self.places: dict[Path, Place] = {}
+        self.nodes = 0
+        self.constructor = SafeConstructor()
+
+    def value(self, node: Node, path: Path) -> object:
+        """The plain value of a node. Aliases are expanded at each use and counted, which bounds their expansion."""
+        place = self.starts.at(node.start_mark.index)
+        self.places.setdefault(path, place)
+        self.nodes += 1
+        if self.nodes > _MAX_NODES:
+            raise YamlError(f"too large: more than {_MAX_NODES} values once its anchors are followed", place, path)
+        if len(path) > _MAX_DEPTH:
+            raise YamlError(f"nested deeper than {_MAX_DEPTH} levels", place)
+        if isinstance(node, MappingNode) and node.tag == "tag:yaml.org,2002:map":
+            return self._mapping(node, path)
+        if isinstance(node, SequenceNode) and node.tag == "tag:yaml.org,2002:seq":
+            return [self.value(child, (*path, i)) for i, child in enumerate(cast("list[Node]", node.value))]
+        if isinstance(node, ScalarNode) and node.tag in _SCALARS:
+            return self._scalar(node, path)
+        if self.dates and isinstance(node, ScalarNode) and node.tag == "tag:yaml.org,2002:timestamp":
+            return cast("str", node.value)
+        kind = _NAMES.get(node.tag.rpartition(":")[2], f"the tag {node.tag}")
+        raise YamlError(f"{kind} is not allowed here; put text in quotes", place, path)
+
+    def _mapping(self, node: MappingNode, path: Path) -> dict[str, object]:
+        mapping: dict[str, object] = {}
+        for key_node, child in cast("list[tuple[Node, Node]]", node.value):
+            place = self.starts.at(key_node.start_mark.index)
+            if not isinstance(key_node, ScalarNode):
+                raise YamlError("a key must be a scalar", place, path)
+            if key_node.tag == "tag:yaml.org,2002:merge":
+                raise YamlError("merge keys (<<) are not supported; repeat the keys", place, path)
+            # the text as written: in YAML 1.1, a key like `on` is a boolean
+            key = cast("str", key_node.value)
+            if key in mapping:
+                first = self.places[(*path, key)].line
+                raise YamlError(f"written twice, first on line {first}", place, (*path, key))
+            self.places[(*path, key)] = place
+            mapping[key] = self.value(child, (*path, key))
+        return mapping
+
+    def _scalar(self, node: ScalarNode, path: Path) -> object:
+        place = self.starts.at(node.start_mark.index)
+        try:
+            value = cast("Any", self.constructor.construct_object(node))  # pyright: ignore[reportUnknownMemberType]
+        except (ValueError, yaml.YAMLError):
+            raise YamlError(f"{node.value!r} cannot be read as {node.tag.rpartition(':')[2]}", place, path) from None
+        if isinstance(value, float) and not math.isfinite(value):
+            raise YamlError(f"{node.value} is not a JSON number", place, path)
+        return value
+
+
+def _reason(problem: yaml.MarkedYAMLError) -> str:
+    parts = [str(p).strip() for p in (problem.context, problem.problem) if p]
+    return " ".join(", ".join(parts).split())

@@ -1,0 +1,219 @@
+"""Live servers for property checks: Hypothesis chooses calls, memories and files, and shrinks what fails."""
+
+from __future__ import annotations
+
+import random
+import string
+import threading
+import time
+import uuid
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeVar, cast
+
+from lro_conformance.judging.subjects import Miss, Subjects
+from lro_conformance.lab.bench import Bench
+from lro_conformance.lab.lab import Lab
+from lro_conformance.lab.settings import Settings
+from lro_conformance.trials.cleanup import TTL
+from lro_conformance.trials.recipe_runner import RecipeRunner
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+
+Value = TypeVar("Value")
+Seen = TypeVar("Seen")
+
+EXAMPLES = 12
+"""How many examples a property is tried with."""
+
+PATIENCE_S = 8.0
+"""After this long a property makes no further examples: slow servers get fewer."""
+
+SHRINKS = 60
+"""How many smaller examples are tried once one has missed: a number, so that the same seed ends with the same one."""
+
+SHRINKING_S = 12.0
+"""How long they may take of a slow server's time."""
+
+BUDGET_S = 40.0
+"""What all properties together may take of a slow server's time."""
+
+
+@dataclass
+class Live:
+    """The servers that are kept for property checks, and how to explore them."""
+
+    lab: Lab
+    examples: int = EXAMPLES
+    left_s: float = BUDGET_S
+    _observed: dict[str, object] = field(default_factory=dict[str, object])
+    _stack: ExitStack = field(default_factory=ExitStack)
+    _cleaning: Bench | None = None
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def cleaning(self) -> Bench:
+        """A server with a threshold of 1 and a TTL of ten minutes, started when first asked for."""
+        with self._lock:
+            if self._cleaning is None:
+                made = self.lab.bench(Settings(threshold_tokens=1, ttl_seconds=TTL))
+                self._cleaning = self._stack.enter_context(made)
+            return self._cleaning
+
+    @cached_property
+    def runner(self) -> RecipeRunner:
+        """One libjq for all properties; the machine's own jq has run on the survey's files."""
+        return self._stack.enter_context(RecipeRunner(max_output=64 << 20))
+
+    @cached_property
+    def _chance(self) -> random.Random:
+        return random.Random(self.lab.seed)
+
+    def word(self) -> str:
+        """Eight letters that nothing else has; the same sequence of them for the same seed."""
+        return "".join(self._chance.choices(string.ascii_lowercase, k=8))
+
+    def id(self) -> str:
+        """A UUID that nothing else has; likewise."""
+        return str(uuid.UUID(int=self._chance.getrandbits(128), version=4))
+
+    def close(self) -> None:
+        """Stop what was started here."""
+        self._stack.close()
+
+    def judge(
+        self,
+        see: Subjects,
+        name: str,
+        strategy: SearchStrategy[Value],
+        observe: Callable[[Value], Seen],
+        verdict: Callable[[Seen], Miss | bool],
+        *,
+        share: float = 1.0,
+    ) -> None:
+        """Judge what was observed of examples that all checks share which ask by this *name*.
+
+        *verdict* is as *examine* of `explore`. Where one misses, the smallest that does is looked for.
+        """
+        seen = self._shared(name, strategy, observe, share)
+        verdicts = [verdict(s) for _, s in seen]
+        missed = next((value for (value, _), v in zip(seen, verdicts, strict=True) if isinstance(v, Miss)), None)
+        if missed is not None:
+            self.explore(see, strategy, lambda value: verdict(observe(value)), share=share)
+            if see.misses:
+                return
+            self.lab.forget_experiments()
+            once_more = verdict(observe(missed))  # there was no time to come to it again
+            if isinstance(once_more, Miss):
+                see.misses.append(once_more)
+                see.examined += 1
+            else:
+                see.examined = 0
+                see.unseen(_GONE)
+            return
+        see.examined += sum(v is not False for v in verdicts)
+        if not see.examined:
+            see.unseen(_NOTHING)
+
+    def _shared(
+        self, name: str, strategy: SearchStrategy[Value], observe: Callable[[Value], Seen], share: float
+    ) -> Sequence[tuple[Value, Seen]]:
+        """Examples and what was observed of them; made once, for the first who asks."""
+        if name not in self._observed:
+            found: list[tuple[Value, Seen]] = []
+
+            def one(value: Value) -> bool:
+                found.append((value, observe(value)))
+                return True
+
+            self._observed[name] = found
+            self._explore(strategy, one, share)
+        return cast("list[tuple[Value, Seen]]", self._observed[name])
+
+    def explore(
+        self,
+        see: Subjects,
+        strategy: SearchStrategy[Value],
+        examine: Callable[[Value], Miss | bool],
+        *,
+        share: float = 1.0,
+    ) -> None:
+        """Try *examine* on examples; the smallest one that misses is the finding.
+
+        *examine* returns what was missed, True where all was well, or False where it saw nothing to tell by; a miss
+        that does not come again is noted, not held against a server.
+        *share* is how many of the usual number of examples are tried.
+        """
+        before = see.examined
+
+        def one(value: Value) -> Miss | bool:
+            found = examine(value)
+            see.examined += found is not False
+            return found
+
+        try:
+            missed = self._explore(strategy, one, share)
+        except _NotAgain:
+            see.examined = before
+            see.unseen(_GONE)
+            return
+        if missed is not None:
+            see.misses.append(missed)
+        if not see.examined:
+            see.unseen(_NOTHING)
+
+    def _explore(
+        self, strategy: SearchStrategy[Value], examine: Callable[[Value], Miss | bool], share: float
+    ) -> Miss | None:
+        """The smallest miss that was found. Raises `_NotAgain` for one that does not come again."""
+        from hypothesis.errors import FlakyFailure
+
+        from lro_conformance.properties.search import on_its_own, search
+
+        missed: list[tuple[Value, Miss]] = []
+        begun = time.monotonic()
+        until = begun + min(PATIENCE_S, self.left_s)
+        left = SHRINKS
+
+        def one(value: Value) -> None:
+            nonlocal until, left
+            left -= bool(missed)
+            if time.monotonic() > until or left < 0:
+                raise _Enough
+            self.lab.forget_experiments()
+            found = examine(value)
+            if not isinstance(found, Miss):
+                return
+            if not missed:
+                until = time.monotonic() + SHRINKING_S
+            missed.append((value, found))
+            raise AssertionError(found.observed)
+
+        try:
+            with on_its_own(self.lab.run.root / "hypothesis"):
+                search(strategy, one, seed=self.lab.seed, examples=max(2, int(self.examples * share)))
+        except (AssertionError, _Enough):
+            if len(missed) == 1:  # so it has not come again yet
+                self.lab.forget_experiments()
+                again = examine(missed[0][0])
+                if not isinstance(again, Miss):
+                    raise _NotAgain from None
+        except FlakyFailure:
+            raise _NotAgain from None
+        finally:
+            self.left_s -= time.monotonic() - begun
+        return missed[-1][1] if missed else None
+
+
+class _NotAgain(Exception):
+    """A miss did not come again."""
+
+
+class _Enough(BaseException):
+    """The time is up. Not an `Exception`, which Hypothesis would take for another way to fail and look into."""
+
+
+_GONE = "a miss did not come again when the same example was repeated"
+_NOTHING = "no example could be looked at: refused, not found again, or too slow"

@@ -1,0 +1,163 @@
+"""Comparing reports: changes between two, or a matrix of several."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from lro_conformance.judging.results import Report, RequirementResult
+from lro_conformance.judging.verdicts import Verdict
+from lro_conformance.report.sanitize import one_line
+from lro_conformance.report.view import applicable_extensions, reason_of
+
+Direction = Literal["worse", "better", "other"]
+
+HEADINGS: dict[Direction, str] = {"worse": "Worse", "better": "Better", "other": "Other changes"}
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A requirement or level whose verdict changed. A verdict is None if its report does not have the requirement."""
+
+    id: str
+    title: str
+    old: str | None
+    new: str | None
+    direction: Direction
+    reason: str
+    """Observation of the newer report; of the older one if the new verdict is better."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Changes from an old report to a new one."""
+
+    old: str
+    new: str
+    """Each report in one line, see `describe`."""
+    changes: tuple[Change, ...]
+    """Worse before better; levels before requirements, which keep the order of the catalogue."""
+    notes: tuple[str, ...]
+    """Differences between the runs that may explain changes: edition, version of the suite, server, command."""
+
+    @property
+    def is_worse(self) -> bool:
+        """True if any requirement or level got worse."""
+        return any(c.direction == "worse" for c in self.changes)
+
+    def of(self, direction: Direction) -> tuple[Change, ...]:
+        """The changes in one direction."""
+        return tuple(c for c in self.changes if c.direction == direction)
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixRow:
+    """A requirement or level, with the verdict of each report; None for a report that does not have it."""
+
+    id: str
+    title: str
+    verdicts: tuple[str | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """Several reports side by side."""
+
+    columns: tuple[str, ...]
+    rows: tuple[MatrixRow, ...]
+    omitted: int
+    """Number of requirements without a row, because they pass or do not apply in all reports."""
+
+
+def compare(old: Report, new: Report, names: tuple[str, str]) -> Comparison:
+    """Compare two reports; *names* are the names of their files."""
+    changes = [*_levels(old, new), *_requirements(old, new)]
+    order: list[Direction] = ["worse", "better", "other"]
+    return Comparison(
+        describe(old, names[0]),
+        describe(new, names[1]),
+        tuple(sorted(changes, key=lambda c: order.index(c.direction))),
+        tuple(_notes(old, new)),
+    )
+
+
+def matrix(reports: Sequence[Report], names: Sequence[str], *, show_all: bool = False) -> Matrix:
+    """The verdicts of each report; *show_all* adds the requirements that are met by all."""
+    results = [{r.requirement.id: r for r in report.requirements} for report in reports]
+    ids = list(dict.fromkeys(id for by_id in results for id in by_id))
+    rows: list[MatrixRow] = []
+    for id in ids:
+        verdicts = [by_id.get(id) for by_id in results]
+        title = next(one_line(r.requirement.title) for r in verdicts if r is not None)
+        if show_all or any(r is None or r.verdict > Verdict.PASS for r in verdicts):
+            rows.append(MatrixRow(id, title, tuple(None if r is None else r.verdict.label for r in verdicts)))
+    levels = [
+        MatrixRow(f"Level {n}", "", tuple(None if r.failure is not None else r.levels[n] for r in reports))
+        for n in (1, 2, 3)
+    ]
+    groups = dict.fromkeys(name for r in reports for name in applicable_extensions(r))
+    levels += [MatrixRow(name, "", tuple(r.extensions.get(name) for r in reports)) for name in groups]
+    columns = tuple(describe(r, name) for r, name in zip(reports, names, strict=True))
+    return Matrix(columns, (*levels, *rows), len(ids) - len(rows))
+
+
+def describe(report: Report, name: str) -> str:
+    """A report in one line: server, edition, outcome, day and file."""
+    who = " ".join(part for part in (report.server.name or "a server", report.server.version) if part)
+    outcome = (
+        "no verdict" if report.failure is not None else f"level {report.achieved}" if report.achieved else "no level"
+    )
+    return one_line(f"{who}, {report.edition}, {outcome}, {report.started_at[:10]} ({name})", 200)
+
+
+def _levels(old: Report, new: Report) -> list[Change]:
+    if old.failure is not None or new.failure is not None:
+        if (old.failure is None) == (new.failure is None):
+            return []
+        direction: Direction = "worse" if new.failure is not None else "better"
+        reason = one_line(new.failure or old.failure or "", 200)
+        states = ["none" if r.failure is not None else "observed" for r in (old, new)]
+        return [Change("Verdict", "", states[0], states[1], direction, reason)]
+    rank = {"failed": 0, "unproved": 1, "attested": 2, "proved": 3}
+    return [
+        Change(f"Level {n}", "", was, now, "worse" if rank[now] < rank[was] else "better", "")
+        for n in (1, 2, 3)
+        if (was := old.levels[n]) != (now := new.levels[n])
+    ]
+
+
+def _requirements(old: Report, new: Report) -> list[Change]:
+    was, now = ({r.requirement.id: r for r in report.requirements} for report in (old, new))
+    return [
+        change for id in dict.fromkeys((*was, *now)) if (change := _change(id, was.get(id), now.get(id))) is not None
+    ]
+
+
+def _change(id: str, was: RequirementResult | None, now: RequirementResult | None) -> Change | None:
+    if was is not None and now is not None and was.verdict is now.verdict:
+        return None
+    result = now or was
+    title = one_line(result.requirement.title) if result is not None else ""
+    if was is None or now is None:
+        old, new = (None if r is None else r.verdict.label for r in (was, now))
+        worse = now is not None and now.verdict in (Verdict.FAIL, Verdict.ERROR)
+        return Change(id, title, old, new, "worse" if worse else "other", reason_of(now) if now and worse else "")
+    direction: Direction = "other"
+    if now.verdict > was.verdict and now.verdict > Verdict.PASS:
+        direction = "worse"
+    elif now.verdict < was.verdict and was.verdict > Verdict.PASS:
+        direction = "better"
+    shown = was if direction == "better" else now
+    reason = "" if shown.verdict is Verdict.PASS else reason_of(shown)
+    return Change(id, title, was.verdict.label, now.verdict.label, direction, reason)
+
+
+def _notes(old: Report, new: Report) -> list[str]:
+    pairs = (
+        ("edition", old.edition, new.edition),
+        ("version of lro-spec", old.suite_version, new.suite_version),
+        ("server", old.server.name, new.server.name),
+        ("command", " ".join(old.server.command), " ".join(new.server.command)),
+    )
+    return [one_line(f"different {name}: {was} → {now}", 300) for name, was, now in pairs if was != now]

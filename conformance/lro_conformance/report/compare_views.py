@@ -1,0 +1,117 @@
+"""Comparisons of reports as plain text, Markdown and HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from lro_conformance.judging.verdicts import Verdict
+from lro_conformance.report.compare import HEADINGS, Change, Comparison, Matrix
+from lro_conformance.report.formats.markdown import SIGNS, code, plain, table
+from lro_conformance.report.view import MARKS
+
+_LEVEL_MARKS = {"proved": "✓", "failed": "✗", "unproved": "–", "attested": "a"}
+_LEVEL_SIGNS = {"proved": "✅", "failed": "❌", "unproved": "❔", "attested": "📝"}
+
+
+def text_lines(comparison: Comparison | Matrix) -> Iterator[str]:
+    """Plain lines, each of which can be searched with grep."""
+    yield from _matrix_lines(comparison) if isinstance(comparison, Matrix) else _comparison_lines(comparison)
+
+
+def to_markdown(comparison: Comparison | Matrix) -> str:
+    """GitHub-flavoured Markdown."""
+    blocks = _matrix_blocks(comparison) if isinstance(comparison, Matrix) else _comparison_blocks(comparison)
+    return "\n\n".join(blocks) + "\n"
+
+
+def to_html(comparison: Comparison | Matrix) -> str:
+    """A self-contained HTML document."""
+    from lro_conformance.report.formats.html import render
+
+    return render(
+        "compare.html.j2", comparison=comparison, headings=HEADINGS, is_matrix=isinstance(comparison, Matrix), mark=mark
+    )
+
+
+def mark(verdict: str | None) -> str:
+    """The sign of a verdict of a requirement or level."""
+    return _sign(verdict, _LEVEL_MARKS, MARKS)
+
+
+def column_letter(column: int) -> str:
+    """Short name of a column: A to Z, then numbers."""
+    return chr(ord("A") + column) if column < 26 else str(column + 1)
+
+
+def _comparison_lines(comparison: Comparison) -> Iterator[str]:
+    yield f"old        {comparison.old}"
+    yield f"new        {comparison.new}"
+    for note in comparison.notes:
+        yield f"note       {note}"
+    for direction in HEADINGS:
+        for change in comparison.of(direction):
+            reason = f": {change.reason}" if change.reason else ""
+            yield f"{direction:<9}  {change.id:<12}  {_arrow(change)}  {change.title}{reason}".rstrip()
+    counts = ", ".join(f"{len(comparison.of(d))} {d}" for d in HEADINGS if comparison.of(d))
+    yield f"changed    {counts or 'nothing'}"
+
+
+def _arrow(change: Change) -> str:
+    return f"{change.old or 'absent'} → {change.new or 'absent'}"
+
+
+def _matrix_lines(comparison: Matrix) -> Iterator[str]:
+    for number, column in enumerate(comparison.columns):
+        yield f"{column_letter(number):<12}  {column}"
+    yield ""
+    yield f"{'':<12}  {'  '.join(column_letter(n) for n in range(len(comparison.columns)))}"
+    for row in comparison.rows:
+        yield f"{row.id:<12}  {'  '.join(mark(v) for v in row.verdicts)}  {row.title}".rstrip()
+    yield ""
+    legend = ", ".join(f"{sign} {verdict.label}" for verdict, sign in MARKS.items())
+    yield f"{'signs':<12}  {legend}; levels: ✓ proved, ✗ failed, – unproved, a attested"
+    if comparison.omitted:
+        yield f"{'omitted':<12}  {comparison.omitted} requirements that all reports pass or that do not apply (--all)"
+
+
+def _comparison_blocks(comparison: Comparison) -> Iterator[str]:
+    yield f"## {'❌ Something got worse' if comparison.is_worse else '✅ Nothing got worse'}"
+    yield table(
+        ("", ""),
+        (("old", code(comparison.old)), ("new", code(comparison.new)), *(("note", code(n)) for n in comparison.notes)),
+    )
+    for direction, heading in HEADINGS.items():
+        changes = comparison.of(direction)
+        if changes:
+            yield f"### {heading} ({len(changes)})"
+            yield table(
+                ("Requirement", "Old", "New", "Reason"),
+                (
+                    (f"{plain(c.id)} {plain(c.title)}".strip(), _cell(c.old), _cell(c.new), code(c.reason))
+                    for c in changes
+                ),
+            )
+    if not comparison.changes:
+        yield "No verdict changed."
+
+
+def _matrix_blocks(comparison: Matrix) -> Iterator[str]:
+    yield "## Servers side by side"
+    yield table(("", "Report"), ((column_letter(n), code(column)) for n, column in enumerate(comparison.columns)))
+    yield table(
+        ("", *(column_letter(n) for n in range(len(comparison.columns)))),
+        ((f"{plain(row.id)} {plain(row.title)}".strip(), *map(_cell, row.verdicts)) for row in comparison.rows),
+    )
+    if comparison.omitted:
+        yield f"{comparison.omitted} requirements are omitted: all reports pass them, or they do not apply."
+
+
+def _cell(verdict: str | None) -> str:
+    return "absent" if verdict is None else f"{_sign(verdict, _LEVEL_SIGNS, SIGNS)} {plain(verdict)}".strip()
+
+
+def _sign(label: str | None, levels: dict[str, str], verdicts: dict[Verdict, str]) -> str:
+    if label is None:
+        return " "
+    signs = levels | {verdict.label: sign for verdict, sign in verdicts.items()}
+    return signs.get(label, "")

@@ -1,0 +1,58 @@
+"""The exit code of a report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from lro_conformance.errors import EXIT_FAILED, EXIT_NO_VERDICT, EXIT_OK
+from lro_conformance.judging.results import Report, RequirementResult
+from lro_conformance.judging.verdicts import LevelVerdict, Verdict, level_verdict, requirement_verdict
+from lro_spec.catalogue import Requirement
+
+
+def exit_code(report: Report) -> int:
+    """`EXIT_OK` if the claim holds, `EXIT_FAILED` if it does not, `EXIT_NO_VERDICT` without a verdict.
+
+    The claim is a level; without one, it is that no MUST of any level failed. An *error* is a defect of the suite: it
+    does not fail the server, but prevents its certification. Checks that the baseline accepts are ignored; an expired
+    or stale entry of the baseline fails.
+    """
+    if report.failure is not None:
+        return EXIT_NO_VERDICT
+    if any(a.state in ("expired", "stale") for a in report.baseline):
+        return EXIT_FAILED
+    judged = [
+        (r.requirement, verdict) for r in report.requirements if (verdict := _unaccepted_verdict(report, r)) is not None
+    ]
+    if report.claimed is None:
+        if any(v is Verdict.FAIL and binds(r, 3) for r, v in judged):
+            return EXIT_FAILED
+        return EXIT_NO_VERDICT if any(v is Verdict.ERROR for _, v in judged) else EXIT_OK
+    level = _claimed_level(report, report.claimed, judged)
+    if level in ("proved", "attested"):
+        return EXIT_OK
+    if level == "failed":
+        return EXIT_FAILED
+    has_error = any(v is Verdict.ERROR and binds(r, report.claimed) for r, v in judged)
+    return EXIT_NO_VERDICT if has_error else EXIT_FAILED
+
+
+def _claimed_level(report: Report, claimed: int, judged: Iterable[tuple[Requirement, Verdict]]) -> LevelVerdict:
+    """The verdict of the claimed level, ignoring checks that the baseline accepts."""
+    if not any(a.state == "accepted" for a in report.baseline):
+        return report.levels.get(claimed, "unproved")
+    return level_verdict(claimed, judged)
+
+
+def _unaccepted_verdict(report: Report, result: RequirementResult) -> Verdict | None:
+    """The verdict of a requirement, ignoring accepted checks; None if no other check observed anything."""
+    accepted = {a.check for a in report.baseline if a.state == "accepted" and a.requirement == result.requirement.id}
+    if not accepted:
+        return result.verdict
+    remaining = requirement_verdict([c.verdict for c in result.checks if c.name not in accepted])
+    return None if remaining is Verdict.NOT_OBSERVED else remaining
+
+
+def binds(requirement: Requirement, claimed: int) -> bool:
+    """True if a claim of this level includes the requirement."""
+    return requirement.keyword == "MUST" and requirement.level is not None and requirement.level <= claimed

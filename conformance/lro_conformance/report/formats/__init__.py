@@ -1,0 +1,1 @@
+"""The renderings of a report: one module a format."""

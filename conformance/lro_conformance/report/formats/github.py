@@ -1,0 +1,97 @@
+"""GitHub Actions: annotations (workflow commands) and step outputs."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lro_conformance.report.sanitize import one_line
+
+if TYPE_CHECKING:
+    from lro_conformance.judging.results import Report
+
+MAX_ANNOTATIONS = 10
+"""Annotations of a kind that GitHub shows for a step."""
+
+
+def command(kind: str, message: str, properties: Mapping[str, str | int | None]) -> str:
+    """A workflow command. *message* may have several lines; the property *file* is made relative to the workspace."""
+    present = {key: value for key, value in properties.items() if value is not None}
+    if "file" in present:
+        present["file"] = from_workspace(str(present["file"]))
+    listed = ",".join(f"{key}={_property(value)}" for key, value in present.items())
+    return f"::{kind} {listed}::{_data(message)}"
+
+
+def from_workspace(path: str) -> str:
+    """The path relative to the GitHub workspace, if it is in there; unchanged otherwise."""
+    workspace = os.environ.get("GITHUB_WORKSPACE")
+    if workspace is None:
+        return path
+    try:
+        return Path(os.path.abspath(path)).relative_to(workspace).as_posix()
+    except ValueError:
+        return path
+
+
+def report_annotations(report: Report, file: str) -> Iterator[str]:
+    """Failures and warnings as annotations of the profile *file*, the most severe first.
+
+    Only failures that affect the exit code become errors: those of the claimed level, or of any level without a claim.
+    """
+    from lro_conformance.judging.verdicts import Verdict
+    from lro_conformance.report.exit_codes import binds
+    from lro_conformance.report.view import failure_lines, reason_of
+
+    accepted = {a.requirement for a in report.baseline if a.state == "accepted"}
+    if report.failure is not None:
+        yield command("error", "\n".join(failure_lines(report)), {"file": file, "title": "LRO: no verdict"})
+    for entry in report.baseline:
+        if entry.state in ("stale", "expired"):
+            message = one_line(f"{entry.check}: accepted {entry.verdict.label} until {entry.until}: {entry.reason}")
+            yield command("error", message, {"file": file, "title": f"LRO baseline: {entry.state}"})
+    for verdict, kind in ((Verdict.FAIL, "error"), (Verdict.ERROR, "warning"), (Verdict.WARN, "warning")):
+        results = [r for r in report.requirements if r.verdict is verdict]
+        for result in results[:MAX_ANNOTATIONS]:
+            title = one_line(f"{result.requirement.id} {result.requirement.title}")
+            counts = binds(result.requirement, report.claimed or 3)
+            severity = "notice" if result.requirement.id in accepted else kind if counts else "warning"
+            yield command(severity, reason_of(result), {"file": file, "title": title})
+
+
+def step_outputs(report: Report) -> Iterator[str]:
+    """Outputs of a step, one a line."""
+    yield f"achieved={report.achieved}"
+    for number, level in report.levels.items():
+        yield f"level-{number}={'no-verdict' if report.failure is not None else level}"
+
+
+def main(argv: Sequence[str]) -> int:
+    """``python -m lro_conformance.report.formats.github annotations|results REPORT [FILE]``, called by action.yml."""
+    from lro_conformance.errors import UsageError
+    from lro_conformance.report.load import read_report
+
+    kind, path, *file = argv
+    try:
+        report = read_report(Path(path))
+    except UsageError as problem:
+        sys.stderr.write(f"{problem}\n")
+        return problem.exit_code
+    output = step_outputs(report) if kind == "results" else report_annotations(report, file[0] if file else "lro.yaml")
+    sys.stdout.writelines(f"{line}\n" for line in output)
+    return 0
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(value: str | int) -> str:
+    return _data(str(value)).replace(":", "%3A").replace(",", "%2C")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,241 @@
+"""The report as a self-contained HTML page: one file, no network access, styles and script inside."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import shlex
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
+from markupsafe import Markup, escape
+
+from lro_conformance.judging.results import CheckResult, Report, RequirementResult, Span
+from lro_conformance.judging.verdicts import Verdict
+from lro_conformance.report.sanitize import clean, one_line
+from lro_conformance.report.view import (
+    MARKS,
+    CheckDetail,
+    blocking_ids,
+    check_detail,
+    detail_of,
+    facts,
+    failure_lines,
+    failure_reproducer,
+    reason_of,
+)
+
+PAGES = Path(__file__).parent / "pages"
+
+MAX_LINKS = 6
+"""Links to requirements that prevent a level; the others are only listed below."""
+
+SHORTEST_S = 0.005
+"""Shortest duration that is drawn; property checks with nothing to try take less."""
+
+Kind = Literal["sent", "received", "about"]
+
+SECTIONS = (
+    ("unmet", "Not met", (Verdict.ERROR, Verdict.FAIL)),
+    ("warned", "Warnings", (Verdict.WARN,)),
+    ("unseen", "Not observed", (Verdict.NOT_OBSERVED, Verdict.ATTESTED)),
+    ("met", "Passed", (Verdict.PASS,)),
+    ("idle", "Not applicable", (Verdict.NOT_APPLICABLE,)),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of evidence."""
+
+    number: int
+    """From 1."""
+    kind: Kind
+    text: str
+    marked: bool
+    """True for the line that shows the observation."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckEntry:
+    """A check on the page."""
+
+    detail: CheckDetail
+    lines: tuple[Line, ...]
+    decides: bool
+    """True if its verdict is that of the requirement."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A requirement on the page."""
+
+    id: str
+    title: str
+    group: str
+    verdict: Verdict
+    binding: str
+    level: str
+    """Value of the level filter: ``1`` to ``3``, or ``none``."""
+    statement: str
+    reason: str
+    fix: str
+    open: bool
+    checks: tuple[CheckEntry, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Requirements under one heading."""
+
+    key: str
+    heading: str
+    entries: tuple[Entry, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A bar of the timing chart; *start* and *width* are percentages of the run."""
+
+    name: str
+    title: str
+    kind: str
+    start: float
+    width: float
+    duration: str
+    """With its unit."""
+    started: str
+    """With its unit."""
+    problem: str
+
+
+def to_html(report: Report) -> str:
+    """The report as one HTML document."""
+    parts = [Part(key, heading, tuple(_entries(report, verdicts))) for key, heading, verdicts in SECTIONS]
+    return render(
+        "report.html.j2",
+        report=report,
+        title=one_line(f"{report.server.name or 'The server'} {report.server.version}".strip(), 120),
+        levels=[(n, report.levels[n], blocking_ids(report, n)[:MAX_LINKS]) for n in sorted(report.levels)],
+        facts=[fact for fact in facts(report) if not fact.label.startswith("Level ")],
+        failure=failure_lines(report),
+        reproducer=failure_reproducer(report),
+        parts=[part for part in parts if part.entries],
+        verdicts=[(v, sum(r.verdict is v for r in report.requirements)) for v in reversed(Verdict)],
+        bars=chart(report),
+        command=one_line(shlex.join(report.server.command)),
+        total=len(report.requirements),
+    )
+
+
+def render(template: str, **values: Any) -> str:
+    """Render a template with its styles and script inline, and a policy that allows nothing else."""
+    style, script = _asset("page.css"), _asset("page.js")
+    policy = (
+        f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; img-src data:; base-uri 'none'; "
+        "form-action 'none'"
+    )
+    page = (
+        _environment()
+        .get_template(template)
+        .render(**values, style=Markup(style), script=Markup(script), policy=policy, marks=MARKS)
+    )
+    return clean(page.strip() + "\n")
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(PAGES),
+        autoescape=select_autoescape(default=True, default_for_string=True),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["code_spans"] = _code_spans
+    return environment
+
+
+def _code_spans(text: str) -> Markup:
+    """Prose of the catalogue as HTML; text between backticks becomes code."""
+    pieces = text.split("`")
+    if len(pieces) % 2 == 0:
+        return escape(text)
+    return Markup("").join(Markup("<code>{}</code>").format(p) if n % 2 else escape(p) for n, p in enumerate(pieces))
+
+
+@cache
+def _asset(name: str) -> str:
+    return (PAGES / name).read_text(encoding="utf-8").strip()
+
+
+def _hash(text: str) -> str:
+    """Source expression of a Content-Security-Policy that allows exactly this text."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def _entries(report: Report, verdicts: tuple[Verdict, ...]) -> Iterable[Entry]:
+    for verdict in verdicts:
+        yield from (_entry(r) for r in report.requirements if r.verdict is verdict)
+
+
+def _entry(result: RequirementResult) -> Entry:
+    detail = detail_of(result)
+    return Entry(
+        detail.id,
+        one_line(detail.title),
+        one_line(result.requirement.group),
+        detail.verdict,
+        detail.binding,
+        str(result.requirement.level or "none"),
+        one_line(detail.statement),
+        "" if detail.verdict is Verdict.PASS else reason_of(result),
+        one_line(detail.fix),
+        detail.verdict in (Verdict.ERROR, Verdict.FAIL),
+        tuple(_check_entry(c, result) for c in sorted(result.checks, key=lambda c: c.verdict, reverse=True)),
+    )
+
+
+def _check_entry(check: CheckResult, result: RequirementResult) -> CheckEntry:
+    detail = check_detail(check)
+    return CheckEntry(detail, transcript(detail.evidence), check.verdict is result.verdict)
+
+
+def transcript(evidence: Sequence[str]) -> tuple[Line, ...]:
+    """Classify lines of evidence, and mark the last response, which shows the observation.
+
+    Evidence without a response, such as files, has no marked line.
+    """
+    kinds: list[Kind] = [_kind(text) for text in evidence]
+    last = max((n for n, kind in enumerate(kinds) if kind == "received"), default=None)
+    return tuple(Line(n + 1, kind, text, n == last) for n, (kind, text) in enumerate(zip(kinds, evidence, strict=True)))
+
+
+def _kind(text: str) -> Kind:
+    if text.startswith("→ "):
+        return "sent"
+    return "received" if text.startswith("← ") else "about"
+
+
+def chart(report: Report) -> tuple[Bar, ...]:
+    """Bars of the timing chart, in order of their start."""
+    end = max([report.duration_s, *(s.started_s + s.duration_s for s in report.timeline)])
+    return tuple(_bar(s, end) for s in report.timeline if s.duration_s >= SHORTEST_S)
+
+
+def _bar(span: Span, end: float) -> Bar:
+    start = round(100 * span.started_s / end, 2)
+    return Bar(
+        one_line(span.name, 80),
+        one_line(span.title, 120),
+        span.kind,
+        start,
+        round(min(max(100 * span.duration_s / end, 0.4), 100 - start), 2),
+        f"{span.duration_s:.1f} s" if span.duration_s >= 0.1 else f"{1000 * span.duration_s:.0f} ms",
+        f"{span.started_s:.1f} s",
+        one_line(span.problem or "", 300),
+    )

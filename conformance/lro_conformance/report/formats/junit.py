@@ -1,0 +1,134 @@
+"""The report as JUnit XML for GitHub, GitLab and Jenkins: a suite for each group, a case for each requirement."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TypeVar, cast
+from xml.etree import ElementTree
+
+from junitparser.junitparser import Error, Failure, JUnitXml, Skipped, TestCase, TestSuite
+
+from lro_conformance.judging.results import Acceptance, Report, RequirementResult
+from lro_conformance.judging.verdicts import Verdict
+from lro_conformance.report.sanitize import one_line
+from lro_conformance.report.terminal import detail_lines
+from lro_conformance.report.view import detail_of, failure_lines, reason_of
+
+Outcome = TypeVar("Outcome", bound=Failure | Error | Skipped)
+
+SKIPPED = {
+    Verdict.NOT_OBSERVED: "not observed",
+    Verdict.NOT_APPLICABLE: "not applicable",
+    Verdict.ATTESTED: "attested by the vendor, not observed",
+}
+"""Verdicts that become ``skipped``, with their message."""
+
+
+def to_junit(report: Report) -> str:
+    """The report as JUnit XML.
+
+    *fail* is a failure and *error* an error. *warn* passes, with details in its output. Requirements without a verdict
+    are skipped, with the reason. Failures that decide no level (hardening) are skipped, too, with details in their
+    output: as failures they would fail a pipeline although the exit code is 0. A run without a verdict has an
+    additional case, which is an error and explains why.
+    """
+    document = JUnitXml(f"lro-spec {one_line(report.edition)}")
+    for suite in _suites(report):
+        document.add_testsuite(suite)
+    document.update_statistics()
+    document.time = round(report.duration_s, 3)  # spans overlap, so their sum exceeds the duration of the run
+    root = ElementTree.fromstring(cast("bytes", document.tostring()))
+    root.attrib.pop("skipped", None)  # not in the schema of Jenkins
+    ElementTree.indent(root)
+    return f'<?xml version="1.0" encoding="utf-8"?>\n{ElementTree.tostring(root, encoding="unicode")}\n'
+
+
+def _suites(report: Report) -> Iterator[TestSuite]:
+    if report.failure is not None:
+        yield _suite(report, "run", [_no_verdict_case(report)])
+    if report.baseline:
+        yield _suite(report, "baseline", [_baseline_case(report, a) for a in report.baseline])
+    for group in dict.fromkeys(r.requirement.group for r in report.requirements):
+        cases = [_case(report, r) for r in report.requirements if r.requirement.group == group]
+        yield _suite(report, group, cases)
+
+
+def _suite(report: Report, name: str, cases: list[TestCase]) -> TestSuite:
+    suite = TestSuite(one_line(name))
+    suite.timestamp = report.started_at
+    for key, value in _properties(report):
+        suite.add_property(key, value)
+    suite.add_testcases(cases)
+    return suite
+
+
+def _properties(report: Report) -> Iterator[tuple[str, str]]:
+    yield "edition", one_line(report.edition)
+    yield "server", one_line(f"{report.server.name} {report.server.version}".strip())
+    yield "achieved", str(report.achieved)
+    yield "seed", str(report.seed)
+
+
+def _no_verdict_case(report: Report) -> TestCase:
+    case = TestCase("the server could be observed", f"{one_line(report.edition)}.run", 0)
+    reasons = failure_lines(report)
+    case.result = [_with_text(Error(reasons[0] if reasons else "", "no verdict"), "\n".join(reasons))]
+    return case
+
+
+def _baseline_case(report: Report, entry: Acceptance) -> TestCase:
+    """A case for an entry of the baseline; it fails if the entry is stale or expired."""
+    case = TestCase(one_line(f"baseline: {entry.check}"), f"{one_line(report.edition)}.baseline", 0)
+    if entry.state in ("stale", "expired"):
+        message = (
+            f"{entry.state}: accepted {entry.verdict.label} until {one_line(entry.until)}: {one_line(entry.reason)}"
+        )
+        case.result = [_with_text(Failure(message, "baseline"), message)]
+    return case
+
+
+def _acceptance_reason(report: Report, result: RequirementResult) -> str:
+    """Reasons for accepting the deciding checks of a requirement; empty unless all of them are accepted."""
+    reasons = {a.check: a.reason for a in report.baseline if a.state == "accepted" and a.verdict is result.verdict}
+    deciding = [c.name for c in result.checks if c.verdict is result.verdict]
+    return "; ".join(reasons[n] for n in deciding) if deciding and set(deciding) <= set(reasons) else ""
+
+
+def _case(report: Report, result: RequirementResult) -> TestCase:
+    requirement = result.requirement
+    names = {c.name for c in result.checks}
+    seconds = sum(s.duration_s for s in report.timeline if s.kind == "check" and s.name in names)
+    case = TestCase(
+        one_line(f"{requirement.id} {requirement.title}"),
+        one_line(f"{report.edition}.{requirement.group}"),
+        round(seconds, 3),
+    )
+    verdict, reason = result.verdict, reason_of(result)
+    accepted = _acceptance_reason(report, result)
+    if accepted:
+        case.result = [_skipped(f"accepted by the baseline, {verdict.label}: {one_line(accepted)}")]
+    elif verdict in SKIPPED:
+        case.result = [_skipped(f"{SKIPPED[verdict]}: {reason}")]
+    elif verdict is Verdict.FAIL and requirement.level is None:
+        message = f"failed, which decides no level: {reason}"
+        case.result = [_with_text(Skipped(message), f"{message}\n{_details(result)}")]
+        case.system_out = _details(result)
+    elif verdict is Verdict.WARN:
+        case.system_out = _details(result)
+    elif verdict is not Verdict.PASS:
+        kind = Error if verdict is Verdict.ERROR else Failure
+        case.result = [_with_text(kind(reason, requirement.keyword), _details(result))]
+    return case
+
+
+def _details(result: RequirementResult) -> str:
+    return "\n".join(detail_lines(detail_of(result)))
+
+
+def _skipped(message: str) -> Skipped:
+    return _with_text(Skipped(message), message)
+
+
+def _with_text(result: Outcome, text: str) -> Outcome:
+    result.text = text  # of a skipped case, Jenkins shows the message and GitLab only the text
+    return result

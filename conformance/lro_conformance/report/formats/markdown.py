@@ -1,0 +1,163 @@
+"""The report as Markdown for a step summary of GitHub, a comment or a wiki.
+
+Untrusted text is always within ``<code>`` or a code block, and escaped: it cannot add markup, links or mentions.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from lro_conformance.judging.results import Report, RequirementResult
+from lro_conformance.judging.verdicts import Verdict
+from lro_conformance.report.exit_codes import EXIT_OK, exit_code
+from lro_conformance.report.sanitize import one_line
+from lro_conformance.report.view import (
+    CheckDetail,
+    Detail,
+    details,
+    facts,
+    failure_lines,
+    failure_reproducer,
+    reason_of,
+    warnings_of,
+)
+
+SIGNS = {
+    Verdict.PASS: "✅",
+    Verdict.WARN: "⚠️",
+    Verdict.FAIL: "❌",
+    Verdict.NOT_OBSERVED: "❔",
+    Verdict.NOT_APPLICABLE: "➖",
+    Verdict.ATTESTED: "📝",
+    Verdict.ERROR: "💥",
+}
+
+UNTRUSTED = ("server", "note", "accepted", "expired", "undecided")
+"""Labels of the facts that contain text of a server or a profile."""
+
+MAX_BYTES = 900_000
+"""GitHub rejects step summaries of more than one mebibyte."""
+MAX_LINE_CHARACTERS = 1_000
+MAX_REPRODUCER_CHARACTERS = 10_000
+"""Longer commands are omitted, because half a command is useless."""
+MAX_LINES = 20
+
+_SPECIAL = re.compile(r"[&<>*_`|~\\\[\]#$@]|:(?=/)|(?<=[wW]{3})\.")
+
+
+def to_markdown(report: Report) -> str:
+    """The report as GitHub-flavoured Markdown."""
+    return _limited("\n\n".join(_blocks(report)) + "\n")
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table of cells that are Markdown."""
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def plain(text: str) -> str:
+    """Escape untrusted text for a single line of Markdown."""
+    # an empty comment after the at sign prevents addresses and mentions
+    return _SPECIAL.sub(lambda m: "&#64;<!---->" if m[0] == "@" else f"&#{ord(m[0])};", one_line(text))
+
+
+def code(text: str) -> str:
+    """Untrusted text as inline code, escaped for any place in a document."""
+    return f"<code>{plain(text)}</code>" if text else ""
+
+
+def block(lines: Sequence[str], *, complete: bool = False) -> str:
+    """Lines as a code block that none of them can end; cut to `MAX_LINES` unless *complete*."""
+    shown = list(lines) if complete else [_truncated(line) for line in lines[:MAX_LINES]]
+    if len(lines) > MAX_LINES and not complete:
+        shown.append(f"… ({len(lines) - MAX_LINES} more lines; complete in the JSON report)")
+    longest = max((len(run) for line in shown for run in re.findall("`+", line)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return "\n".join((f"{fence}text", *shown, fence))
+
+
+def collapsible(summary: str, content: str) -> str:
+    """Content that is hidden until its summary is clicked."""
+    return f"<details><summary>{summary}</summary>\n\n{content}\n\n</details>"
+
+
+def _blocks(report: Report) -> Iterator[str]:
+    yield f"## {headline(report)}"
+    if report.failure is not None:
+        yield block(failure_lines(report))
+        if reproducer := failure_reproducer(report):
+            yield collapsible("Reproduce", block(reproducer, complete=True))
+    yield table(("", ""), ((f.label, code(f.text) if f.label in UNTRUSTED else plain(f.text)) for f in facts(report)))
+    for detail in details(report):
+        yield from _detail(detail)
+    warnings = list(warnings_of(report))
+    if warnings:
+        content = "\n\n".join(part for detail in warnings for part in _detail(detail))
+        yield collapsible(f"Warnings ({len(warnings)})", content)
+    if report.failure is None:
+        rows = table(("Verdict", "Requirement", "Keyword", "Reason"), map(_row, report.requirements))
+        yield collapsible(f"All requirements ({len(report.requirements)})", rows)
+
+
+def headline(report: Report) -> str:
+    """The outcome in one line."""
+    who = code(report.server.name) or "the server"
+    if report.failure is not None:
+        return f"💥 No verdict on {who}"
+    outcome = f"level {report.achieved} proved" if report.achieved else "no level proved"
+    claimed = report.claimed
+    accepted = any(a.state == "accepted" for a in report.baseline)
+    sign = ("⚠️" if accepted else "✅") if exit_code(report) == EXIT_OK else "❌"
+    claim = f", level {claimed} claimed" if claimed is not None and claimed != report.achieved else ""
+    return f"{sign} {who}: {outcome}{claim} ({plain(report.edition)})"
+
+
+def _detail(detail: Detail) -> Iterator[str]:
+    yield f"### {SIGNS[detail.verdict]} {plain(detail.id)} {plain(detail.title)}"
+    paragraphs = [f"{detail.binding}. {plain(detail.statement)}"]
+    if detail.reason:
+        paragraphs.append(code(detail.reason))
+    if detail.verdict is not Verdict.ERROR and detail.fix:
+        paragraphs.append(f"**Fix:** {plain(detail.fix)}")
+    yield "\n\n".join(paragraphs)
+    for check in detail.checks:
+        yield from _check(check)
+
+
+def _check(check: CheckDetail) -> Iterator[str]:
+    rows = [("check", f"{code(check.name)} ({check.subjects} examined)")]
+    rows += [
+        ("expected", code(_truncated(" ".join(check.expected)))),
+        ("observed", code(_truncated(" ".join(check.observed)))),
+    ]
+    if check.location:
+        rows.append(("transcript", code(check.location)))
+    yield table(("", ""), rows)
+    if check.evidence:
+        yield collapsible("Evidence", block(check.evidence))
+    if check.reproduce and sum(map(len, check.reproduce)) <= MAX_REPRODUCER_CHARACTERS:
+        yield collapsible("Reproduce", block(check.reproduce, complete=True))
+
+
+def _row(result: RequirementResult) -> tuple[str, ...]:
+    r = result.requirement
+    keyword = f"{r.keyword}, level {r.level}" if r.level is not None else r.keyword
+    reason = "" if result.verdict is Verdict.PASS else code(reason_of(result))
+    return f"{SIGNS[result.verdict]} {result.verdict.label}", f"{plain(r.id)} {plain(r.title)}", keyword, reason
+
+
+def _truncated(text: str) -> str:
+    if len(text) <= MAX_LINE_CHARACTERS:
+        return text
+    return f"{text[:MAX_LINE_CHARACTERS]}… ({len(text):,} characters; complete in the JSON report)"
+
+
+def _limited(text: str) -> str:
+    """The text, cut after its last complete section within `MAX_BYTES`."""
+    if len(text.encode()) <= MAX_BYTES:
+        return text
+    kept = text.encode()[:MAX_BYTES].decode(errors="ignore").rpartition("\n### ")[0]
+    still_open = kept.count("<details>") - kept.count("</details>")
+    return f"{kept}{'</details>' * still_open}\n\n… see the JSON report for the rest.\n"

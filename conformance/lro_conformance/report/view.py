@@ -1,0 +1,308 @@
+"""Content of a rendered report as data: sections, details of failures, summary facts. All text is escaped.
+
+The renderings choose the layout; the words are the same in all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from lro_conformance.judging.results import Acceptance, CheckResult, Report, RequirementResult
+from lro_conformance.judging.verdicts import Verdict
+from lro_conformance.report.sanitize import lines, one_line
+
+REASON_CHARACTERS = 200
+EVIDENCE_CHARACTERS = 8_000
+EVIDENCE_LINES = 40
+
+MARKS = {
+    Verdict.PASS: "✓",
+    Verdict.WARN: "!",
+    Verdict.FAIL: "✗",
+    Verdict.NOT_OBSERVED: "–",
+    Verdict.NOT_APPLICABLE: "·",
+    Verdict.ATTESTED: "a",
+    Verdict.ERROR: "E",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A requirement, or the number of requirements of a group that share a verdict; *id* is then the group."""
+
+    verdict: Verdict
+    id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """The requirements of a level, or those that decide no level."""
+
+    heading: str
+    rows: tuple[Row, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CheckDetail:
+    """Details of a check. Lines of *evidence* are for pasting: they are neither wrapped nor indented."""
+
+    name: str
+    verdict: Verdict
+    subjects: int
+    expected: tuple[str, ...]
+    observed: tuple[str, ...]
+    evidence: tuple[str, ...]
+    reproduce: tuple[str, ...]
+    """Command that reproduces the observation, complete."""
+    location: str
+    """File and line in the evidence directory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """All details of a requirement, mostly of one that was not met."""
+
+    verdict: Verdict
+    id: str
+    title: str
+    binding: str
+    statement: str
+    fix: str
+    checks: tuple[CheckDetail, ...]
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A line of the summary; *tone* is ``good``, ``bad``, ``doubtful`` or empty."""
+
+    label: str
+    text: str
+    tone: str = ""
+
+
+def sections(report: Report, *, unfold: bool = False) -> Iterator[Section]:
+    """Verdicts by level, then those that decide no level; *unfold* gives each requirement its own row."""
+    for level in (1, 2, 3, None):
+        results = [r for r in report.requirements if r.requirement.level == level]
+        if results:
+            heading = "Deciding no level" if level is None else f"Level {level} {report.levels.get(level, 'unproved')}"
+            rows = map(_row, results) if unfold else _folded(results)
+            yield Section(heading, tuple(rows))
+
+
+def details(report: Report, *, warnings: bool = False) -> Iterator[Detail]:
+    """Details of all requirements that were not met: warnings if asked for, errors of the suite, failures."""
+    if warnings:
+        yield from warnings_of(report)
+    for verdict in (Verdict.ERROR, Verdict.FAIL):
+        yield from (detail_of(r) for r in report.requirements if r.verdict is verdict)
+
+
+def warnings_of(report: Report) -> Iterator[Detail]:
+    """Details of all warnings."""
+    yield from (detail_of(r) for r in report.requirements if r.verdict is Verdict.WARN)
+
+
+def facts(report: Report) -> Iterator[Fact]:
+    """Facts of the summary."""
+    server = report.server
+    protocol = f" (MCP {one_line(server.protocol, 40)})" if server.protocol else ""
+    name = " ".join(one_line(part, 120) for part in (server.name, server.version) if part)
+    yield Fact("server", f"{name or 'unnamed'}{protocol}")
+    yield Fact("edition", one_line(report.edition))
+    if report.failure is None:
+        yield from _outcome(report)
+        yield from map(_acceptance, report.baseline)
+    for note in report.notes:
+        yield Fact("note", one_line(note, 1_000))
+    starts = f"{report.starts} server {'start' if report.starts == 1 else 'starts'}"
+    yield Fact("run", f"seed {report.seed}, {report.duration_s:.1f} s, {starts}")
+
+
+def brief_facts(report: Report) -> Iterator[Fact]:
+    """The facts of the summary that differ between editions of one run."""
+    return (f for f in facts(report) if f.label in ("edition", "achieved", "verdicts", "errata") or f.label in _LEVELS)
+
+
+_LEVELS = ("Level 1", "Level 2", "Level 3")
+
+
+def _outcome(report: Report) -> Iterator[Fact]:
+    for number in sorted(report.levels):
+        yield _level(report, number)
+    achieved = f"level {report.achieved}" if report.achieved else "no level"
+    claimed = f" (claimed: level {report.claimed})" if report.claimed is not None else ""
+    yield Fact("achieved", achieved + claimed)
+    yield _implemented(report)
+    yield _group("hardening", report.hardening)
+    yield from (_group(group, verdict) for group, verdict in applicable_extensions(report).items())
+    yield Fact("verdicts", ", ".join(f"{n} {label}" for label, n in report.counts().items() if n) or "none")
+    errata = [r.requirement.id for r in report.requirements if any(_is_erratum(c) for c in r.checks)]
+    if errata:
+        yield Fact("errata", f"defects of the specification, not of the server: {', '.join(errata)}", "doubtful")
+
+
+def applicable_extensions(report: Report) -> dict[str, str]:
+    """Verdicts by name of the extension groups that apply to the server."""
+    return {name: verdict for name, verdict in report.extensions.items() if verdict != Verdict.NOT_APPLICABLE.label}
+
+
+def _group(group: str, verdict: str) -> Fact:
+    """The verdict of a group that decides no level."""
+    return Fact(one_line(group), one_line(verdict), {"pass": "good", "fail": "bad"}.get(verdict, ""))
+
+
+def failure_lines(report: Report) -> list[str]:
+    """Lines that explain why there is no verdict; empty if there is one."""
+    return [one_line(line, 1_000) for line in lines(report.failure or "")][:EVIDENCE_LINES]
+
+
+def failure_reproducer(report: Report) -> list[str]:
+    """Lines of the command that reproduces why there is no verdict; empty if there is one."""
+    return lines(report.reproduce) if report.failure is not None else []
+
+
+def _row(result: RequirementResult) -> Row:
+    requirement = result.requirement
+    keyword = "" if requirement.keyword == "MUST" else f" ({requirement.keyword})"
+    reason = "" if result.verdict is Verdict.PASS else reason_of(result)
+    return Row(result.verdict, requirement.id, f"{requirement.title}{keyword}{': ' if reason else ''}{reason}")
+
+
+def reason_of(result: RequirementResult) -> str:
+    """Reason for a verdict, on one line: that of the requirement, or the observation of its worst check."""
+    if result.reason:
+        return one_line(result.reason, REASON_CHARACTERS)
+    worst = max(result.checks, key=lambda c: c.verdict, default=None)
+    if worst is None:
+        return ""
+    erratum = "erratum of the specification: " if _is_erratum(worst) else ""
+    return erratum + one_line(worst.observed, REASON_CHARACTERS)
+
+
+def _folded(results: list[RequirementResult]) -> Iterator[Row]:
+    """A row with the passes of each group, one row for all that does not apply, and a row for each other result."""
+    inapplicable: dict[str, int] = {}
+    for group in dict.fromkeys(r.requirement.group for r in results):
+        members = [r for r in results if r.requirement.group == group]
+        passed = sum(r.verdict is Verdict.PASS for r in members)
+        if passed:
+            yield Row(Verdict.PASS, group, f"{passed} passed")
+        yield from (_row(r) for r in members if r.verdict not in (Verdict.PASS, Verdict.NOT_APPLICABLE))
+        inapplicable[group] = sum(r.verdict is Verdict.NOT_APPLICABLE for r in members)
+    if any(inapplicable.values()):
+        counts = ", ".join(f"{group} {n}" for group, n in inapplicable.items() if n)
+        yield Row(
+            Verdict.NOT_APPLICABLE, "others", f"{sum(inapplicable.values())} not judged or not applicable: {counts}"
+        )
+
+
+def detail_of(result: RequirementResult) -> Detail:
+    """All details of a requirement, with the checks that decided its verdict."""
+    requirement = result.requirement
+    level = f"level {requirement.level}" if requirement.level is not None else "deciding no level"
+    return Detail(
+        result.verdict,
+        requirement.id,
+        requirement.title,
+        f"{requirement.keyword}, {level}",
+        " ".join(requirement.statement.split()),
+        " ".join(requirement.fix.split()),
+        tuple(check_detail(c) for c in result.checks if c.verdict is result.verdict),
+        one_line(result.reason, 1_000),
+    )
+
+
+def check_detail(check: CheckResult) -> CheckDetail:
+    """Details of a check, escaped and cut."""
+    return CheckDetail(
+        one_line(check.name),
+        check.verdict,
+        check.subjects,
+        tuple(_truncated(check.expected)),
+        tuple(_truncated(check.observed)),
+        tuple(_truncated(check.evidence)),
+        tuple(lines(check.reproduce)),
+        one_line(check.location, 300),
+    )
+
+
+def _truncated(text: str) -> Iterable[str]:
+    """Lines of *text*; lines that are too long or too many are cut, with a pointer to the JSON report."""
+    every = lines(text)
+    for line in every[:EVIDENCE_LINES]:
+        if len(line) > EVIDENCE_CHARACTERS:
+            yield f"{line[:EVIDENCE_CHARACTERS]}… ({len(line):,} characters; complete in the JSON report)"
+        else:
+            yield line
+    if len(every) > EVIDENCE_LINES:
+        yield f"… ({len(every) - EVIDENCE_LINES:,} more lines; complete in the JSON report)"
+
+
+def _level(report: Report, number: int) -> Fact:
+    level = report.levels[number]
+    label = f"Level {number}"
+    if level == "proved":
+        return Fact(label, level, "good")
+    link, tone = {
+        "failed": (" by", "bad"),
+        "attested": (" by the vendor for", "doubtful"),
+        "unproved": (": no verdict on", "doubtful"),
+    }[level]
+    ids = blocking_ids(report, number)
+    return Fact(label, f"{level}{link} {_abbreviated(ids)}" if ids else level, tone)
+
+
+def _acceptance(entry: Acceptance) -> Fact:
+    subject = one_line(f"{entry.requirement} {entry.check}".strip())
+    reason = one_line(entry.reason, 300)
+    if entry.state == "stale":
+        return Fact("stale", f"{subject} is no longer {entry.verdict.label}: remove it from the baseline", "bad")
+    if entry.state == "expired":
+        return Fact("expired", f"{subject} was accepted until {entry.until}: {reason}", "bad")
+    state = "accepted" if entry.state == "accepted" else "undecided"
+    return Fact(state, f"{subject} ({entry.verdict.label}) until {entry.until}: {reason}", "doubtful")
+
+
+def blocking_ids(report: Report, number: int) -> list[str]:
+    """Ids of the requirements that prevent a level from being proved."""
+    verdicts = {
+        "failed": (Verdict.FAIL,),
+        "attested": (Verdict.ATTESTED,),
+        "unproved": (Verdict.NOT_OBSERVED, Verdict.ERROR),
+    }.get(report.levels[number], ())
+    return [
+        r.requirement.id
+        for r in report.requirements
+        if r.verdict in verdicts
+        and r.requirement.keyword == "MUST"
+        and r.requirement.level is not None
+        and r.requirement.level <= number
+    ]
+
+
+def _abbreviated(ids: list[str], limit: int = 6) -> str:
+    more = f" and {len(ids) - limit} more" if len(ids) > limit else ""
+    return ", ".join(ids[:limit]) + more
+
+
+def _implemented(report: Report) -> Fact:
+    if report.implemented is None:
+        return Fact("offloads", "could not be observed", "doubtful")
+    if report.implemented:
+        return Fact("offloads", "yes")
+    return Fact("offloads", f"no: it does not implement LRO, {_duty_to_implement(report)}")
+
+
+def _duty_to_implement(report: Report) -> str:
+    """Consequence of not implementing LRO in the edition of the report."""
+    if report.levels.get(1) == "failed":
+        return "which every level requires"
+    return "which is optional at levels 1 and 2 and required at level 3"
+
+
+def _is_erratum(check: CheckResult) -> bool:
+    return check.erratum and check.verdict is Verdict.WARN

@@ -1,0 +1,193 @@
+"""The exact threshold: with E known, the same call at a threshold of E and of E−1; and what tells wrong rules apart."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from lro_conformance.capture.call import Call
+from lro_conformance.capture.records import by_id
+from lro_conformance.lab.bench import Bench
+from lro_conformance.lab.lab import Lab
+from lro_conformance.lab.settings import Settings
+from lro_conformance.trials import trial
+from lro_conformance.trials.survey import EDGE_LIMIT, Survey, usual_detail
+
+FEW = 12
+"""Tokens by which a wrong comparison may be off (a wrapping counted too, tens compared); more is another figure."""
+
+SAMPLES = 8
+"""How often a call is made whose result is not the same each time."""
+
+
+@dataclass(frozen=True)
+class Probe:
+    """A call whose E is known from the survey, made at a threshold."""
+
+    call: Call
+    estimate: int
+    threshold: int
+
+
+@dataclass(frozen=True)
+class Edge:
+    """The two sides of one operation's edge."""
+
+    operation: str
+    estimate: int
+    """E, from identical calls at a threshold of 1 (the greatest, where they differ)."""
+    drift: int
+    """How far E differed between those; the exact test widens by it."""
+    largest: int
+    """The greatest single record of the set, in tokens by the server's own measure."""
+    at: tuple[Probe, ...]
+    """Threshold E: expected inline."""
+    above: tuple[Probe, ...]
+    """Threshold E−1: expected offloaded."""
+    after: Probe | None = None
+    """Threshold E once more, after the same server has offloaded something."""
+    next: Probe | None = None
+    """A threshold a few tokens further off; made only where one side was not as expected."""
+    near: Probe | None = None
+    """A threshold a fiftieth of E further off; made only where one side was not as expected."""
+    half: Probe | None = None
+    """Threshold at half of E; made only where `above` stayed inline."""
+    low: Probe | None = None
+    """Threshold at half of the greatest record; likewise."""
+
+
+@dataclass(frozen=True)
+class Edges:
+    """The edges of all operations."""
+
+    edges: Mapping[str, Edge]
+    far: tuple[Probe, ...]
+    """Calls of other operations and detail levels under the same thresholds."""
+    reason: str | None
+    """Why there are none."""
+    bench: Bench | None = field(metadata={"kept": False})
+    """A server kept at the threshold of one edge, for property checks."""
+    threshold: int
+
+
+@trial("exact threshold: E and E−1")
+def edges(lab: Lab, survey: Survey) -> Edges:
+    """Start the server at each operation's E and at E−1 and make the same call again."""
+    reason = _unadjustable(survey)
+    if reason is not None:
+        return Edges({}, (), reason, None, 0)
+    found: dict[str, Edge] = {}
+    far: list[Probe] = []
+    kept: Bench | None = None
+    threshold = 0
+    for name in survey.effective:
+        first = survey.repeats[name][0]
+        known = _estimates(lab, survey, name)
+        if not known or min(known) < lab.accepted.lowest + 2:
+            continue
+        estimate, drift = max(known), max(known) - min(known)
+        lab.step("edges", f"{name}: E = {estimate}")
+        with lab.bench(Settings(threshold_tokens=estimate + drift)) as bench:
+            at = _twice(bench, name, estimate, estimate + drift)
+            far += _far(bench, survey, name, estimate + drift, others=not far)
+            after = _after(bench, name, estimate) if name not in survey.restless else None
+        below = lab.accepted.within(min(known) - drift - 1)
+        keep = kept is None
+        with lab.bench(Settings(threshold_tokens=below), keep=keep) as bench:
+            above = _twice(bench, name, estimate - drift, below)
+            if keep:
+                kept, threshold = bench, below
+        edge = Edge(name, estimate, drift, _largest(first), at, above, after)
+        found[name] = _diagnose(lab, edge)
+    return Edges(found, tuple(far), None if found else "no call told its E", kept, threshold)
+
+
+def _estimates(lab: Lab, survey: Survey, name: str) -> list[int]:
+    """What E of the call is: of the two in the survey, or, where those are not the same, of several in a fresh server.
+
+    A server whose records change with every call has another E once it has answered a hundred of them, so it is
+    measured as the edges are: by its first calls. One that finds other records each time (ties in any order, cut by a
+    limit) has an E of a wide range, of which two calls show little.
+    """
+    calls = list(survey.repeats[name])
+    same = len({(c.estimate, frozenset(by_id(c.filed))) for c in calls}) == 1
+    if name in survey.restless or not same:
+        with lab.bench(Settings(threshold_tokens=1)) as bench:
+            samples = [_call(bench, name) for _ in range(SAMPLES)]
+        calls = samples if name in survey.restless else [*calls, *samples]
+    return [c.estimate for c in calls if c.estimate is not None]
+
+
+def _unadjustable(survey: Survey) -> str | None:
+    if not survey.adjustable:
+        return "the server's threshold cannot be set (profile: settings.threshold_tokens)"
+    if not survey.offloaded:
+        return f"nothing was offloaded with a threshold of {survey.lowest}"
+    if not survey.effective:
+        return f"a threshold of {survey.lowest} has no effect: small results stay inline"
+    return None
+
+
+def _twice(bench: Bench, name: str, estimate: int, threshold: int) -> tuple[Probe, ...]:
+    return tuple(Probe(_call(bench, name), estimate, threshold) for _ in range(2))
+
+
+def _after(bench: Bench, name: str, estimate: int) -> Probe | None:
+    """The call at its threshold once more, when the server has offloaded something else; None when it would not."""
+    if bench.call(name, detail=_richest(bench, name)).outcome != "offloaded":
+        return None
+    return Probe(_call(bench, name), estimate, estimate)
+
+
+def _richest(bench: Bench, name: str) -> str | None:
+    return next(reversed(bench.operations[name].details), None)
+
+
+def _call(bench: Bench, name: str, budget: int | None = None) -> Call:
+    return bench.call(name, detail=usual_detail(bench.operations[name]), limit=EDGE_LIMIT, budget=budget)
+
+
+def _far(bench: Bench, survey: Survey, own: str, threshold: int, *, others: bool) -> list[Probe]:
+    """This operation at other detail levels, with results somewhat above and somewhat below; and *others* as well."""
+    probes: list[Probe] = []
+    usual = {n: usual_detail(o) for n, o in bench.operations.items()}
+    wanted = [(n, usual[n], survey.repeats[n][0]) for n in bench.operations if n != own and others]
+    wanted += [(n, d, c) for (n, d), c in survey.whole.items() if n == own and d not in (None, usual[n])]
+    for name, detail, known in wanted:
+        if not known.estimate or name not in survey.effective:
+            continue
+        for share in (1.3, 0.75):
+            limit = max(1, round(len(known.filed) * share * threshold / known.estimate))
+            estimate = survey.bench.call(name, detail=detail, limit=limit).estimate
+            if estimate is not None and abs(estimate - threshold) > max(8, threshold // 10):
+                probes.append(Probe(bench.call(name, detail=detail, limit=limit), estimate, threshold))
+    return probes
+
+
+def _largest(call: Call) -> int:
+    """The greatest record of a file in the server's own tokens: its share of the characters, of E."""
+    lengths = [len(line.raw.decode("utf-8", "replace")) for line in call.file.record_lines] if call.file else []
+    total = sum(lengths)
+    return max(1, (call.estimate or 0) * max(lengths) // total) if total else 1
+
+
+def _diagnose(lab: Lab, edge: Edge) -> Edge:
+    """Where a side is not as expected, up to four more starts tell a wrong comparison from a wrong quantity."""
+    late = any(p.call.outcome == "inline" for p in edge.above)
+    if not late and all(p.call.outcome == "inline" for p in edge.at):
+        return edge
+    far = max(2 * FEW, edge.estimate // 50)
+    beside = lab.accepted.within(edge.above[0].threshold - far) if late else edge.at[0].threshold + far
+    little = lab.accepted.within(edge.above[0].threshold - FEW) if late else edge.at[0].threshold + FEW
+    with lab.bench(Settings(threshold_tokens=beside)) as bench:
+        near = Probe(_call(bench, edge.operation), edge.estimate, beside)
+    with lab.bench(Settings(threshold_tokens=little)) as bench:
+        edge = replace(edge, near=near, next=Probe(_call(bench, edge.operation), edge.estimate, little))
+    if not late:
+        return edge
+    half, low = lab.accepted.within(edge.estimate // 2 - 1), lab.accepted.within(edge.largest // 2)
+    with lab.bench(Settings(threshold_tokens=half)) as bench:
+        at_half = Probe(_call(bench, edge.operation, budget=50), edge.estimate, half)
+    with lab.bench(Settings(threshold_tokens=low)) as bench:
+        at_low = Probe(_call(bench, edge.operation), edge.estimate, low)
+    return replace(edge, half=at_half, low=at_low)

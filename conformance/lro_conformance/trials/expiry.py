@@ -1,0 +1,154 @@
+"""Files of the server's own, watched as they expire."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from lro_conformance.capture.call import Call, OfACall
+from lro_conformance.capture.reproduce import of_cleaning
+from lro_conformance.judging.outcome import NotObserved
+from lro_conformance.judging.subjects import evidence_of, reproducer_of
+from lro_conformance.lab.bench import Bench
+from lro_conformance.lab.errors import ServerTrouble
+from lro_conformance.lab.lab import Lab
+from lro_conformance.lab.settings import Settings
+from lro_conformance.trials.decoys import plant, plant_in_the_way
+from lro_conformance.trials.trigger import clean_up
+
+SHORT_TTLS = (2, 10, 60)
+"""TTLs in seconds, of which the first counts that the server starts with. Each is more than one, so that a server whose
+times have whole seconds does not take a fresh file for an old one."""
+AGED = 30
+"""How many times the TTL old a planted file is."""
+PATIENCE_S = 6.0
+"""How long an expired file may stay when every look sets the cleanup off anew, and none of them goes; a sound server
+needs one look."""
+
+
+class RefusedError(NotObserved):
+    """The server starts with none of `SHORT_TTLS`."""
+
+
+@dataclass(frozen=True)
+class Expiry(OfACall):
+    """Files of the server's own under a short TTL."""
+
+    call: Call
+    """One of the calls that made them: where some are left, one that made such a file."""
+    paths: tuple[str, ...]
+    """Two of one operation, and one of each other that offloads."""
+    left: tuple[str, ...]
+    """Those that are still there in the end."""
+    aged_gone: bool
+    """Whether a planted file that is much older was deleted."""
+    fresh_stays: bool | None
+    """Whether a new file stayed when the process itself was older than the TTL; None when that could not be seen."""
+    triggered: bool
+    """Whether there is something that sets cleanup off, other than a restart."""
+    waited_s: float
+    cleanups: int
+    trigger: int | None = None
+    """The id of the last request that set cleanup off; None where it was none."""
+    stopped_by: tuple[str, ...] = ()
+    """Names that tell no time, folders and links, where aged files were left beside them, though one went without."""
+    late: Call | None = None
+    """A call at the end, when the process itself was older than the TTL."""
+    ttl_s: int = SHORT_TTLS[0]
+    """One of `SHORT_TTLS`."""
+
+    @property
+    def gone(self) -> bool:
+        """Whether every one of them was deleted."""
+        return not self.left
+
+
+@reproducer_of.register
+def _(expiry: Expiry) -> str:
+    return of_cleaning(expiry.call, expiry.trigger, pause_s=expiry.ttl_s + 1)
+
+
+@evidence_of.register
+def _(expiry: Expiry) -> str:
+    return f"{evidence_of(expiry.call)}\ncleanup was set off {expiry.cleanups} times over {expiry.waited_s:.1f} s"
+
+
+def watch(lab: Lab, threshold: int | None, name: str, others: Sequence[str]) -> Expiry | None:
+    """What becomes of two files of one operation and one of each of the *others*; None where none is written.
+
+    Raises `RefusedError` where the server does not start with so short a TTL.
+    """
+    for ttl_s in SHORT_TTLS:
+        with lab.bench_if_accepted(Settings(threshold, ttl_s)) as bench:
+            if bench is not None:
+                lab.step("cleanup", f"ttl_seconds = {ttl_s}")
+                return _own(bench, ttl_s, name, others)
+    raise RefusedError(f"the server starts with no TTL of {', '.join(map(str, SHORT_TTLS))} seconds")
+
+
+def _own(bench: Bench, ttl_s: int, name: str, others: Sequence[str]) -> Expiry | None:
+    first = [bench.offloading_call(name, count) for count in (5, 4)]
+    made = [*first, *(bench.offloading_call(other, 5) for other in others)]
+    made = {c.file.path: c for c in made if c.file is not None and c.file.problem is None}
+    paths = list(made)
+    if first[0].file is None or not any(c in first for c in made.values()):
+        return None
+    folder, template = Path(os.path.dirname(paths[0])), first[0].file
+    aged = plant(folder, template, AGED * ttl_s, name, bench.editions.convention_of(paths[0]))
+    begun = time.monotonic()
+    last = begun + ttl_s
+    left, cleanups = paths, 0
+    bench.pause(ttl_s + 0.15)
+    while True:
+        bench.cleanup()
+        cleanups += 1
+        before, left = left, [p for p in paths if os.path.exists(p)]
+        now = time.monotonic()
+        last, waited = now if len(left) < len(before) else last, now - begun
+        if not left or now - last > PATIENCE_S:
+            aged_gone = not aged.exists()
+            aged.unlink(missing_ok=True)
+            late = bench.offloading_call(name, 3)
+            stays, strange = (None, ()) if left else _once_more(bench, ttl_s, late, aged_gone)
+            known, call = bench.has_trigger, made[left[0]] if left else first[0]
+            seen = Expiry(
+                call, tuple(paths), tuple(left), aged_gone, stays, known, waited, cleanups, bench.cleanup_request
+            )
+            return replace(seen, stopped_by=strange, late=late, ttl_s=ttl_s)
+        bench.pause(0.25)
+
+
+def _once_more(bench: Bench, ttl_s: int, late: Call, aged_gone: bool) -> tuple[bool | None, tuple[str, ...]]:
+    """Whether the file of a *late* call outlives a cleanup of a process that is older than the TTL, None when that took
+    too long; and what stops that cleanup: names that tell no time, where aged files stay beside them."""
+    begun, file = time.monotonic(), late.file
+    if file is None or file.problem is not None:
+        return None, ()
+    folder, convention = Path(os.path.dirname(file.path)), bench.editions.convention_of(file.path)
+    strange = plant_in_the_way(folder, late.operation, convention) if aged_gone else {}
+    aged = [plant(folder, file, AGED * ttl_s, late.operation, convention) for _ in strange]
+    try:
+        bench.cleanup()
+    except ServerTrouble:  # it does not start any more
+        return None, tuple(strange.values())
+    there = os.path.exists(file.path)
+    stays = there if there or time.monotonic() - begun < ttl_s / 4 else None
+    if any(path.exists() for path in aged):
+        clean_up(bench, [*aged, *strange])  # one that deletes some at a time may begin with what is strange
+    return stays, tuple(strange.values()) if _stopped(bench, aged, strange) else ()
+
+
+def _stopped(bench: Bench, aged: Sequence[Path], strange: Mapping[Path, str]) -> bool:
+    """Whether the server ended of what is *strange*, or leaves files beside it that it deletes once that is away."""
+    if not any(path.exists() for path in aged) or not bench.server.alive:
+        return any(path.exists() for path in aged)
+    for path in (p for p in strange if os.path.lexists(p)):
+        if path.is_dir() and not path.is_symlink():
+            path.rmdir()
+        else:
+            path.unlink()
+    clean_up(bench, aged)
+    return not any(path.exists() for path in aged)

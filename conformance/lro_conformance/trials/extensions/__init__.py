@@ -1,0 +1,1 @@
+"""The experiments of extensions: the proxy, and tools that read offloaded files."""

@@ -1,0 +1,164 @@
+"""`context_offload` and `read_file`: what becomes of a conversation, and what of it can be had back."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, cast
+
+from lro_conformance.capture.call import Call
+from lro_conformance.capture.file import FileSeen, see_file
+from lro_conformance.capture.records import as_record
+from lro_conformance.lab.bench import Bench
+from lro_conformance.lab.lab import Lab
+from lro_conformance.lab.operations import Operation, properties_of, required_of
+from lro_conformance.lab.settings import Settings
+from lro_conformance.trials import trial
+from lro_conformance.trials.extensions.extraction import MARK
+from lro_conformance.trials.extensions.families import Asked
+from lro_conformance.trials.survey import Survey
+
+OFFLOAD, RELOAD = "context_offload", "read_file"
+TEXT = "".join(f"row {n}: {'日本語 𝄞' if n % 7 else 'lro probe'}\r\n" for n in range(700)) + " the end \n"
+"""A large result of a tool: letters beyond ASCII, line ends of two kinds, and blanks at its end."""
+_PATH = re.compile(r"/[^\s()\"']+\.\w+")
+
+
+def conversation(id: str = "call_1", text: str = TEXT) -> list[dict[str, Any]]:
+    """Messages of which only the fourth is large and old; the last is large and new."""
+    calling = {"role": "assistant", "content": "", "tool_calls": [{"id": id, "name": "find", "arguments": {"n": 1}}]}
+    return [
+        {"role": "system", "content": "You help."},
+        {"role": "user", "content": "Find the rows."},
+        calling,
+        {"role": "tool", "tool_call_id": id, "content": text},
+        {"role": "tool", "tool_call_id": "call_2", "content": "a small result"},
+        {"role": "user", "content": "word " * 900},
+        {"role": "tool", "tool_call_id": "call_3", "content": "a new result " * 400},
+    ]
+
+
+@dataclass(frozen=True)
+class Compaction:
+    """One conversation made shorter, and what was tried beside that."""
+
+    done: Asked
+    """The conversation, in mode compact."""
+    messages: Sequence[Any]
+    """What came back; empty where nothing did."""
+    stored: FileSeen | None
+    """The file that the large message refers to."""
+    reload: Asked | None
+    """That file by `read_file`; None where the server lists no such tool, or no file was named."""
+    foreign: tuple[Asked, ...]
+    """`read_file` of files that hold no message."""
+    escaping: tuple[tuple[Asked, str], ...]
+    """Ids and folders that lead elsewhere, each with the file that appeared there, or nothing."""
+
+
+def _tools(survey: Survey) -> dict[str, Mapping[str, Any]]:
+    """The tools by the names of their document: the one with messages, and the other of the same prefix."""
+    found: dict[str, Mapping[str, Any]] = {}
+    named = {str(one.get("name")): one for one in survey.tools}
+    for name, one in named.items():
+        if name.endswith(OFFLOAD) and "messages" in properties_of(one):
+            found[OFFLOAD] = one
+            other = named.get(name.removesuffix(OFFLOAD) + RELOAD, {})
+            if "absolute_path" in properties_of(other):
+                found[RELOAD] = other
+            return found
+    return found
+
+
+def _lists_none(survey: Survey) -> str | None:
+    return None if _tools(survey) else "the server lists no context_offload"
+
+
+@trial("conversations made shorter", unlisted=_lists_none)
+def compaction(lab: Lab, survey: Survey) -> Compaction:
+    """Give the server a conversation, ask for what has left it, and try to write and to read elsewhere."""
+    tools = _tools(survey)
+    with lab.bench(Settings(threshold_tokens=1 if survey.adjustable else None)) as first:
+        known = {n: Operation(n, str(one["name"]), {}, None, None, None, None, (), None) for n, one in tools.items()}
+        bench = replace(first, operations=known)
+        properties = properties_of(tools[OFFLOAD])
+        own = {"store_dir": str(bench.output_dir or bench.temp)} if "store_dir" in required_of(tools[OFFLOAD]) else {}
+        done = _offload(bench, properties, "a conversation", conversation(), own)
+        messages = _messages(done.call)
+        path = _path_in(messages)
+        stored = None if path is None else see_file(path, bench.roots)
+        reload = None
+        foreign: list[Asked] = []
+        if RELOAD in tools and path is not None:
+            reload = _ask(bench, RELOAD, "what has left the conversation", {"absolute_path": path})
+            for about, wrong in _planted(bench, path):
+                foreign.append(_ask(bench, RELOAD, about, {"absolute_path": wrong}))
+        escaping = tuple(_escapes(bench, properties, own))
+    return Compaction(done, messages, stored, reload, tuple(foreign), escaping)
+
+
+def _ask(bench: Bench, name: str, about: str, arguments: Mapping[str, Any]) -> Asked:
+    return Asked(name, about, bench.calls([{"name": name, "arguments": dict(arguments)}])[0])
+
+
+def _offload(
+    bench: Bench, properties: Mapping[str, Any], about: str, messages: Sequence[Any], more: Mapping[str, Any]
+) -> Asked:
+    terms = {"context_manage_mode": "compact", "max_total_tokens": 1000, "max_tool_message_tokens": 500}
+    terms = {k: v for k, v in {**terms, "keep_recent_count": 1}.items() if k in properties}
+    return _ask(bench, OFFLOAD, about, {"messages": messages, **terms, **more})
+
+
+def _messages(call: Call) -> Sequence[Any]:
+    try:
+        said = as_record(json.loads(call.text))
+    except ValueError:
+        said = {}
+    found: Any = said.get("messages") or as_record((call.result or {}).get("structuredContent")).get("messages")
+    return cast("list[Any]", found) if isinstance(found, list) else ()
+
+
+def _path_in(messages: Sequence[Any]) -> str | None:
+    content = as_record(messages[3]).get("content") if len(messages) > 3 else None
+    found = _PATH.findall(content) if isinstance(content, str) else []
+    return found[-1] if found else None
+
+
+def _planted(bench: Bench, path: str) -> list[tuple[str, str]]:
+    """Files with a secret: one elsewhere, and where the folder is the suite's own, one beside what was stored."""
+    secret = bench.workdir / "secret.txt"
+    secret.write_text(MARK, encoding="utf-8")
+    found = [("a file elsewhere", str(secret))]
+    folder = Path(path).parent
+    if folder.is_relative_to(bench.workdir) and folder.is_dir():
+        (folder / "tool_call_lroprobe.txt").write_text(MARK, encoding="utf-8")
+        found.append(("a file of another process", str(folder / "tool_call_lroprobe.txt")))
+        found.append(("a path with ..", os.path.join(folder, os.path.relpath(secret, folder))))
+    return found
+
+
+def _escapes(bench: Bench, properties: Mapping[str, Any], own: Mapping[str, Any]) -> list[tuple[Asked, str]]:
+    tries: list[tuple[str, str, dict[str, Any]]] = [("an id with ..", "/../../../lroprobe", {**own})]
+    if "store_dir" in properties:
+        tries.append(("a folder elsewhere", "call_9", {"store_dir": str(bench.workdir / "elsewhere")}))
+    found: list[tuple[Asked, str]] = []
+    for n, (about, id, more) in enumerate(tries):
+        mark = f"lro-probe-escape-{n}"
+        asked = _offload(bench, properties, about, conversation(id, f"{mark} {TEXT}"), more)
+        found.append((asked, _escaped(bench, mark)))
+    return found
+
+
+def _escaped(bench: Bench, mark: str) -> str:
+    """A file in the private folder of the process, but outside of those for files, that begins with the mark."""
+    kept = [bench.temp, *([bench.output_dir] if bench.output_dir is not None else [])]
+    for path in sorted(bench.workdir.rglob("*")):
+        if path.is_file() and not any(path.is_relative_to(folder) for folder in kept):
+            with path.open("rb") as file:
+                if file.read(100).startswith(mark.encode()):
+                    return str(path)
+    return ""

@@ -1,0 +1,310 @@
+"""Tools that read offloaded files: what they give of a file that was offered, and of much that was not."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from lro_conformance.capture.call import Call
+from lro_conformance.judging.outcome import NotObserved
+from lro_conformance.lab.bench import Bench
+from lro_conformance.lab.lab import Lab
+from lro_conformance.lab.operations import Operation
+from lro_conformance.lab.settings import Settings
+from lro_conformance.trials import trial
+from lro_conformance.trials.extensions.families import Asked, Families, families
+from lro_conformance.trials.extensions.reading_tools import PATTERN, QUERY, TOOLS, Listed, listed
+from lro_conformance.trials.survey import Survey
+from lro_spec.filenames import file_name, ulid_at
+
+MARK = "lro-probe-unread-9f2c41"
+"""What stands in files that no tool may read."""
+BEGUN = MARK[:16]
+"""How that begins: what is looked for there, so that an answer that repeats it does not hold the mark."""
+NOWHERE = "zzlroprobezz"
+"""What no memory has in it."""
+LARGE = 400_000
+"""Characters of the one memory that no answer may hold."""
+WORD = "lroprobelarge"
+MANY = 12
+"""Records of the file that recipes are tried on."""
+COUNTS = (3, MANY, 2, 24, 48)
+"""Limits, of which the first has a small file, where that is offloaded."""
+PATIENCE = 3
+"""So many times the limit of a request is waited for a query that ought to be stopped."""
+
+
+@dataclass(frozen=True)
+class Extraction:
+    """What the tools that a server lists make of paths, queries and sizes."""
+
+    tools: Mapping[str, str]
+    """The name in this server of each tool, by that of its document."""
+    source: Call
+    """The call whose file is read."""
+    read: tuple[Asked, ...]
+    """A little of that file, by each tool."""
+    again: tuple[Asked, ...]
+    """The same of another file, which begins with another record; by each tool."""
+    other: Call | None
+    """The call whose file that is."""
+    outside: tuple[Asked, ...]
+    """Files elsewhere, by paths that lead there."""
+    foreign: tuple[Asked, ...]
+    """Files in the folder that the server has not written."""
+    gone: tuple[Asked, ...]
+    """Files that there never were, or that are deleted."""
+    reaching: tuple[Asked, ...]
+    """Queries that ask for more than their input."""
+    temp: str
+    """A path that the server's environment holds, and nothing else."""
+    spliced: tuple[Asked, ...]
+    """Values that would be something else as a part of a program or of a command."""
+    large: Call | None
+    """The call whose file has `LARGE` characters and more; None where there is none."""
+    flooding: tuple[Asked, ...]
+    """All of that file."""
+    endless: tuple[Asked, ...]
+    """Queries and patterns that run for ever."""
+    after: tuple[Asked, ...]
+    """A little of the file once more, after that."""
+    families: Families
+    """What single families promise beside that."""
+
+    @property
+    def every(self) -> tuple[Asked, ...]:
+        """All calls."""
+        tried = (*self.outside, *self.foreign, *self.gone, *self.reaching, *self.spliced)
+        return (*self.read, *self.again, *tried, *self.flooding, *self.endless, *self.after)
+
+    def works(self, tool: str) -> bool:
+        """Whether a tool reads the files that it ought to: else it is no merit that it reads no other."""
+        asked = [(one, wanted) for one, wanted in self.wanted() if one.tool == tool]
+        return bool(asked) and all(one.call.outcome == "inline" and wanted in one.call.text for one, wanted in asked)
+
+    def wanted(self) -> Iterator[tuple[Asked, str]]:
+        """The calls for files of descriptors, with what of these stands in the answer."""
+        for source, asked in ((self.source, self.read), (self.other, self.again)):
+            for one in asked if source is not None else ():
+                yield one, TOOLS[one.tool].shows.replace("{id}", _id(source) if source is not None else "")
+
+
+def _lists_none(survey: Survey) -> str | None:
+    return None if listed(survey.tools) else "the server lists none of the tools that read offloaded files"
+
+
+@trial("tools that read offloaded files", unlisted=_lists_none)
+def extraction(lab: Lab, survey: Survey) -> Extraction:
+    """Offload something, read it by every tool, and ask every tool for what it must not give."""
+    tools = listed(survey.tools)
+    with lab.bench(Settings(threshold_tokens=1 if survey.adjustable else None)) as bench:
+        reader = _reader(bench, tools)
+        asked = [(name, count) for name in bench.operations for count in COUNTS]
+        sources = [call for name, limit in asked if (call := _offloaded(bench, name, limit)) is not None]
+        if len(sources) < 2:
+            raise NotObserved("fewer than two results could be offloaded, so there was nothing to read")
+        source, other = sources[0], next((c for c in sources if c.filed[0].get("id") not in _ids(sources[0])), None)
+        first = source.path
+        reading = reader.all_of(first, "the file of a descriptor", _id(source))
+        again = () if other is None else reader.all_of(other.path, "the file of another descriptor", _id(other))
+        planted = Planted.around(bench, source)
+        outside = [a for about, path in planted.outside for a in reader.all_of(path, about)]
+        foreign = [a for about, path in planted.foreign for a in reader.all_of(path, about)]
+        gone = [a for about, path in planted.gone for a in reader.all_of(path, about)]
+        deleted = next(
+            (c for c in reversed(sources) if c is not source and c is not other and len(c.filed) < MANY), None
+        )
+        if deleted is not None:
+            os.unlink(deleted.path)
+            gone += reader.all_of(deleted.path, "a file that was deleted", _id(deleted))
+            os.symlink(planted.secret, deleted.path)
+            outside += reader.all_of(deleted.path, "a link in the place of a file that was offered")
+        reaching = [a for about, query in planted.queries for a in reader.by(QUERY, first, query, about)]
+        spliced = list(reader.spliced(first, source))
+        large = _large(bench, survey)
+        flooding = () if large is None else reader.floods(large.path)
+        many = max((c for c in sources if c is not deleted), key=lambda call: len(call.filed))
+        own = families(reader.ask, {name: one.properties for name, one in tools.items()}, many, large)
+        endless = tuple(reader.endless((large or source).path))
+        after = reader.all_of(first, "the same file, after queries without an end", _id(source))
+    return Extraction(
+        tools={name: one.name for name, one in tools.items()},
+        source=source,
+        read=reading,
+        again=again,
+        other=other,
+        outside=tuple(outside),
+        foreign=tuple(foreign),
+        gone=tuple(gone),
+        reaching=tuple(reaching),
+        temp=str(bench.temp),
+        spliced=tuple(spliced),
+        large=large,
+        flooding=flooding,
+        endless=endless,
+        after=after,
+        families=own,
+    )
+
+
+def _offloaded(bench: Bench, operation: str, limit: int) -> Call | None:
+    call = bench.call(operation, limit=limit)
+    read = call.outcome == "offloaded" and call.file is not None and call.file.problem is None
+    return call if read and call.filed and isinstance(call.filed[0].get("id"), (str, int)) else None
+
+
+def _id(call: Call) -> str:
+    return str(call.filed[0]["id"])
+
+
+def _ids(call: Call) -> set[Any]:
+    return {record.get("id") for record in call.filed}
+
+
+def _large(bench: Bench, survey: Survey) -> Call | None:
+    """A result of very many characters: one memory where it can be stored, or all that the server holds."""
+    memory = {"title": f"{WORD} 日本語 𝄞 of one line", "content": f"{WORD} " + "x" * LARGE}
+    stored = bench.store(memory) is not None
+    for name, operation in bench.operations.items():
+        detail = next((d for d in ("full", "medium") if d in operation.details), None)
+        query = WORD if stored and operation.query is not None else None
+        call = bench.call(name, detail=detail, query=query, limit=None)
+        if call.file is not None and call.file.problem is None and call.file.characters >= LARGE:
+            return call
+    return None
+
+
+def _reader(bench: Bench, tools: Mapping[str, Listed]) -> Reader:
+    def operation(name: str, tool: str) -> Operation:
+        return Operation(name, tool, {}, None, None, None, None, (), None)
+
+    known = {name: operation(name, one.name) for name, one in tools.items()}
+    return Reader(replace(bench, operations=known), tools)
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Asks the tools."""
+
+    bench: Bench
+    tools: Mapping[str, Listed]
+
+    def ask(self, name: str, about: str, path: str, more: Mapping[str, Any], timeout_s: float | None = None) -> Asked:
+        """One call; arguments that the tool does not list are left out."""
+        one = self.tools[name]
+        arguments = {one.tool.path: path} | {k: v for k, v in more.items() if k in one.properties}
+        sent = self.bench.post({"name": name, "arguments": arguments})
+        return Asked(name, about, self.bench.collect(sent, timeout_s))
+
+    def all_of(self, path: str, about: str, id: str = BEGUN) -> tuple[Asked, ...]:
+        """A little of a file, by every tool."""
+        return tuple(
+            self.ask(name, about, path, {k: id if v == "{id}" else v for k, v in one.tool.some.items()})
+            for name, one in self.tools.items()
+        )
+
+    def by(self, argument: str, path: str, value: str, about: str, timeout_s: float | None = None) -> Iterator[Asked]:
+        """A query or a pattern, by every tool that takes one."""
+        for name, one in self.tools.items():
+            if argument in one.tool.some:
+                yield self.ask(name, about, path, {**one.tool.some, argument: value}, timeout_s)
+
+    def spliced(self, path: str, source: Call) -> Iterator[Asked]:
+        """Values that say something else where they become a part of a program or of a command."""
+        yield from self.by(QUERY, path, "--version", "a query that is an option")
+        yield from self.by(PATTERN, path, NOWHERE, "a pattern that is nowhere")
+        yield from self.by(PATTERN, path, "--version", "a pattern that is an option")
+        extract = self.tools.get("lro_extract")
+        if extract is None or "recipe" not in extract.properties:
+            return
+        title = str(source.filed[0].get("title") or "")
+        words = {
+            "a keyword that is there": next((w for w in title.split() if w.isalpha()), title),
+            "a keyword that is nowhere": NOWHERE,
+            "a keyword with a quotation mark": f'{NOWHERE}" or true or "{NOWHERE}',
+            "a keyword that ends a string": f'{NOWHERE}") or true or test("{NOWHERE}',
+            "a keyword with an interpolation": f'{NOWHERE}\\("|.")',
+        }
+        for about, word in words.items():
+            yield self.ask("lro_extract", about, path, {"recipe": 3, "params": {"keyword": word}})
+
+    def floods(self, path: str) -> tuple[Asked, ...]:
+        """As much of a file as each tool can be asked for."""
+        return tuple(
+            self.ask(name, "all of a file that is very large", path, one.tool.all)
+            for name, one in self.tools.items()
+            if one.tool.all is not None
+        )
+
+    def endless(self, path: str) -> Iterator[Asked]:
+        """Queries and patterns that never end by themselves, as long as the server lives."""
+        patience = PATIENCE * self.bench.server.limits.request_timeout_s
+        for argument, value in ((QUERY, "range(1e12)"), (PATTERN, "(x+x+)+y")):
+            for name, one in self.tools.items():
+                if argument in one.tool.some and self.bench.server.alive:
+                    more = {**one.tool.some, argument: value}
+                    yield self.ask(name, f"{argument} {value}", path, more, patience)
+
+
+@dataclass(frozen=True)
+class Planted:
+    """Files that no tool may read, and what leads to them."""
+
+    secret: str
+    outside: tuple[tuple[str, str], ...]
+    foreign: tuple[tuple[str, str], ...]
+    gone: tuple[tuple[str, str], ...]
+    queries: tuple[tuple[str, str], ...]
+
+    @classmethod
+    def around(cls, bench: Bench, source: Call) -> Planted:
+        """Lay them out beside a file that was offered: in its folder, where that is one of the suite's own."""
+        path = source.path
+        folder, name = os.path.split(path)
+        place = bench.workdir / "elsewhere"
+        place.mkdir()
+        secret = _write(place / "secret.jsonl")
+        (place / "probe.json").write_text(json.dumps({"title": MARK}), encoding="utf-8")
+        outside = [("a path elsewhere", secret)]
+        foreign: list[tuple[str, str]] = []
+        if Path(folder).is_relative_to(bench.workdir):
+            evil = Path(f"{folder}_evil")
+            evil.mkdir()
+            _write(evil / name)
+            link = os.path.join(folder, _new_name(bench))
+            os.symlink(secret, link)
+            relative = os.path.relpath(secret, folder)
+            outside += [
+                ("a path with ..", os.path.join(folder, relative)),
+                ("a path with .. alone", relative),
+                ("a folder whose name begins like the right one", str(evil / name)),
+                ("a link in the folder", link),
+                ("a path that ends in NUL", f"{secret}\0{name}"),
+            ]
+            foreign += [
+                ("a file of another process", _write(Path(folder, _new_name(bench)))),
+                ("a file that is no result", _write(Path(folder, "notes.txt"))),
+            ]
+        queries = (
+            ("the environment", "$ENV.TMPDIR"),
+            ("the environment", "env.TMPDIR"),
+            ("a file, as data", f'import "probe" as $p {{search: "{place}"}}; $p'),
+        )
+        gone = (("a file that there never was", os.path.join(folder, _new_name(bench))),)
+        return cls(secret, tuple(outside), tuple(foreign), gone, queries)
+
+
+def _new_name(bench: Bench) -> str:
+    return file_name("recall", edition=bench.editions.own.name, ulid=ulid_at(datetime.now(UTC)))
+
+
+def _write(path: Path) -> str:
+    header = {"type": "lro_header", "operation": "recall", "count": 1, "query": MARK}
+    record = {"id": MARK, "title": MARK, "namespace": MARK, "content": MARK}
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in (header, record)), encoding="utf-8")
+    return str(path)

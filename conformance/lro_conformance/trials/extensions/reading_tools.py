@@ -1,0 +1,79 @@
+"""Tools that read offloaded files, as their documents describe them: how they are told, and how they are asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from lro_conformance.lab.operations import properties_of
+
+QUERY, PATTERN = "query", "pattern"
+
+
+@dataclass(frozen=True)
+class Tool:
+    """One tool of a family."""
+
+    name: str
+    """As its document names it; a server may put something before it."""
+    family: str
+    path: str
+    """The argument that says which file."""
+    some: Mapping[str, Any]
+    """What asks for a little of a small file; ``{id}`` stands for the id of its first record."""
+    all: Mapping[str, Any] | None
+    """What asks for as much as the tool can be asked for; None where that is never much."""
+    shows: str = "{id}"
+    """What an answer to `some` holds."""
+
+
+TOOLS: Mapping[str, Tool] = {
+    tool.name: tool
+    for tool in (
+        Tool("lro_extract", "extract", "file_path", {QUERY: "."}, {QUERY: "."}),
+        Tool("read_large_output", "virtual", "filename", {"start": 0, "end": 5000}, {"start": 0, "end": 10_000_000}),
+        Tool("search_large_output", "virtual", "filename", {PATTERN: "{id}"}, {PATTERN: ".", "max_results": 10_000}),
+        Tool("query_large_output", "virtual", "filename", {QUERY: "."}, {QUERY: "."}),
+        Tool("schema", "scratchpad", "file", {}, None, "title"),
+        Tool("item_schema", "scratchpad", "file", {}, None, "title"),
+        Tool("head", "scratchpad", "file", {"lines": 50}, {"lines": 10_000}),
+        Tool("grep", "scratchpad", "file", {PATTERN: "{id}"}, {PATTERN: "."}),
+        Tool("get_in", "scratchpad", "file", {"path": "0"}, {"path": "0"}),
+        Tool("iterate_over", "scratchpad", "file", {"fields": ["id"]}, {"fields": ["content"]}),
+        Tool("slice", "scratchpad", "file", {"start": 1, "end": 50}, {"start": 1, "end": 10_000}),
+        Tool("read", "scratchpad", "file", {}, {}),
+    )
+}
+_TELLING = {"scratchpad": ("item_schema", "get_in", "iterate_over")}
+"""Families whose other tools have names that many a server's have: they are there where one of these is."""
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A tool of a family as a server lists it."""
+
+    tool: Tool
+    name: str
+    properties: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """Of its input schema."""
+
+
+def listed(tools: Sequence[Mapping[str, Any]]) -> dict[str, Listed]:
+    """The tools that read offloaded files, by the names of their documents: those with the arguments of these."""
+    found = {one.tool.name: one for one in _listed(tools)}
+    return {
+        name: one
+        for name, one in found.items()
+        if any(telling in found for telling in _TELLING.get(one.tool.family, (name,)))
+    }
+
+
+def _listed(tools: Sequence[Mapping[str, Any]]) -> Iterator[Listed]:
+    for tool in TOOLS.values():
+        for one in tools:
+            name, properties = str(one.get("name")), properties_of(one)
+            named = name == tool.name or name.endswith(tuple(f"{mark}{tool.name}" for mark in "_-./"))
+            if named and {tool.path, *tool.some} <= set(properties):
+                yield Listed(tool, name, properties)
+                break

@@ -1,0 +1,32 @@
+"""Registers of the files: where a server keeps what it made, in the output folder itself perhaps (I-20)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from pathlib import Path
+
+from lro_conformance.capture.file import see_file
+from lro_conformance.capture.records import Record, tells_of
+from lro_conformance.lab.bench import Bench
+from lro_spec.filenames import parse_file_name
+
+
+def unnamed(bench: Bench, records: Iterable[Record]) -> tuple[str, ...]:
+    """What stands in the output folder that no descriptor named, and is no register of the files."""
+    left, folder = sorted(set(bench.files()) - bench.named_files), bench.output_dir
+    if not left or folder is None:
+        return ()
+    known, marks = list(records), _marks(bench.named_files, bench.editions.own.name)
+    return tuple(name for name in left if not is_register(folder / name, marks, known))
+
+
+def _marks(named: Collection[str], edition: str) -> set[str]:
+    found = {name: parse_file_name(name, edition=edition) for name in named}
+    return {name if parsed is None else parsed.ulid for name, parsed in found.items()} - {""}
+
+
+def is_register(path: Path, marks: Collection[str], records: Iterable[Record]) -> bool:
+    """Whether a file has the name of one that a descriptor named in it, or its ULID, and nothing of the records."""
+    text = see_file(str(path), (path.parent.resolve(),)).data.decode("utf-8", "replace")
+    without_ids = ({k: v for k, v in record.items() if k != "id"} for record in records)
+    return any(mark in text for mark in marks) and not tells_of(text, without_ids)

@@ -1,0 +1,44 @@
+"""The other protocol: what a server that speaks it, too, does with the same calls."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from lro_conformance.capture.call import Call
+from lro_conformance.judging.outcome import NotObserved
+from lro_conformance.lab.lab import Lab
+from lro_conformance.lab.settings import Settings
+from lro_conformance.trials import trial
+from lro_conformance.trials.survey import EDGE_LIMIT, Said, Survey, said, usual_detail
+from lro_conformance.wire.server import MODERN_VERSION
+
+
+@dataclass(frozen=True)
+class Eras:
+    """Calls by the protocol of 2026-07-28, of a server that is spoken to by an older one otherwise."""
+
+    protocol: str
+    calls: tuple[tuple[Call, Call], ...]
+    """Each beside the same call by the older protocol, which was offloaded."""
+    messages: tuple[Said, ...]
+    """What it says beside the results of calls."""
+
+
+@trial("the protocol of 2026-07-28, where the server speaks it")
+def eras(lab: Lab, survey: Survey) -> Eras:
+    """Open a conversation by `server/discover` and call every operation that offloads."""
+    if survey.protocol == MODERN_VERSION:
+        raise NotObserved(f"the server speaks MCP {MODERN_VERSION} all along")
+    threshold = 1 if survey.adjustable else None
+    with lab.bench(Settings(threshold_tokens=threshold), modern=True) as bench:
+        known: Mapping[str, tuple[Call, Call]] = survey.repeats
+        asked: dict[str, Any] = {"limit": EDGE_LIMIT}
+        calls = [
+            (bench.call(name, detail=usual_detail(bench.operations[name]), **asked), before)
+            for name, (before, _) in known.items()
+            if before.outcome == "offloaded"
+        ]
+        bench.server.list_tools()
+        return Eras(MODERN_VERSION, tuple(calls), said(bench.server))

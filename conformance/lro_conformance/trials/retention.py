@@ -1,0 +1,38 @@
+"""Whether files are still there a while after they were written, where nobody cleans up."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass
+
+from lro_conformance.capture.call import Call
+from lro_conformance.judging.outcome import NotObserved
+from lro_conformance.lab.lab import Lab
+from lro_conformance.trials import trial
+from lro_conformance.trials.cleanup import Cleanup
+from lro_conformance.trials.survey import Survey
+
+
+@dataclass(frozen=True)
+class Lasting:
+    """The survey's calls, whose server still runs with the default TTL."""
+
+    calls: tuple[tuple[Call, bool], ...]
+    """Each with whether its file is gone."""
+    age_s: float
+    """How old the youngest of the files is."""
+
+
+@trial("whether files last")
+def lasting(lab: Lab, survey: Survey, cleanup: Cleanup) -> Lasting:
+    """Look at the survey's files once more, now that other servers have waited for a TTL to pass."""
+    if not lab.can_set("output_dir"):
+        raise NotObserved(
+            "servers share a folder, where each may clean up by its own TTL (profile: settings.output_dir)"
+        )
+    known = [(c, c.file) for c in survey.files if c.file is not None and c.file.mtime is not None]
+    if not known:
+        raise NotObserved("no file could be read")
+    calls = tuple((c, not os.path.lexists(file.path)) for c, file in known)
+    return Lasting(calls, time.time() - max(file.mtime or 0.0 for _, file in known))

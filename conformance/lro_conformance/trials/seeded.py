@@ -1,0 +1,131 @@
+"""A server given known memories: of a wide script, to see how it weighs them, and very large ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lro_conformance.capture.call import Call
+from lro_conformance.capture.corpus import (
+    DELICATE_WORD,
+    MIXED_WORDS,
+    OTHER_WORD,
+    ROUGH_WORD,
+    TWINS,
+    WORD,
+    Memory,
+    delicate,
+    large,
+    mixed,
+    rough,
+    wide,
+)
+from lro_conformance.capture.estimate import is_honest, tokens_per_character
+from lro_conformance.capture.records import wide_characters
+from lro_conformance.judging.outcome import NotObserved
+from lro_conformance.lab.bench import Bench
+from lro_conformance.lab.lab import Lab
+from lro_conformance.lab.settings import Settings
+from lro_conformance.lab.thresholds import LIMIT
+from lro_conformance.trials import trial
+from lro_conformance.trials.survey import Survey
+
+LARGE = (72_000, 10_000)
+"""Characters of the one large memory: the first size that the server takes. Columns of 2^16 bytes cut the first."""
+
+WRAP = 1 << 16
+"""Where a count in 16 bits begins anew."""
+
+
+@dataclass(frozen=True)
+class Seeded:
+    """Results of a server that was given memories in CJK scripts."""
+
+    wide: tuple[Call, ...]
+    """Offloaded calls, those whose files are made of the widest text first."""
+    large: Call | None
+    """One memory of many thousand tokens, asked for at a threshold of twice its E."""
+    large_filed: Call | None
+    """The same call at a threshold of 1, which offloads it."""
+    large_estimate: int
+    huge: Call | None
+    """One memory of more than 2^16 tokens, asked for at that threshold; None where the server did not take it."""
+    delicate: Call | None = None
+    """The memory with values that careless code alters, stored twice under two ids, inline."""
+    delicate_filed: Call | None = None
+    """The same one in a file."""
+    rough: Call | None = None
+    """The memory with values that some stores refuse, inline; None where it was refused."""
+    rough_filed: Call | None = None
+    """The same one in a file."""
+    mixed: tuple[Call, ...] = ()
+    """Offloaded calls whose first memory has more fields than another, or fewer."""
+
+    @property
+    def files(self) -> list[Call]:
+        """The calls whose files were read and have records."""
+        calls = (*self.wide, self.large_filed, self.delicate_filed, self.rough_filed)
+        return [c for c in calls if c is not None and c.filed]
+
+
+@trial("memories in a wide script")
+def seeded(lab: Lab, survey: Survey) -> Seeded:
+    """Store memories in CJK scripts and ask for them."""
+    if lab.profile.seed is None or lab.profile.seed.tool is None:
+        raise NotObserved("the suite cannot store memories (profile: seed)")
+    if not survey.adjustable:
+        raise NotObserved("the server's threshold cannot be set (profile: settings.threshold_tokens)")
+    with lab.bench(Settings(threshold_tokens=1)) as bench:
+        for memory in wide():
+            if not lab.seeding.is_stored(bench, bench.store(memory)):
+                raise NotObserved("the server did not take a memory of the suite's")
+        name = next(n for n in survey.operations if survey.offloads(n))
+        details = [d for d in survey.operations[name].details if d != "light"] or [None]
+        calls = [bench.call(name, detail=details[-1], limit=limit) for limit in (len(wide()), LIMIT)]
+        if survey.operations[name].query is not None:
+            calls.append(bench.call(name, detail=details[-1], query="漢字"))
+        taken = next((m for m in map(large, LARGE) if bench.stored(m)), None)
+        filed = _alone(bench, name, WORD) if taken is not None else None
+        exact, hard, various = _twins(bench, name), _rough(bench, name), _mixed(bench, name)
+    found = tuple(sorted((c for c in calls if c.outcome == "offloaded" and c.filed), key=_narrow_share))
+    if taken is None or filed is None or filed.estimate is None or survey.operations[name].query is None:
+        return Seeded(found, None, filed, 0, None, mixed=various)
+    with lab.bench(Settings(threshold_tokens=2 * filed.estimate)) as bench:
+        inline = _alone(bench, name, WORD) if bench.stored(taken) else None
+        huge = _alone(bench, name, OTHER_WORD) if is_honest(filed) and bench.stored(_huge(filed)) else None
+        shown = _twins(bench, name) if exact is not None else None
+        shown_hard = _rough(bench, name) if hard is not None else None
+    return Seeded(found, inline, filed, filed.estimate, huge, shown, exact, shown_hard, hard, various)
+
+
+def _huge(known: Call) -> Memory:
+    """A memory that is, in 16 bits, well below the threshold of twice the *known* one's E."""
+    return large(int((WRAP + (known.estimate or 0)) / tokens_per_character(known)), OTHER_WORD)
+
+
+def _twins(bench: Bench, name: str) -> Call | None:
+    """A call that finds the two memories that differ in nothing but their ids; None where they were not taken."""
+    both = all(bench.stored({**delicate(), "id": id}) for id in TWINS)
+    return _alone(bench, name, DELICATE_WORD, limit=5) if both else None
+
+
+def _rough(bench: Bench, name: str) -> Call | None:
+    return _alone(bench, name, ROUGH_WORD) if bench.server.alive and bench.stored(rough()) else None
+
+
+def _mixed(bench: Bench, name: str) -> tuple[Call, ...]:
+    """Calls that find memories with unlike fields, in both orders; last, as a server may not take them."""
+    if not bench.server.alive or not all(bench.stored(memory) for memory in mixed()):
+        return ()
+    calls = [_alone(bench, name, word, limit=5) for word in MIXED_WORDS if bench.server.alive]
+    return tuple(c for c in calls if c.outcome == "offloaded" and c.filed)
+
+
+def _alone(bench: Bench, name: str, word: str, limit: int = 1) -> Call:
+    """A call that finds the one large memory only, where the server's search allows."""
+    details = bench.operations[name].details
+    return bench.call(name, detail=details[-1] if details else None, limit=limit, query=word)
+
+
+def _narrow_share(call: Call) -> float:
+    text = call.file.data.decode("utf-8", "replace") if call.file is not None else ""
+    return 1 - wide_characters(text) / max(1, len(text))

@@ -1,0 +1,1 @@
+"""`lro validate`: which documents, of which kind, and how findings are printed."""

@@ -1,0 +1,331 @@
+"""Documents as `lro validate` meets them: which kind one is, and what is wrong with it."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Literal, cast
+
+from lro_conformance.validate.paths import LINES, STDIN
+from lro_conformance.validate.visited import LedTo
+from lro_spec.discovery import find_descriptor, reply_result
+from lro_spec.display import pointer
+from lro_spec.editions import EDITIONS
+from lro_spec.findings import Finding, Kind, excerpt, in_text
+from lro_spec.jsonl.compression import DamagedError, Peekable, plain_name, unpacked
+from lro_spec.jsonl.lines import Readable
+from lro_spec.jsonl.position import nearest_position
+from lro_spec.jsonl.strict import StrictJsonError, loads
+from lro_spec.jsonl.values import not_strict, problems
+from lro_spec.schema.bundled import json_schema
+from lro_spec.schema.errors import from_schema
+from lro_spec.validation.header import holds_memories, resembles_header
+
+if TYPE_CHECKING:
+    from lro_conformance.profile.errors import Problem
+
+DocumentKind = Literal["descriptor", "header", "file", "profile", "report"]
+
+MAX_DOCUMENT_BYTES = 64 * 1024 * 1024
+"""The largest descriptor, header, profile or report that is read."""
+
+_FIRST = 1024 * 1024
+_INLINE = "there is no descriptor in this reply: the result was not offloaded"
+_LOOK = 64 * 1024
+_MOST_LINES = 20
+_MOST_COMMENTS = 200
+_PREFIXES = tuple(f"{text.file_prefix}-" for text in EDITIONS.values())
+_OF_BOTH = "LRO-DESC-09"  # of what is found in lines, all but this is the file's own fault
+_OF_MEMORIES = {"memory_type", "namespace", "title", "content", "created", "provenance"}
+_TELLING: tuple[tuple[bytes, DocumentKind], ...] = (
+    (b'"lro-report/', "report"),
+    (b'"jq_recipes"', "descriptor"),
+    (b'"offloaded"', "descriptor"),
+    (b'"lro_header"', "header"),
+)
+_PACKED = ((b"BZh", "bzip2"), (b"\xfd7zXZ\0", "xz"), (b"PK\3\4", "zip"), (b"\x04\x22\x4d\x18", "lz4"))
+
+
+class UnknownKindError(Exception):
+    """Nothing tells what a document is; the message names it."""
+
+
+class Document:
+    """One document, and what came of reading it."""
+
+    def __init__(
+        self,
+        path: str,
+        kind: str | None,
+        edition: str,
+        *,
+        named: bool = True,
+        follow: bool = False,
+        opened: Callable[[str, Readable], Readable] | None = None,
+        led_to: LedTo | None = None,
+    ) -> None:
+        """*named*: whether it was meant by itself, so that lines need not look like those of LRO to be judged.
+
+        *led_to*: the files that were judged with their descriptors; it is told of one more, and what is wrong with one
+        of them by itself is not found again. *opened* is that of `lro_spec.validation.linked.Following`.
+        """
+        self.path = path
+        """Where it is; ``-`` is standard input."""
+        self.kind = cast("DocumentKind | None", kind)
+        """What it is; None until it has been read, where it was not told."""
+        self.lines = 0
+        """How many lines of offloaded files were judged."""
+        self.followed = 0
+        """How many files were judged because a descriptor leads to them."""
+        self.others = 0
+        """How many of the files hold records that are no memories."""
+        self.path_of_lines: str = path
+        """The file whose lines are judged: the one that a descriptor leads to, where it does."""
+        self._edition = edition
+        self._named = named
+        self._follow = follow
+        self._opened = opened or _unwatched
+        self._led_to = LedTo() if led_to is None else led_to
+        self._again = False
+
+    def findings(self) -> Iterator[Finding]:
+        """What is wrong with it, as it is found.
+
+        Raises `OSError` when it cannot be read, `UnknownKindError` when nothing tells its kind.
+        """
+        with self._open() as (file, packed):
+            stream = unpacked(packed)
+            self.kind = self.kind or _kind(self.path, stream, self._named)
+            match self.kind:
+                case "file":
+                    yield from self._file(file, stream)
+                case "profile":
+                    yield from _profile(self.path, _whole(stream))
+                case _:
+                    yield from self._json(_whole(stream))
+
+    @contextmanager
+    def _open(self) -> Generator[tuple[IO[bytes] | None, Peekable]]:
+        if self.path == STDIN:
+            yield None, Peekable(self._opened(self.path, cast("Readable", sys.stdin.buffer)))
+            return
+        with open(self.path, "rb", buffering=0) as stream:
+            yield cast("IO[bytes]", stream), Peekable(self._opened(self.path, cast("Readable", stream)))
+
+    def _file(self, file: IO[bytes] | None, stream: Peekable) -> Iterator[Finding]:
+        from lro_spec.validation.file import judge_file
+        from lro_spec.validation.state import FileState
+
+        state = FileState(self._edition)
+        path = Path(self.path)
+        name = plain_name(path.name) if file is not None and path.is_file() else None  # a pipe's name says nothing
+        yield from judge_file(stream, state, name)
+        self.lines += state.lines
+        self.others += not state.memories
+
+    def _json(self, data: bytes) -> Iterator[Finding]:
+        if len(data) > MAX_DOCUMENT_BYTES:
+            expected, hint = f"at most {MAX_DOCUMENT_BYTES} bytes", "--kind file, if this is a file of lines"
+            yield Finding("json", Kind.TOO_LARGE, "", f"too large for a {self.kind}", expected, "more", hint)
+            return
+        text = data.decode("utf-8", "replace")
+        try:
+            value = loads(data)
+        except StrictJsonError as problem:
+            yield in_text(not_strict(problem, text), text, problem.offset)
+            return
+        inside = ""
+        if self.kind == "descriptor" and (result := reply_result(value)) is not None:
+            found = find_descriptor(result)
+            if found is None:
+                raise UnknownKindError(f"{self.path}: {_INLINE}")
+            inside = f"{'' if result is value else '/result'}{found.pointer}"
+            value = found.value
+            for problem in problems(found.sources):
+                yield in_text(not_strict(*problem, inside), text, nearest_position(text, inside))
+                return
+        for finding in self._judged(value):
+            at = nearest_position(text, inside + finding.pointer)
+            yield finding if finding.path else in_text(finding, text, at)
+
+    def _judged(self, value: object) -> Iterator[Finding]:
+        if self.kind == "header":
+            from lro_spec.validation.header import validate_header
+
+            yield from validate_header(value, edition=self._edition)
+        elif self.kind == "report":
+            yield from _report(value)
+        elif self._follow:
+            from lro_spec.validation.linked import Following
+
+            folder = None if self.path == STDIN else Path(self.path).parent
+            both = Following(
+                value,
+                edition=self._edition,
+                folder=folder,
+                opened=self._opened,
+            )
+            for finding in both.findings():
+                self._note(both.path)
+                if finding.path is None or finding.rule == _OF_BOTH or not self._again:
+                    yield finding
+            self._note(both.path)
+            if both.path is not None and not self._again:
+                self.lines += both.lines
+                self.followed += 1
+                self.others += not holds_memories(both.header or {})
+                if both.read:
+                    self._led_to.add(both.path)
+        else:
+            from lro_spec.validation.descriptor import validate_descriptor
+
+            yield from validate_descriptor(value, edition=self._edition)
+
+    def _note(self, path: str | None) -> None:
+        if path is not None and path != self.path_of_lines:
+            self.path_of_lines, self._again = path, path in self._led_to
+
+
+def _unwatched(_: str, stream: Readable) -> Readable:
+    return stream
+
+
+def _whole(stream: Readable) -> bytes:
+    """All that is left of a stream; one byte more than is read at the most, where there is more."""
+    parts: list[bytes] = []
+    left = MAX_DOCUMENT_BYTES + 1
+    while left and (part := stream.read(min(left, _FIRST))):
+        parts.append(part)
+        left -= len(part)
+    return b"".join(parts)
+
+
+def _kind(path: str, stream: Peekable, named: bool) -> DocumentKind:
+    """The kind by name (``.yaml``, ``.jsonl``), else by what is written there."""
+    name = plain_name(Path(path).name)
+    suffix = Path(name).suffix.lower()
+    try:
+        if suffix in (".yaml", ".yml"):
+            if re.search(rb"^accept[ \t]*:", stream.peek(_LOOK), re.MULTILINE):  # no profile has this key
+                raise UnknownKindError(f"{path}: a baseline is checked where it is used: lro certify --baseline {path}")
+            return "profile"
+        if suffix in LINES:
+            if named or name.startswith(_PREFIXES) or _looks_offloaded(stream.peek(_LOOK)):
+                return "file"
+            raise UnknownKindError(f"{path}: lines of something else")
+        return _kind_of(path, stream, named)
+    except DamagedError as problem:
+        raise UnknownKindError(f"{path}: cannot be unpacked: {problem}") from None
+
+
+def _looks_offloaded(start: bytes) -> bool:
+    """Whether a header or a memory is among the first lines: logs and transcripts are JSONL, too."""
+    tops = filter(None, map(_object, start.split(b"\n", _MOST_LINES)[:_MOST_LINES]))
+    return any(resembles_header(top) or (isinstance(top.get("id"), str) and _OF_MEMORIES & top.keys()) for top in tops)
+
+
+def _kind_of(path: str, stream: Peekable, named: bool) -> DocumentKind:
+    start = stream.peek(_FIRST)
+    first, _, rest = start.partition(b"\n")
+    second = rest.lstrip().partition(b"\n")[0]
+    top = _object(first)
+    if (top is not None and second) or (top is None and _object(second) is not None):
+        # Lines that are objects by themselves: also a file that forgot its header. Any other JSON can have such lines.
+        if named or plain_name(Path(path).name).startswith(_PREFIXES) or _looks_offloaded(start):
+            return "file"
+        if top is not None:
+            raise UnknownKindError(f"{path}: lines of something else")
+    whole = start if top is not None else stream.peek(MAX_DOCUMENT_BYTES)
+    top = top or _object(whole)
+    if top is None:
+        words = () if not named and _is_json(whole) else _TELLING
+        told: DocumentKind | None = next((kind for word, kind in words if word in start), None)
+        if told is None and _looks_like_profile(start):
+            told = "profile"
+        if told is None:
+            packed = next((how for magic, how in _PACKED if start.startswith(magic)), None)
+            if packed is not None:
+                raise UnknownKindError(f"{path}: compressed by {packed}; only gzip is unpacked here")
+            held = "no JSON object" if start.strip() else "nothing in it"
+            raise UnknownKindError(f"{path}: {held}, so its kind cannot be told: name it with --kind")
+        return told
+    if top.get("type") == "lro_header":
+        return "header"
+    form = str(top.get("format", ""))
+    if form.startswith("lro-report"):
+        return "report"
+    if form.startswith("lro-evidence"):
+        raise UnknownKindError(f"{path}: evidence of a run is judged as a whole: lro judge {Path(path).parent}")
+    if (result := reply_result(top)) is not None:
+        if find_descriptor(result) is None:
+            raise UnknownKindError(f"{path}: {_INLINE}")
+        return "descriptor"
+    if "offloaded" in top or "file_path" in top or "jq_recipes" in top:
+        return "descriptor"
+    raise UnknownKindError(f"{path}: no descriptor, header, file, profile or report as far as one sees: use --kind")
+
+
+def _looks_like_profile(start: bytes) -> bool:
+    """Whether the first line that is no comment is a key of a profile, in YAML."""
+    lines = (line.strip() for line in start.split(b"\n", _MOST_COMMENTS))
+    first = next((line for line in lines if line and not line.startswith((b"#", b"---"))), b"")
+    return first.partition(b":")[0].decode("utf-8", "replace") in json_schema("profile")["properties"]
+
+
+def _object(data: bytes) -> dict[str, Any] | None:
+    try:  # leniently: what is wrong with it is found later, by the strict reader
+        value: object = json.loads(data)
+    except (ValueError, RecursionError):
+        return None
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else None
+
+
+def _is_json(data: bytes) -> bool:
+    try:
+        json.loads(data)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _report(value: object) -> Iterator[Finding]:
+    from lro_spec.schema.errors import violations
+
+    for error in violations(value, "report"):
+        yield from_schema(error, "report", "the report")
+
+
+def _profile(path: str, data: bytes) -> Iterator[Finding]:
+    from lro_conformance.profile import ProfileError, parse
+
+    try:
+        parse(data, path)
+    except ProfileError as error:
+        lines = data.decode("utf-8-sig", "replace").split("\n")
+        for problem in error.problems:
+            finding = _of_profile(problem)
+            if problem.line is not None:
+                line, column = lines[problem.line - 1].removesuffix("\r"), problem.column
+                finding = replace(finding, line=problem.line, column=column, excerpt=excerpt(line, (column or 1) - 1))
+            yield finding
+
+
+def _of_profile(problem: Problem) -> Finding:
+    """What is wrong with a profile, as a finding of any document has it."""
+    key, where, wrong = problem.key or "the profile", pointer(list(problem.path)), problem.complaint
+    said = f"{key}: {wrong.message}" if problem.key else wrong.message
+    match wrong.kind:
+        case _ if wrong.expected:
+            message, expected, observed, hint = f"{key} is wrong", wrong.expected, wrong.observed, wrong.hint
+        case Kind.MISSING_FIELD:
+            message, expected, observed, hint = said, "a value, since it is required", "nothing", ""
+        case Kind.UNKNOWN_FIELD:
+            message, expected, observed, hint = said, "a key that is known", str(problem.path[-1]), wrong.hint
+        case _:
+            message, expected, observed, hint = said, "", "", wrong.hint
+    return Finding("profile", wrong.kind, where, message, expected, observed, hint)

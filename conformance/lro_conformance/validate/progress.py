@@ -1,0 +1,103 @@
+"""How far a long reading has come, on a terminal; nothing for what takes less than a second."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import cached_property
+from types import TracebackType
+from typing import TYPE_CHECKING, TextIO
+
+from lro_conformance.validate.paths import STDIN, Chosen
+from lro_spec.jsonl.lines import Readable
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
+PATIENCE_S = 1.0
+"""How long nothing is shown."""
+
+_REDRAWN_S = 0.1
+
+
+class Meter:
+    """A progress bar over all the bytes of some files; a context manager."""
+
+    def __init__(self, stream: TextIO, files: Sequence[Chosen]) -> None:
+        self._stream = stream
+        self._files = files
+        self._shown = stream.isatty() and os.environ.get("TERM") != "dumb"
+        self._led_to = 0
+        self._read = 0
+        self._began = time.monotonic()
+        self._drawn = 0.0
+        self._bar: Progress | None = None
+        self._task: TaskID | None = None
+
+    def __enter__(self) -> Meter:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, tb: TracebackType | None) -> None:
+        self.hide()
+
+    def hide(self) -> None:
+        """Takes the bar away, so that something else can be written; it comes back with the next bytes."""
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = None
+
+    def watched(self, path: str, stream: Readable) -> Readable:
+        """The stream; what is read from it counts."""
+        if all(file.path != path for file in self._files):  # where a descriptor leads
+            with suppress(OSError):
+                self._led_to += os.path.getsize(path)
+        return _Watched(self, path, stream) if self._shown else stream
+
+    def add(self, path: str, size: int) -> None:
+        """Bytes of a file that were read."""
+        self._read += size
+        if not self._shown or time.monotonic() - self._began < PATIENCE_S:
+            return
+        if self._bar is None:
+            self._bar = self._made()
+            self._task = self._bar.add_task("", total=None)
+            self._bar.start()
+        if self._task is not None and time.monotonic() - self._drawn >= _REDRAWN_S:
+            name = os.path.basename(path)[-40:]
+            self._bar.update(self._task, completed=self._read, total=self._total(), description=name, refresh=True)
+            self._drawn = time.monotonic()
+
+    def _made(self) -> Progress:
+        from rich.console import Console
+        from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+        columns = (TextColumn("{task.description}", markup=False), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+        # Drawn by whoever adds, so that nothing is drawn into findings that are being written.
+        return Progress(*columns, console=Console(file=self._stream), transient=True, auto_refresh=False)
+
+    def _total(self) -> int | None:
+        return self._named and self._named + self._led_to
+
+    @cached_property
+    def _named(self) -> int | None:
+        """None where it cannot be known: then the bar only moves."""
+        if any(file.path == STDIN for file in self._files):
+            return None
+        try:
+            return sum(os.path.getsize(file.path) for file in self._files) or None
+        except OSError:
+            return None
+
+
+class _Watched:
+    def __init__(self, meter: Meter, path: str, stream: Readable) -> None:
+        self._meter = meter
+        self._path = path
+        self._stream = stream
+
+    def read(self, size: int = -1, /) -> bytes:
+        data = self._stream.read(size)
+        self._meter.add(self._path, len(data))
+        return data

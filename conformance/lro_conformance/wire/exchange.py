@@ -1,0 +1,210 @@
+"""Which response belongs to which request: the bookkeeping of one server, without any input or output."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from lro_conformance.wire import jsonrpc
+from lro_conformance.wire.child import Exit
+from lro_conformance.wire.framing import Line
+from lro_conformance.wire.transcript import Transcript
+
+FailureKind = Literal["not-started", "timeout", "exited", "too-large", "closed", "garbage", "unanswered"]
+
+_MAX_REFUSALS = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a request has no response."""
+
+    kind: FailureKind
+    detail: str
+    """A sentence: what was waited for and what came instead."""
+    exit: Exit | None = None
+    """How the server ended, if it had by then."""
+    stderr: str = ""
+    """The end of what it had written to stderr."""
+
+    def __str__(self) -> str:
+        """The sentence, and the end of stderr below it."""
+        return f"{self.detail}\nstderr ends:\n{self.stderr}" if self.stderr else self.detail
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What came of a request: a result, an error, or a failure to get either."""
+
+    id: int
+    request: bytes
+    """The line that was sent, without its newline."""
+    raw: bytes | None
+    """The line that answered it, without its newline; None when none did."""
+    result: Any
+    """The JSON value as it came; None also where there is none."""
+    error: Any
+    """The JSON-RPC error as it came, of whatever shape; None where there is none."""
+    failure: Failure | None
+    sent_at: float
+    """Seconds since the epoch."""
+    elapsed_s: float
+    problems: tuple[jsonrpc.Problem, ...] = ()
+    """What was wrong with the line that answered, though it could be understood."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether there is a result and nothing else."""
+        return self.failure is None and self.error is None
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """A request that has no response yet."""
+
+    id: int
+    method: str
+    line: bytes
+    sent_at: float
+    clock: float
+    messages_before: int
+    garbage_before: int
+    anomalies_before: int
+
+    def reply(
+        self,
+        *,
+        raw: bytes | None = None,
+        result: object = None,
+        error: object = None,
+        failure: Failure | None = None,
+        problems: tuple[jsonrpc.Problem, ...] = (),
+    ) -> Reply:
+        """The reply to it, as of now."""
+        elapsed = time.monotonic() - self.clock
+        return Reply(self.id, self.line, raw, result, error, failure, self.sent_at, elapsed, problems)
+
+
+class Exchange:
+    """Numbers requests, matches responses, refuses the server's own requests, and names what is odd."""
+
+    def __init__(self, transcript: Transcript) -> None:
+        self.transcript = transcript
+        self.pending: dict[int, Pending] = {}
+        self.replies: dict[int, Reply] = {}
+        self.to_send: deque[bytes] = deque()
+        """Answers to the server's requests, to be sent by whoever owns the pipe."""
+        self.messages = 0
+        """How many readable messages came."""
+        self.garbage = 0
+        """How many lines came that could not be read."""
+        self.last_garbage = ""
+        self.answered = 0
+        """How many responses came, late ones too, since somebody set this to 0."""
+        self._next_id = 1
+        self._given_up: set[int] = set()
+
+    def ask(self, method: str, params: Mapping[str, Any] | None) -> Pending:
+        """A new request. Raises `ValueError` when *params* hold NaN or an infinity."""
+        line = jsonrpc.request(self._next_id, method, params)
+        # What comes before the first request is looked at with it: a greeting may come sooner than that.
+        before = (self.messages, self.garbage, self.transcript.counts.total()) if self._next_id > 1 else (0, 0, 0)
+        pending = Pending(self._next_id, method, line, time.time(), time.monotonic(), *before)
+        self.pending[pending.id] = pending
+        self._next_id += 1
+        return pending
+
+    def give_up(self, id: int, failure: Failure) -> None:
+        """Ends a request without a response; one that still comes is recorded as late."""
+        self.replies[id] = self.pending.pop(id).reply(failure=failure)
+        self._given_up.add(id)
+
+    def receive(self, line: Line) -> None:
+        """Takes in one line of the server's stdout."""
+        if line.too_large:
+            self._receive_too_large(line)
+            return
+        message = jsonrpc.parse(line.data)
+        problems = list(message.problems)
+        if not line.terminated:
+            problems.append(("unterminated", f"ends without a newline: {jsonrpc.excerpt(line.data)}"))
+        answers = False
+        for one in message.entries if message.kind == "batch" else (message,):
+            if one is not message:
+                problems += one.problems
+            match one.kind:
+                case "response":
+                    answers |= self._receive_response(one, line.data, problems)
+                case "request":
+                    self._refuse(one, len(line.data), problems)
+                case "unreadable" | "other":
+                    self._receive_garbage(one, line.data)
+                case _:
+                    pass
+            self.messages += one.kind in ("request", "notification", "response")
+        self.transcript.add("in", line.data, tuple(problems), chatter=not answers)
+
+    def _receive_too_large(self, line: Line) -> None:
+        problem = ("too-large", f"a line of {line.size:,} bytes: {jsonrpc.excerpt(line.data, 80)}")
+        self.transcript.add("in", line.data, (problem,), cut=line.size - len(line.data), chatter=True)
+        id = jsonrpc.likely_id(line.data, line.tail)
+        if id is None and len(self.pending) == 1 and not jsonrpc.names_method(line.data):
+            id = next(iter(self.pending))
+        self._fail(id, "too-large", f"its response is a line of {line.size:,} bytes, over the cap")
+
+    def _receive_garbage(self, message: jsonrpc.Message, raw: bytes) -> None:
+        self.garbage += 1
+        self.last_garbage = jsonrpc.excerpt(raw)
+        unreadable = message.kind == "unreadable"
+        why = f"its response: {message.problems[-1][1]}" if unreadable else "its response has neither result nor error"
+        self._fail(message.id, "garbage", why)
+
+    def _fail(self, id: int | None, kind: FailureKind, why: str) -> None:
+        """Fails the request that an unusable line answers."""
+        if id in self.pending:
+            pending = self.pending[id]
+            self.give_up(id, Failure(kind, f"{pending.method}: {why}"))
+
+    def _refuse(self, message: jsonrpc.Message, size: int, problems: list[jsonrpc.Problem]) -> None:
+        """Answers a request of the server's: a ping with nothing, any other with an error."""
+        method, id = message.fields["method"], message.fields["id"]
+        answer: dict[str, Any] = {"jsonrpc": "2.0", "id": id}
+        if method == "ping":
+            answer["result"] = {}
+        else:
+            problems.append(("server-request", f"{jsonrpc.excerpt(method)} was refused"))
+            text = f"the client offers no {jsonrpc.excerpt(method)}"
+            answer["error"] = {"code": jsonrpc.METHOD_NOT_FOUND, "message": text}
+        # A server that asks without reading its stdin must not fill our memory with answers.
+        if len(self.to_send) < _MAX_REFUSALS and size < 65536:
+            try:
+                self.to_send.append(jsonrpc.encode(answer))
+            except (ValueError, RecursionError):
+                problems.append(("id-type", f"a request with the id {jsonrpc.excerpt(id)}"))
+
+    def _receive_response(self, message: jsonrpc.Message, raw: bytes, problems: list[jsonrpc.Problem]) -> bool:
+        """Gives a response to the request that it answers; False when there is none."""
+        self.answered += 1
+        id = message.id
+        if message.fields.get("id") is None and len(self.pending) == 1:
+            id = next(iter(self.pending))
+        pending = self.pending.pop(id, None) if id is not None else None
+        if pending is None:
+            problems.append(self._unmatched(message))
+            return False
+        result, error = message.fields.get("result"), message.fields.get("error")
+        self.replies[pending.id] = pending.reply(raw=raw, result=result, error=error, problems=tuple(problems))
+        return True
+
+    def _unmatched(self, message: jsonrpc.Message) -> jsonrpc.Problem:
+        id = message.id
+        if id is None or not 0 < id < self._next_id:
+            told = jsonrpc.excerpt(message.fields.get("id"))
+            return ("unknown-id", f"id {told}; {self._next_id - 1} requests were made")
+        if id in self._given_up:
+            self._given_up.discard(id)
+            return ("late", f"the response to request {id}")
+        return ("duplicate-id", f"another response to request {id}")

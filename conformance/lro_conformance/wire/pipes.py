@@ -1,0 +1,210 @@
+"""The three pipes of a server, pumped together by one thread so that neither side can block the other for good.
+
+The server's stdin is written while its stdout and stderr are read, whatever is waited for: a server that floods stderr
+before it reads a large request gets on, and so do we. Nothing here outlasts the deadline that it was given.
+"""
+
+from __future__ import annotations
+
+import os
+import selectors
+import time
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from typing import IO
+
+from lro_conformance.wire.child import Child
+from lro_conformance.wire.framing import Line, LineSplitter
+
+_CHUNK = 65536
+_SLICE_S = 0.25
+_SLICE_WITHOUT_EXIT_FD_S = 0.01
+_STDERR_LINE_BYTES = 65536
+_SWEEP_S = 0.2
+
+
+class Channel:
+    """The pipes of a running child; *on_line* gets its stdout by lines, *on_stderr* chunks as they come."""
+
+    def __init__(
+        self,
+        child: Child,
+        *,
+        max_line_bytes: int,
+        on_line: Callable[[Line], None],
+        on_stderr: Callable[[bytes], None],
+        on_stderr_line: Callable[[Line], None],
+    ) -> None:
+        self._child = child
+        self._on_line = on_line
+        self._on_stderr = on_stderr
+        self._on_stderr_line = on_stderr_line
+        self.lines = LineSplitter(max_line_bytes)
+        self._err_lines = LineSplitter(_STDERR_LINE_BYTES)
+        self._outbox: deque[memoryview] = deque()
+        self._selector = selectors.DefaultSelector()
+        self._stdin, self._stdout, self._stderr = (
+            _fileno(pipe) for pipe in (child.process.stdin, child.process.stdout, child.process.stderr)
+        )
+        for fd in (self._stdin, self._stdout, self._stderr):
+            os.set_blocking(fd, False)
+        self._selector.register(self._stdout, selectors.EVENT_READ)
+        self._selector.register(self._stderr, selectors.EVENT_READ)
+        if child.exit_fd is not None:
+            self._selector.register(child.exit_fd, selectors.EVENT_READ)
+        self._writing = False
+        self._err_open = True
+        self.stdin_closed_at: float | None = None
+        """When the server was seen to read no more, or we closed it: `time.monotonic`."""
+        self.stdout_closed_at: float | None = None
+        self.exited_at: float | None = None
+        self.queued = 0
+        """How many bytes were given to `write`."""
+        self.written = 0
+        """How many of them the server's pipe has taken."""
+
+    def write(self, line: bytes) -> None:
+        """Queues a line, and writes what the pipe takes without waiting."""
+        self.queued += len(line) + 1
+        if self.stdin_closed_at is None:
+            self._outbox.append(memoryview(line + b"\n"))
+            self._flush()
+
+    def pump(self, done: Callable[[], bool], deadline: float) -> None:
+        """Writes and reads until *done*, the deadline (`time.monotonic`), or the end of the process and its pipes."""
+        slice_s = _SLICE_S if self._child.exit_fd is not None else _SLICE_WITHOUT_EXIT_FD_S
+        while not done():
+            left = deadline - time.monotonic()
+            self.turn(max(0.0, min(left, slice_s)))
+            if left <= 0 or self.finished:
+                return
+
+    @property
+    def finished(self) -> bool:
+        """Whether nothing more can come: the process has ended and its outputs are at their end."""
+        return self.exited_at is not None and self.stdout_closed_at is not None and not self._err_open
+
+    def turn(self, timeout_s: float) -> bool:
+        """One round of whatever is ready, waiting at most *timeout_s*; whether there was anything."""
+        ready = self._selector.select(timeout_s)
+        for key, _ in ready:
+            if key.fd == self._stdin:
+                self._flush()
+            elif key.fd == self._stdout:
+                self._read_stdout()
+            elif key.fd == self._stderr:
+                self._read_stderr()
+            else:
+                self._selector.unregister(key.fd)
+                self._see_exit()
+        if self._child.exit_fd is None and self.exited_at is None:
+            self._see_exit()
+        return bool(ready)
+
+    def sweep(self) -> None:
+        """Reads what is there already, without waiting for more."""
+        deadline = time.monotonic() + _SWEEP_S
+        while self.turn(0) and time.monotonic() < deadline:
+            pass
+
+    def close_stdin(self) -> None:
+        """Lets the server see the end of its input."""
+        if self.stdin_closed_at is None:
+            self._flush()
+            self._drop_stdin()
+            with suppress(OSError):
+                _close(self._child.process.stdin)
+
+    def close(self) -> None:
+        """Takes in what was left unfinished, and closes everything."""
+        self.close_stdin()
+        if self.stdout_closed_at is None:
+            self._end_stdout()
+        if self._err_open:
+            self._end_stderr()
+        self._selector.close()
+        for pipe in (self._child.process.stdin, self._child.process.stdout, self._child.process.stderr):
+            with suppress(OSError):
+                _close(pipe)
+
+    def _flush(self) -> None:
+        try:
+            while self._outbox:
+                count = os.write(self._stdin, self._outbox[0][: 16 * _CHUNK])
+                self.written += count
+                if count < len(self._outbox[0]):
+                    self._outbox[0] = self._outbox[0][count:]
+                else:
+                    self._outbox.popleft()
+        except BlockingIOError:
+            pass
+        except OSError:  # the server reads no more
+            self._drop_stdin()
+            return
+        wanted = bool(self._outbox)
+        if wanted and not self._writing:
+            self._selector.register(self._stdin, selectors.EVENT_WRITE)
+        elif self._writing and not wanted:
+            self._selector.unregister(self._stdin)
+        self._writing = wanted
+
+    def _drop_stdin(self) -> None:
+        self.stdin_closed_at = time.monotonic()
+        self._outbox.clear()
+        if self._writing:
+            self._selector.unregister(self._stdin)
+            self._writing = False
+
+    def _read_stdout(self) -> None:
+        chunk = _read(self._stdout)
+        if chunk:
+            for line in self.lines.feed(chunk):
+                self._on_line(line)
+        elif chunk is not None:
+            self._end_stdout()
+
+    def _end_stdout(self) -> None:
+        self.stdout_closed_at = time.monotonic()
+        self._selector.unregister(self._stdout)
+        if (line := self.lines.finish()) is not None:
+            self._on_line(line)
+
+    def _read_stderr(self) -> None:
+        chunk = _read(self._stderr)
+        if chunk:
+            self._on_stderr(chunk)
+            for line in self._err_lines.feed(chunk):
+                self._on_stderr_line(line)
+        elif chunk is not None:
+            self._end_stderr()
+
+    def _end_stderr(self) -> None:
+        self._err_open = False
+        self._selector.unregister(self._stderr)
+        if (line := self._err_lines.finish()) is not None:
+            self._on_stderr_line(line)
+
+    def _see_exit(self) -> None:
+        if self._child.peek() is not None:
+            self.exited_at = time.monotonic()
+
+
+def _read(fd: int) -> bytes | None:
+    """A chunk, empty at the end; None when there is nothing just now."""
+    try:
+        return os.read(fd, _CHUNK)
+    except BlockingIOError:
+        return None
+    except OSError:
+        return b""
+
+
+def _fileno(pipe: IO[bytes] | None) -> int:
+    assert pipe is not None
+    return pipe.fileno()
+
+
+def _close(pipe: IO[bytes] | None) -> None:
+    if pipe is not None:
+        pipe.close()

@@ -1,0 +1,593 @@
+"""A server under test: a process, and the JSON-RPC conversation with it.
+
+One thread owns a `ServerProcess` at a time and nothing runs behind its back: the pipes are pumped while somebody waits.
+A server can misbehave in any way; what a caller sees is a `Reply` with a `Failure`, in bounded time and memory.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, Self, cast
+
+from lro_conformance.version import version
+from lro_conformance.wire import child, jsonrpc
+from lro_conformance.wire.child import Child, Exit
+from lro_conformance.wire.exchange import Exchange, Failure, FailureKind, Pending, Reply
+from lro_conformance.wire.framing import Line
+from lro_conformance.wire.pipes import Channel
+from lro_conformance.wire.transcript import Transcript
+
+CLIENT_NAME = "lro-certify"
+PROTOCOL_VERSION = "2025-11-25"
+MODERN_VERSION = "2026-07-28"
+"""The protocol without a handshake: each request says which version it speaks and who asks."""
+META = "io.modelcontextprotocol/"
+"""What the names of the protocol's own metadata begin with."""
+_MAX_PAGES = 100
+_SETTLE_S = 0.5
+_STDERR_END = 4000
+_MAX_BACKLOG_BYTES = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one server may take of time and memory."""
+
+    request_timeout_s: float = 20.0
+    start_timeout_s: float = 30.0
+    """For the first request, `initialize`."""
+    stop_timeout_s: float = 2.0
+    """How long a server may take to exit after its stdin was closed, before SIGTERM."""
+    term_timeout_s: float = 1.0
+    """How long it may take after SIGTERM, before SIGKILL."""
+    max_line_bytes: int = 256 << 20
+    """A longer line on stdout is read past and not kept."""
+    transcript_bytes: int = 256 << 20
+    """What the transcript holds; beyond it the bodies of older lines are cut."""
+    max_chatter: int = 10_000
+    """How many lines the transcript keeps that are neither requests nor their answers."""
+    stderr_bytes: int = 1 << 20
+    """How much of the end of stderr is kept."""
+    max_unanswered: int | None = None
+    """After so many requests in a row without a response (none in time, or one over the cap) later ones get no time."""
+
+
+class Watcher(Protocol):
+    """Someone who wants to know which process groups live."""
+
+    def started(self, group: int) -> None:
+        """A server's process group was created."""
+        ...
+
+    def ended(self, group: int) -> None:
+        """It is gone."""
+        ...
+
+
+class ServerProcess:
+    """One server, started with `start` or as a context manager, and always ended with `close`.
+
+    *env* is added to the environment of the suite; a value of None takes a variable out. *file_size_limit* is in bytes;
+    a write beyond it fails with EFBIG. *marker* is put into the environment so that `close` finds whatever the server
+    started, also in sessions of their own (Linux). One thread at a time talks to it; only `abort` may come from
+    another.
+    """
+
+    def __init__(
+        self,
+        argv: Sequence[str],
+        *,
+        env: Mapping[str, str | None] | None = None,
+        cwd: str | os.PathLike[str] | None = None,
+        limits: Limits | None = None,
+        file_size_limit: int | None = None,
+        marker: str = "",
+        watcher: Watcher | None = None,
+    ) -> None:
+        self.limits = limits = limits or Limits()
+        self.failure: Failure | None = None
+        """Why the server could not be started."""
+        self.transcript = Transcript(max_bytes=limits.transcript_bytes, max_chatter=limits.max_chatter)
+        self._exchange = Exchange(self.transcript)
+        self._stderr = bytearray()
+        self._child: Child | None = None
+        self._final: Exit | None = None
+        self._channel: Channel | None = None
+        self._ends: dict[int, int] = {}
+        self._noted: set[str] = set()
+        self._unanswered = 0
+        self._aborted = False
+        self._closed = False
+        self._lock = threading.RLock()
+        self.argv = tuple(argv)
+        self.server_info: dict[str, Any] = {}
+        self.capabilities: dict[str, Any] = {}
+        self.protocol_version: str | None = None
+        """What the server answered to `initialize`; None where it was not a string."""
+        self.instructions: str | None = None
+        self.handshake: dict[str, Any] = {}
+        """The result that opened the conversation, of `initialize` or of `discover`."""
+        self.listed: list[dict[str, Any]] = []
+        """The results of tools/list, a page each."""
+        self._envelope: dict[str, Any] | None = None
+        self.on_closed: Callable[[], None] | None = None
+        """Called once, when it has ended."""
+        self._env, self._cwd, self._file_size_limit = env, cwd, file_size_limit
+        self._marker, self._watcher = marker, watcher
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def start(self) -> Failure | None:
+        """Starts the process, once; why that failed, if it did. Every later request then fails in the same way."""
+        with self._lock:
+            if self._child is not None or self.failure is not None:
+                return self.failure
+            if not child.SUPPORTED:
+                self.failure = Failure("not-started", "starting servers is supported on POSIX systems only")
+            elif self._closed or self._aborted:
+                self.failure = Failure("not-started", "the server is closed")
+            elif not self.argv:
+                self.failure = Failure("not-started", "the command is empty")
+            else:
+                self._spawn()
+            return self.failure
+
+    def _spawn(self) -> None:
+        try:
+            started = child.spawn(
+                self.argv,
+                env=self._env,
+                cwd=self._cwd,
+                file_size_limit=self._file_size_limit,
+                marker=self._marker,
+            )
+        except (OSError, ValueError) as problem:
+            self.failure = Failure("not-started", _why_not_started(self.argv[0], self._cwd, problem))
+            return
+        if self._watcher:
+            self._watcher.started(started.pid)
+        self._connect(started)
+
+    def _connect(self, child: Child) -> None:
+        self._child = child
+        self._channel = Channel(
+            child,
+            max_line_bytes=self.limits.max_line_bytes,
+            on_line=self._exchange.receive,
+            on_stderr=self._keep_stderr,
+            on_stderr_line=self._keep_stderr_line,
+        )
+
+    @property
+    def exit(self) -> Exit | None:
+        """How the server ended; None while it lives or was never started."""
+        return self._final or (self._child.peek() if self._child else None)
+
+    @property
+    def alive(self) -> bool:
+        """Whether the process runs."""
+        return self._child is not None and self.exit is None and self._child.peek() is None
+
+    @property
+    def closed(self) -> bool:
+        """Whether `close` has ended it."""
+        return self._closed
+
+    @property
+    def pid(self) -> int | None:
+        """Its process id, which is also that of its group and session; None before the start."""
+        return self._child.pid if self._child else None
+
+    def limit_files(self, size: int) -> bool:
+        """From now on, let every write beyond *size* bytes of a file fail with EFBIG; False where that cannot be done.
+
+        The process must have been started with a `file_size_limit`, however large, so that it ignores SIGXFSZ.
+        """
+        import resource  # here, so that evidence can be judged where there is no such module
+
+        if self.pid is None or not hasattr(resource, "prlimit"):
+            return False
+        try:
+            resource.prlimit(self.pid, resource.RLIMIT_FSIZE, (size, size))
+        except (OSError, ValueError):
+            return False
+        return True
+
+    def abort(self) -> None:
+        """Kills the process group at once, from any thread; a reply that is waited for fails. Still `close` it."""
+        self._aborted = True
+        if self._child is not None:
+            self._child.signal_group(signal.SIGKILL)
+
+    def close(self) -> Exit | None:
+        """Ends it: stdin closed, then SIGTERM, then SIGKILL; and whatever it started. Returns how it ended."""
+        if not self._lock.acquire(timeout=self.limits.stop_timeout_s):
+            self.abort()  # another thread waits for a reply
+            self._lock.acquire()
+        try:
+            if not self._closed:
+                self._closed = True
+                self._end()
+                if self.on_closed is not None:
+                    self.on_closed()
+            return self.exit
+        finally:
+            self._lock.release()
+
+    def _end(self) -> None:
+        if self._child is None:
+            return
+        killed = True
+        try:
+            if self._channel is not None:
+                killed = self._ask_to_stop(self._channel)
+        finally:
+            exit = self._child.finish(killed=killed)
+            self._final = replace(exit, killed=True) if self._aborted and exit.signal == signal.SIGKILL else exit
+            if self._channel is not None:
+                self._channel.sweep()
+                self._channel.close()
+            for id in list(self._exchange.pending):
+                self._exchange.give_up(id, self._failure("closed", "the server was stopped before it answered"))
+            if self._watcher:
+                self._watcher.ended(self._child.pid)
+
+    def forget_opening(self, *, raw_only: bool) -> None:
+        """Lets go of the lines that opened the conversation, and unless *raw_only* of what was read in them."""
+        with self._lock:
+            self.transcript.cut_answers()
+            if not raw_only:
+                self.handshake, self.instructions, self.listed = {}, None, []
+
+    def forget(self) -> None:
+        """Lets go of all that it said, its handshake too; what was sent to it, and anomalies, stay. For a closed one,
+        which calls may refer to for long."""
+        with self._lock:
+            self.transcript.keep_sent()
+            self.server_info, self.capabilities, self.handshake, self.listed = {}, {}, {}, []
+            self.protocol_version = self.instructions = None
+
+    def _ask_to_stop(self, channel: Channel) -> bool:
+        """Whether it took a signal."""
+        channel.close_stdin()
+        steps = (
+            (None, self.limits.stop_timeout_s),
+            (signal.SIGTERM, self.limits.term_timeout_s),
+            (signal.SIGKILL, 5.0),
+        )
+        for number, patience_s in steps:
+            if number is not None and self._child is not None:
+                self._child.signal_group(number)
+            until = time.monotonic() + (patience_s if not self._aborted or number == signal.SIGKILL else 0)
+            channel.pump(lambda: channel.exited_at is not None, until)
+            if channel.exited_at is not None:
+                return number is not None
+        return True
+
+    def send(self, method: str, params: Mapping[str, Any] | None = None) -> int:
+        """Sends a request without waiting, with the envelope of its protocol; its id, for `wait`.
+
+        Raises `ValueError` when *params* are not JSON.
+        """
+        if self._envelope is not None:
+            params = {**(params or {}), "_meta": {**as_object((params or {}).get("_meta")), **self._envelope}}
+        with self._lock:
+            channel = self._channel
+            if channel is not None and not self._closed:
+                channel.sweep()  # what is there already cannot be the answer
+            pending = self._exchange.ask(method, params)
+            self._write(pending.line)
+            self._ends[pending.id] = channel.queued if channel else 0
+            return pending.id
+
+    def wait(self, id: int, timeout_s: float | None = None) -> Reply:
+        """The reply to a request; *timeout_s* counts from this call (by default `Limits.request_timeout_s`).
+
+        Raises `KeyError` for an id that was never sent or whose reply was taken already.
+        """
+        with self._lock:
+            pending = self._exchange.pending.get(id)
+            if pending is not None:
+                self._await(pending, self.limits.request_timeout_s if timeout_s is None else timeout_s)
+            self._ends.pop(id, None)
+            return self._exchange.replies.pop(id)
+
+    def request(self, method: str, params: Mapping[str, Any] | None = None, timeout_s: float | None = None) -> Reply:
+        """Sends a request and waits for its reply."""
+        return self.wait(self.send(method, params), timeout_s)
+
+    def notify(self, method: str, params: Mapping[str, Any] | None = None) -> None:
+        """Sends a notification."""
+        with self._lock:
+            self._write(jsonrpc.notification(method, params))
+
+    def drain(self, seconds: float, until: Callable[[], bool] | None = None) -> bool:
+        """Takes in what the server says for a while; True as soon as *until* holds, else False at the end."""
+        with self._lock:
+            if self._channel is not None and not self._closed:
+                self._pump(lambda: self._aborted or (until is not None and until()), time.monotonic() + seconds)
+            return until is not None and until()
+
+    def sent(self) -> list[bytes]:
+        """The lines that were sent and are kept whole, in order."""
+        return [m.line for m in self.transcript if m.direction == "out" and not m.cut]
+
+    @property
+    def stderr(self) -> bytes:
+        """The end of stderr, at most `Limits.stderr_bytes`."""
+        return bytes(self._stderr[-self.limits.stderr_bytes :])
+
+    def stderr_lines(self) -> list[str]:
+        """The end of stderr as lines; bytes that are not UTF-8 are replaced."""
+        return self.stderr.decode(errors="replace").splitlines()
+
+    def notifications(self, method: str | None = None) -> list[dict[str, Any]]:
+        """The notifications that are kept, or those of one method."""
+        read = [jsonrpc.parse(e.line) for e in self.transcript if e.direction == "in" and not e.cut]
+        found = [m.fields for m in read if m.kind == "notification"]
+        return [n for n in found if method is None or n["method"] == method]
+
+    def initialize(
+        self,
+        *,
+        client_name: str | None = None,
+        capabilities: Mapping[str, Any] | None = None,
+        protocol_version: str = PROTOCOL_VERSION,
+        timeout_s: float | None = None,
+    ) -> Reply:
+        """The handshake, with `Limits.start_timeout_s`; a failure tells the exit code and the end of stderr.
+
+        Who calls is `CLIENT_NAME`, unless *client_name* is given; *capabilities* are those of the client.
+        """
+        client = {"name": client_name or CLIENT_NAME, "version": version()}
+        params = {"protocolVersion": protocol_version, "capabilities": dict(capabilities or {}), "clientInfo": client}
+        reply = self.request("initialize", params, self.limits.start_timeout_s if timeout_s is None else timeout_s)
+        if reply.ok:
+            self.handshake = result = as_object(reply.result)
+            self.server_info = as_object(result.get("serverInfo"))
+            self.capabilities = as_object(result.get("capabilities"))
+            self.protocol_version = _text(result.get("protocolVersion"))
+            self.instructions = _text(result.get("instructions"))
+            self.notify("notifications/initialized")
+        return reply
+
+    def discover(
+        self,
+        *,
+        client_name: str | None = None,
+        capabilities: Mapping[str, Any] | None = None,
+        timeout_s: float | None = None,
+    ) -> Reply:
+        """Opens a conversation by the protocol of 2026-07-28: from now on each request carries its envelope.
+
+        `modern` tells whether the server speaks it; where it does not, nothing has changed.
+        """
+        client = {"name": client_name or CLIENT_NAME, "version": version()}
+        self._envelope = {
+            f"{META}protocolVersion": MODERN_VERSION,
+            f"{META}clientCapabilities": dict(capabilities or {}),
+            f"{META}clientInfo": client,
+            f"{META}logLevel": "debug",
+        }
+        limit = self.limits.start_timeout_s if timeout_s is None else timeout_s
+        reply = self.request("server/discover", None, limit)
+        result = as_object(reply.result)
+        versions: Any = result.get("supportedVersions")
+        if not (reply.ok and isinstance(versions, list) and MODERN_VERSION in versions):
+            self._envelope = None
+            return reply
+        self.handshake = result
+        self.server_info = as_object(as_object(result.get("_meta")).get(f"{META}serverInfo"))
+        self.capabilities = as_object(result.get("capabilities"))
+        self.protocol_version = MODERN_VERSION
+        self.instructions = _text(result.get("instructions"))
+        return reply
+
+    @property
+    def modern(self) -> bool:
+        """Whether the conversation goes by the protocol of 2026-07-28."""
+        return self._envelope is not None
+
+    @property
+    def offers_logging(self) -> bool:
+        """Whether `set_log_level` makes sense."""
+        return "logging" in self.capabilities and not self.modern
+
+    def set_log_level(self, level: str = "debug") -> Reply:
+        """Asks for log notifications from this level on."""
+        return self.request("logging/setLevel", {"level": level})
+
+    def list_tools(self, timeout_s: float | None = None) -> tuple[list[dict[str, Any]], Reply]:
+        """All tools of all pages, and the last page's reply; one time limit for all of them.
+
+        A cursor that comes twice, or a hundredth page that names another, ends the list as an anomaly.
+        """
+        deadline = time.monotonic() + (self.limits.request_timeout_s if timeout_s is None else timeout_s)
+        tools: list[dict[str, Any]] = []
+        seen: set[str] = set()
+        cursor: str | None = None
+        while True:
+            params = None if cursor is None else {"cursor": cursor}
+            reply = self.request("tools/list", params, max(0.0, deadline - time.monotonic()))
+            result = as_object(reply.result)
+            if reply.ok:
+                self.listed.append(result)
+            entries: Any = result.get("tools")
+            for entry in cast("list[Any]", entries) if isinstance(entries, list) else []:
+                if isinstance(entry, dict):
+                    tools.append(cast("dict[str, Any]", entry))
+                else:
+                    self.transcript.note("list-entry", f"tools/list has the entry {entry!r:.100}")
+            following: Any = result.get("nextCursor")
+            cursor = _text(following)
+            if not reply.ok or not cursor:
+                if following is not None and cursor is None:
+                    self.transcript.note("paging", f"the cursor of tools/list is {following!r:.100}, not a string")
+                return tools, reply
+            if cursor in seen or len(seen) + 1 >= _MAX_PAGES:
+                why = "came before" if cursor in seen else f"follows page {_MAX_PAGES}"
+                self.transcript.note("paging", f"the cursor {cursor!r:.100} of tools/list {why}")
+                return tools, reply
+            seen.add(cursor)
+
+    def call_tool(self, name: str, arguments: Mapping[str, Any] | None = None, timeout_s: float | None = None) -> Reply:
+        """Calls a tool."""
+        return self.request("tools/call", {"name": name, "arguments": dict(arguments or {})}, timeout_s)
+
+    def _write(self, line: bytes, *, chatter: bool = False) -> None:
+        self.transcript.add("out", line, chatter=chatter)
+        if self._channel is not None and not self._closed:
+            self._channel.write(line)
+
+    def _await(self, pending: Pending, timeout_s: float) -> None:
+        id = pending.id
+        if self._channel is None or self._closed:
+            self._exchange.give_up(id, self.failure or self._failure("closed", "the server is not running"))
+            return
+        limit = self.limits.max_unanswered
+        given_up = limit is not None and self._unanswered >= limit
+        fatal: Failure | None = None
+
+        def done() -> bool:
+            nonlocal fatal
+            if id in self._exchange.replies:
+                return True
+            fatal = self._fatal_failure(pending)
+            return fatal is not None
+
+        self._pump(done, time.monotonic() + (0 if given_up else timeout_s))
+        if self._exchange.answered:
+            self._unanswered = self._exchange.answered = 0
+        if id not in self._exchange.replies:
+            fatal = fatal or self._fatal_failure(pending)
+            if fatal is None and given_up:
+                text = f"{pending.method}: not waited for: {self._unanswered} requests in a row had no response"
+                self._exchange.give_up(id, self._failure("unanswered", text))
+                return
+            self._exchange.give_up(id, fatal or self._timed_out(pending, timeout_s))
+            self._unanswered += fatal is None or fatal.kind == "too-large"
+            if fatal is None and pending.method != "initialize":
+                self.notify("notifications/cancelled", {"requestId": id, "reason": "no response in time"})
+        elif (failure := self._exchange.replies[id].failure) is not None and not failure.stderr:
+            self._unanswered += failure.kind == "too-large"
+            completed = replace(failure, stderr=self._stderr_end(), exit=self.exit)
+            self._exchange.replies[id] = replace(self._exchange.replies[id], failure=completed)
+
+    def _pump(self, done: Callable[[], bool], deadline: float) -> None:
+        channel = self._channel
+        assert channel is not None
+
+        def done_after_answering() -> bool:
+            # A server that asks and asks without reading must not fill our memory with answers.
+            while self._exchange.to_send and channel.queued - channel.written < _MAX_BACKLOG_BYTES:
+                self._write(self._exchange.to_send.popleft(), chatter=True)
+            return done()
+
+        channel.pump(done_after_answering, deadline)
+        self._see(channel)
+
+    def _see(self, channel: Channel) -> None:
+        """Notices pipes that a living server has closed."""
+        if channel.stdin_closed_at is not None and self.exit is None:
+            self._note_once("stdin-closed", "a write to its stdin failed")
+        if _long_ago(channel.stdout_closed_at) and self.exit is None:
+            self._note_once("stdout-closed", "nothing can be read from it any more")
+
+    def _note_once(self, kind: str, detail: str) -> None:
+        if kind not in self._noted:
+            self._noted.add(kind)
+            self.transcript.note(kind, detail)
+
+    def _fatal_failure(self, pending: Pending) -> Failure | None:
+        """The failure that rules out a response; None while one may still come."""
+        channel = self._channel
+        assert channel is not None
+        if self._aborted:
+            return self._failure("closed", f"{pending.method}: the run was ended")
+        if (head := channel.lines.overflowing) is not None and jsonrpc.likely_id(head) == pending.id:
+            return self._too_large(pending, "its response is over")
+        if channel.finished or _long_ago(channel.exited_at, pending):
+            return self._exited(pending)
+        if _long_ago(channel.stdout_closed_at, pending):
+            return self._failure("closed", f"{pending.method}: the server closed its stdout and runs on")
+        if _long_ago(channel.stdin_closed_at, pending) and self._ends.get(pending.id, 0) > channel.written:
+            return self._failure("closed", f"{pending.method}: the server closed its stdin and runs on")
+        return None
+
+    def _too_large(self, pending: Pending, what: str) -> Failure:
+        return self._failure("too-large", f"{pending.method}: {what} {self.limits.max_line_bytes:,} bytes")
+
+    def _exited(self, pending: Pending) -> Failure:
+        when = "before it answered" if pending.method != "initialize" else "at its start, before it answered"
+        garbage = f"; on stdout it wrote {self._exchange.last_garbage}" if self._exchange.last_garbage else ""
+        return self._failure("exited", f"{pending.method}: the server {self.exit} {when}{garbage}")
+
+    def _timed_out(self, pending: Pending, timeout_s: float) -> Failure:
+        channel = self._channel
+        if channel is not None and channel.lines.overflowing is not None:
+            return self._too_large(pending, "its time ran out while a line came that is over")
+        text = f"{pending.method}: no response within {timeout_s:g} s"
+        if odd := self.transcript.counts.total() - pending.anomalies_before:
+            kept = self.transcript.anomalies[pending.anomalies_before :]
+            times, first = "once" if odd == 1 else f"{odd} times", kept[0] if kept else self.transcript.last_anomaly
+            text += f"; what came was wrong ({times}), at first: {first}"
+        garbage = self._exchange.garbage > pending.garbage_before
+        understood = self._exchange.messages > pending.messages_before
+        return self._failure("garbage" if garbage and not understood else "timeout", text)
+
+    def _failure(self, kind: FailureKind, detail: str) -> Failure:
+        return Failure(kind, detail, self.exit, self._stderr_end())
+
+    def _stderr_end(self) -> str:
+        return self._stderr[-_STDERR_END:].decode(errors="replace").strip()
+
+    def _keep_stderr(self, chunk: bytes) -> None:
+        self._stderr += chunk
+        if len(self._stderr) > self.limits.stderr_bytes * 2:
+            del self._stderr[: -self.limits.stderr_bytes]
+
+    def _keep_stderr_line(self, line: Line) -> None:
+        self.transcript.add("err", line.data, cut=line.size - len(line.data), chatter=True)
+
+
+def _long_ago(when: float | None, pending: Pending | None = None) -> bool:
+    """Whether *when*, and the request too, is long enough ago for what was under way to have arrived."""
+    return when is not None and time.monotonic() - max(when, pending.clock if pending else when) > _SETTLE_S
+
+
+def as_object(value: object) -> dict[str, Any]:
+    """The value if it is a JSON object, else an empty one."""
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _why_not_started(command: str, cwd: str | os.PathLike[str] | None, problem: Exception) -> str:
+    if cwd is not None and not os.path.isdir(cwd):
+        return f"the working directory {os.fspath(cwd)} is not a folder"
+    if isinstance(problem, FileNotFoundError):
+        if "/" in command and os.path.exists(os.path.join(cwd or "", command)):
+            return f"{command} exists, but the interpreter that its first line names does not"
+        where = (
+            f"there is no such file (seen from {os.path.abspath(cwd or '.')})"
+            if "/" in command
+            else "it is nowhere on the PATH"
+        )
+        return f"cannot start {command}: {where}"
+    if isinstance(problem, PermissionError):
+        return f"cannot start {command}: it is not executable"
+    if isinstance(problem, OSError):
+        return f"cannot start {command}: {problem.strerror}"
+    return f"cannot start {command!r}: {problem}"

@@ -1,0 +1,148 @@
+"""One run of the suite: its private folder, its servers, and the promise that neither outlives it."""
+
+from __future__ import annotations
+
+import atexit
+import itertools
+import os
+import re
+import secrets
+import tempfile
+import threading
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Self
+
+from lro_conformance.wire import watchdog
+from lro_conformance.wire.reaper import Reaper
+from lro_conformance.wire.server import Limits, ServerProcess
+
+
+class Run:
+    """Makes servers and working folders, from any thread, and removes them all in the end.
+
+    Use it as a context manager; a forgotten one is closed when the interpreter exits. When the suite is killed
+    outright, a guard process does the same (see `lro_conformance.wire.reaper`).
+    """
+
+    def __init__(self, *, limits: Limits | None = None, parent: str | os.PathLike[str] | None = None) -> None:
+        self.id = secrets.token_hex(8)
+        self.limits = limits or Limits()
+        self._parent = parent
+        self._root: Path | None = None
+        self.starts = 0
+        """How many servers were made."""
+        self._reaper = Reaper()
+        self._numbers = itertools.count(1)
+        self._servers: list[ServerProcess] = []
+        self._lock = threading.Lock()
+        self._closed = False
+        self._aborted = threading.Event()
+        atexit.register(self.close)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        if kind is not None:
+            self.abort()
+        self.close()
+
+    def server(
+        self,
+        argv: Sequence[str],
+        env: Mapping[str, str | None] | None = None,
+        cwd: str | os.PathLike[str] | None = None,
+        *,
+        limits: Limits | None = None,
+        file_size_limit: int | None = None,
+    ) -> ServerProcess:
+        """A server, not started yet; close it yourself, or leave that to the end of the run.
+
+        Raises `RuntimeError` once the run is closed.
+        """
+        with self._lock:
+            self._begin()
+            server = ServerProcess(
+                argv,
+                env=env,
+                cwd=cwd,
+                limits=limits or self.limits,
+                file_size_limit=file_size_limit,
+                marker=f"{self.id}:{next(self._numbers)}",
+                watcher=self._reaper,
+            )
+            self._servers = [s for s in self._servers if not s.closed]
+            self._servers.append(server)
+            self.starts += 1
+            if self._aborted.is_set():
+                server.abort()
+            return server
+
+    @property
+    def root(self) -> Path:
+        """The private folder (0700) that everything temporary is in. Raises `RuntimeError` once the run is closed."""
+        with self._lock:
+            return self._begin()
+
+    def workdir(self, label: str = "work") -> Path:
+        """A fresh empty folder (0700), named after *label*. Raises `RuntimeError` once the run is closed."""
+        with self._lock:
+            root = self._begin()
+            name = re.sub(r"[^A-Za-z0-9_-]+", "-", label)[:40]
+            return Path(tempfile.mkdtemp(prefix=f"{name}-", dir=root))
+
+    def abort(self) -> None:
+        """Kills every server at once; whoever waits for a reply gets a failure. Later servers do not start."""
+        with self._lock:
+            self._aborted.set()
+            servers = list(self._servers)
+        for server in servers:
+            server.abort()
+
+    def pause(self, seconds: float) -> None:
+        """Lets time pass. Raises `RuntimeError` as soon as the run is aborted."""
+        if self._aborted.wait(seconds):
+            raise RuntimeError("the run was aborted")
+
+    def close(self) -> None:
+        """Ends every server that is still open, side by side, and removes every folder; once."""
+        with self._lock:
+            if self._closed:
+                return
+            self._closed = True
+            servers = [s for s in self._servers if not s.closed]
+        try:
+            _close_all(servers)
+        finally:
+            watchdog.kill_marked(f"{self.id}:".encode())
+            if self._root is not None:
+                watchdog.remove_tree(str(self._root))
+            self._reaper.close()
+            atexit.unregister(self.close)
+
+    def _begin(self) -> Path:
+        """The folder, made and announced to the guard when it is first needed."""
+        if self._closed:
+            raise RuntimeError("the run is closed: it makes no more servers and folders")
+        if self._root is None:
+            self._reaper.mark(f"{self.id}:")
+            self._root = Path(tempfile.mkdtemp(prefix="lro-run-", dir=self._parent)).resolve()
+            self._reaper.folder(self._root)
+        return self._root
+
+
+def _close_all(servers: list[ServerProcess]) -> None:
+    # A stubborn server takes seconds to stop; twenty of them should not take twenty times as long.
+    threads = [threading.Thread(target=server.close, daemon=True) for server in servers[1:]]
+    started: list[threading.Thread] = []
+    try:
+        for thread in threads:
+            thread.start()
+            started.append(thread)
+    except RuntimeError:  # no new threads while the interpreter shuts down: one after the other then
+        pass
+    for server in [*servers[:1], *servers[1 + len(started) :]]:
+        server.close()
+    for thread in started:
+        thread.join()

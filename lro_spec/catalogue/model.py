@@ -1,0 +1,146 @@
+"""The requirements as data: their model, and the YAML files that they are read from."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, Literal, cast, get_args
+
+import yaml
+
+Keyword = Literal["MUST", "SHOULD", "MAY"]
+
+GROUPS: tuple[str, ...] = (
+    "implemented",
+    "threshold",
+    "detail",
+    "file",
+    "descriptor",
+    "recipes",
+    "guidance",
+    "inject",
+    "cleanup",
+    "fallback",
+    "config",
+    "events",
+    "protocol",
+    "hardening",
+    "proxy",
+    "extraction",
+)
+"""What requirements are about. The last ones are `EXTENSIONS`."""
+
+EXTENSIONS: tuple[str, ...] = ("proxy", "extraction")
+"""Groups that bind servers with such a part only; they decide no level, and each has a verdict of its own."""
+
+
+FOLDER = Path(__file__).parent / "data"
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """One requirement of the catalogue."""
+
+    id: str
+    """``LRO-<CHAPTER>-<NN>``; never reused, never renamed."""
+    title: str
+    """A few words, for tables."""
+    group: str
+    """One of `GROUPS`."""
+    keyword: Keyword
+    """MUST, SHOULD or MAY; RECOMMENDED counts as SHOULD, MUST NOT as MUST."""
+    level: int | None
+    """The conformance level it binds at (1 to 3); None where it decides no level (hardening, the protocol itself)."""
+    section: str
+    """The section of the specification it comes from."""
+    statement: str
+    """What is required."""
+    rationale: str
+    """Why it matters to the user of a server."""
+    observed: str
+    """How it is seen from outside."""
+    fix: str
+    """How to fix a failure."""
+    editions: tuple[str, ...] = ("lro-6400",)
+    """The editions whose requirement sets hold it."""
+    excluded: str | None = None
+    """Why no check can or should judge it; None where checks do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chapter:
+    """One file of the catalogue."""
+
+    title: str
+    requirements: tuple[Requirement, ...]
+
+
+def load(folder: Path) -> Iterator[Chapter]:
+    """The chapters of a folder of YAML files, by file name.
+
+    Raises `ValueError` that names the file, the entry and what is wrong with it.
+    """
+    used: set[str] = set()
+    for path in sorted(folder.glob("*.yaml")):
+        title, entries = read_chapter(path)
+        made = tuple(made_of(path.name, entry) for entry in entries)
+        for r in made:
+            if r.id in used:
+                raise ValueError(f"{path.name}: {r.id} is used twice; ids are never reused")
+            used.add(r.id)
+        yield Chapter(title, made)
+
+
+def read_yaml(path: Path) -> dict[str, object]:
+    """The mapping that a YAML file holds, empty where it holds something else. Raises `ValueError` for no YAML."""
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # eight times faster, where PyYAML has libyaml
+    try:
+        document = cast("object", yaml.load(path.read_text(encoding="utf-8"), loader))
+    except yaml.YAMLError as problem:
+        raise ValueError(f"{path.name}: not YAML: {problem}") from None
+    return cast("dict[str, object]", document) if isinstance(document, dict) else {}
+
+
+def read_chapter(path: Path) -> tuple[str, list[object]]:
+    """The title of a chapter and its entries as they are written. Raises `ValueError` when a key is missing."""
+    chapter = read_yaml(path)
+    title, entries = chapter.get("chapter"), chapter.get("requirements")
+    if not (isinstance(title, str) and isinstance(entries, list)):
+        raise ValueError(f"{path.name}: a chapter needs the keys 'chapter', a text, and 'requirements', a list")  # noqa: TRY004
+    return title, cast("list[object]", entries)
+
+
+_ID = re.compile(r"LRO-[A-Z]+-\d{2}")
+_KEYS = {field.name for field in fields(Requirement)}
+_OPTIONAL = {"editions", "excluded"}
+
+
+def made_of(file: str, entry: object) -> Requirement:
+    """A requirement from an entry of a YAML file. Raises `ValueError` that names the file, the entry and the reason."""
+    if not isinstance(entry, dict):
+        raise ValueError(f"{file}: an entry has to be a mapping, not {entry!r}")  # noqa: TRY004 - the file is at fault
+    written = cast("dict[str, Any]", entry)
+    if problems := "; ".join(_problems(written)):
+        raise ValueError(f"{file}: {written.get('id', 'an entry without id')}: {problems}")
+    made: dict[str, Any] = {**written, "editions": tuple(written.get("editions", ("lro-6400",)))}
+    return Requirement(**made)
+
+
+def _problems(entry: Mapping[str, Any]) -> Iterator[str]:
+    for key in sorted(entry.keys() - _KEYS):
+        yield f"unknown key {key!r}"
+    for key in sorted(_KEYS - _OPTIONAL - entry.keys()):
+        yield f"{key!r} is missing"
+    for key in sorted(entry.keys() & (_KEYS - {"level", "editions"})):
+        if not isinstance(entry[key], str) or not entry[key].strip():
+            yield f"{key!r} has to be a text, not {entry[key]!r}"
+    if not _ID.fullmatch(str(entry.get("id", "LRO-X-00"))):
+        yield "an id has the form LRO-<CHAPTER>-<NN>"
+    if entry.get("group", GROUPS[0]) not in GROUPS:
+        yield f"group {entry['group']!r} is none of {', '.join(GROUPS)}"
+    if entry.get("keyword", "MUST") not in get_args(Keyword):
+        yield f"keyword {entry['keyword']!r} is none of {', '.join(get_args(Keyword))}"
+    if entry.get("level") not in (None, 1, 2, 3):
+        yield f"level {entry['level']!r} is none of 1, 2, 3 and null"

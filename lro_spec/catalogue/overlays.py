@@ -1,0 +1,129 @@
+"""What the editions beside the default one hold: their frozen requirement sets, ``data/editions/*.yaml``.
+
+A set names what it holds in two ways. ``held`` lists, by the section of its own text, the ids that it words as the
+default edition does; ``requirements`` has entries that say what is other: the keys that differ of an id that there is
+already, or all of them for an id that is this edition's own. What a set does not name, the edition does not hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+from functools import cache
+from itertools import groupby
+from pathlib import Path
+from typing import Any, cast
+
+from lro_spec.catalogue.model import FOLDER, Chapter, Requirement, made_of, read_yaml
+
+_KEYS = {f.name for f in fields(Requirement)} - {"editions"}
+
+
+@dataclass(frozen=True, slots=True)
+class RequirementSet:
+    """The set of one edition."""
+
+    edition: str
+    changes: Mapping[str, Mapping[str, Any]]
+    """What is other, by id: of one that the default edition holds too, the keys that differ; else all of them."""
+
+
+@cache
+def sets() -> tuple[RequirementSet, ...]:
+    """All sets, by the names of their files. Raises `ValueError` that names the file and what is wrong with it."""
+    return tuple(read(path) for path in sorted((FOLDER / "editions").glob("*.yaml")))
+
+
+def read(path: Path) -> RequirementSet:
+    """The set in one file. Raises `ValueError` that names the file, the id and what is wrong with it."""
+    document = read_yaml(path)
+    held, entries = document.get("held"), document.get("requirements")
+    if not (document.get("edition") == path.stem and isinstance(held, dict) and isinstance(entries, list)):
+        keys = f"'edition', which is {path.stem}, 'held', a mapping, and 'requirements', a list"
+        raise ValueError(f"{path.name}: a set needs the keys {keys}")
+    changes: dict[str, Mapping[str, Any]] = {}
+    for id, change in (*_held(cast("dict[str, list[str]]", held)), *_entries(path.name, cast("list[object]", entries))):
+        if id in changes:
+            raise ValueError(f"{path.name}: {id} stands there twice")
+        changes[id] = change
+    return RequirementSet(path.stem, changes)
+
+
+def _held(held: Mapping[str, list[str]]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    for section, ids in held.items():
+        for id in ids:
+            yield id, {"section": section}
+
+
+def _entries(file: str, entries: list[object]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    for entry in entries:
+        written = cast("dict[str, Any]", entry) if isinstance(entry, dict) else {}
+        unknown = sorted(written.keys() - _KEYS)
+        if "id" not in written or unknown:
+            problem = f"unknown key {unknown[0]!r}" if unknown else f"an entry without id: {entry!r:.80}"
+            raise ValueError(f"{file}: {written.get('id', 'an entry')}: {problem}")
+        yield written["id"], {k: v for k, v in written.items() if k != "id"}
+
+
+def completed(chapters: tuple[Chapter, ...]) -> tuple[Chapter, ...]:
+    """The chapters with what is the other editions' own, each requirement with the editions that hold it.
+
+    Raises `ValueError` where a set's own requirement lacks a key, or belongs to no chapter.
+    """
+    known = {r.id: r for c in chapters for r in c.requirements}
+    for one in sets():
+        for id, change in one.changes.items():
+            if id in known:
+                known[id] = _held_too(known[id], one.edition)
+            else:
+                known[id] = made_of(f"{one.edition}.yaml", {"id": id, **change, "editions": [one.edition]})
+    by_prefix = {_prefix(r.id): c.title for c in chapters for r in c.requirements}
+    homeless = [id for id in known if _prefix(id) not in by_prefix]
+    if homeless:
+        raise ValueError(f"{homeless[0]}: no chapter has ids of its kind")
+    return tuple(Chapter(c.title, _placed(c, known, by_prefix)) for c in chapters)
+
+
+def _placed(chapter: Chapter, known: Mapping[str, Requirement], homes: Mapping[str, str]) -> tuple[Requirement, ...]:
+    """The requirements of a chapter; those that sets add stand after the others of their kind."""
+    own = [r.id for r in chapter.requirements]
+    added = [id for id in known if homes[_prefix(id)] == chapter.title and id not in own]
+    found: list[str] = []
+    for prefix, ids in groupby(own, _prefix):
+        found += [*ids, *(id for id in added if _prefix(id) == prefix)]
+    return tuple(known[id] for id in dict.fromkeys(found))
+
+
+def worded(chapter: Chapter, edition: str) -> tuple[Requirement, ...]:
+    """Those of a chapter's requirements that an edition holds, worded as it has them."""
+    changes = {id: change for s in sets() if s.edition == edition for id, change in s.changes.items()}
+    return tuple(_changed(r, changes.get(r.id), edition) for r in chapter.requirements if edition in r.editions)
+
+
+def in_each(requirement: Requirement) -> Iterator[tuple[str, Requirement]]:
+    """A requirement of a chapter's file as each edition that holds it words it, by the edition's name."""
+    yield from ((edition, requirement) for edition in requirement.editions)
+    holding = {s.edition: s.changes[requirement.id] for s in sets() if requirement.id in s.changes}
+    for edition in holding:
+        requirement = _held_too(requirement, edition)
+    yield from ((edition, _changed(requirement, change, edition)) for edition, change in holding.items())
+
+
+def _held_too(requirement: Requirement, edition: str) -> Requirement:
+    return replace(requirement, editions=tuple(dict.fromkeys((*requirement.editions, edition))))
+
+
+def _changed(requirement: Requirement, change: Mapping[str, Any] | None, edition: str) -> Requirement:
+    if not change:
+        return requirement
+    entry = {name: getattr(requirement, name) for name in requirement.__slots__}
+    if entry["excluded"] is None:
+        del entry["excluded"]
+    if change.get("excluded", "") is None:
+        entry.pop("excluded", None)
+    made = made_of(f"{edition}.yaml", entry | {k: v for k, v in change.items() if v is not None or k == "level"})
+    return replace(made, editions=requirement.editions)
+
+
+def _prefix(id: str) -> str:
+    return id.rpartition("-")[0]

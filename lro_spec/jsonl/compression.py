@@ -1,0 +1,102 @@
+"""Bytes as validation takes them in: looked into before they are read, unpacked where they are gzip."""
+
+from __future__ import annotations
+
+import errno
+import gzip
+import os
+import zlib
+from pathlib import PurePath
+from typing import Any, cast
+
+from lro_spec.jsonl.lines import Readable
+
+PACKED_SUFFIXES = (".gz", ".zst")
+"""What a compressed file's name ends with."""
+
+_GZIP = b"\x1f\x8b"
+_ZSTD = b"\x28\xb5\x2f\xfd"
+
+
+class DamagedError(Exception):
+    """Compressed bytes that cannot be unpacked; the message says why."""
+
+
+class UnreadPackingError(OSError):
+    """Bytes are compressed by something else than gzip; the message says what to do."""
+
+
+class Peekable:
+    """A stream whose beginning can be looked at before it is read; it need not be seekable."""
+
+    def __init__(self, stream: Readable) -> None:
+        self._stream = stream
+        self._ahead = bytearray()  # bytes would be copied whole with each part that comes or goes
+        self._damage: DamagedError | None = None
+
+    def peek(self, size: int) -> bytes:
+        """The next *size* bytes, fewer where the stream ends or is damaged; they stay to be read."""
+        while len(self._ahead) < size and self._damage is None:
+            try:
+                more = self._some(size - len(self._ahead))
+            except DamagedError as problem:
+                self._damage = problem  # what came before it is told first
+            else:
+                if not more:
+                    break
+                self._ahead += more
+        if self._damage is not None and not self._ahead:
+            raise self._damage
+        return bytes(self._ahead[:size])
+
+    def read(self, size: int = -1, /) -> bytes:
+        """As of any binary stream."""
+        if not self._ahead:
+            if self._damage is not None:
+                raise self._damage
+            return self._some(size)
+        if size < 0:
+            ahead, self._ahead = self._ahead, bytearray()
+            return bytes(ahead) + self._some(size)
+        ahead = bytes(self._ahead[:size])
+        del self._ahead[:size]
+        return ahead
+
+    def _some(self, size: int) -> bytes:
+        more = cast("bytes | None", self._stream.read(size))
+        if more is None:  # a stream that does not block, and has nothing yet: that is not its end
+            raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+        return more
+
+    def readable(self) -> bool:
+        """True: what unpacks a stream asks."""
+        return True
+
+
+def unpacked(stream: Readable) -> Peekable:
+    """The bytes of a stream, unpacked where they are gzip.
+
+    Reading raises `DamagedError` where the compressed bytes are cut off or wrong. Raises `UnreadPackingError` for zstd.
+    """
+    packed = stream if isinstance(stream, Peekable) else Peekable(stream)
+    start = packed.peek(4)
+    if start == _ZSTD:
+        raise UnreadPackingError("compressed by zstd, and only gzip is unpacked here: zstdcat FILE | lro validate -")
+    return Peekable(_Unpacked(packed)) if start.startswith(_GZIP) else packed
+
+
+def plain_name(name: str) -> str:
+    """A file's name without the suffix of its compression: the name that it had."""
+    return PurePath(name).stem if name.lower().endswith(PACKED_SUFFIXES) else name
+
+
+class _Unpacked:
+    def __init__(self, stream: Peekable) -> None:
+        self._stream = gzip.GzipFile(fileobj=cast("Any", stream))
+
+    def read(self, size: int, /) -> bytes:
+        try:
+            # No more than is there at once: what was unpacked before the damage is not lost with it.
+            return self._stream.read(size) if size < 0 else self._stream.read1(size)
+        except (gzip.BadGzipFile, EOFError, zlib.error) as problem:
+            raise DamagedError(str(problem).rstrip(".") or type(problem).__name__) from None

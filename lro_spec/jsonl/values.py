@@ -1,0 +1,125 @@
+"""What Python values hold that strict JSON has no word for, and numbers as JSON Schema takes them."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any, cast
+
+from lro_spec.display import pointer, shown
+from lro_spec.findings import Finding, Kind
+from lro_spec.jsonl.strict import DEEPEST, StrictJsonError, loads
+
+Path = tuple[str | int, ...]
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_NEAR = 30
+_PLAIN = (str, bool, type(None))
+
+
+def whole_number(value: object) -> int | None:
+    """A number without a fraction as an integer, for JSON Schema takes 3.0 for one; None for anything else."""
+    if isinstance(value, float):
+        return int(value) if value.is_integer() else None
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def not_json(value: object) -> Iterator[tuple[Path, Finding]]:
+    """Where a value is none that strict JSON has, or that all readers take alike; each with the path to it.
+
+    Errors of the rule ``json``: NaN, numbers beyond a double, what is of no JSON type, what holds itself or nests too
+    deep. A warning: half of a surrogate pair. Values that were read strictly can only have the last.
+    """
+    left: list[tuple[Path, object, bool]] = [((), value, True)]
+    inside: set[int] = set()
+    while left:
+        path, one, enters = left.pop()
+        if not enters:
+            inside.discard(id(one))
+        elif isinstance(one, dict | list | tuple):
+            if id(cast("object", one)) in inside or len(path) >= DEEPEST:
+                message = "a value holds itself" if id(cast("object", one)) in inside else "a value nests too deep"
+                yield path, _error(path, Kind.TOO_DEEP, message, f"at most {DEEPEST} levels", "more of them")
+                continue
+            inside.add(id(cast("object", one)))
+            left.append((path, cast("object", one), False))
+            if isinstance(one, dict):
+                names = list(cast("dict[Any, object]", one))
+                for name in names:
+                    if not isinstance(name, str):
+                        yield (
+                            path,
+                            _error(path, Kind.WRONG_TYPE, "a key is no text", "names that are texts", shown(name)),
+                        )
+                    elif _SURROGATE.search(name):
+                        yield path, _half((*path, name), name)
+            children = [(p, child, True) for p, child in _children(path, cast("Any", one))]
+            left += reversed(children)
+        elif isinstance(one, str):
+            if not one.isascii() and _SURROGATE.search(one):
+                yield path, _half(path, one)
+        elif not isinstance(one, _PLAIN) and (told := _number(path, one)) is not None:
+            yield path, told
+
+
+def problems(texts: Iterable[str]) -> Iterator[tuple[StrictJsonError, str]]:
+    """What keeps each of some texts from being strict JSON, with that text."""
+    for text in texts:
+        try:
+            loads(text)
+        except StrictJsonError as problem:
+            yield problem, text
+
+
+def not_strict(problem: StrictJsonError, text: str, place: str = "") -> Finding:
+    """The finding that a text is no strict JSON, at a place."""
+    near = text[problem.offset : problem.offset + _NEAR]
+    observed = shown(near) if near.strip() else "the end of the text"
+    hint = "two readers may take different values for it" if problem.kind is Kind.REPEATED_KEY else ""
+    return Finding("json", problem.kind, place, problem.problem, "strict JSON in UTF-8", observed, hint)
+
+
+def _children(path: Path, value: Any) -> Iterable[tuple[Path, object]]:
+    if isinstance(value, dict):
+        members = cast("dict[Any, object]", value)
+        return [((*path, name), child) for name, child in members.items() if isinstance(name, str)]
+    return [((*path, place), child) for place, child in enumerate(cast("list[object]", value))]
+
+
+def _number(path: Path, value: object) -> Finding | None:
+    """What is wrong with a value that is no text, container, truth value or null."""
+    if not isinstance(value, int | float):
+        return _error(path, Kind.WRONG_TYPE, "a value is of no type that JSON has", "a JSON value", shown(value))
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if math.isnan(number) or (math.isinf(number) and isinstance(value, float)):
+        return _error(
+            path, Kind.BAD_NUMBER, f"{shown(value)} is not JSON", "a number that a double can hold", shown(value)
+        )
+    if math.isinf(number):
+        message = "a number is beyond the range of a double"
+        return _error(path, Kind.BAD_NUMBER, message, "a number that a double can hold", "a larger one")
+    return None
+
+
+def _half(path: Path, text: str) -> Finding:
+    found = _SURROGATE.search(text)
+    message, hint = "a text holds half of a surrogate pair", "readers replace it or refuse it; cut between characters"
+    observed = f"\\u{ord(found.group()):04x}" if found is not None else ""
+    return Finding(
+        "json",
+        Kind.LONE_SURROGATE,
+        pointer(list(path)),
+        message,
+        "Unicode characters",
+        observed,
+        hint,
+        severity="warning",
+    )
+
+
+def _error(path: Path, kind: Kind, message: str, expected: str, observed: str) -> Finding:
+    return Finding("json", kind, pointer(list(path)), message, expected, observed)

@@ -1,0 +1,232 @@
+"""Whether what a recipe gave is what the recipe means."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+from lro_spec.recipes.expected import Expected, Table
+from lro_spec.recipes.lexer import literals, with_literal
+from lro_spec.recipes.numbers import taken_alike
+from lro_spec.recipes.oracle import erratum, evaluate, standard
+from lro_spec.recipes.pipeline import JqCall, Pipeline
+from lro_spec.recipes.runner import JqRun
+
+_SHOWN = 300
+_NO_PROGRAM = 3  # the status that jq exits with where it cannot compile a program
+_QUOTED = re.compile(r"\(.*\)")  # what jq cites of a value, or of a pattern
+_AROUND = re.compile(r"((?:\(\?[imsx]+\)|\^|\.\*|\\b)*)[^^]*?((?:\.\*|\$|\\b)*)", re.DOTALL)
+_LONGEST_LITERAL = 200  # of which parts of a regular expression are looked for, which takes quadratic time
+PARAMETRISED = frozenset({"namespace-prefix", "title-search", "memory-type", "content-search", "with-tag"})
+"""The effects that look for something."""
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """How an output compares with the independent evaluation."""
+
+    ok: bool
+    expected: str
+    """Short texts for a report, without control characters."""
+    observed: str
+    with_header: bool = False
+    """The output is right of the header and the records together: the header was not skipped."""
+    erratum: str | None = None
+    """Why the text's own command fails on these records, where it does: then a disagreement is not the server's."""
+
+    def __bool__(self) -> bool:
+        return self.ok
+
+
+def agrees(
+    number: int,
+    output: JqRun,
+    records: Sequence[object],
+    literal: str | None = None,
+    *,
+    header: object | None = None,
+    edition: str = "lro-6400",
+    detail: str = "full",
+) -> Agreement:
+    """Compares the output of a recipe with what standard recipe *number* means for these records.
+
+    An error of jq counts against the recipe, unless the text's own command fails on the same records and what did come
+    out is right. With *header* it is told whether that was taken for a record.
+    """
+    options: dict[str, Any] = {"edition": edition, "detail": detail}
+    expected = evaluate(number, records, literal=literal, **options)
+    known = None if output.problem else erratum(number, records, **options)  # whatever fails there soon ends
+    values = _stream(output.stdout.decode("utf-8", "replace"))
+    readings = list(_readings(output, values, expected))
+    met = any(map(expected.met_by, readings)) or _nearly(number, readings, records, literal, options)
+    ok = met and (output.ok or known is not None)
+    with_header = False
+    if not met and header is not None:
+        all_lines = [header, *records]
+        widened = evaluate(number, all_lines, literal=literal, **options)
+        with_header = any(map(widened.met_by, readings)) or _nearly(number, readings, all_lines, literal, options)
+    return Agreement(ok, shown(expected.text()), _observed(output, values), with_header, known)
+
+
+def _nearly(
+    number: int,
+    readings: Sequence[list[Any]],
+    records: Sequence[object],
+    literal: str | None,
+    options: Mapping[str, Any],
+) -> bool:
+    """Whether an output is right where numbers are compared as jq can know them."""
+    for values in readings:
+        alike = taken_alike(records, values)
+        if alike is not None and evaluate(number, alike[0], literal=literal, **options).met_by(alike[1]):
+            return True
+    return False
+
+
+def probe(
+    pipeline: Pipeline,
+    number: int,
+    literal: str,
+    *,
+    header: object | None = None,
+    edition: str = "lro-6400",
+    detail: str = "full",
+) -> Pipeline | None:
+    """The same command looking for *literal* instead of what its author put there; None when that cannot be found.
+
+    What is replaced is the value of the first ``--arg`` that the program uses, or else its first string literal; one
+    that is a key or a value of *header* tells the header from the records, and comes last.
+    Some spellings (`ascii_downcase | contains`) only find lower case: choose a literal in lower case.
+    Raises `ValueError` for a recipe that looks for nothing.
+    """
+    effect = standard(number, edition, detail).effect
+    if effect not in PARAMETRISED:
+        raise ValueError(f"recipe {number} of {edition} looks for nothing that could be replaced")
+    calls = [pipeline.jq, *pipeline.more]
+    members = cast("dict[str, Any]", header) if isinstance(header, dict) else {}
+    of_header = frozenset([*members, *(value for value in members.values() if isinstance(value, str))])
+    for spared in (of_header, frozenset[str]()) if of_header else (of_header,):
+        for i, call in enumerate(calls):
+            changed = _probed(call, literal, spared)
+            if changed is not None:
+                calls[i] = changed
+                return replace(pipeline, jq=calls[0], more=tuple(calls[1:]))
+    return None
+
+
+def of_the_records_alone(pipeline: Pipeline) -> Pipeline | None:
+    """The same programs over what follows the first line, however the command leaves lines out.
+
+    Where both give the same, the header plays no part in what is wrong. None where the command reads just that.
+    """
+    alone = replace(pipeline, skip=1, take=None, last=None, without=None)
+    return None if alone == pipeline else alone
+
+
+def same_output(one: JqRun, other: JqRun) -> bool:
+    """Whether two runs printed the same and ended alike."""
+    return (one.stdout, one.ok) == (other.stdout, other.ok)
+
+
+def compiles(output: JqRun) -> bool:
+    """Whether jq could read the program that gave this."""
+    return output.status != _NO_PROGRAM
+
+
+def fails_by_its_literal(delivered: JqRun, probed: JqRun | None) -> str | None:
+    """What jq says against a command as it was delivered, and not against the same one made to look for a word.
+
+    *probed* is that other run; without one, only a program that does not compile is told. None where nothing is: what
+    the records cause, jq says of both.
+    """
+    if delivered.problem or (probed is not None and (probed.problem or not compiles(probed))):
+        return None
+    if not compiles(delivered):
+        return shown(f"{delivered.engine} exited {delivered.status}; {delivered.stderr.strip()}")
+    cut_off = probed is not None and probed.stderr and not probed.stderr.endswith("\n")
+    if probed is None or cut_off:
+        return None
+    known = {_QUOTED.sub("()", line) for line in probed.stderr.splitlines()}
+    said = [line for line in delivered.stderr.splitlines() if _QUOTED.sub("()", line) not in known]
+    return shown(f"{delivered.engine} exited {delivered.status}; {said[0]}") if said else None
+
+
+def _probed(call: JqCall, literal: str, spared: frozenset[str]) -> JqCall | None:
+    for name, value in call.args.items():
+        if f"${name}" in call.program and value not in spared:
+            return replace(call, args={**call.args, name: _in_place_of(value, literal)})
+    for name, value in call.argjson.items():
+        if isinstance(value, str) and f"${name}" in call.program and value not in spared:
+            return replace(call, argjson={**call.argjson, name: _in_place_of(value, literal)})
+    # "" stands in for what is absent.
+    for found in (text for text in literals(call.program) if text and text not in spared):
+        return replace(call, program=with_literal(call.program, found, _in_place_of(found, literal)))
+    return None
+
+
+def _in_place_of(found: str, literal: str) -> str:
+    """A literal with the parts of a regular expression around it that *found* has: ``^_semantic``, ``(?i)keyword``."""
+    around = _AROUND.fullmatch(found) if len(found) <= _LONGEST_LITERAL else None
+    before, after = around.groups() if around is not None else ("", "")
+    return f"{before}{re.escape(literal)}{after}" if before or after else literal
+
+
+def shown(text: str) -> str:
+    """A short text for a report: control characters escaped, cut to 300 characters."""
+    cut = text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
+    return "".join(c if c.isprintable() else c.encode("unicode_escape", "replace").decode() for c in cut)[:_SHOWN]
+
+
+def _readings(output: JqRun, values: list[Any] | None, expected: Expected) -> Iterator[list[Any]]:
+    """The ways to read an output: as a stream of values, as an array of them, and a table as raw lines too."""
+    if isinstance(expected, Table):
+        lines = output.stdout.decode("utf-8", "replace").split("\n")
+        yield cast("list[Any]", lines[:-1] if lines[-1] == "" else lines)
+        if values is not None and any(isinstance(value, str) for value in values):
+            return  # rows in JSON's quotes, their tabs escaped, are no table
+    if values is not None:
+        yield values
+        if len(values) == 1 and isinstance(values[0], list):
+            yield cast("list[Any]", values[0])
+
+
+def _stream(text: str) -> list[Any] | None:
+    """The JSON values of an output; None when it is something else."""
+    values: list[Any] = []
+    decoder = json.JSONDecoder()
+    at = _skip_space(text, 0)
+    try:
+        while at < len(text):
+            value, at = decoder.raw_decode(text, at)
+            values.append(value)
+            at = _skip_space(text, at)
+    except (ValueError, RecursionError):
+        return None
+    return values
+
+
+def _skip_space(text: str, at: int) -> int:
+    while at < len(text) and text[at] in " \t\r\n":
+        at += 1
+    return at
+
+
+def _observed(output: JqRun, values: list[Any] | None) -> str:
+    parts: list[str] = []
+    if output.problem:
+        parts.append(f"{output.engine} {output.problem}")
+    elif output.status:
+        parts.append(f"{output.engine} exited {output.status}")
+    if output.stderr.strip():
+        parts.append(output.stderr.strip())
+    text = output.stdout[: 4 * _SHOWN].decode("utf-8", "replace")
+    if values is not None and len(values) == 1 and isinstance(values[0], list):
+        parts.append(f"an array of {len(cast('list[Any]', values[0]))}: {text}")
+    elif values is not None:
+        parts.append(f"{len(values)} values: {text}" if values else "no output")
+    else:
+        parts.append(text)
+    return shown("; ".join(parts))

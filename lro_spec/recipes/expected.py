@@ -1,0 +1,292 @@
+"""The shapes of what a recipe gives: a selection, a ranking, a projection, a table, counts.
+
+Each knows when an output is it. How an output is laid out is its author's choice, so objects, arrays and rows of TSV
+are all read; ties of a sort may come in any order.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Protocol, cast
+
+from lro_spec.jsonl.strict import Json, canonical, equal, number_of, spelled
+from lro_spec.recipes.numbers import near
+
+Record = Mapping[str, Any]
+
+_LISTED = 1_000
+"""Characters of names that a text holds; a report shows fewer."""
+
+
+class Expected(Protocol):
+    """What a recipe should give for some records."""
+
+    def met_by(self, values: Sequence[Any]) -> bool:
+        """Whether these outputs, a stream already taken out of its array, are that."""
+        ...
+
+    def text(self) -> str:
+        """The same for a report."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Some of the records, whole and in the order of the file."""
+
+    records: Sequence[Record]
+    chosen: Sequence[bool | None]
+    """For each record; None where readers may differ about it."""
+
+    def met_by(self, values: Sequence[Any]) -> bool:
+        """Takes the records in order, and the undecided ones where they fit."""
+        at = 0
+        for record, chosen in zip(self.records, self.chosen, strict=True):
+            if chosen is False:
+                continue
+            if at < len(values) and equal(record, values[at]):
+                at += 1
+            elif chosen:
+                return False
+        return at == len(values)
+
+    def text(self) -> str:
+        """How many, and which."""
+        chosen = [r for r, c in zip(self.records, self.chosen, strict=True) if c]
+        undecided = sum(c is None for c in self.chosen)
+        also = f" (and up to {undecided} more)" if undecided else ""
+        return f"{len(chosen)} of {len(self.records)} records{also}{_list(map(_name, chosen))}"
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """The records by a key, best first; ties in any order."""
+
+    records: Sequence[Record]
+    key: Callable[[Record], float | None]
+    limit: int | None = None
+
+    def met_by(self, values: Sequence[Any]) -> bool:
+        """Whether these are records, as many as there should be, none twice, in a right order."""
+        wanted = len(self.records) if self.limit is None else min(self.limit, len(self.records))
+        if any(_unmatched(values, self.records)):
+            return False
+        # Records without the key come last, or count as 0: both are sensible and the text's command does neither.
+        return any(
+            [_or(self.key(v), absent) for v in values] == self._keys(absent)[:wanted] for absent in (-math.inf, 0.0)
+        )
+
+    def _keys(self, absent: float) -> list[float]:
+        return sorted((_or(self.key(r), absent) for r in self.records), reverse=True)
+
+    def text(self) -> str:
+        """The first keys."""
+        keys = ["none" if k == -math.inf else f"{k:g}" for k in self._keys(-math.inf)[: self.limit]]
+        return f"{len(keys)} of {len(self.records)} records, by{_list(keys)}"
+
+
+@dataclass(frozen=True, slots=True)
+class ByOrder:
+    """All records by a key that is a string; ties in any order."""
+
+    records: Sequence[Record]
+    field: str
+
+    def met_by(self, values: Sequence[Any]) -> bool:
+        """Whether these are all records in a right order."""
+        if not all(isinstance(v, dict) for v in values):
+            return False
+        keys = [_rank(v.get(self.field)) for v in values]
+        return keys == sorted(keys) and len(values) == len(self.records) and not any(_unmatched(values, self.records))
+
+    def text(self) -> str:
+        """The first keys."""
+        keys = sorted((r.get(self.field) for r in self.records), key=_rank)
+        return f"{len(keys)} records, by{_list(map(str, keys))}"
+
+
+@dataclass(frozen=True, slots=True)
+class Projection:
+    """Every record cut down to some fields."""
+
+    records: Sequence[Record]
+    fields: tuple[str, ...]
+
+    def met_by(self, values: Sequence[Any]) -> bool:
+        """Whether the fields are there; others may be too, but not the whole record."""
+        return len(values) == len(self.records) and all(map(self._is_cut, values, self.records))
+
+    def _is_cut(self, value: Json, record: Record) -> bool:
+        if not isinstance(value, dict):
+            return False
+        cut = cast("dict[str, Any]", value)
+        left_out = set(record) - set(self.fields)
+        return (not left_out or not left_out <= set(cut)) and all(equal(cut.get(f), record.get(f)) for f in self.fields)
+
+    def text(self) -> str:
+        """The fields."""
+        shown = [canonical({f: r.get(f) for f in self.fields}) for r in self.records[:2]]
+        return f"{len(self.records)} objects of {', '.join(self.fields)}{_list(shown)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A row for every record."""
+
+    rows: Sequence[tuple[Any, ...]]
+
+    def met_by(self, values: Sequence[Any]) -> bool:
+        """Whether these are the rows: lines of TSV, arrays, or objects with the cells in this order."""
+        return len(values) == len(self.rows) and all(map(_is_row, values, self.rows))
+
+    def text(self) -> str:
+        """The first rows."""
+        return f"{len(self.rows)} rows{_list(' | '.join(map(_cell, row)) for row in self.rows)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How many records have each value of a field."""
+
+    field: str
+    counts: Mapping[str, tuple[Any, int]]
+    """By canonical value."""
+    descending: bool
+
+    def met_by(self, values: Sequence[Any]) -> bool:
+        """Whether these are the counts: objects, or pairs; ties in any order."""
+        pairs = [_pair(v, self.field) for v in values]
+        if any(p is None for p in pairs):
+            return False
+        found = [p for p in pairs if p is not None]
+        if self.descending and any(a[1] < b[1] for a, b in pairwise(found)):
+            return False
+        wanted = {key: float(count) for key, (_, count) in self.counts.items()}
+        return len(found) == len(wanted) and {canonical(v): n for v, n in found} == wanted
+
+    def text(self) -> str:
+        """The counts."""
+        ordered = sorted(self.counts.values(), key=lambda c: -c[1])
+        return f"{len(ordered)} values of {self.field}{_list(f'{_cell(v)}: {n}' for v, n in ordered)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Distinct:
+    """The values of a field, each once, in any order."""
+
+    values: Sequence[Any]
+
+    def met_by(self, values: Sequence[Any]) -> bool:
+        """Whether these are the values."""
+        return len(values) == len(self.values) and set(map(canonical, values)) == set(map(canonical, self.values))
+
+    def text(self) -> str:
+        """The values."""
+        return f"{len(self.values)} values{_list(map(_cell, self.values))}"
+
+
+def _unmatched(values: Sequence[Any], records: Sequence[Record]) -> Counter[str]:
+    """The values that are none of the records, as canonical texts; each record is taken once."""
+    # Most are spelled alike, which the C encoder settles; only what is left needs the slow comparison.
+    found, given = _by_spelling(values), _by_spelling(records)
+    left: Counter[str] = Counter()
+    for spelling, (value, count) in found.items():
+        count -= given[spelling][1] if spelling in given else 0
+        if count > 0:
+            left[canonical(value)] += count
+    if not left:
+        return left
+    for spelling, (record, count) in given.items():
+        count -= found[spelling][1] if spelling in found else 0
+        if count > 0:
+            left[canonical(record)] -= count
+    return +left
+
+
+def _by_spelling(values: Iterable[Any]) -> dict[str, tuple[Any, int]]:
+    """Values by how they are spelled, with how often."""
+    tally: dict[str, tuple[Any, int]] = {}
+    for value in values:
+        spelling = spelled(value)
+        tally[spelling] = (value, tally[spelling][1] + 1 if spelling in tally else 1)
+    return tally
+
+
+def _or(value: float | None, absent: float) -> float:
+    return absent if value is None else value
+
+
+def _rank(value: Json) -> tuple[int, Any]:
+    """jq's order of values, as far as it matters for a field that should be a string."""
+    if value is None:
+        return 0, ""
+    if isinstance(value, str):
+        return 2, value
+    return (1, number_of(value)) if number_of(value) is not None else (3, canonical(value))
+
+
+def _is_row(value: Json, row: tuple[Any, ...]) -> bool:
+    if isinstance(value, str):
+        cells = value.split("\t")
+        return len(cells) == len(row) and all(map(_is_cell, cells, row))
+    if isinstance(value, dict):
+        value = list(cast("dict[str, Any]", value).values())
+    return equal(value, list(row))
+
+
+def _is_cell(cell: str, value: Json) -> bool:
+    if value is None:
+        return cell == ""
+    if isinstance(value, bool):
+        return cell == str(value).lower()
+    number = number_of(value)
+    if number is not None:
+        try:
+            return near(float(cell), number)
+        except ValueError:
+            return False
+    return isinstance(value, str) and equal(_unescaped(cell), value)
+
+
+def _unescaped(cell: str) -> str:
+    # \0 is an escape of jq 1.8; before, a NUL stood for itself.
+    return re.sub(r"\\([tnr0\\])", lambda m: {"t": "\t", "n": "\n", "r": "\r", "0": "\0"}.get(m[1], m[1]), cell)
+
+
+def _pair(value: Json, field: str) -> tuple[Any, float] | None:
+    """A value of the field and its count, in one of the spellings that people use."""
+    match value:
+        case [of, int() | float() as count] if not isinstance(count, bool):
+            return of, float(count)
+        case {**members}:
+            rest = [v for k, v in members.items() if k != field]
+            if len(rest) == 1 and (count := number_of(rest[0])) is not None:
+                return members.get(field), count
+        case _:
+            pass
+    return None
+
+
+def _name(record: Record) -> str:
+    return _cell(record.get("id", dict(record)))
+
+
+def _cell(value: Json) -> str:
+    return value if isinstance(value, str) else canonical(value)
+
+
+def _list(names: Iterable[str]) -> str:
+    """The first names, as many as a reader of a report may want."""
+    shown: list[str] = []
+    size = 0
+    for name in names:
+        shown.append(name)
+        size += len(name)
+        if size > _LISTED:
+            break
+    return f": {', '.join(shown)}" if shown and size + len(shown) > 1 else ""

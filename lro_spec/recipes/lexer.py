@@ -1,0 +1,210 @@
+"""Reading the text of a jq program: its string literals, and whether it reaches outside its input.
+
+This is a tokenizer, not a parser: enough to tell strings from code. Where versions of jq read a text differently it
+takes neither side and refuses.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from lro_spec.recipes.shell import RecipeSyntaxError
+
+_REACHES_OUT = {
+    "env": "reads the environment",
+    "ENV": "reads the environment",
+    "__prog_args": "reads the command line",
+    "__prog_name": "reads the command line",
+    "input_filename": "reads the name of the file",
+    "import": "loads a module",
+    "include": "loads a module",
+    "modulemeta": "loads a module",
+    "get_search_list": "reads the module path",
+}
+_TOKEN = re.compile(
+    r"""
+    (?P<space>\s+)
+  | (?P<comment>\#[^\n]*)
+  | (?P<variable>\$\s*[A-Za-z_]\w*(?:::\w+)*)
+  | (?P<field>\.[A-Za-z_]\w*)
+  | (?P<word>@?[A-Za-z_]\w*(?:::\w+)*)
+  | (?P<number>\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+)
+  | (?P<other>.)
+    """,
+    re.VERBOSE | re.DOTALL | re.ASCII,
+)
+_UNICODE = re.compile(r"\\u([0-9A-Fa-f]{4})")
+_NO_PATH: tuple[str, ...] = ()
+_ESCAPES = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A piece of a program."""
+
+    kind: str
+    """space, comment, variable, field, word, number, other, string, or interpolated (a string with code in it)."""
+    text: str
+    """As written."""
+    start: int
+    """Its place in the program, in characters."""
+    value: str = ""
+    """What a string means; of an interpolated one, the text without the code."""
+
+
+def tokens(program: str) -> list[Token]:
+    """The tokens of a program; the code within strings comes after its string.
+
+    Raises `RecipeSyntaxError` where a string is not closed.
+    """
+    try:
+        return list(_tokens(program, 0, len(program)))
+    except RecursionError:
+        raise RecipeSyntaxError("strings in the jq program nest too deeply") from None
+
+
+def refuse_reaching_out(program: str) -> None:
+    r"""Raises `RecipeSyntaxError` for a program that reads anything but its input.
+
+    That is ``env``, ``$ENV``, ``$__prog_args``, ``input_filename``, modules; and comments that end in a backslash or
+    hold a carriage return, because jq 1.6 and 1.8 disagree about where those end.
+    """
+    if "\0" in program:
+        raise RecipeSyntaxError("a jq program cannot hold a NUL")
+    found = [t for t in tokens(program) if t.kind != "space"]
+    for i, token in enumerate(found):
+        if token.kind == "comment" and (token.text.endswith("\\") or "\r" in token.text):
+            raise RecipeSyntaxError("a comment in the jq program ends differently in different versions of jq")
+        name = token.text.lstrip("$ \t\r\n")
+        is_key = 0 < i < len(found) - 1 and found[i - 1].text in ("{", ",") and found[i + 1].text == ":"
+        if token.kind in ("word", "variable") and name in _REACHES_OUT and not is_key:
+            raise RecipeSyntaxError(f"the jq program {_REACHES_OUT[name]} ({name})")
+
+
+def literals(program: str) -> list[str]:
+    """The string literals of a program, in order, without those that have code in them.
+
+    Left out are keys of objects and field names, and the flags of a regular expression (the second argument of
+    ``test`` and its like): none of them is something that a program looks for.
+    """
+    return [token.value for token in _searched(program)]
+
+
+def with_literal(program: str, old: str, new: str) -> str:
+    """The program with every literal *old* (as `literals` gives it) replaced by *new*, quoted as jq needs it."""
+    parts: list[str] = []
+    end = 0
+    for token in _searched(program):
+        if token.value == old:
+            parts += [program[end : token.start], _quoted(new)]
+            end = token.start + len(token.text)
+    return "".join([*parts, program[end:]])
+
+
+def field_paths(program: str) -> list[tuple[str, ...]]:
+    """The fields that a program names: ``.provenance.confidence``, ``."a"``, and the short keys of ``{id, title}``.
+
+    What is a field of the input, and what one of an object that the program made itself, is not told apart.
+    """
+    found = [t for t in tokens(program) if t.kind not in ("space", "comment")]
+    paths: list[tuple[str, ...]] = []
+    path = _NO_PATH
+    for before, token, after in zip([None, *found], found, [*found[1:], None], strict=False):
+        name = token.text[1:] if token.kind == "field" else None
+        if token.kind == "string" and before is not None and before.text == ".":
+            name = token.value
+        if name is not None:
+            path = (*path, name)
+            end = token.start + len(token.text)
+            if after is None or not (after.kind == "field" and after.start == end):
+                paths.append(path)
+                path = _NO_PATH
+            continue
+        short = before is not None and after is not None and before.text in ("{", ",") and after.text in (",", "}")
+        if token.kind == "word" and short:
+            paths.append((token.text,))
+    return paths
+
+
+def _quoted(text: str) -> str:
+    # jq reads surrogate pairs, but a lone surrogate has no spelling that every version takes.
+    return json.dumps(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
+
+
+def _searched(program: str) -> list[Token]:
+    found = [t for t in tokens(program) if t.kind not in ("space", "comment")]
+    kept: list[Token] = []
+    for i, token in enumerate(found):
+        if token.kind != "string":
+            continue
+        before = found[i - 1].text if i else ""
+        after = found[i + 1].text if i + 1 < len(found) else ""
+        key = after == ":" or before == "." or (before == "[" and after == "]" and i > 1 and _indexes(found[i - 2]))
+        flags = before == ";" and after == ")" and re.fullmatch("[gimnpslx]*", token.value) is not None
+        if not key and not flags and not before.startswith("@"):
+            kept.append(token)
+    return kept
+
+
+def _indexes(token: Token) -> bool:
+    return token.kind in ("field", "variable", "word") or token.text in (".", "]", ")")
+
+
+def _tokens(program: str, at: int, end: int) -> Iterator[Token]:
+    while at < end:
+        if program[at] == '"':
+            after, value, code = _string(program, at, end)
+            yield Token("interpolated" if code else "string", program[at:after], at, value)
+            for start, stop in code:
+                yield from _tokens(program, start, stop)
+            at = after
+            continue
+        match = _TOKEN.match(program, at, end)
+        assert match is not None  # the last alternative takes any character
+        yield Token(match.lastgroup or "other", match.group(), at)
+        at = match.end()
+
+
+def _string(program: str, at: int, end: int) -> tuple[int, str, list[tuple[int, int]]]:
+    """The place after a string that starts at *at*, its value, and where the code in it stands."""
+    value: list[str] = []
+    code: list[tuple[int, int]] = []
+    i = at + 1
+    while i < end:
+        char = program[i]
+        if char == '"':
+            return i + 1, "".join(value).encode("utf-16", "surrogatepass").decode("utf-16", "replace"), code
+        if char != "\\":
+            value.append(char)
+            i += 1
+        elif program.startswith("\\(", i):
+            stop = _closing(program, i + 2, end)
+            code.append((i + 2, stop))
+            i = stop + 1
+        elif escape := _UNICODE.match(program, i, end):
+            value.append(chr(int(escape[1], 16)))
+            i += 6
+        else:
+            follows = program[i + 1 : i + 2]
+            value.append(_ESCAPES.get(follows, follows))
+            i += 2
+    raise RecipeSyntaxError("a string in the jq program is not closed")
+
+
+def _closing(program: str, at: int, end: int) -> int:
+    """The place of the parenthesis that closes the code that starts at *at*."""
+    depth = 1
+    while at < end:
+        if program[at] == '"':
+            at = _string(program, at, end)[0]
+            continue
+        match = _TOKEN.match(program, at, end)
+        assert match is not None
+        depth += {"(": 1, ")": -1}.get(match.group(), 0)
+        if depth == 0:
+            return at
+        at = match.end()
+    raise RecipeSyntaxError("a string in the jq program is not closed")

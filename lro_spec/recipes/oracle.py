@@ -1,0 +1,211 @@
+"""What each standard recipe means, worked out in plain Python: the yardstick that recipes are held against.
+
+Effects are judged, not spelling. A recipe's output may be a stream or an array, of objects or rows; ties of a sort come
+in any order; a record that lacks the field in question simply does not match. Where the text's own command fails on
+such records that is an erratum of the text, and `erratum` says so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import cast
+
+from lro_spec.editions import StandardRecipe
+from lro_spec.editions import edition as _edition
+from lro_spec.jsonl.strict import Json, canonical, number_of
+from lro_spec.recipes.expected import ByOrder, Counts, Distinct, Expected, Projection, Ranking, Record, Selection, Table
+
+_METACHARACTERS = re.compile(r"[\\^$.|?*+()\[\]{}]")
+_TOP = 10
+
+
+def evaluate(
+    number: int,
+    records: Sequence[object],
+    *,
+    literal: str | None = None,
+    edition: str = "lro-6400",
+    detail: str = "full",
+) -> Expected:
+    """What standard recipe *number* of an edition means for these records.
+
+    *literal* is the prefix, keyword, type, tag or pattern it looks for; without one, the text's own. It is plain text:
+    `ValueError` for a pattern with regular-expression syntax, and for a recipe that the edition does not have. A record
+    that is no object counts as an empty one.
+    """
+    effect = standard(number, edition, detail).effect
+    nothing: Record = {}
+    objects = [cast("Record", r) if isinstance(r, Mapping) else nothing for r in records]
+    return _EFFECTS[effect](objects, _DEFAULT_LITERAL.get(effect, "") if literal is None else literal)
+
+
+def erratum(number: int, records: Sequence[object], *, edition: str = "lro-6400", detail: str = "full") -> str | None:
+    """Why the text's own command for a recipe fails on these records; None where it does not.
+
+    jq then exits 5, except that 1.6 to 1.8 exit 0 when a later record went well; the record itself is dropped.
+    """
+    path, is_fine, saying = _ERRATA.get(standard(number, edition, detail).effect, _NEVER)
+    for place, record in enumerate(records, 1):
+        if not isinstance(record, Mapping):
+            return f"record {place} of {len(records)} is {_kind(record)}: fields are of objects"
+        value = _at(cast("Record", record), path)
+        if not is_fine(value):
+            return f"record {place} of {len(records)} has {_kind(value)} at .{'.'.join(path)}: {saying}"
+    return None
+
+
+def standard(number: int, edition: str = "lro-6400", detail: str = "full") -> StandardRecipe:
+    """The standard recipe of this number at a detail level. Raises `ValueError` when there is none."""
+    for recipe in _edition(edition).recipes_at(detail):
+        if recipe.number == number:
+            return recipe
+    raise ValueError(f"{edition} has no recipe {number} at detail {detail!r}")
+
+
+# --- the meanings
+
+
+def _prefix(records: list[Record], literal: str) -> Expected:
+    return _select(records, lambda r: isinstance(r.get("namespace"), str) and r["namespace"].startswith(literal))
+
+
+def _search(field: str) -> Callable[[list[Record], str], Expected]:
+    def search(records: list[Record], literal: str) -> Expected:
+        if _METACHARACTERS.search(literal):
+            raise ValueError(f"{literal!r} is more than plain text: a pattern has no one meaning in every engine")
+        return Selection(records, [_contains(r.get(field), literal) for r in records])
+
+    return search
+
+
+def _contains(value: Json, literal: str) -> bool | None:
+    """Whether a text holds another whatever the case; None where notions of case differ (ß, İ, ſ, é)."""
+    if not isinstance(value, str):
+        return False
+    answers = {
+        literal.casefold() in value.casefold(),
+        re.search(re.escape(literal), value, re.IGNORECASE) is not None,
+        _ascii_lower(literal) in _ascii_lower(value),
+    }
+    return answers.pop() if len(answers) == 1 else None
+
+
+def _ascii_lower(text: str) -> str:
+    return re.sub("[A-Z]", lambda m: m[0].lower(), text)
+
+
+def _type(records: list[Record], literal: str) -> Expected:
+    return _select(records, lambda r: r.get("memory_type") == literal)
+
+
+def _tag(records: list[Record], literal: str) -> Expected:
+    return _select(records, lambda r: isinstance(r.get("tags"), (list, str)) and literal in r["tags"])
+
+
+def _entities(records: list[Record], _: str) -> Expected:
+    return _select(records, lambda r: _has_length(r.get("entities")))
+
+
+def _has_length(value: Json) -> bool:
+    # jq: the length of a number is its absolute value
+    return not isinstance(value, bool) and value is not None and bool(value)
+
+
+def _select(records: list[Record], chosen: Callable[[Record], bool]) -> Expected:
+    return Selection(records, [chosen(r) for r in records])
+
+
+def _confidence(record: Record) -> float | None:
+    return number_of(_at(record, ("provenance", "confidence")))
+
+
+def _flat_confidence(record: Record) -> float | None:
+    return number_of(record.get("confidence"))
+
+
+def _count(field: str, *, descending: bool) -> Callable[[list[Record], str], Expected]:
+    def count(records: list[Record], _: str) -> Expected:
+        tally = Counter(canonical(r.get(field)) for r in records)
+        first = {canonical(r.get(field)): r.get(field) for r in reversed(records)}
+        return Counts(field, {key: (first[key], n) for key, n in tally.items()}, descending)
+
+    return count
+
+
+def _table(*paths: tuple[str, ...]) -> Callable[[list[Record], str], Expected]:
+    return lambda records, _: Table([tuple(_at(r, path) for path in paths) for r in records])
+
+
+_CONFIDENCE = ("provenance", "confidence")
+_EFFECTS: Mapping[str, Callable[[list[Record], str], Expected]] = {
+    "title-confidence-table": _table(("title",), _CONFIDENCE),
+    "title-namespace-table": _table(("title",), ("namespace",)),
+    "namespace-prefix": _prefix,
+    "title-search": _search("title"),
+    "content-search": _search("content"),
+    "sort-by-confidence": lambda records, _: Ranking(records, _confidence),
+    "sort-by-flat-confidence": lambda records, _: Ranking(records, _flat_confidence),
+    "sort-by-created": lambda records, _: ByOrder(records, "created"),
+    "top-by-confidence": lambda records, _: Ranking(records, _confidence, _TOP),
+    "identity-projection": lambda records, _: Projection(records, ("id", "title", "namespace")),
+    "memory-type": _type,
+    "with-entities": _entities,
+    "with-tag": _tag,
+    "count-by-namespace": _count("namespace", descending=True),
+    "count-by-namespace-unsorted": _count("namespace", descending=False),
+    "count-by-type": _count("memory_type", descending=False),
+    "namespaces": lambda records, _: Distinct(
+        list({canonical(r.get("namespace")): r.get("namespace") for r in records}.values())
+    ),
+}
+_DEFAULT_LITERAL: Mapping[str, str] = {
+    "namespace-prefix": "_semantic",
+    "title-search": "keyword",
+    "memory-type": "semantic",
+    "content-search": "pattern",
+    "with-tag": "TAG",
+}
+
+
+def _is_string(value: Json) -> bool:
+    return isinstance(value, str)
+
+
+def _is_number(value: Json) -> bool:
+    return number_of(value) is not None
+
+
+def _is_scalar(value: Json) -> bool:
+    return not isinstance(value, (dict, list))
+
+
+_STARTSWITH = (("namespace",), _is_string, "startswith() needs a string")
+_NEVER: tuple[tuple[str, ...], Callable[[Json], bool], str] = ((), lambda _: True, "")
+_ERRATA: Mapping[str, tuple[tuple[str, ...], Callable[[Json], bool], str]] = {
+    "title-confidence-table": (("title",), _is_scalar, "@tsv takes no arrays and objects"),
+    "title-namespace-table": (("title",), _is_scalar, "@tsv takes no arrays and objects"),
+    "namespace-prefix": _STARTSWITH,
+    "title-search": (("title",), _is_string, "test() needs a string"),
+    "content-search": (("content",), _is_string, "test() needs a string"),
+    "sort-by-confidence": (_CONFIDENCE, _is_number, "only a number can be negated"),
+    "sort-by-flat-confidence": (("confidence",), _is_number, "only a number can be negated"),
+    "top-by-confidence": (_CONFIDENCE, _is_number, "only a number can be negated"),
+    "with-entities": (("entities",), lambda v: not isinstance(v, bool), "a boolean has no length"),
+    "with-tag": (("tags",), lambda v: v is None or isinstance(v, (list, str)), "only arrays and strings are searched"),
+}
+
+
+def _at(record: Record, path: Iterable[str]) -> Json:
+    value: Json = record
+    for key in path:
+        value = cast("Record", value).get(key) if isinstance(value, Mapping) else None
+    return value
+
+
+def _kind(value: Json) -> str:
+    if value is None:
+        return "nothing"
+    kinds = {"bool": "a boolean", "int": "a number", "float": "a number", "str": "a string", "list": "an array"}
+    return kinds.get(type(value).__name__, "an object")

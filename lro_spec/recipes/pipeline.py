@@ -1,0 +1,368 @@
+"""Understanding a recipe's command: which file, from which line, through which jq program.
+
+Understood are ``tail -n +2 FILE | jq …`` and its honest variants: ``sed 1d FILE | jq …``, ``cat FILE | jq …``,
+``head -n 1 FILE | jq …``, ``jq … FILE`` (with ``-n`` and ``inputs`` too), several jq in a row, what
+`lro_spec.recipes.filters` reads of awk, grep and sed, and the variables, substitutions and groups of commands that
+`lro_spec.recipes.shell` reads.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from lro_spec.recipes.filters import NotInterpretedError, awk_left_out, awk_lines, grep_left_out, sed_left_out
+from lro_spec.recipes.lexer import refuse_reaching_out
+from lro_spec.recipes.shell import SUBSTITUTED, RecipeSyntaxError, file_of, split_pipeline
+
+_FLAGS = {
+    "r": "raw-output", "j": "join-output", "s": "slurp", "n": "null-input", "c": "compact-output", "S": "sort-keys",
+    "M": "monochrome-output", "C": "color-output", "a": "ascii-output", "e": "exit-status",
+    "R": "raw-input",
+}  # fmt: skip
+_PLAIN = {*_FLAGS.values(), "tab", "unbuffered"}
+_REFUSED = {
+    "f": "reads its program from a file", "from-file": "reads its program from a file",
+    "L": "loads modules from a folder", "library-path": "loads modules from a folder",
+    "slurpfile": "reads another file", "rawfile": "reads another file", "argfile": "reads another file",
+}  # fmt: skip
+_BEYOND = {"raw-input", "args", "jsonargs", "stream", "stream-errors", "seq", "raw-output0"}
+"""Options that do no harm, and change what a program is given or how its output is framed."""
+
+
+@dataclass(frozen=True, slots=True)
+class JqCall:
+    """One call of jq, as far as it changes what comes out; how the output is laid out does not."""
+
+    program: str
+    slurp: bool = False
+    """-s: all inputs as one array."""
+    raw: bool = False
+    """-r: strings without quotes."""
+    null_input: bool = False
+    """-n: the program fetches its input by itself."""
+    join: bool = False
+    """-j: raw, and no newline between the outputs."""
+    args: Mapping[str, str] = field(default_factory=dict[str, str])
+    """--arg: variables that are strings."""
+    argjson: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """--argjson: variables that are any JSON value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pipeline:
+    """A recipe's command, understood."""
+
+    path: str
+    """The file it reads, as the command names it."""
+    skip: int
+    """How many lines of the file are left out before jq."""
+    jq: JqCall
+    stages: tuple[tuple[str, ...], ...]
+    """The words of each stage, as `lro_spec.recipes.shell.split_pipeline` reads them."""
+    take: int | None = None
+    """How many lines are read after those; None is all."""
+    more: tuple[JqCall, ...] = ()
+    """Further jq calls, each reading the output of the one before."""
+    last: int | None = None
+    """Only so many lines from the end of the file (`tail -n 2`, where `tail -n +2` was meant); None is all."""
+    without: str | None = None
+    """Lines of the file that hold this text are left out before anything is counted; None leaves none out."""
+
+
+def parse_command(command: str) -> Pipeline:
+    """Understands a recipe's command. Raises `RecipeSyntaxError` with the reason why it is not a plain pipeline.
+
+    Nothing is run, and nothing is expanded: what a shell would expand, redirect or start besides is refused, and so are
+    jq programs that reach outside their input (the environment, modules, other files). Raises `NotInterpretedError`,
+    one of those, where all that is amiss is an awk or a grep before jq that is more than a choice of lines, or an
+    option of jq such as -R: that is not known to be wrong.
+    """
+    stages = split_pipeline(command)
+    lines = _Lines()
+    calls: list[JqCall] = []
+    beyond: NotInterpretedError | None = None
+    after = False
+    for number, words in enumerate(stages):
+        program, *rest = _plainly(words, first=not number)
+        if program == "jq":
+            after = True
+            try:
+                call, file = _jq(rest)
+                calls.append(call)
+            except NotInterpretedError as problem:
+                file, beyond = None, problem
+        elif program in _SOURCES:
+            if after:
+                raise RecipeSyntaxError(f"{program} after jq works on its layout, not on its values")
+            try:
+                file = _SOURCES[program](rest, lines)
+            except NotInterpretedError as problem:
+                file, beyond = None, problem
+        else:
+            raise RecipeSyntaxError(f"{program!r} is not a program that recipes use ({UNDERSTOOD})")
+        file = file if file is None and beyond is not None else file_of(rest, file)
+        if number and file is not None:
+            raise RecipeSyntaxError(f"{program} reads {file!r} and not the pipe")
+        if file is not None:
+            lines.path = file
+    if not after:
+        raise RecipeSyntaxError("the pipeline has no jq")
+    if beyond is not None:
+        raise beyond
+    if lines.path is None:
+        raise RecipeSyntaxError("the pipeline names no file")
+    return Pipeline(lines.path, lines.skip, calls[0], stages, lines.take, tuple(calls[1:]), lines.last, lines.without)
+
+
+def _plainly(words: tuple[str, ...], *, first: bool) -> tuple[str, ...]:
+    """The words of a stage without a locale that is set before them, and without the folder that its program is in."""
+    at = 0
+    while first and at < len(words) - 1 and _LOCALE.fullmatch(words[at]):
+        at += 1
+    return (_FOLDER.sub("", words[at]), *words[at + 1 :])
+
+
+_LOCALE = re.compile(r"(?:LANG|LC_[A-Z]+)=[\w.@-]*")
+_FOLDER = re.compile(r"^(?:/usr|/usr/local|/opt/homebrew)?/bin/")
+
+
+def one_stage(program: str, words: list[str]) -> str | None:
+    """The file that a stage by itself reads; None where it reads the pipe. Raises `RecipeSyntaxError`."""
+    if program == "jq":
+        return _jq(words)[1]
+    if program not in _SOURCES:
+        raise RecipeSyntaxError(f"{program!r} is not a program that recipes use")
+    return _SOURCES[program](words, _Lines())
+
+
+@dataclass(slots=True)
+class _Lines:
+    path: str | None = None
+    skip: int = 0
+    take: int | None = None
+    last: int | None = None
+    without: str | None = None
+
+    def drop(self, count: int) -> None:
+        self.skip += count
+        if self.take is not None:
+            self.take = max(0, self.take - count)
+
+    def keep(self, count: int) -> None:
+        self.take = count if self.take is None else min(self.take, count)
+
+    def leave_out(self, program: str, text: str) -> None:
+        if self != _Lines(self.path):
+            raise NotInterpretedError(f"{program} by a text is understood as the first that chooses lines, and once")
+        self.without = text
+
+
+def _cat(words: list[str], lines: _Lines) -> str | None:
+    options = [w for w in words if w.startswith("-") and w not in ("-", "--", "-u")]
+    if options:
+        raise RecipeSyntaxError(f"cat {options[0]}: not understood")
+    return _one_file("cat", [w for w in words if w not in ("--", "-u")])
+
+
+def _tail(words: list[str], lines: _Lines) -> str | None:
+    count, files = _line_count("tail", words, r"\+?[0-9]{1,15}")
+    if count is None or not count.startswith("+"):
+        lines.last = 10 if count is None else int(count)
+    else:
+        lines.drop(max(0, int(count) - 1))
+    return _one_file("tail", files)
+
+
+def _head(words: list[str], lines: _Lines) -> str | None:
+    count, files = _line_count("head", words, r"[0-9]{1,15}")
+    lines.keep(10 if count is None else int(count))
+    return _one_file("head", files)
+
+
+def _line_count(program: str, words: list[str], number: str) -> tuple[str | None, list[str]]:
+    """The value of -n in any of its spellings, and the words that are no options."""
+    count: str | None = None
+    files: list[str] = []
+    rest = iter(words)
+    for word in rest:
+        short = re.fullmatch(rf"(?:-n|--lines=|{'-' if program == 'head' else ''})({number})", word)
+        if word in ("-n", "--lines"):
+            count = next(rest, "")
+            if not re.fullmatch(number, count):
+                break
+        elif short and (word.startswith("-") or not files):
+            count = short[1]
+        elif word == "--":
+            files.extend(rest)
+        elif word.startswith("-") and word not in ("-q", "-", "--quiet", "--silent"):
+            raise RecipeSyntaxError(f"{program} {word}: not understood")
+        elif not word.startswith("-"):
+            files.append(word)
+    if count is not None and not re.fullmatch(number, count):
+        raise RecipeSyntaxError(f"{program} -n {count}: not understood")
+    return count, files
+
+
+def _sed(words: list[str], lines: _Lines) -> str | None:
+    quiet = False
+    script: str | None = None
+    files: list[str] = []
+    rest = iter(words)
+    for word in rest:
+        if word in ("-n", "--quiet", "--silent"):
+            quiet = True
+        elif word in ("-e", "--expression"):
+            script = next(rest, "")
+        elif word == "--":
+            files.extend(rest)
+        elif word.startswith("-") and word != "-":
+            raise RecipeSyntaxError(f"sed {word}: not understood")
+        elif script is None:
+            script = word
+        else:
+            files.append(word)
+    text = None if quiet else sed_left_out(script or "")
+    if text is not None:
+        lines.leave_out("sed", text)
+        return _one_file("sed", files)
+    script = (script or "").replace(" ", "")
+    if not quiet and (dropped := re.fullmatch(r"1(?:,([0-9]{1,15}))?d", script)):
+        lines.drop(max(1, int(dropped[1] or 1)))  # sed takes line 1 in any case
+    elif quiet and (kept := re.fullmatch(r"([0-9]{1,15}),\$p", script)):
+        lines.drop(max(0, int(kept[1]) - 1))
+    elif quiet and (kept := re.fullmatch(r"([1-9][0-9]{0,14})(?:,([0-9]{1,15}))?p", script)):
+        lines.drop(int(kept[1]) - 1)
+        lines.keep(max(1, int(kept[2] or kept[1]) - int(kept[1]) + 1))
+    else:
+        raise RecipeSyntaxError(f"sed {script!r}: expected a script that leaves out the first lines (1d)")
+    return _one_file("sed", files)
+
+
+def _awk(words: list[str], lines: _Lines) -> str | None:
+    found = awk_left_out(words)
+    if found is not None:
+        lines.leave_out("awk", found[0])
+        return _one_file("awk", found[1])
+    kept, count, files = awk_lines(words)
+    if kept:
+        lines.keep(count)
+    else:
+        lines.drop(count)
+    return _one_file("awk", files)
+
+
+def _grep(words: list[str], lines: _Lines) -> str | None:
+    text, files = grep_left_out(words)
+    lines.leave_out("grep", text)
+    return _one_file("grep", files)
+
+
+_SOURCES = {"cat": _cat, "tail": _tail, "head": _head, "sed": _sed, "awk": _awk, "grep": _grep}
+UNDERSTOOD = "jq, tail, sed, cat, head, awk 'NR > 1', grep -v of a plain text"
+"""The programs of recipes, for messages."""
+
+
+def _one_file(program: str, files: list[str]) -> str | None:
+    if len(files) > 1:
+        raise RecipeSyntaxError(f"{program} reads {len(files)} files: {', '.join(map(repr, files[:3]))}")
+    return files[0] if files and files[0] != "-" else None
+
+
+def _jq(words: list[str]) -> tuple[JqCall, str | None]:
+    options: set[str] = set()
+    args: dict[str, str] = {}
+    argjson: dict[str, Any] = {}
+    operands: list[str] = []
+    rest = iter(words)
+    for word in rest:
+        if word == "--":
+            operands.extend(rest)
+        elif word in ("--arg", "--argjson"):
+            name, value = next(rest, None), next(rest, None)
+            if name is None or value is None:
+                raise RecipeSyntaxError(f"jq {word} needs a name and a value")
+            if word == "--arg":
+                args[name] = value
+            else:
+                argjson[name] = _json(name, value)
+        elif word == "--indent":
+            if not (next(rest, "")).isdecimal():
+                raise RecipeSyntaxError("jq --indent needs a number")
+        elif word.startswith("--"):
+            options.add(_option(word[2:]))
+        elif word.startswith("-") and word != "-":
+            options.update(_option(_FLAGS.get(letter, letter)) for letter in word[1:])
+        else:
+            operands.append(word)
+    if not operands:
+        raise RecipeSyntaxError("jq has no program")
+    program, *files = operands
+    refuse_reaching_out(program)
+    if odd := sorted(options & _BEYOND):
+        raise NotInterpretedError(f"jq --{odd[0]} is an option that is not interpreted")
+    join = "join-output" in options
+    call = JqCall(
+        program,
+        slurp="slurp" in options,
+        raw=join or "raw-output" in options,
+        null_input="null-input" in options,
+        join=join,
+        args=args,
+        argjson=argjson,
+    )
+    return call, _one_file("jq", files)
+
+
+def _option(name: str) -> str:
+    if name in _PLAIN or name in _BEYOND:
+        return name
+    dashes = "-" if len(name) == 1 else "--"
+    raise RecipeSyntaxError(f"jq {dashes}{name} {_REFUSED.get(name, 'is not an option that recipes use')}")
+
+
+def _json(name: str, text: str) -> object:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        raise RecipeSyntaxError(f"jq --argjson {name}: {text!r} is not JSON") from None
+
+
+_OPTIONS = {
+    "sort": "bdfghiknrstuV",
+    "uniq": "cdiu", "wc": "clmwL", "cut": "bcdfs", "tr": "cds", "grep": "EFchinovwx", "nl": "b",
+}  # fmt: skip
+"""The options that take no file and start nothing; `sort -o` would write."""
+_WORDS = {"tr": 2, "grep": 1}
+"""How many words that are no file come before it."""
+_VALUE = re.compile(r"[0-9][0-9,.a-z]*|[^\w./-]|\\[tn]")
+
+
+def file_read(command: str) -> str | None:
+    """The file that such a row reads; None where it is none, or where it is not sure that it only reads."""
+    try:
+        stages = split_pipeline(command)
+        files = [file_of(rest, _file(program, rest, first=not n)) for n, (program, *rest) in enumerate(stages)]
+    except RecipeSyntaxError:
+        return None
+    return files[0] if files and not any(files[1:]) else None
+
+
+def _file(program: str, words: list[str], *, first: bool) -> str | None:
+    letters = _OPTIONS.get(program)
+    if letters is None:
+        return one_stage(program, words)
+    operands: list[str] = []
+    for word in words:
+        if word.startswith("-") and word != "-":
+            if not re.fullmatch(rf"-[{letters}][{letters}0-9,.:;|]*", word):
+                raise RecipeSyntaxError(f"{program} {word}: not understood")
+        elif program in _WORDS or not _VALUE.fullmatch(word):
+            operands.append(word)
+    files = operands[_WORDS.get(program, 0) :]
+    if len(files) > 1 or (files and not first and files[0] != SUBSTITUTED):
+        raise RecipeSyntaxError(f"{program} reads {files[-1]!r} and not the pipe")
+    return files[0] if files else None

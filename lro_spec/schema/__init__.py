@@ -1,0 +1,1 @@
+"""JSON Schema: the bundled schemas, and schemas that other people wrote."""

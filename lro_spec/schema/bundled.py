@@ -1,0 +1,32 @@
+"""The JSON Schemas of the package (draft 2020-12), by name."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any, cast
+
+SCHEMA_NAMES: tuple[str, ...] = ("header", "line", "descriptor", "profile", "report", "baseline")
+"""What there is a schema for."""
+
+# A wheel carries the schemas inside the package; in a checkout they are a folder beside it.
+_FOLDERS = (Path(__file__).parents[1] / "schemas", Path(__file__).parents[2] / "schemas")
+
+
+@cache
+def schema_text(name: str) -> str:
+    """The schema as it is written, for printing. Raises `ValueError` for a name not in `SCHEMA_NAMES`."""
+    if name not in SCHEMA_NAMES:
+        raise ValueError(f"there is no schema {name!r}: expected one of {', '.join(SCHEMA_NAMES)}")
+    for folder in _FOLDERS:
+        path = folder / f"{name}.schema.json"
+        if path.is_file():
+            return path.read_text(encoding="utf-8")
+    raise FileNotFoundError(f"{name}.schema.json is in none of {', '.join(map(str, _FOLDERS))}: reinstall lro-spec")
+
+
+@cache
+def json_schema(name: str) -> dict[str, Any]:
+    """The schema of this name. It is shared: do not change it. Raises `ValueError` for a name not in `SCHEMA_NAMES`."""
+    return cast("dict[str, Any]", json.loads(schema_text(name)))

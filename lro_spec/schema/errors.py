@@ -1,0 +1,175 @@
+"""Errors of a JSON Schema validator, told in a reader's words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING, Any, cast
+
+from lro_spec.display import pointer, shown
+from lro_spec.findings import Finding, Kind
+from lro_spec.schema.bundled import json_schema
+from lro_spec.schema.describe import TYPES
+from lro_spec.schema.fast import own_gate, own_validator, passes
+from lro_spec.schema.untrusted import local_target
+
+if TYPE_CHECKING:
+    from jsonschema.exceptions import ValidationError
+    from jsonschema.protocols import Validator
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaError:
+    """One violation of a schema."""
+
+    path: tuple[str | int, ...]
+    """From the root to the value; to the missing or unknown field where a field is missing or unknown."""
+    keyword: str
+    """The keyword of JSON Schema that was violated."""
+    expected: str
+    observed: str
+    known: tuple[Any, ...] = field(default=(), repr=False)
+    """The fields or the values that there may be, where the schema lists them."""
+
+
+@cache
+def validator(name: str, part: str = "") -> Validator:
+    """The validator of a schema of this package, or of one part of its ``$defs``."""
+    from jsonschema import Draft202012Validator
+    from referencing import Registry
+
+    schema = json_schema(name)
+    if part:
+        schema = {"$defs": schema["$defs"], "$ref": f"#/$defs/{part}"}
+    registry: Registry[Any] = Registry()  # without retrieval: nothing is ever fetched
+    return Draft202012Validator(schema, registry=registry)
+
+
+def violations(value: object, name: str, part: str = "") -> Iterator[SchemaError]:
+    """Violations of a schema of this package by a value, in the order of the document."""
+    if passes(own_gate(name, part), value):
+        return iter(())
+    try:
+        found = list(_found_by_rust(value, name, part))
+    except (
+        ValueError,
+        TypeError,
+        OverflowError,
+        RecursionError,
+    ):  # no JSON value, or half a surrogate pair
+        found = [told for error in validator(name, part).iter_errors(cast("Any", value)) for told in explained(error)]
+    return iter(sorted(dict.fromkeys(found), key=lambda e: ([str(p) for p in e.path], e.keyword != "type")))
+
+
+def _found_by_rust(value: object, name: str, part: str) -> Iterator[SchemaError]:
+    """The errors of jsonschema-rs, twenty times as fast as those of jsonschema: a file may have a million of them."""
+    root = json_schema(name)
+    for error in own_validator(name, part).iter_errors(value):
+        schema, wrong = root, cast("Any", value)
+        for step in error.schema_path[:-1]:
+            schema = _resolved(root, schema[step])
+        for step in error.instance_path:
+            wrong = wrong[step]
+        if isinstance(wrong, float) and not math.isfinite(wrong):
+            raise ValueError("no JSON number")  # jsonschema-rs takes it for null
+        yield from _told(str(error.schema_path[-1]), schema, wrong, tuple(error.instance_path))
+
+
+def _resolved(root: Mapping[str, Any], schema: Any) -> Any:
+    target = local_target(root, schema) if isinstance(schema, str) else None
+    return schema if target is None else target
+
+
+def explained(error: ValidationError) -> Iterator[SchemaError]:
+    """A validator's error as one for each field that it is about."""
+    schema = cast("Mapping[str, Any]", error.schema)
+    return _told(str(error.validator), schema, cast("Any", error.instance), tuple(error.absolute_path))
+
+
+def _told(keyword: str, schema: Mapping[str, Any], value: Any, path: tuple[str | int, ...]) -> Iterator[SchemaError]:
+    if keyword == "required":  # one error for each missing field; `violations` drops what is told twice
+        for name in (name for name in schema["required"] if name not in value):
+            yield SchemaError((*path, name), keyword, f"a field {name!r}", "no such field")
+    elif keyword in ("additionalProperties", "unevaluatedProperties") and schema[keyword] is False:
+        known = sorted(schema.get("properties", {}))
+        for name in sorted(set(value) - set(known), key=str):
+            yield SchemaError((*path, name), keyword, f"one of {', '.join(known)}", f"a field {name!r}", tuple(known))
+    else:
+        known = tuple(schema[keyword]) if keyword == "enum" else ()
+        yield SchemaError(path, keyword, _expectation(keyword, schema, value), _observation(keyword, value), known)
+
+
+def type_words(types: str | Sequence[str]) -> str:
+    """Types of JSON Schema as words: "a string or null"."""
+    names = [types] if isinstance(types, str) else types
+    return " or ".join(TYPES[name] for name in names)
+
+
+def _expectation(keyword: str, schema: Mapping[str, Any], value: Any) -> str:
+    wanted = schema[keyword]
+    match keyword:
+        case "type":
+            return type_words(wanted)
+        case "const":
+            return shown(wanted)
+        case "enum":
+            return " or ".join(shown(w) for w in wanted)
+        case "minProperties" | "maxProperties" if (
+            wanted == 1 == schema.get("minProperties") == schema.get("maxProperties")
+        ):
+            return f"exactly one of {', '.join(schema['properties'])}"
+        case "minLength" if wanted == 1:
+            return "a non-empty string"
+        case "minItems" | "minProperties" if wanted == 1:
+            return "at least one"
+        case "minimum":
+            return f"at least {wanted}"
+        case "maximum":
+            return f"at most {wanted}"
+        case "exclusiveMinimum":
+            return f"more than {wanted}"
+        case "minItems" | "maxItems" if schema.get("minItems") == schema.get("maxItems"):
+            return f"{wanted} items"
+        case "maxItems":
+            return f"at most {wanted} items"
+        case "oneOf" if all("required" in branch for branch in wanted):
+            return f"exactly one of {', '.join(name for branch in wanted for name in branch['required'])}"
+        case "dependentRequired":
+            return " and ".join(f"{', '.join(wanted[name])} beside {name}" for name in wanted if name in value)
+        case _:
+            text = str(schema.get("description") or f"{keyword} {shown(wanted)}").rstrip(".")
+            return text if text[1:2].isupper() else text[:1].lower() + text[1:]
+
+
+def _observation(keyword: str, value: object) -> str:
+    match keyword:
+        case "minItems" | "maxItems" if value:
+            return f"{len(cast('list[object]', value))} items"
+        case "maxProperties" | "oneOf" | "dependentRequired" if value and isinstance(value, dict):
+            return " and ".join(cast("dict[str, object]", value))
+        case _:
+            return shown(value)
+
+
+_WRONG = {
+    "required": (Kind.MISSING_FIELD, "is missing"),
+    "additionalProperties": (Kind.UNKNOWN_FIELD, "is not as required"),
+    "unevaluatedProperties": (Kind.UNKNOWN_FIELD, "is not as required"),
+    "type": (Kind.WRONG_TYPE, "has the wrong type"),
+    "const": (Kind.WRONG_VALUE, "has the wrong value"),
+    "enum": (Kind.WRONG_VALUE, "has the wrong value"),
+    "pattern": (Kind.WRONG_FORM, "has the wrong form"),
+    "minLength": (Kind.OUT_OF_BOUNDS, "is empty"),
+    "minItems": (Kind.OUT_OF_BOUNDS, "has too few items"),
+    "maxItems": (Kind.OUT_OF_BOUNDS, "has too many items"),
+    "minimum": (Kind.OUT_OF_BOUNDS, "is too low"),
+}
+
+
+def from_schema(error: SchemaError, rule: str, whole: str, hint: str = "") -> Finding:
+    """A violation of a schema as a finding; *whole* names the document where the violation is the document's own."""
+    name = ".".join(str(part) for part in error.path) or whole
+    kind, wrong = _WRONG.get(error.keyword, (Kind.INVALID, "is not as required"))
+    return Finding(rule, kind, pointer(list(error.path)), f"{name} {wrong}", error.expected, error.observed, hint)

@@ -1,0 +1,232 @@
+"""A descriptor's ``line_schema``: whether it is a schema at all, which records violate it, whether it says anything.
+
+The schema was written by whoever is being judged. Nothing it refers to is ever fetched, and what could run for ever
+(recursion, regular expressions, sheer size) is evaluated in a child process with limits (`lro_spec.schema._worker`).
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+from lro_spec.display import pointer
+from lro_spec.schema import untrusted
+from lro_spec.schema.fast import foreign_gate, is_plain_schema, passes
+from lro_spec.schema.untrusted import Judgement, Violation
+
+if TYPE_CHECKING:
+    from jsonschema.exceptions import SchemaError
+
+_MAX_DEPTH = 64
+_MAX_NODES = 10_000
+_MUTANT_RECORDS = 3
+_ANNOTATIONS = {"type", "title", "description", "default", "format", "const", "enum", "not"}
+_MAX_FIELDS = 100
+_SAMPLES: tuple[dict[str, Any], ...] = ({}, {"id": "a", "title": "A", "tags": ["x"], "score": 0.5})
+_SAMPLES_S = 5.0
+_APPLICATORS = ("allOf", "anyOf", "oneOf")
+
+
+def schema_problem(schema: object) -> str | None:
+    """Why a value is no JSON Schema, in one sentence; None when it is one.
+
+    It is held to the draft that its ``$schema`` declares, to 2020-12 where it declares none or one that is not known.
+    Whether regular expressions compile is not judged: JSON Schema's are not Python's.
+    """
+    if isinstance(schema, bool):
+        return None
+    if not isinstance(schema, dict):
+        return "a JSON Schema is an object, or true or false"
+    problem = _size_problem(cast("object", schema))
+    if problem:
+        return problem
+    whole = cast("Mapping[str, Any]", schema)
+    if is_plain_schema(whole):
+        return None
+    try:
+        return _meta_problem(json.dumps(schema))
+    except TypeError:  # no JSON value: it does not come from a server
+        return _meta_problem_of(whole)
+
+
+@lru_cache(maxsize=128)
+def _meta_problem(text: str) -> str | None:
+    """By its text: a server sends the same schema with every descriptor, and judging one takes milliseconds."""
+    return _meta_problem_of(json.loads(text))
+
+
+def _meta_problem_of(schema: Mapping[str, Any]) -> str | None:
+    from jsonschema import FormatChecker
+    from jsonschema.exceptions import SchemaError
+
+    kind = untrusted.draft(schema)
+    try:
+        # The parameter exists since jsonschema 4.18; the stubs do not know it.
+        kind.check_schema(cast("Any", schema), format_checker=FormatChecker(formats=()))  # pyright: ignore[reportCallIssue]
+    except SchemaError as error:
+        return _told(error)
+    return None
+
+
+def lines_violating(
+    schema: object, records: Iterable[object], limit: int = 10, timeout_s: float = 5
+) -> list[tuple[int, str]]:
+    """The records that violate a schema, as index and message: at most *limit* of them.
+
+    After *timeout_s* seconds the records that are left are not judged; `judge_lines` says how many were. A single
+    record that uses up the time counts as violating: no reader could check it either. A schema that was too slow for
+    a record has half a second from then on.
+    """
+    return [(index, str(violation)) for index, violation in judge_lines(schema, records, limit, timeout_s).violations]
+
+
+_NO_PATIENCE_S = 0.5
+_too_slow: set[int] = set()
+"""The schemas that no time was enough for, by their hash: with each descriptor of a server there comes the same."""
+
+
+def judge_lines(schema: object, records: Iterable[object], limit: int = 10, timeout_s: float = 5) -> Judgement:
+    """Like `lines_violating`, with the number of records that were judged."""
+    problem = schema_problem(schema)
+    if problem:
+        return Judgement(0, ((0, Violation("", f"line_schema is not a schema: {problem}")),))
+    gate = foreign_gate(schema)
+    until = time.monotonic() + timeout_s
+    seen, closer = 0, list[tuple[int, object]]()
+    for record in records:
+        if not passes(gate, record):
+            closer.append((seen, record))
+        seen += 1
+        if time.monotonic() > until:
+            break
+    if not closer:
+        return Judgement(seen, ())
+    rest = (record for _, record in closer)
+    if untrusted.is_tame(schema):
+        found = untrusted.judge_here(schema, rest, limit, timeout_s)
+    else:
+        known = hash(json.dumps(schema))
+        patience_s = min(timeout_s, _NO_PATIENCE_S) if known in _too_slow else timeout_s
+        found = untrusted.judge_in_child(schema, rest, limit, patience_s)
+        if found.stuck:
+            _too_slow.add(known)
+    judged = seen if found.judged == len(closer) else closer[found.judged][0]
+    return Judgement(judged, tuple((closer[n][0], violation) for n, violation in found.violations))
+
+
+def is_vacuous(schema: object, records: Sequence[object], timeout_s: float = 5) -> str | None:
+    """Why a schema says nothing about the records; None when it says something.
+
+    It says something when it names a property that the records have, or rejects some of them once a field is missing
+    or has the wrong type. That it asks for an object is not enough. Not meant for what `schema_problem` refuses.
+    """
+    if isinstance(schema, bool):
+        what = "says nothing about the records" if schema else "refuses every record"
+        return f"line_schema is {str(schema).lower()}: it {what}"
+    if not isinstance(schema, dict):
+        return None
+    whole = cast("dict[str, Any]", schema)
+    objects = [cast("dict[str, Any]", r) for r in islice(records, 100) if isinstance(r, dict)]
+    fields = {name for record in objects for name in record}
+    named = set(_named(whole))
+    if named & fields or (named and not objects):
+        return None
+    mutants = [m for record in objects[:_MUTANT_RECORDS] for m in _mutants(record)]
+    if mutants and judge_lines(whole, mutants, 1, timeout_s).violations:
+        return None
+    if named:
+        some = ", ".join(sorted(named)[:5])
+        return f"line_schema names {some}, which no record has, and accepts records whatever their fields are"
+    if (set(whole) - _ANNOTATIONS) & fields:
+        return "line_schema has the records' fields as keywords of its own; they belong under properties"
+    return f"line_schema names no field of the records{_as_to_all(whole, bool(mutants))}"
+
+
+def refuses_every_record(schema: object) -> bool:
+    """Whether no record can satisfy a schema: it asks for an array, for example (LRO-DESC-09)."""
+    return isinstance(schema, dict) and _refused(cast("dict[str, Any]", schema)) == "every"
+
+
+def _refused(schema: Mapping[str, Any]) -> Literal["every", "some", "none", "unknown"]:
+    if not untrusted.is_tame(schema):
+        return "unknown"
+    refused = len(untrusted.judge_here(schema, _SAMPLES, len(_SAMPLES), _SAMPLES_S).violations)
+    if refused == len(_SAMPLES) and _refuses_objects(schema):
+        return "every"
+    return "some" if refused else "none"
+
+
+def _as_to_all(schema: Mapping[str, Any], accepted: bool) -> str:
+    """What a schema makes of records whatever they are, where that is known; *accepted* where it accepted some."""
+    refused = "none" if accepted else _refused(schema)
+    words = {"every": " and refuses every record", "none": " and accepts them whatever their fields are"}
+    return words.get(refused, "")
+
+
+def _refuses_objects(schema: object) -> bool:
+    """Whether a schema surely refuses each object, by what is written at its top and in what it is put together of."""
+    if not isinstance(schema, dict):
+        return not schema
+    node = cast("dict[str, Any]", schema)
+    types = node.get("type", "object")
+    return (
+        "object" not in ([types] if isinstance(types, str) else types)
+        or any(node.get("not") == all_objects for all_objects in ({}, True, {"type": "object"}))
+        or not any(isinstance(value, dict) for value in node.get("enum", [node.get("const", {})]))
+        or any(map(_refuses_objects, node.get("allOf", ())))
+        or any(all(map(_refuses_objects, node[name])) for name in ("anyOf", "oneOf") if name in node)
+    )
+
+
+def _size_problem(schema: object) -> str | None:
+    """Too deep or too large to be judged, before anything recursive looks at it."""
+    left = [(schema, 0)]
+    nodes = 0
+    while left:
+        value, depth = left.pop()
+        nodes += 1
+        if depth > _MAX_DEPTH:
+            return f"it is nested deeper than {_MAX_DEPTH} levels"
+        if nodes > _MAX_NODES:
+            return f"it has more than {_MAX_NODES} values"
+        left += [(child, depth + 1) for child in untrusted.children(value)]
+    return None
+
+
+def _told(error: SchemaError) -> str:
+    where = pointer(list(error.absolute_path)) or "/"
+    message = error.message if len(error.message) <= 300 else f"{error.message[:300]}…"
+    return f"at {where}: {message}"
+
+
+def _named(schema: Mapping[str, Any]) -> Iterator[str]:
+    """Names in ``properties`` and ``required``, also behind references and combinations, each sub-schema once."""
+    left: list[Any] = [schema]
+    seen: set[int] = set()
+    while left:
+        part = left.pop()
+        if not isinstance(part, dict) or id(cast("object", part)) in seen:
+            continue
+        node = cast("dict[str, Any]", part)
+        seen.add(id(node))
+        for keyword in ("properties", "required"):
+            names = node.get(keyword)
+            if isinstance(names, dict | list):
+                yield from (n for n in cast("Iterable[Any]", names) if isinstance(n, str))
+        for keyword in _APPLICATORS:
+            if isinstance(node.get(keyword), list):
+                left += node[keyword]
+        target = untrusted.local_target(schema, node.get("$ref"))
+        if target is not None:
+            left.append(target)
+
+
+def _mutants(record: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """The record with one field missing, or of another type."""
+    for name, value in islice(record.items(), _MAX_FIELDS):
+        yield {k: v for k, v in record.items() if k != name}
+        yield {**record, name: 0 if isinstance(value, str | bool | list | dict) else "a text"}

@@ -1,0 +1,122 @@
+"""Where in a ``line_schema`` something stands that cannot be held against records: a pattern, a reference.
+
+Regular expressions in JSON Schema are ECMAScript's. One that Python has not is no fault; one that no dialect has, is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, cast
+
+from lro_spec.display import pointer
+from lro_spec.schema.regex import compiles
+from lro_spec.schema.untrusted import DATA, MAPS, draft
+
+Path = tuple[str | int, ...]
+
+_REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
+_BRACES = re.compile(r"\{[0-9]+(?:,[0-9]*)?\}")
+
+
+def subschemas(schema: object) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """Each object that is a schema by its place, with the path to it; what is only data is passed over."""
+    left: list[tuple[Path, object]] = [((), schema)]
+    while left:
+        path, value = left.pop()
+        if not isinstance(value, dict):
+            continue
+        node = cast("dict[str, object]", value)
+        yield path, cast("dict[str, Any]", node)
+        inside: list[tuple[Path, object]] = []
+        for keyword, part in node.items():
+            if keyword in DATA:
+                continue
+            if isinstance(part, list):
+                inside += [((*path, keyword, n), one) for n, one in enumerate(cast("list[object]", part))]
+            elif keyword in MAPS and isinstance(part, dict):
+                inside += [((*path, keyword, name), one) for name, one in cast("dict[str, object]", part).items()]
+            else:
+                inside.append(((*path, keyword), part))
+        left += reversed(inside)
+
+
+def foreign_patterns(schema: object) -> Iterator[tuple[Path, str]]:
+    """The regular expressions that Python does not compile, each with the path to it."""
+    for path, node in subschemas(schema):
+        pattern, names = node.get("pattern"), node.get("patternProperties")
+        if isinstance(pattern, str) and not compiles(pattern):
+            yield (*path, "pattern"), pattern
+        for name in cast("dict[str, object]", names) if isinstance(names, dict) else ():
+            if not compiles(name):
+                yield (*path, "patternProperties", name), name
+
+
+def broken(pattern: str) -> str | None:
+    """Why a text is a regular expression in no dialect; None where it may be one in some."""
+    depth, at, nothing = 0, 0, True
+    while at < len(pattern):
+        character = pattern[at]
+        if character == "\\":
+            if at + 1 == len(pattern):
+                return "it ends in a backslash"
+            at, nothing = at + 1, False
+        elif character == "[":
+            end = _class_end(pattern, at)
+            if end is None:
+                return "a [ is not closed"
+            at, nothing = end, False
+        elif character == "(":
+            depth, nothing = depth + 1, True
+        elif character == ")":
+            if not depth:
+                return "a ) closes nothing"
+            depth, nothing = depth - 1, False
+        elif character in "*+" or (character == "?" and pattern[at - 1 : at] != "(") or _BRACES.match(pattern, at):
+            if nothing:
+                return f"there is nothing that {character} could repeat"
+        else:
+            nothing = character == "|"
+        at += 1
+    return "a ( is not closed" if depth else None
+
+
+def _class_end(pattern: str, at: int) -> int | None:
+    """Where the class ends that begins here; with ``]`` as its first character empty, as in ECMAScript."""
+    while at < len(pattern):
+        if pattern[at] == "]":
+            return at
+        at += 2 if pattern[at] == "\\" else 1
+    return None
+
+
+def dangling(schema: object) -> Iterator[tuple[str, str]]:
+    """References to what the schema does not contain: the pointer to each, and what it says. Nothing is fetched."""
+    nodes = list(subschemas(schema))
+    if not any(name in node for _, node in nodes for name in _REFERENCES):
+        return
+    from jsonschema_specifications import REGISTRY  # pyright: ignore[reportMissingTypeStubs]
+    from referencing.exceptions import NoSuchResource, Unresolvable, Unretrievable
+    from referencing.jsonschema import UnknownDialect, specification_with
+
+    whole = cast("Mapping[str, Any]", schema)
+    places = {id(node): path for path, node in nodes}
+    root = specification_with(str(draft(whole).META_SCHEMA.get("$schema"))).create_resource(cast("Any", whole))
+    left = [(root, REGISTRY.resolver_with_root(root))]
+    while left:
+        resource, resolver = left.pop()
+        contents: object = resource.contents
+        node = cast("dict[str, Any]", contents) if isinstance(contents, dict) else {}
+        for keyword in _REFERENCES if id(node) in places else ():
+            reference: object = node.get(keyword)
+            if not isinstance(reference, str):
+                continue
+            try:
+                resolver.lookup(reference)
+            except (Unresolvable, Unretrievable, NoSuchResource, ValueError, TypeError):
+                yield pointer([*places[id(node)], keyword]), reference
+        try:
+            inside = list(resource.subresources())
+            left += [(each, resolver.in_subresource(each)) for each in reversed(inside)]
+        except (UnknownDialect, ValueError, TypeError, AttributeError):
+            continue  # a part in a language of its own

@@ -1,0 +1,139 @@
+"""Regular expressions as JSON Schema has them: those of ECMA-262, whose classes are not Python's.
+
+There ``\\w``, ``\\d`` and ``\\b`` know ASCII only, ``\\s`` every white space of Unicode, and there is ``\\p{L}``.
+Servers validate in either dialect, so a text violates a pattern only if it matches in neither.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, cast
+
+if TYPE_CHECKING:
+    from jsonschema.exceptions import ValidationError
+    from jsonschema.protocols import Validator
+
+_SPACE = r"\s\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
+_PARTS = re.compile(r"\\.|\[\^?\]?|\]", re.DOTALL)
+_CLASSES = re.compile(r"\\[wWdDsSbB]")
+
+
+def compiles(pattern: str) -> bool:
+    """Whether Python takes a text for a regular expression."""
+    try:
+        re.compile(pattern)
+    except (re.error, RecursionError, OverflowError):
+        return False
+    return True
+
+
+def is_evaluated(pattern: str) -> bool:
+    """Whether `matches` can hold texts against an expression: Python or jsonschema-rs has it."""
+    return compiles(pattern) or _in_rust(pattern) is not None
+
+
+def matches(pattern: str, text: str) -> bool:
+    """Whether a text matches in one of the two dialects, or cannot be held against the expression at all."""
+    if not compiles(pattern):
+        other = _in_rust(pattern)
+        try:
+            return other is None or bool(other.is_valid(text))
+        except ValueError:  # half a surrogate pair, for which jsonschema-rs has no word
+            return True
+    if re.search(pattern, text):
+        return True
+    ecma = _as_ecma(pattern)
+    return ecma is not None and ecma.search(text) is not None
+
+
+@lru_cache(maxsize=8)
+def reading_patterns_in_both_ways(kind: type[Validator]) -> type[Validator]:
+    """A class of validators like this one that accuses nobody whom either dialect acquits."""
+    from jsonschema.validators import extend  # pyright: ignore[reportUnknownVariableType]
+
+    keywords = {
+        "pattern": _pattern,
+        "patternProperties": _pattern_properties,
+        "additionalProperties": _additional_properties,
+    }
+    return cast("type[Validator]", cast("Any", extend)(kind, keywords))
+
+
+def _pattern(validator: Any, pattern: str, instance: object, _: object) -> Iterator[ValidationError]:
+    from jsonschema.exceptions import ValidationError
+
+    if isinstance(instance, str) and not matches(pattern, instance):
+        yield ValidationError(f"{instance!r} does not match {pattern!r}")
+
+
+def _pattern_properties(
+    validator: Any, patterns: Mapping[str, Any], instance: object, _: object
+) -> Iterator[ValidationError]:
+    members = cast("dict[str, Any]", instance) if isinstance(instance, dict) else {}
+    for pattern, schema in patterns.items():
+        for name, value in members.items() if is_evaluated(pattern) else ():
+            if _names(pattern, name):
+                yield from validator.descend(value, schema, path=name, schema_path=pattern)
+
+
+def _additional_properties(
+    validator: Any, allowed: object, instance: object, schema: Mapping[str, Any]
+) -> Iterator[ValidationError]:
+    from jsonschema.exceptions import ValidationError
+
+    patterns, known = schema.get("patternProperties", {}), schema.get("properties", {})
+    names = cast("dict[str, Any]", instance) if isinstance(instance, dict) else {}
+    others = [name for name in names if name not in known and not any(matches(p, name) for p in patterns)]
+    if isinstance(allowed, dict):
+        for name in others:
+            yield from validator.descend(names[name], allowed, path=name)
+    elif not allowed and others:
+        told = ", ".join(map(repr, others))
+        yield ValidationError(f"Additional properties are not allowed ({told} {_were(others)} unexpected)")
+
+
+def _names(pattern: str, name: str) -> bool:
+    """Whether an expression surely names a field: in Python's dialect where it has it, else in the other one."""
+    return re.search(pattern, name) is not None if compiles(pattern) else matches(pattern, name)
+
+
+def _were(names: list[str]) -> str:
+    return "was" if len(names) == 1 else "were"
+
+
+@lru_cache(maxsize=256)
+def _in_rust(pattern: str) -> Any:
+    """An expression that Python does not have, as jsonschema-rs reads it; None where that does not have it either."""
+    import jsonschema_rs
+
+    try:
+        return jsonschema_rs.validator_for({"pattern": pattern}, offline=True)
+    except (ValueError, RecursionError, OverflowError):
+        return None
+
+
+@lru_cache(maxsize=256)
+def _as_ecma(pattern: str) -> re.Pattern[str] | None:
+    if not _CLASSES.search(pattern):
+        return None
+    inside = False
+
+    def translated(part: re.Match[str]) -> str:
+        nonlocal inside
+        text = part[0]
+        if text[0] == "[" and not inside:
+            inside = True
+        elif text == "]":
+            inside = False
+        elif text == r"\s":
+            return _SPACE if inside else f"[{_SPACE}]"
+        elif text == r"\S" and not inside:
+            return f"[^{_SPACE}]"
+        return text
+
+    try:
+        return re.compile(_PARTS.sub(translated, pattern), re.ASCII)
+    except (re.error, ValueError, RecursionError, OverflowError):
+        return None

@@ -1,0 +1,31 @@
+"""Validation of descriptors, headers, records and whole files: what it finds, it says with the requirement it breaks.
+
+Each function is an iterator of `Finding`; none raises for what it is given to judge.
+
+>>> from lro_spec.validation import validate_file
+>>> for finding in validate_file("atlatl-recall-01KJPY44E0A1B2C3D4E5F6G7H8.jsonl"):  # doctest: +SKIP
+...     print(finding.line, finding.rule, finding.message)
+"""
+
+from lro_spec.findings import Excerpt, Finding, Severity
+from lro_spec.jsonl.lines import MAX_LINE_BYTES
+from lro_spec.schema.bundled import SCHEMA_NAMES, json_schema
+from lro_spec.validation.descriptor import validate_descriptor
+from lro_spec.validation.file import validate_file
+from lro_spec.validation.header import validate_header
+from lro_spec.validation.linked import follow
+from lro_spec.validation.record import validate_line
+
+__all__ = [
+    "MAX_LINE_BYTES",
+    "SCHEMA_NAMES",
+    "Excerpt",
+    "Finding",
+    "Severity",
+    "follow",
+    "json_schema",
+    "validate_descriptor",
+    "validate_file",
+    "validate_header",
+    "validate_line",
+]

@@ -1,0 +1,313 @@
+"""What a descriptor must hold by itself (sections "Inline Response Format" to "Guidance Prompt")."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, cast
+
+from lro_spec.display import cut, pointer, shown
+from lro_spec.editions import DEFAULT_EDITION, EDITIONS, Edition
+from lro_spec.editions import edition as edition_named
+from lro_spec.filenames import parse_file_name
+from lro_spec.findings import Finding, Kind
+from lro_spec.jsonl.values import not_json
+from lro_spec.recipes.filters import NotInterpretedError
+from lro_spec.recipes.pipeline import file_read, parse_command
+from lro_spec.recipes.shell import RecipeSyntaxError
+from lro_spec.schema.errors import SchemaError, from_schema, violations
+from lro_spec.validation.filename import name_problem
+from lro_spec.validation.guidance import wrong_name, wrong_recipe
+
+MAX_GUIDANCE = 4000
+"""Characters; what is longer is no brief instruction block."""
+
+_HINTS = {"LRO-DESC-02": "resolve output_dir against the server's working directory before the path is told"}
+_OPERATIONS = frozenset(operation for text in EDITIONS.values() for operation in text.operations)
+_PLACEHOLDER = re.compile(r"\{(?:count|tokens|path|file|file_path|detail)\}")
+
+_Path = tuple[str | int, ...]
+
+
+def validate_descriptor(value: object, *, edition: str = "lro-6400") -> Iterator[Finding]:
+    """What is wrong with a descriptor, the file not opened. Raises `ValueError` for an unknown edition."""
+    text = edition_named(edition)
+    found = _found(value, text)
+    if text.name != DEFAULT_EDITION:
+        from lro_spec.validation.editions import as_held
+
+        found = as_held(found, text)
+    yield from found
+
+
+def _found(value: object, text: Edition) -> Iterator[Finding]:
+    wrong: set[_Path] = set()
+    for error in violations(value, "descriptor"):
+        rule = _rule(error)
+        told = from_schema(error, rule, "the descriptor", _HINTS.get(rule, ""))
+        if text.name == DEFAULT_EDITION or _counts(told, text):
+            wrong.add(error.path)
+        yield told
+    if not isinstance(value, dict):
+        return
+    descriptor = cast("dict[str, Any]", value)
+    for path, told in not_json(descriptor):
+        if path in wrong:
+            continue
+        if told.severity == "error":
+            wrong.add(path)
+        yield told
+    # A part is looked into only where its shape is right: one fault, one finding.
+    for parts, look in _LOOKS:
+        if all(_sound(descriptor, part, wrong) for part in parts):
+            yield from look(descriptor, text)
+
+
+def _counts(finding: Finding, text: Edition) -> bool:
+    from lro_spec.validation.editions import as_held
+
+    return any(as_held([finding], text))
+
+
+def _sound(descriptor: dict[str, Any], part: str, wrong: set[_Path]) -> bool:
+    return part in descriptor and not any(path == () or path[0] == part for path in wrong)
+
+
+def _summary(descriptor: dict[str, Any], text: Edition) -> Iterator[Finding]:
+    summary: dict[str, Any] = descriptor["summary"]
+    namespaces: object = summary["top_namespaces"]
+    for field, rule, known in (
+        ("operation", "LRO-DESC-05", text.operations),
+        ("detail", "LRO-DESC-08", text.details),
+    ):
+        if known and field in summary and summary[field] not in known:
+            message, expected = f"{field} is a word that the specification does not know", f"one of {', '.join(known)}"
+            yield Finding(
+                rule,
+                Kind.UNKNOWN_WORD,
+                f"/summary/{field}",
+                message,
+                expected,
+                shown(summary[field]),
+                severity="warning",
+            )
+    low_high = summary.get("score_range")
+    if low_high is not None and low_high[0] > low_high[1]:
+        message = "score_range has the higher score first"
+        yield Finding(
+            "LRO-DESC-07", Kind.WRONG_ORDER, "/summary/score_range", message, "the lower score first", shown(low_high)
+        )
+    # Editions other than the default one allow other forms.
+    names = [n for n in cast("list[object]", namespaces) if isinstance(n, str)] if isinstance(namespaces, list) else []
+    twice = [name for name, times in Counter(names).items() if times > 1]
+    if twice:
+        message = "a namespace is named twice"
+        yield Finding(
+            "LRO-DESC-06",
+            Kind.REPEATED_ITEM,
+            "/summary/top_namespaces",
+            message,
+            "each namespace once",
+            shown(twice[0]),
+        )
+
+
+def _name(descriptor: dict[str, Any], text: Edition) -> Iterator[Finding]:
+    name = _file_name(descriptor["file_path"])
+    problem = name_problem(name, edition=text.name, severity="error")
+    if problem is None:
+        return
+    told = replace(problem, pointer="/file_path")
+    other = parse_file_name(name, edition="lro-paper")
+    if other is not None and other.operation not in _OPERATIONS:
+        hint = "a proxy names results of other tools so, and its files say that they are no memories: --follow"
+        told = replace(told, severity="warning", hint=hint)
+    yield told
+
+
+def _name_and_summary(descriptor: dict[str, Any], text: Edition) -> Iterator[Finding]:
+    named, operation = operation_in_name(descriptor["file_path"], text), descriptor["summary"]["operation"]
+    if named is not None and named != operation:
+        message = "name and summary do not agree on the operation"
+        expected, observed = f"{operation}, as in the summary", f"{named} in the name"
+        yield Finding("LRO-NAME-02", Kind.NAME_AGAINST_SUMMARY, "/file_path", message, expected, observed)
+
+
+def operation_in_name(path: str, text: Edition) -> str | None:
+    """The operation that the name of a file gives; None where the name does not follow the edition's convention."""
+    parts = parse_file_name(_file_name(path), edition=text.name)
+    return None if parts is None else parts.operation
+
+
+def _line_schema(descriptor: dict[str, Any], _: Edition) -> Iterator[Finding]:
+    from lro_spec.schema.line_schema import is_vacuous, refuses_every_record, schema_problem
+
+    schema = descriptor["line_schema"]
+    problem = schema_problem(schema)
+    if problem is not None:
+        expected = "a JSON Schema (draft 2020-12, or the one it declares)"
+        yield Finding(
+            "LRO-DESC-09", Kind.NO_SCHEMA, "/line_schema", "line_schema is not a valid schema", expected, problem
+        )
+        return
+    held = list(_unheld(schema))
+    yield from held
+    if any(finding.severity == "error" for finding in held):
+        return
+    empty = is_vacuous(schema, ())
+    if empty is not None and refuses_every_record(schema):
+        message, expected = "no record satisfies line_schema", "a schema of one record"
+        yield Finding("LRO-DESC-09", Kind.VACUOUS_SCHEMA, "/line_schema", message, expected, shown(schema))
+    elif empty is not None:
+        expected = "a schema that names the fields of a record"
+        hint = 'for example {"type": "object", "properties": {"id": {"type": "string"}}, "required": ["id"]}'
+        yield Finding(
+            "LRO-DESC-10", Kind.VACUOUS_SCHEMA, "/line_schema", "line_schema describes nothing", expected, empty, hint
+        )
+
+
+def _unheld(schema: object) -> Iterator[Finding]:
+    """What of a schema no record can be held against, each once, at its place."""
+    from lro_spec.schema.lint import broken, dangling, foreign_patterns
+    from lro_spec.schema.regex import is_evaluated
+
+    for where, reference in dangling(schema):
+        message, expected = "line_schema refers to what it does not contain", "a reference within line_schema"
+        hint = "nothing is fetched: put what is meant under $defs"
+        yield Finding(
+            "LRO-DESC-09", Kind.DANGLING_REFERENCE, f"/line_schema{where}", message, expected, shown(reference), hint
+        )
+    for path, pattern in foreign_patterns(schema):
+        where, why = f"/line_schema{pointer(list(path))}", broken(pattern)
+        if why is not None:
+            message, expected = f"a pattern is no regular expression: {why}", "a regular expression (ECMA-262)"
+            yield Finding("LRO-DESC-09", Kind.BAD_PATTERN, where, message, expected, shown(pattern))
+        elif not is_evaluated(pattern):
+            message, expected = "a pattern is not evaluated here: lines go unjudged by it", "one that Python has, too"
+            yield Finding(
+                "LRO-DESC-09", Kind.NOT_EVALUATED, where, message, expected, shown(pattern), severity="warning"
+            )
+
+
+def _recipes(descriptor: dict[str, Any], text: Edition) -> Iterator[Finding]:
+    recipes = descriptor["jq_recipes"]
+    wanted = text.recipe_count
+    if len(recipes) < wanted or (len(recipes) > wanted and not text.more_recipes):
+        expected = f"{'at least' if text.more_recipes else 'exactly'} {wanted} recipes"
+        hint = f"they bind at level 2 (I-19); `lro explain LRO-REC-13` tells of those of {text.name}"
+        found = f"{len(recipes)}"
+        message = "recipes are missing" if len(recipes) < wanted else "there are more recipes than the text allows"
+        yield Finding(
+            "LRO-REC-13", Kind.RECIPE_COUNT, "/jq_recipes", message, expected, found, hint, severity="warning"
+        )
+
+
+def _commands(descriptor: dict[str, Any], text: Edition) -> Iterator[Finding]:
+    path = descriptor["file_path"]
+    spare = len(descriptor["jq_recipes"]) - text.recipe_count
+    for i, recipe in enumerate(descriptor["jq_recipes"]):
+        command = recipe["command"]
+        where = f"/jq_recipes/{i}/command"
+        if "{file}" in command and "{file}" not in path:
+            message, hint = "the placeholder {file} was not replaced", "put the quoted file_path in its place"
+            yield Finding("LRO-REC-11", Kind.PLACEHOLDER, where, message, cut(path), shown(command), hint)
+            continue
+        problem = None
+        try:
+            reads = parse_command(command).path == path
+        except RecipeSyntaxError as wrong:
+            problem, reads = wrong, not _torn(path, command)
+            read = file_read(command) if spare > 0 else None
+            if read is not None:  # one beside the standard ones need not be understood
+                spare, problem, reads = spare - 1, None, read == path
+        if not reads:
+            hint = "quote the path as a shell needs it: a space or a quote in it ends the word"
+            yield Finding(
+                "LRO-REC-11",
+                Kind.OTHER_FILE,
+                where,
+                "the command does not read the file",
+                cut(path),
+                shown(command),
+                hint,
+            )
+        elif problem is not None:
+            expected, hint = "one pipeline of plain commands that ends in jq", "tail, sed, cat or head, and then jq"
+            message = f"the command cannot be understood: {problem}"
+            told = Finding("LRO-REC-13", Kind.BAD_COMMAND, where, message, expected, shown(command), hint)
+            unseen = isinstance(problem, NotInterpretedError)
+            yield replace(told, severity="warning", kind=Kind.NOT_EVALUATED) if unseen else told
+
+
+def _torn(path: str, command: str) -> bool:
+    """Whether the path stands in a command, but is no word of it: it was not quoted."""
+    try:
+        return path in command and path not in shlex.split(command)
+    except ValueError:
+        return False
+
+
+def _guidance(descriptor: dict[str, Any], text: Edition) -> Iterator[Finding]:
+    guidance = descriptor["guidance"]
+    if not guidance.strip():
+        yield Finding(
+            "LRO-GUI-01",
+            Kind.BLANK_TEXT,
+            "/guidance",
+            "guidance is blank",
+            "a brief instruction block",
+            shown(guidance),
+        )
+    if len(guidance) > MAX_GUIDANCE:
+        expected, observed = f"at most {MAX_GUIDANCE} characters", f"{len(guidance)} characters"
+        yield Finding("LRO-GUI-01", Kind.OUT_OF_BOUNDS, "/guidance", "guidance is not brief", expected, observed)
+    left = _PLACEHOLDER.search(guidance)
+    if left is not None and left.group() not in descriptor["file_path"]:
+        message = f"the placeholder {left.group()} was not replaced"
+        yield Finding("LRO-GUI-05", Kind.PLACEHOLDER, "/guidance", message, "the value itself", shown(left.group()))
+    elif (wrong := wrong_name(guidance, descriptor) or wrong_recipe(guidance, descriptor, text)) is not None:
+        yield untrue_guidance(wrong)
+    elif (wrong := wrong_recipe(guidance, descriptor, None)) is not None:
+        told = untrue_guidance(f"{wrong}, as in the text's own words")
+        yield replace(told, severity="warning", kind=Kind.MISQUOTED)
+
+
+def untrue_guidance(wrong: str) -> Finding:
+    """The finding where a guidance says something else than its descriptor, or its file."""
+    return Finding(
+        "LRO-GUI-05", Kind.CONTRADICTION, "/guidance", "guidance is not true", "the descriptor's own facts", wrong
+    )
+
+
+_LOOKS = (
+    (("summary",), _summary),
+    (("file_path",), _name),
+    (("file_path", "summary"), _name_and_summary),
+    (("line_schema",), _line_schema),
+    (("jq_recipes",), _recipes),
+    (("jq_recipes", "file_path"), _commands),
+    (("guidance", "file_path"), _guidance),
+)
+
+
+def _file_name(path: str) -> str:
+    return re.split(r"[/\\]", path)[-1]
+
+
+def _rule(error: SchemaError) -> str:
+    match error.path:
+        case ("file_path",) if error.keyword == "pattern":
+            return "LRO-DESC-02"
+        case ("guidance",) if error.keyword == "minLength":
+            return "LRO-GUI-01"
+        case ("summary", "top_namespaces") if error.keyword == "maxItems":
+            return "LRO-DESC-06"
+        case ("summary", "score_range", *_):
+            return "LRO-DESC-07"
+        case ("jq_recipes", _, *_):
+            return "LRO-REC-13"
+        case _:
+            return "LRO-DESC-01"

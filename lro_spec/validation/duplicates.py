@@ -1,0 +1,137 @@
+"""Telling a repeated id among any number of them, in memory that has a bound."""
+
+from __future__ import annotations
+
+import tempfile
+from array import array
+from collections.abc import Collection, Iterator, Sequence
+from itertools import count
+from typing import IO
+
+_SHARES = 256
+_SHARE_ITEMS = 1024
+
+
+_ZERO = -0x61C8864680B583EB
+"""Stands for a hash of 0, which marks an empty place; no numbered memory has it."""
+
+
+class SeenIds:
+    """Remembers ids by a 64-bit hash. Two different ids of a million collide once in thirty million files.
+
+    The first ids, *limit* of them, are kept in memory: with their lines while they are few, then in a table of eight
+    bytes a place, because a set of a million integers is ninety megabytes. What comes after them goes to a temporary
+    file of sixteen bytes an id, in shares that are looked through one by one at the end (`late`).
+    """
+
+    def __init__(self, limit: int = 1_500_000, few: int = 50_000) -> None:
+        self.limit = limit
+        self.count = 0
+        """How many are kept in memory."""
+        self._few: dict[int, int] | None = {}
+        """Of each hash the line."""
+        self._most_few = min(few, limit)
+        self._table: array[int] = array("q")
+        """A hash is at the place that its last bits name, or behind it, with no empty place (0) between."""
+        self._spilled: _Spilled | None = None
+
+    def add(self, id: str | int, line: int) -> bool:
+        """Whether the id is new, as far as it can be told at once; *line* is what `late` then says."""
+        return self.add_hashes([hash(id)], line)
+
+    def add_all(self, ids: Sequence[str | int], first_line: int) -> list[int]:
+        """Like `add`, for the ids of lines in a row: the places in *ids* of those that are not new."""
+        if self.add_hashes(list(map(hash, ids)), first_line):
+            return []
+        return [place for place, id in enumerate(ids) if not self.add(id, first_line + place)]
+
+    def add_hashes(self, hashes: Sequence[int], first_line: int) -> bool:
+        """Like `add` for the hashes of ids of lines in a row; False, and nothing is added, where one is not new."""
+        if self._few is not None:
+            new = dict(zip(hashes, count(first_line)))
+            if len(new) < len(hashes) or not self._few.keys().isdisjoint(new):
+                return False
+            if self.count + len(new) < self._most_few:
+                self._few |= new
+                self.count += len(new)
+                return True
+            few, self._few, self.count = self._few, None, 0
+            self._table = array("q", [0]) * (1 << (self.limit * 4 // 3).bit_length())  # a quarter stays empty
+            self._keep(few)
+        room = self.limit - self.count
+        if len(hashes) <= room:
+            return self._keep(hashes)
+        if len(set(hashes)) < len(hashes) or any(map(self._is_kept, hashes)):
+            return False
+        self._keep(hashes[:room])
+        self._spilled = self._spilled or _Spilled()
+        for place in range(room, len(hashes)):
+            self._spilled.add(hashes[place], first_line + place)
+        return True
+
+    def line_of(self, id: str | int) -> int | None:
+        """The line of an id that is not new; None once there are too many to remember that."""
+        return None if self._few is None else self._few.get(hash(id))
+
+    def late(self) -> Iterator[int]:
+        """The lines of ids that were there before and could not be told at once, in no order."""
+        return self._spilled.repeated() if self._spilled is not None else iter(())
+
+    def _keep(self, hashes: Collection[int]) -> bool:
+        """Takes hashes into the table; False, and none is taken, where one was there already."""
+        table, last, taken = self._table, len(self._table) - 1, list[int]()
+        for hashed in hashes:
+            at = hashed & last
+            while kept := table[at]:
+                if kept == (hashed or _ZERO):
+                    for each in taken:
+                        table[each] = 0
+                    return False
+                at = (at + 1) & last
+            table[at] = hashed or _ZERO
+            taken.append(at)
+        self.count += len(taken)
+        return True
+
+    def _is_kept(self, hashed: int) -> bool:
+        at, last = hashed, len(self._table) - 1
+        while kept := self._table[at & last]:
+            if kept == (hashed or _ZERO):
+                return True
+            at += 1
+        return False
+
+
+class _Spilled:
+    """Hashes with their lines, in a file that has no name and goes when it is closed."""
+
+    def __init__(self) -> None:
+        self._file: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as this object
+        self._pending = [array("q") for _ in range(_SHARES)]
+        self._written: list[list[int]] = [[] for _ in range(_SHARES)]
+
+    def add(self, hashed: int, line: int) -> None:
+        share = (hashed >> 32) % _SHARES
+        pending = self._pending[share]
+        pending.append(hashed)
+        pending.append(line)
+        if len(pending) >= 2 * _SHARE_ITEMS:
+            self._written[share].append(self._file.tell())
+            pending.tofile(self._file)
+            del pending[:]
+
+    def repeated(self) -> Iterator[int]:
+        """The lines whose hash was there before."""
+        for places, pending in zip(self._written, self._pending, strict=True):
+            known: set[int] = set()
+            for part in (*(self._read(place) for place in places), pending):
+                for hashed, line in zip(part[::2], part[1::2], strict=True):
+                    if hashed in known:
+                        yield line
+                    known.add(hashed)
+
+    def _read(self, place: int) -> array[int]:
+        part: array[int] = array("q")
+        self._file.seek(place)
+        part.fromfile(self._file, 2 * _SHARE_ITEMS)
+        return part

@@ -1,0 +1,126 @@
+"""An offloaded file, line by line: one pass, however long it is.
+
+Sound records, all but a few of any file, are judged a block at a time by libraries written in C and Rust; a block with
+anything else in it is gone through line by line.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import PurePath
+from typing import cast
+
+from lro_spec.display import shown
+from lro_spec.editions import DEFAULT_EDITION
+from lro_spec.editions import edition as edition_named
+from lro_spec.findings import Finding, Kind
+from lro_spec.jsonl.compression import DamagedError, UnreadPackingError, plain_name, unpacked
+from lro_spec.jsonl.lines import MAX_LINE_BYTES, Readable, blocks
+from lro_spec.jsonl.parse import RULE
+from lro_spec.validation.filename import name_against_header, name_problem
+from lro_spec.validation.line import judge_part, placed, twice
+from lro_spec.validation.record import CORE
+from lro_spec.validation.state import FileState
+
+_OTHERS_NAMED_BY = "lro-paper"  # the one text that does not list the operations
+
+
+def validate_file(
+    source: str | os.PathLike[str] | Readable,
+    *,
+    name: str | None = None,
+    edition: str = "lro-6400",
+    max_line_bytes: int = MAX_LINE_BYTES,
+) -> Iterator[Finding]:
+    """What is wrong with an offloaded file, as it is read; what only its end can tell (count, name) comes last.
+
+    *source* is a path or a binary stream, also one of gzip; *name* is the file's name where it is not that of
+    the path. Memory is bound by the longest line, at most *max_line_bytes*, and about twenty megabytes for ids, however
+    many there are. No content raises; a path that cannot be opened or read raises `OSError`, an unknown edition
+    `ValueError`.
+    """
+    edition_named(edition)
+    if isinstance(source, io.TextIOBase):
+        raise TypeError("validate_file reads bytes: open the file with 'rb'")
+    if isinstance(source, str | os.PathLike):
+        with open(source, "rb", buffering=0) as stream:
+            called = name or plain_name(PurePath(source).name)
+            yield from _unpacked_file(cast("Readable", stream), edition, called, max_line_bytes)
+    else:
+        yield from _unpacked_file(source, edition, name, max_line_bytes)
+
+
+def _unpacked_file(stream: Readable, edition: str, name: str | None, max_line_bytes: int) -> Iterator[Finding]:
+    try:
+        plain = unpacked(stream)
+    except UnreadPackingError as problem:
+        message, expected = "the file cannot be unpacked", "JSON lines, plain or compressed by gzip"
+        yield Finding(RULE, Kind.DAMAGED, "", message, expected, str(problem), line=1)
+        return
+    yield from judge_file(plain, FileState(edition), name, max_line_bytes)
+
+
+def judge_file(
+    stream: Readable,
+    state: FileState,
+    name: str | None = None,
+    max_line_bytes: int = MAX_LINE_BYTES,
+) -> Iterator[Finding]:
+    """The same for bytes that are unpacked already; *state* tells afterwards what was read."""
+    found = _judged(stream, state, name, max_line_bytes)
+    if state.edition == DEFAULT_EDITION:
+        return found
+    from lro_spec.validation.editions import as_held
+
+    return as_held(found, edition_named(state.edition))
+
+
+def _judged(stream: Readable, state: FileState, name: str | None, max_line_bytes: int) -> Iterator[Finding]:
+    try:
+        for part in blocks(stream, max_line_bytes):
+            yield from judge_part(part, state)
+    except DamagedError as problem:
+        message, hint = "the compressed data ends or breaks off here", "nothing after this place was judged"
+        yield Finding(RULE, Kind.DAMAGED, "", message, "a whole compressed file", str(problem), hint, state.lines + 1)
+        whole, state.opaque, state.doubtful = False, True, True
+    else:
+        whole = True
+        if not state.lines:
+            yield Finding("LRO-FILE-02", Kind.EMPTY_FILE, "", "the file is empty", "a header line", "0 bytes", line=1)
+    for number in state.ids.late():
+        yield twice(f"the id of line {number}, once more", number)
+    named_by = state.edition if state.memories else _OTHERS_NAMED_BY
+    if name is not None:
+        problem = name_problem(name, edition=named_by, severity="warning")
+        if problem:
+            yield replace(problem, hint="a file that was renamed may have any name; a server must not give it")
+    if state.header is None or state.header_line is None:
+        return
+    # Where it breaks off, nobody knows how many more there were, and with what.
+    found = (*_count(state), *_core(state)) if whole else ()
+    against_name = (
+        name_against_header(name, state.header, edition=named_by, asked=state.asked) if name is not None else ()
+    )
+    for finding in (*found, *against_name):
+        yield placed(finding, state.header_line)
+
+
+def _count(state: FileState) -> Iterator[Finding]:
+    count = (state.header or {}).get("count")
+    if state.doubtful or not isinstance(count, int | float) or isinstance(count, bool):
+        return
+    if count != state.records:
+        expected = f"{state.records}, the number of record lines"
+        hint = "count the records that are written; if the header is right, the file has lost its end"
+        yield Finding("LRO-FILE-06", Kind.CONTRADICTION, "/count", "count is off", expected, shown(count), hint)
+
+
+def _core(state: FileState) -> Iterator[Finding]:
+    if state.missing and state.objects:
+        observed = f"no record with {', '.join(field for field in CORE if field in state.missing)}"
+        message, expected = "fields of full detail are missing", f"{', '.join(CORE)}, each in some record"
+        hint = "call with another detail level, or write whole memories"
+        yield Finding("LRO-FILE-11", Kind.ABSENT_FIELDS, "/detail", message, expected, observed, hint)

@@ -1,0 +1,74 @@
+"""What a file's name must say (section "File Naming")."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from datetime import timedelta
+from typing import Any
+
+from lro_spec.display import shown
+from lro_spec.editions import edition as edition_named
+from lro_spec.filenames import FileName, parse_file_name
+from lro_spec.findings import Finding, Kind, Severity
+from lro_spec.timestamps import parse, utc
+from lro_spec.validation.asked import Asked
+
+ULID_TOLERANCE = timedelta(seconds=60)
+"""How far the time in a file's name may be from the time in its header."""
+
+# A header that names no time zone tells the time of writing give or take this much.
+_NAIVE_TOLERANCE = timedelta(hours=14)
+
+
+def name_problem(name: str, *, edition: str, severity: Severity) -> Finding | None:
+    """What is wrong with a bare file name by itself; None when it follows the edition's convention."""
+    if parse_file_name(name, edition=edition) is not None:
+        return None
+    prefix = edition_named(edition).file_prefix
+    expected = f"{prefix}-{{operation}}-{{ulid}}.jsonl"
+    if re.fullmatch(rf"{prefix}-[A-Za-z0-9_]+-.+\.jsonl", name, re.ASCII):
+        message, form = "the name has no ULID in its place", "26 characters of Crockford's base 32, the first at most 7"
+        return Finding("LRO-NAME-03", Kind.BAD_NAME, "", message, f"{expected}: {form}", name, severity=severity)
+    return Finding(
+        "LRO-NAME-02",
+        Kind.BAD_NAME,
+        "",
+        "the file's name does not follow the convention",
+        expected,
+        name,
+        severity=severity,
+    )
+
+
+def name_against_header(
+    name: str, header: Mapping[str, Any], *, edition: str, asked: Asked | None = None
+) -> Iterator[Finding]:
+    """Where name and header contradict each other; what was *asked* for, and when, says more than either."""
+    if asked is not None:
+        return
+    parts = parse_file_name(name, edition=edition)
+    if parts is None:
+        return
+    operation, timestamp = header.get("operation"), header.get("timestamp")
+    if isinstance(operation, str) and operation != parts.operation:
+        message = "name and header do not agree on the operation"
+        expected = f"{operation}, as in the header"
+        yield Finding(
+            "LRO-NAME-02", Kind.CONTRADICTION, "/operation", message, expected, f"{parts.operation} in the name"
+        )
+    if isinstance(timestamp, str) and not _agrees(parts, timestamp):
+        message = "the ULID in the name holds another time than the header"
+        expected = f"{shown(timestamp)}, give or take {ULID_TOLERANCE.seconds} s"
+        hint = "make the ULID when the file is made, from the same clock"
+        yield Finding(
+            "LRO-NAME-03", Kind.CONTRADICTION, "/timestamp", message, expected, parts.created.isoformat(), hint
+        )
+
+
+def _agrees(parts: FileName, timestamp: str) -> bool:
+    written = parse(timestamp)
+    if written is None:
+        return True  # told as a fault of the timestamp
+    tolerance = ULID_TOLERANCE if written.tzinfo else _NAIVE_TOLERANCE
+    return abs(utc(written) - parts.created) <= tolerance

@@ -1,0 +1,107 @@
+"""Whether what a guidance says is what its descriptor and file say (section "Guidance Prompt")."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, cast
+
+from lro_spec.display import shown
+from lro_spec.editions import Edition
+from lro_spec.jsonl.values import whole_number
+
+COUNT = re.compile(r"(?<![\d,._])([\d,._]*\d)\s+(?:memor(?:y|ies)|records?|results)\b")
+"""How many records there are, in the words of a guidance."""
+
+_TOKENS = re.compile(r"(?<![\d,._])([\d,._]*\d)\s+tokens\b")
+_BESIDE = re.compile(
+    r"\b(?:threshold|limit|budget|exceed\w*|(?:more|less|fewer) than|at (?:most|least)|up to|over|above|below|under)"
+    r"(?:\s+[a-z]+){0,3}[^\w,.;]*$|\b(?:top|first|last|best|newest|latest|each|every)\s+$",
+    re.IGNORECASE,
+)
+"""What stands before a number that is a bound, or that of some records only."""
+_PART = re.compile(r"(?<![\d,._])([\d,._]*\d)\s+(?:out\s+)?of\s+(?:(?:all|about|the)\s+)*$", re.IGNORECASE)
+_BOUND = re.compile(r"\s+(?:threshold|limit|budget)\b", re.IGNORECASE)
+_LOOKED_AT = 8000
+"""Characters; twice what a brief guidance has."""
+_MOST_DIGITS = 100
+
+
+def wrong_number(guidance: str, counts: Sequence[object], tokens: Sequence[object]) -> str | None:
+    """What a guidance says of count or tokens where it is none of these; None where it is, or is not said."""
+    for what, pattern, meant in (("count", COUNT, counts), ("tokens", _TOKENS, tokens)):
+        said = next(_claims(pattern, guidance[:_LOOKED_AT]), ())
+        known = sorted({abs(m) for m in map(whole_number, meant) if m is not None})
+        numbers = [int(re.sub(r"\D", "", n)[:_MOST_DIGITS]) for n in said]
+        if not numbers or not any(known):
+            continue
+        if not any(_about(n, m) for n in numbers for m in known):
+            return f"{what}: it says {numbers[-1]}, the descriptor {known}"
+    return None
+
+
+def _claims(pattern: re.Pattern[str], text: str) -> Iterator[tuple[str, ...]]:
+    """The numbers that a text gives as the descriptor's own; of "40 of 200 memories" it may be either."""
+    for found in pattern.finditer(text):
+        before = text[max(0, found.start() - 80) : found.start()]
+        part = _PART.search(before)
+        if part is not None:
+            yield part.group(1), found.group(1)
+        elif not _BESIDE.search(before) and not _BOUND.match(text, found.end()):
+            yield (found.group(1),)
+
+
+def wrong_name(guidance: str, descriptor: Mapping[str, Any]) -> str | None:
+    """A path, a detail level or a number of a recipe that is not the descriptor's; None where there is none."""
+    path, text = str(descriptor.get("file_path")), guidance[:_LOOKED_AT]
+    named = paths(text)
+    if named and path not in guidance:
+        return f"path: it says {shown(named[0])}, the descriptor {shown(path)}"
+    level = re.search(r"detail(?: level)?\s*[:=]\s*[`'\"]?(light|medium|full)\b", text, re.IGNORECASE)
+    summary = descriptor.get("summary")
+    meant = cast("dict[str, Any]", summary).get("detail") if isinstance(summary, dict) else None
+    if level is not None and meant in ("light", "medium", "full") and level.group(1).lower() != meant:
+        return f"detail level: it says {level.group(1)}, the descriptor {meant}"
+    recipes = descriptor.get("jq_recipes")
+    most = len(cast("list[Any]", recipes)) if isinstance(recipes, list) else 0
+    beyond = [int(n) for n in re.findall(r"recipes?\s+#(\d{1,9})", text) if most and not 1 <= int(n) <= most]
+    return f"recipe #{beyond[0]}: the descriptor has {most}" if beyond else None
+
+
+def wrong_recipe(guidance: str, descriptor: Mapping[str, Any], text: Edition | None) -> str | None:
+    """A recipe that the guidance describes in brackets, as the template does, and that is another one.
+
+    What *text* misquotes itself is passed over.
+    """
+    recipes = descriptor.get("jq_recipes")
+    described = {
+        number: _words(cast("dict[str, Any]", recipe).get("description") if isinstance(recipe, dict) else None)
+        for number, recipe in enumerate(cast("list[object]", recipes) if isinstance(recipes, list) else [], 1)
+    }
+    for number, said in re.findall(r"#(\d{1,9})\s*\(([^)]*)\)", guidance[:_LOOKED_AT]):
+        if text is not None and text.misquoted.get(int(number)) == said:
+            continue
+        wanted, own = _words(said), described.get(int(number), set())
+        better = [n for n, words in described.items() if wanted and wanted <= words]
+        if own and not wanted & own and better:
+            return f"recipe #{number} is not {shown(said)}: #{better[0]} is"
+    return None
+
+
+def paths(text: str) -> list[str]:
+    """What looks like the path of a file in a text."""
+    return re.findall(r"(?<![\w.])/[^\s'\"`]*?\.json\w*", text)
+
+
+def _words(text: object) -> set[str]:
+    """The words of a description that mean something, in the singular."""
+    words = re.findall(r"[a-z]+", str(text).lower())
+    return {w.rstrip("s") for w in words} - _EMPTY
+
+
+_EMPTY = frozenset(("by", "with", "the", "of", "a", "all", "and", "in", "their", "how", "many", "ha"))
+
+
+def _about(said: int, meant: int) -> bool:
+    """Equal, or rounded to two significant figures or better."""
+    return said == meant or 20 * abs(said - meant) <= meant

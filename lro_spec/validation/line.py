@@ -1,0 +1,234 @@
+"""The lines of an offloaded file: which are records, and what is wrong with one.
+
+Sound records, all but a few of any file, are judged a block at a time by libraries written in C and Rust; a block with
+anything else in it is gone through line by line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import repeat
+from operator import itemgetter, methodcaller
+from typing import Any, cast
+
+from lro_spec.display import shown
+from lro_spec.findings import Finding, Kind, excerpt
+from lro_spec.jsonl.lines import Block, PhysicalLine
+from lro_spec.jsonl.parse import BOM, RULE, Parsed, exact, parsed, plain_value, plain_values
+from lro_spec.jsonl.position import nearest_position
+from lro_spec.schema.fast import joint_gate, record_gate
+from lro_spec.validation.header import MARKER, header_problems, holds_memories, is_header, resembles_header
+from lro_spec.validation.record import CORE, level, validate_line
+from lro_spec.validation.state import FileState
+
+record_id = itemgetter("id")
+"""The id of a record that has one."""
+
+TWICE = "LRO-FILE-09"
+"""The rule that a memory is in a file once."""
+
+_CARRIAGE_RETURN = methodcaller("endswith", b"\r")
+_HEADER = "LRO-FILE-02"
+
+
+def judge_part(part: Block | PhysicalLine, state: FileState) -> Iterator[Finding]:
+    """What is wrong with the next lines of a file."""
+    if isinstance(part, PhysicalLine):
+        yield from judge_line(part, state)
+        return
+    values = plain_values(part.lines) if state.header is not None else None
+    plain = plain_records(part, values, state) if values is not None else None
+    if plain is None:
+        for line, value in zip(part.physical(), values or repeat(None)):  # noqa: B905 - the one without values is endless
+            yield from judge_line(line, state, value)
+        return
+    records, fit = plain
+    _seen(records, state)
+    state.lines += len(records)
+    state.records += len(records)
+    for place in state.ids.add_all(list(map(record_id, records)), part.number) if state.memories else ():
+        line = PhysicalLine(part.number + place, 0, part.lines[place], len(part.lines[place]), True)
+        yield from _again(line, records[place], state)
+    if state.reader is not None:
+        yield from state.reader.take(records, part, fit)
+
+
+def plain_records(block: Block, values: list[Any], state: FileState) -> tuple[list[dict[str, Any]], bool] | None:
+    """The values of a block's lines as records, where all are without fault; None when one needs a look.
+
+    Beside them, whether they were seen to satisfy the reader's schema too.
+    """
+    fit = state.joint is not None and state.joint(values)
+    if not fit and not _are_records(values, state):
+        return None
+    if block.returns and not state.carriage_return_told and any(map(_CARRIAGE_RETURN, block.lines)):
+        return None
+    return cast("list[dict[str, Any]]", values), fit
+
+
+def _are_records(values: list[Any], state: FileState) -> bool:
+    """Whether all of some values are records without fault, and none of them a second header."""
+    if state.gate is not None:
+        return state.gate(values)
+    return all(type(v) is dict and cast("dict[str, Any]", v).get("type") != MARKER for v in values)
+
+
+def judge_line(line: PhysicalLine, state: FileState, value: Any = None) -> Iterator[Finding]:
+    """What is wrong with the next line of a file; *value* is what it holds, where it was read already."""
+    state.lines += 1
+    if value is None and not line.too_long:
+        value = plain_value(line.data)
+    record = _plain_record(line, value, state)
+    if record is None:
+        yield from _line(line, value, state)
+    elif state.reader is not None:
+        yield from state.reader.take([record], Block(line.number, line.offset, [line.data]), False)
+
+
+def _plain_record(line: PhysicalLine, value: object, state: FileState) -> dict[str, Any] | None:
+    """The object of a line that is a record without fault; takes a fraction of the time that `_line` needs."""
+    if state.header is None or type(value) is not dict or line.data[-1:] == b"\r":
+        return None
+    record = cast("dict[str, Any]", value)
+    if not _are_records([record], state):
+        return None
+    if state.memories and not state.ids.add(record["id"], line.number):
+        return None
+    state.records += 1
+    _seen([record], state)
+    return record
+
+
+def _line(line: PhysicalLine, value: Any, state: FileState) -> Iterator[Finding]:
+    if line.number == 1 and line.data.startswith(BOM):
+        observed, hint = "bytes ef bb bf at offset 0", "write plain UTF-8"
+        yield Finding(
+            RULE,
+            Kind.BYTE_ORDER_MARK,
+            "",
+            "the file starts with a byte order mark",
+            "no byte order mark",
+            observed,
+            hint,
+            1,
+            1,
+        )
+        line = line._replace(offset=3, data=line.data[3:], length=line.length - 3)
+    if line.too_long:
+        state.records += line.number > 1
+        state.opaque = True
+        # An error, for nobody knows what is in it; and of no requirement's, for the same reason.
+        message, expected = "the line is too long to be judged", f"at most {len(line.data)} bytes"
+        yield Finding("json", Kind.TOO_LARGE, "", message, expected, f"{line.length} bytes", "", line.number)
+        return
+    if not line.data.strip():
+        hint = "separate records by one line feed; end the file after the last"
+        yield Finding(
+            RULE, Kind.BLANK_LINE, "", "the line is blank", "one JSON object", "no text", hint, line.number, 1
+        )
+        return
+    if line.data.endswith(b"\r") and not state.carriage_return_told:
+        state.carriage_return_told = True
+        yield Finding(RULE, Kind.LINE_ENDING, "", *_wrong_end(line), line.number, len(line.data), "warning")
+    read = parsed(line) if value is None else Parsed(exact(line.data, value))
+    yield from read.findings
+    if line.number == 1:
+        yield from _first(line, read, state)
+    elif read.readable and is_header(read.value):
+        yield placed(_header_again(state), line)
+    else:
+        state.records += 1
+        if read.readable:
+            yield from _record(line, read.value, state)
+        known = read.readable and isinstance(read.value, dict)
+        state.opaque |= not known
+        state.doubtful |= not known and (read.readable or not read.whole)
+
+
+def _wrong_end(line: PhysicalLine) -> tuple[str, str, str, str]:
+    """What is told of a line with a carriage return at its end: message, expected, observed, hint."""
+    if not line.terminated:
+        hint = "end each line with a line feed; a carriage return ends none"
+        return "the text ends in a carriage return alone", "a line feed", "\\r", hint
+    hint = "write the file in binary mode"
+    return "lines end in a carriage return and a line feed", "a line feed alone", "\\r\\n", hint
+
+
+def _first(line: PhysicalLine, read: Parsed, state: FileState) -> Iterator[Finding]:
+    value: object = read.value
+    if resembles_header(value):
+        state.header = header = cast("dict[str, Any]", value)
+        state.header_line = line
+        detail = header.get("detail") if state.asked is None else state.asked.detail
+        state.detail = detail if isinstance(detail, str) else None
+        state.part = level(state.detail)
+        state.memories = holds_memories(header)
+        state.missing = set(CORE if state.memories and state.part == "full" else ())
+        state.gate = record_gate(state.part) if state.memories else None
+        if state.reader is not None and state.memories:
+            state.joint = joint_gate(state.part, state.reader.schema)
+        for finding in header_problems(header, edition=state.edition, read=True, asked=state.asked):
+            yield placed(finding, line)
+    elif read.readable:
+        message, expected = "the first line is not a header", 'an object with "type": "lro_header"'
+        hint = "write the header before the records; recipes skip the first line, whatever it is"
+        yield Finding(_HEADER, Kind.NO_HEADER, "", message, expected, shown(value), hint, 1, 1)
+        if isinstance(value, dict):
+            yield from _record(line, cast("object", value), state)
+
+
+def _header_again(state: FileState) -> Finding:
+    if state.header is None:
+        kind, message, expected = Kind.HEADER_TOO_LATE, "the header is not the first line", "the header on line 1"
+    else:
+        kind, message, expected = Kind.SECOND_HEADER, "there is a second header", "one header, on line 1"
+    return Finding(_HEADER, kind, "/type", message, expected, "a header here")
+
+
+def _record(line: PhysicalLine, value: object, state: FileState) -> Iterator[Finding]:
+    if state.memories or not isinstance(value, dict):
+        yield from _broken(line, value, state)
+    if not isinstance(value, dict):
+        return
+    record = cast("dict[str, Any]", value)
+    _seen([record], state)
+    id = record.get("id")
+    if state.memories and isinstance(id, str | int) and not state.ids.add(id, line.number):
+        yield from _again(line, record, state)
+    if state.reader is not None:
+        yield from state.reader.take([record], Block(line.number, line.offset, [line.data]), False)
+
+
+def _broken(line: PhysicalLine, value: object, state: FileState) -> Iterator[Finding]:
+    for finding in validate_line(value, state.detail):
+        yield placed(finding, line)
+
+
+def _again(line: PhysicalLine, record: dict[str, Any], state: FileState) -> Iterator[Finding]:
+    first = state.ids.line_of(record["id"])
+    there = "" if first is None else f", as in line {first}"
+    yield placed(twice(f"{shown(record['id'])}{there}"), line)
+
+
+def twice(observed: str, line: int | None = None) -> Finding:
+    """The finding that a memory is in a file a second time."""
+    return Finding(
+        TWICE, Kind.REPEATED_RECORD, "/id", "a memory is in the file twice", "each memory once", observed, line=line
+    )
+
+
+def _seen(records: list[dict[str, Any]], state: FileState) -> None:
+    """Takes note of the fields that records have, as long as one of those of full detail was in none."""
+    for record in records:
+        if not state.missing:
+            return
+        state.objects = True
+        state.missing.difference_update(record)
+
+
+def placed(finding: Finding, line: PhysicalLine) -> Finding:
+    """A finding in a line's value, with the line and the column where that value, or what should hold it, stands."""
+    text = line.data.decode("utf-8", "replace")
+    at = nearest_position(text, finding.pointer)
+    return replace(finding, line=line.number, column=at + 1, excerpt=excerpt(text, at))

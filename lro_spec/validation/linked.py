@@ -1,0 +1,378 @@
+"""A descriptor together with the file that it leads to: whether what it says of the file is true."""
+
+from __future__ import annotations
+
+import io
+import os
+import stat
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from threading import Thread
+from types import TracebackType
+from typing import Any, cast
+
+from lro_spec.display import shown
+from lro_spec.editions import DEFAULT_EDITION, Edition
+from lro_spec.editions import edition as edition_named
+from lro_spec.findings import Finding, Kind
+from lro_spec.jsonl.compression import PACKED_SUFFIXES, plain_name, unpacked
+from lro_spec.jsonl.lines import Block, Readable
+from lro_spec.schema.checker import LineJudge
+from lro_spec.validation.asked import Asked
+from lro_spec.validation.descriptor import operation_in_name, untrue_guidance, validate_descriptor
+from lro_spec.validation.file import judge_file
+from lro_spec.validation.guidance import wrong_number
+from lro_spec.validation.header import holds_memories
+from lro_spec.validation.line import placed
+from lro_spec.validation.state import FileState
+from lro_spec.validation.summary import Facts, Range, estimate_of_header, summary_against_file
+
+SAMPLE_RECORDS = 100
+"""On how many records, from the first on, recipes are run."""
+
+_SAMPLE_BYTES = 1_000_000
+_SAMPLE_LINE_BYTES = 4_000_000  # a longer one would take a jq all the time that it has
+_PARTS = ("summary", "line_schema", "jq_recipes", "guidance")
+
+
+class Following:
+    """One descriptor, and what came of opening its file."""
+
+    def __init__(
+        self,
+        descriptor: object,
+        *,
+        edition: str = "lro-6400",
+        folder: str | os.PathLike[str] | None = None,
+        opened: Callable[[str, Readable], Readable] | None = None,
+        content: bytes | None = None,
+        recipes: bool = True,
+        asked: Asked | None = None,
+    ) -> None:
+        """*content* is what the file held, where somebody has read it already: nothing is opened then. Without
+        *recipes* none is run. Where it is known what was *asked* for, that says which part is right.
+
+        *opened* may put something around the file's stream."""
+        self.lines = 0
+        """How many lines of the file were judged."""
+        self.path: str | None = None
+        """The file that was opened; None as long as none was."""
+        self.header: dict[str, Any] | None = None
+        """The file's header, where there is one."""
+        self.read = False
+        """Whether the file was read to its end."""
+        self.doubtful = False
+        """Whether the file has a line that could not be read, so that its records cannot be counted."""
+        self._descriptor = descriptor
+        self._edition = edition_named(edition)
+        self._folder = folder
+        self._opened = opened
+        self._content = content
+        self._runs_recipes = recipes
+        self._asked = asked
+
+    def findings(self) -> Iterator[Finding]:
+        """What is wrong with the descriptor, with the file (those have a path), and between the two."""
+        if self._edition.name == DEFAULT_EDITION:
+            return self._findings()
+        from lro_spec.validation.editions import as_held
+
+        return as_held(self._findings(), self._edition)
+
+    def _findings(self) -> Iterator[Finding]:
+        wrong: set[str] = set()
+        # Which of name and summary is wrong about the operation, the header decides.
+        undecided: list[Finding] = []
+        for finding in validate_descriptor(self._descriptor, edition=self._edition.name):
+            if finding.severity == "error":
+                wrong.add(finding.pointer.removeprefix("/"))
+            if finding.kind is Kind.NAME_AGAINST_SUMMARY or (finding.rule, finding.pointer) in _OF_MEMORIES:
+                undecided.append(finding)
+            else:
+                yield finding
+        yield from self._beyond(wrong)
+        header = self.header or {}
+        for finding in undecided:
+            if finding.kind is Kind.NAME_AGAINST_SUMMARY:
+                if self._asked is None and self._named != header.get("operation"):
+                    yield finding
+            elif holds_memories(header):
+                yield finding
+        if self._asked is not None and self._named not in (None, self._asked.operation):
+            message, expected = "the name has another operation than the call", f"{self._asked.operation} in the name"
+            yield Finding("LRO-NAME-02", Kind.NOT_AS_ASKED, "/file_path", message, expected, shown(self._named))
+
+    @property
+    def _named(self) -> str | None:
+        """The operation in the file's name."""
+        given = self._descriptor
+        value: dict[str, Any] = cast("dict[str, Any]", given) if isinstance(given, dict) else {}
+        return operation_in_name(str(value.get("file_path")), self._edition)
+
+    def _beyond(self, wrong: set[str]) -> Iterator[Finding]:
+        value = self._descriptor
+        if not isinstance(value, dict) or "" in wrong:
+            return
+        descriptor = cast("dict[str, Any]", value)
+        named = descriptor.get("file_path")
+        if not isinstance(named, str):
+            return
+        found = _found(named, self._folder) if self._content is None else named
+        if isinstance(found, Finding):
+            yield found
+            return
+        if found != named:
+            message, expected = "file_path leads nowhere from here", f"a file at {named}"
+            hint = "as is natural once a descriptor was moved together with its file"
+            yield Finding(
+                _RULE,
+                Kind.MOVED_FILE,
+                "/file_path",
+                message,
+                expected,
+                f"one beside it, {found}",
+                hint,
+                severity="warning",
+            )
+        yield from self._against(descriptor, found, wrong)
+
+    def _against(self, descriptor: dict[str, Any], path: str, wrong: set[str]) -> Iterator[Finding]:
+        broken = {pointer.partition("/")[0] for pointer in wrong}
+        sound = {part for part in _PARTS if part in descriptor and part not in broken}
+        reader = _Reader(descriptor, sound)
+        state = FileState(self._edition.name, reader, asked=self._asked)
+        with _Recipes(descriptor, self._edition, state, reader) as recipes:
+            if "jq_recipes" in sound and self._runs_recipes:
+                reader.when_sampled = recipes.start
+            try:
+                for finding in self._in_file(path, state):
+                    # the name was judged with the descriptor
+                    if finding.line is not None or finding.rule not in _OF_NAMES:
+                        yield replace(finding, path=path)
+            except OSError as problem:
+                yield Finding(
+                    _RULE,
+                    Kind.UNREADABLE_FILE,
+                    "/file_path",
+                    "the file cannot be read",
+                    "a readable file",
+                    _said(path, problem),
+                )
+                return
+            self.lines, self.header, self.read, self.doubtful = state.lines, state.header, True, state.doubtful
+            for finding in reader.end():
+                yield replace(finding, path=path)
+            if state.header is None or state.header_line is None:
+                return
+            if state.opaque:  # there may be others in what is not known
+                reader.facts.namespaces, reader.facts.scores = None, Range()
+            elif reader.facts.characters:
+                for finding in estimate_of_header(state.header, reader.facts) if state.memories else ():
+                    yield replace(placed(finding, state.header_line), path=path)
+            if not state.memories:
+                reader.facts.namespaces = None
+            if isinstance(descriptor.get("summary"), dict):
+                records = None if state.doubtful else state.records
+                fields = {pointer.split("/")[1] for pointer in wrong if pointer.startswith("summary/")}
+                about = descriptor, state.header, reader.facts, records, self._edition
+                yield from summary_against_file(*about, wrong=fields, asked=self._asked)
+            if {"summary", "guidance"} <= sound:
+                yield from _numbers(descriptor, state.header, state.records)
+            if "line_schema" in sound and reader.records:
+                yield from _vacuous(descriptor["line_schema"], reader.records)
+            yield from recipes.findings()
+
+    def _in_file(self, path: str, state: FileState) -> Iterator[Finding]:
+        name = plain_name(Path(path).name)
+        if self._content is not None:
+            self.path = path
+            yield from judge_file(io.BytesIO(self._content), state, Path(path).name)
+            return
+        with open(path, "rb", buffering=0) as plain:
+            seen = cast("Readable", plain)
+            stream = unpacked(self._opened(path, seen) if self._opened is not None else seen)
+            self.path = path
+            yield from judge_file(stream, state, name)
+
+
+_RULE = "LRO-DESC-02"
+_OF_NAMES = ("LRO-NAME-02", "LRO-NAME-03")
+_OF_MEMORIES = {
+    ("LRO-NAME-02", "/file_path"),
+    ("LRO-DESC-05", "/summary/operation"),
+    ("LRO-REC-13", "/jq_recipes"),
+}
+"""What is said of descriptors that lead to memories, and may not hold for others."""
+
+
+class _Reader:
+    """Takes in the records: facts for the summary, lines for the schema, a sample for the recipes."""
+
+    def __init__(self, descriptor: Mapping[str, Any], sound: set[str]) -> None:
+        scored = "summary" in sound and descriptor["summary"].get("score_range") is not None
+        self.facts = Facts(scored=scored)
+        self.records: list[dict[str, Any]] = []
+        self.lines: list[bytes] = []
+        self.skipped: bool = False
+        """Whether a line among those of the sample is none of its records."""
+        self.overlong = False
+        """Whether a line ended the sample that is too long for it."""
+        self.when_sampled: Callable[[], None] = _nothing
+        self.schema: object = descriptor["line_schema"] if "line_schema" in sound else None
+        self._judge = LineJudge(self.schema) if self.schema is not None else None
+        self._bytes = 0
+        self._next: int = 2
+
+    @property
+    def _is_sampled(self) -> bool:
+        return len(self.records) >= SAMPLE_RECORDS or self._bytes >= _SAMPLE_BYTES or self.overlong
+
+    def take(self, records: list[dict[str, Any]], block: Block, fit: bool) -> Iterator[Finding]:
+        self.facts.take(records, block)
+        if not self._is_sampled:
+            self.skipped = self.skipped or block.number != self._next
+            for record, line in zip(records, block.lines, strict=True):
+                self.overlong = len(line) > _SAMPLE_LINE_BYTES
+                if self._is_sampled:
+                    break
+                self.records.append(record)
+                self.lines.append(line)
+                self._bytes += len(line)
+            self._next = block.number + len(records)
+            if self._is_sampled:
+                self.when_sampled()
+        if self._judge is not None:
+            yield from self._judge.take(records, block, fit=fit)
+
+    def end(self) -> Iterator[Finding]:
+        self.when_sampled()
+        if self._judge is not None:
+            yield from self._judge.end()
+
+
+class _Recipes:
+    """Runs the recipes in a thread, which mostly waits for jq, while the rest of the file is read."""
+
+    def __init__(self, descriptor: Mapping[str, Any], edition: Edition, state: FileState, reader: _Reader) -> None:
+        self._descriptor = descriptor
+        self._edition = edition
+        self._state = state
+        self._reader = reader
+        self._thread: Thread | None = None
+        self._found: list[Finding] = []
+        self._problem: Exception | None = None
+
+    def __enter__(self) -> _Recipes:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, tb: TracebackType | None) -> None:
+        if self._thread is not None:
+            self._thread.join()
+
+    def start(self) -> None:
+        """Starts, once, with the sample that the reader has; not without a header before it.
+
+        Where it has none, or one with gaps in it, and where the records are no memories, recipes are compiled only.
+        """
+        header, line, reader = self._state.header, self._state.header_line, self._reader
+        if self._thread is not None or header is None or line is None:
+            return
+        from lro_spec.validation.recipes import Sample, recipes_against_file, recipes_compiled
+
+        sample: Sample | None = None
+        if reader.records and not reader.skipped and self._state.memories:  # the standard recipes are for memories
+            data = b"".join(each + b"\n" for each in (line.data, *reader.lines))
+            sample = Sample(data, header, list(reader.records))
+
+        def run() -> None:
+            try:
+                if sample is not None:
+                    self._found += recipes_against_file(self._descriptor, sample, self._edition)
+                else:
+                    self._found += recipes_compiled(self._descriptor)
+            except Exception as problem:
+                self._problem = problem
+
+        self._thread = Thread(target=run, name="recipes")
+        self._thread.start()
+
+    def findings(self) -> list[Finding]:
+        """What came of it; waits for the end."""
+        if self._thread is not None:
+            self._thread.join()
+        if self._problem is not None:
+            raise self._problem
+        if self._reader.overlong and not self._reader.records:
+            message, expected = "recipes were not run", f"a first record of at most {_SAMPLE_LINE_BYTES} bytes"
+            told = Finding(
+                "LRO-REC-13", Kind.NOT_EVALUATED, "/jq_recipes", message, expected, "a longer one", severity="warning"
+            )
+            return [told, *self._found]
+        return self._found
+
+
+def _nothing() -> None:
+    return None
+
+
+def follow(
+    descriptor: object, *, edition: str = "lro-6400", folder: str | os.PathLike[str] | None = None
+) -> Iterator[Finding]:
+    """What is wrong with a descriptor, with its file, and between the two.
+
+    Compared are count, operation, detail, estimate, namespaces and scores; every line is held against ``line_schema``;
+    the recipes are run on the first records. Where ``file_path`` leads nowhere, a file of that name in *folder* is
+    taken, also a compressed one. Findings in the file have its path. No content raises; an unknown edition raises
+    `ValueError`.
+    """
+    yield from Following(descriptor, edition=edition, folder=folder).findings()
+
+
+def _found(named: str, folder: str | os.PathLike[str] | None) -> str | Finding:
+    candidates = [named]
+    if folder is not None:
+        beside = os.path.join(folder, named.replace("\\", "/").rpartition("/")[2])
+        candidates += [beside, *(beside + suffix for suffix in PACKED_SUFFIXES)]
+    first: OSError | ValueError | None = None
+    for path in candidates:
+        try:
+            mode = os.stat(path).st_mode
+        except (OSError, ValueError) as problem:
+            first = first or problem
+            continue
+        if not stat.S_ISREG(mode):
+            return Finding(
+                _RULE, Kind.NO_FILE, "/file_path", "file_path is no regular file", "a regular file", shown(path)
+            )
+        return path
+    hint = "the file was removed, or the descriptor comes from another machine"
+    return Finding(
+        _RULE, Kind.NO_FILE, "/file_path", "file_path leads to no file", "an existing file", _said(named, first), hint
+    )
+
+
+def _said(path: str, problem: Exception | None) -> str:
+    return f"{shown(path)}: {getattr(problem, 'strerror', None) or problem}"
+
+
+def _numbers(descriptor: dict[str, Any], header: dict[str, Any], records: int) -> Iterator[Finding]:
+    """Where the guidance says other figures than summary, header and file: any of them will do."""
+    told: dict[str, Any] = descriptor["summary"]
+    counts, tokens = (told.get("count"), records), (told.get("estimated_tokens"), header.get("estimated_tokens"))
+    wrong = wrong_number(descriptor["guidance"], counts, tokens)
+    if wrong is not None:
+        yield untrue_guidance(wrong)
+
+
+def _vacuous(schema: object, records: list[dict[str, Any]]) -> Iterator[Finding]:
+    from lro_spec.schema.line_schema import is_vacuous
+
+    if is_vacuous(schema, ()) is not None:
+        return  # told where the descriptor is judged by itself
+    empty = is_vacuous(schema, records)
+    if empty is not None:
+        expected = "a schema that names the fields of the file's records"
+        yield Finding(
+            "LRO-DESC-10", Kind.VACUOUS_SCHEMA, "/line_schema", "line_schema describes other records", expected, empty
+        )

@@ -1,0 +1,1 @@
+"""Large results, read from the bytes of their line."""

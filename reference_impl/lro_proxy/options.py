@@ -1,0 +1,208 @@
+"""Options of `lro proxy`: flags, and the environment for the settings of offloading."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from lro_spec.tokens import estimate_of
+
+if TYPE_CHECKING:
+    from lro_spec.redaction import Masks
+
+
+import fnmatch
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from lro_proxy import run_folder
+from lro_proxy.config import Server, address, header, read_servers
+from lro_proxy.tools.families import add_flag, selected_families
+from lro_reference.settings import ENVIRONMENT_PREFIX, Settings, SettingsError, add_flags, resolve
+from lro_spec.tokens import characters_estimate, script_aware_estimate
+
+if TYPE_CHECKING:
+    from lro_spec.redaction import Masks
+
+
+ESTIMATES = {"scripts": script_aware_estimate, "characters": characters_estimate}
+COUNTED: Mapping[str, Callable[[int, int], int]] = {"scripts": estimate_of, "characters": lambda n, _: -(-n // 4)}
+"""Estimators by name, from the number of characters and the number of wide ones among them."""
+
+
+_BARE = re.compile(r"[-+0-9.eE]+|true|false|null")
+
+
+@dataclass(frozen=True, slots=True)
+class ProxyOptions:
+    """Options of a proxy start."""
+
+    servers: tuple[Server, ...]
+    """At least one; a servers' file may name more."""
+    settings: Settings
+    several: bool = False
+    """True if the servers come from a file."""
+    thresholds: tuple[tuple[str, int | None], ...] = ()
+    """Thresholds by glob of the tool's name; None: never offloaded. The longest matching glob wins."""
+    estimator: str = "scripts"
+    request_timeout_s: float = 600
+    """Time without an answer or progress after which a request fails; 0: never."""
+    max_line_mb: int = 128
+    families: tuple[str, ...] = ()
+    """Families of the proxy's own tools, which read offloaded files."""
+    tool_prefix: str = ""
+    private_folder: bool = False
+    """True if this run writes to a private folder, which the settings name."""
+    masks: Masks | None = None
+    """Secrets that are redacted in all messages of servers."""
+
+    def threshold_of(self, tool: str) -> int | None:
+        """The threshold of a tool in tokens; None: its results are never offloaded."""
+        if not self.settings.enabled:
+            return None
+        matching = [(len(glob), tokens) for glob, tokens in self.thresholds if fnmatch.fnmatchcase(tool, glob)]
+        return max(matching, key=lambda found: found[0])[1] if matching else self.settings.threshold_tokens
+
+
+def load(argv: Sequence[str], environ: Mapping[str, str]) -> ProxyOptions:
+    """Parse the arguments. Raises `SettingsError`, and `SystemExit` as argparse does."""
+    flags = _parser().parse_args(list(argv))
+    command = flags.command[1:] if flags.command[:1] == ["--"] else flags.command
+    several = bool(flags.config) and flags.config.endswith(".json")
+    ways = [("a command after --", bool(command)), ("--url", bool(flags.url)), ("the servers' file", several)]
+    given = [way for way, chosen in ways if chosen]
+    if len(given) != 1:
+        raise SettingsError(
+            f"give {' or '.join(given)}, not both"
+            if given
+            else "no server is named: give its command after --, or its address as --url"
+        )
+    if flags.header and not flags.url:
+        raise SettingsError("--header goes with --url")
+    if several:
+        servers, flags.config = read_servers(flags.config, environ), None
+    elif flags.url:
+        servers = (Server("", url=address(flags.url, "--url", flags.url), headers=dict(map(_header, flags.header))),)
+    else:
+        servers = (Server("", tuple(command)),)
+    if flags.max_line_mb < 1:
+        raise SettingsError(f"--max-line-mb must be a whole number of at least 1, not {flags.max_line_mb}")
+    if not flags.request_timeout_s >= 0:
+        raise SettingsError(
+            f"--request-timeout-s must be a number of seconds, at least 0, not {flags.request_timeout_s}"
+        )
+    settings = resolve(flags, environ)
+    return ProxyOptions(
+        servers=servers,
+        several=several,
+        settings=run_folder.own(settings) if flags.private_folder else settings,
+        thresholds=tuple(_threshold(text) for text in flags.tool_threshold),
+        estimator=flags.estimator,
+        request_timeout_s=flags.request_timeout_s,
+        max_line_mb=flags.max_line_mb,
+        families=selected_families(flags, environ),
+        tool_prefix=flags.tool_prefix,
+        private_folder=flags.private_folder,
+        masks=_masks(servers, environ) if flags.mask_secrets else None,
+    )
+
+
+def server_environment(environ: Mapping[str, str]) -> dict[str, str]:
+    """The environment of the server: without the proxy's settings, and with its own offloading disabled."""
+    kept = {name: value for name, value in environ.items() if not name.startswith(ENVIRONMENT_PREFIX)}
+    return kept | {f"{ENVIRONMENT_PREFIX}ENABLED": "false"}
+
+
+def _masks(servers: Sequence[Server], environ: Mapping[str, str]) -> Masks:
+    from lro_spec.redaction import Masks
+
+    known = dict(environ)
+    for server in servers:
+        known |= server.env
+        known |= {name: value.rpartition(" ")[2] for name, value in server.headers.items()}  # without "Bearer"
+    # Numbers and literals of JSON are left as they are: a redacted one would make the message invalid JSON.
+    return Masks({name: value for name, value in known.items() if not _BARE.fullmatch(value.strip())})
+
+
+def _header(text: str) -> tuple[str, str]:
+    name, colon, value = text.partition(":")
+    if not colon or re.search(r"\s", name):
+        raise SettingsError("--header must be 'NAME: VALUE'")  # without the value, which may be a secret
+    return header(name, value, "--header")
+
+
+def _threshold(text: str) -> tuple[str, int | None]:
+    glob, equals, tokens = text.rpartition("=")
+    if equals and glob and tokens == "off":
+        return glob, None
+    if equals and glob and tokens.isascii() and tokens.isdigit():
+        return glob, int(tokens)
+    raise SettingsError(f"--tool-threshold must be GLOB=TOKENS or GLOB=off, not {text!r}")
+
+
+def _parser() -> Any:
+    import argparse
+
+    parser = argparse.ArgumentParser(
+        prog="lro proxy",
+        usage="lro proxy [OPTION…] -- COMMAND [ARG…]\n       lro proxy [OPTION…] --url URL\n"
+        "       lro proxy [OPTION…] --config mcp.json",
+        epilog="example: lro proxy -- npx -y @modelcontextprotocol/server-filesystem /home/me",
+        description="Offload the large results of any MCP server, in front of it.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("command", nargs=argparse.REMAINDER, metavar="COMMAND…", help="command that starts the server")
+    parser.add_argument("--url", metavar="URL", help="address of a server over HTTP, instead of COMMAND")
+    parser.add_argument(
+        "--header",
+        action="append",
+        default=[],
+        metavar="'NAME: VALUE'",
+        help="send this header with each request to --url; repeatable",
+    )
+    add_flags(
+        parser,
+        config="TOML file with a [prompt.offload] section (ATLATL_CONFIG), or JSON file with mcpServers to run several "
+        "servers instead of COMMAND",
+    )
+    add_flag(parser)
+    parser.add_argument(
+        "--tool-threshold",
+        action="append",
+        default=[],
+        metavar="GLOB=N",
+        help="threshold for the tools that match, or GLOB=off; the longest match wins; repeatable",
+    )
+    parser.add_argument(
+        "--estimator",
+        choices=list(ESTIMATES),
+        default="scripts",
+        help="token estimate: scripts (default; CJK and emoji weigh more) or characters (4 per token)",
+    )
+    parser.add_argument(
+        "--request-timeout-s",
+        type=float,
+        default=600,
+        metavar="S",
+        help="fail a request after S seconds without an answer or progress (default 600; 0: never)",
+    )
+    parser.add_argument(
+        "--tool-prefix",
+        default="",
+        metavar="TEXT",
+        help="prefix for tools of --tools whose names servers may also use",
+    )
+    parser.add_argument(
+        "--private-folder", action="store_true", help="write to a new private directory inside the output directory"
+    )
+    parser.add_argument(
+        "--mask-secrets",
+        action="store_true",
+        help="mask the values of secret-looking environment variables in everything servers send",
+    )
+    parser.add_argument(
+        "--max-line-mb", type=int, default=128, metavar="N", help="longest message, in MiB (default 128)"
+    )
+    return parser

@@ -1,0 +1,1 @@
+"""Any tool result as records."""

@@ -1,0 +1,255 @@
+"""A large JSON array that stays text: its elements are parsed a batch at a time, and never exist all at once.
+
+A parsed value takes five to ten times the memory of its text. What is kept of an array is its text and the places where
+batches of whole elements begin and end.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import secrets
+from collections.abc import Iterator, Sized
+from dataclasses import dataclass
+from itertools import chain, islice
+from typing import Any, cast
+
+import orjson
+
+from lro_proxy.payload.lines import encoded
+from lro_spec.jsonl import lossless
+
+Text = bytes | bytearray
+
+_FIRST, _BATCH = 1 << 14, 1 << 16
+_LARGEST = 1 << 20
+"""Arrays with an element that is no shorter are read in another way: little would be won."""
+_AROUND = 1 << 14
+"""An array of which no more than this is missing is nearly all of its text."""
+_CANDIDATES = 64
+_MISSES = 3
+_SPACE = re.compile(rb"[ \t\r\n]*")
+_SPACE_IN_TEXT = re.compile(r"[ \t\r\n]*")
+_OPENING = re.compile(rb'\{\s*"(?:[^"\\]|\\.)*"|[\["]')
+_ELEMENT = json.JSONDecoder()
+
+
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    start: int
+    stop: int
+    count: int
+    plain: bool
+    """Whether orjson loses nothing of it."""
+    compact: bool = False
+    """Whether its elements are lines as they stand, when each `between` is cut."""
+
+
+class Array:
+    """An array in a text."""
+
+    def __init__(
+        self, data: Text, start: int, stop: int, batches: list[_Batch], objects: bool, between: bytes | None
+    ) -> None:
+        self.start, self.stop = start, stop
+        """Its place in the text."""
+        self.objects = objects
+        """Whether all elements are objects."""
+        self._data, self._batches, self._between = data, batches, between
+        self._count = sum(batch.count for batch in batches)
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[Any]:
+        return chain.from_iterable(self.loose())
+
+    def exact(self) -> Iterator[list[Any]]:
+        """The elements batch by batch, as `exact.parse` reads them."""
+        return map(self._exactly, self._batches)
+
+    def lines(self) -> Iterator[bytes]:
+        """The elements as lines, a block of them for each batch."""
+        for batch in self._batches:
+            if batch.compact and self._between is not None:
+                yield _lines(bytes(memoryview(self._data)[batch.start : batch.stop]), self._between)
+            else:
+                yield from encoded([self._exactly(batch)])
+
+    def loose(self) -> Iterator[list[Any]]:
+        """The elements batch by batch; floats and integers beyond 64 bits may lose digits."""
+        return map(self._parse, self._batches)
+
+    def _exactly(self, batch: _Batch) -> list[Any]:
+        return self._parse(batch) if batch.plain else lossless.parse(_cut(self._data, batch))
+
+    def _parse(self, batch: _Batch) -> list[Any]:
+        return orjson.loads(_cut(self._data, batch))
+
+
+def find(data: Text, start: int, stop: int) -> Array | None:
+    """The array that is nearly all of a part of a text; None where there is none, or one for the general way."""
+    place = start - 1
+    for _ in range(_CANDIDATES):
+        place = data.find(b"[", place + 1, start + _AROUND)
+        if place < 0:
+            return None
+        found = read(data, place, stop)
+        if found is not None and stop - start - (found.stop - found.start) <= _AROUND:
+            return found
+    return None
+
+
+def value(data: Text) -> Any:
+    """The value of a JSON text with an `Array` for the array that is nearly all of it; None where that cannot be.
+
+    Raises `exact.InexactError` as `exact.parse` does.
+    """
+    found = find(data, 0, len(data))
+    if found is None:
+        return None
+    mark = secrets.token_hex(8)
+    return placed(lossless.parse(b'%b"%b"%b' % (data[: found.start], mark.encode(), data[found.stop :])), mark, found)
+
+
+def placed(tree: Any, mark: str, found: Array) -> Any:
+    """A parsed value with the array in the place of its mark."""
+    if tree == mark:
+        return found
+    if isinstance(tree, dict):
+        return {key: placed(member, mark, found) for key, member in cast("dict[str, Any]", tree).items()}
+    return tree
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two values as `exact.parse` reads them, maybe with an `Array`, are the same to the last digit.
+
+    1 is neither 1.0 nor true. Only the order of members does not matter.
+    """
+    if type(one) is not type(other) or (isinstance(one, Sized) and len(one) != len(other)):
+        return False
+    if isinstance(one, str):
+        return one == other
+    if isinstance(one, Array):
+        others = chain.from_iterable(other.exact())
+        same_batches = (same(batch, list(islice(others, len(batch)))) for batch in one.exact())
+        return all(same_batches)
+    arrays: list[Array] = []
+    others_arrays: list[Array] = []
+    try:
+        spelt_alike = _spelt(one, arrays) == _spelt(other, others_arrays)
+    except TypeError:  # nested too deeply, or half of a surrogate pair
+        return False
+    return spelt_alike and all(map(same, arrays, others_arrays))
+
+
+def _spelt(value: Any, arrays: list[Array]) -> bytes:
+    """A value's JSON, where each array in it leaves a mark that is none."""
+
+    def mark(array: Array) -> orjson.Fragment:
+        arrays.append(array)
+        return orjson.Fragment(b"?")
+
+    return orjson.dumps(value, default=mark, option=orjson.OPT_SORT_KEYS)
+
+
+def read(data: Text, start: int, stop: int) -> Array | None:
+    """The array that begins at a place, with every element looked at; None where it cannot be read so."""
+    batches: list[_Batch] = []
+    between: bytes | None = None
+    misses, objects, size = 0, True, _FIRST
+    place = _after_space(data, start + 1)
+    while True:
+        end = -1
+        batch: tuple[_Batch, bool] | None = None
+        if between is not None and misses < _MISSES:
+            end = data.find(between, place + _BATCH, stop) + 1
+            batch = _batch(data, place, end, between) if end else None
+            misses = misses + 1 if end and batch is None else misses if end else _MISSES
+        if batch is None:
+            end = _whole(data, place, min(place + size, stop), stop)
+            batch = _batch(data, place, end, between) if end else None
+            if batch is None:
+                return None
+            size = _BATCH
+        batches.append(batch[0])
+        objects = objects and batch[1]
+        following = _after_space(data, end)
+        sign = data[following : following + 1]
+        if sign == b"]":
+            return Array(data, start, following + 1, batches, objects, between)
+        if sign != b",":
+            return None
+        place = _after_space(data, following + 1)
+        opening = _OPENING.match(data, place) if between is None else None
+        if opening is not None:
+            between = bytes(data[end - 1 : opening.end()])
+
+
+def _batch(data: Text, start: int, stop: int, between: bytes | None) -> tuple[_Batch, bool] | None:
+    """The elements in a part of a text, and whether all are objects; None where they are not whole, or not exact."""
+    text = _cut(data, _Batch(start, stop, 0, True))
+    try:
+        elements: list[Any] = orjson.loads(text)
+        compact = between is not None and _are_lines(elements, text, between)
+        plain = compact or lossless.is_whole(elements, text)
+        if not plain:
+            lossless.parse(text)
+    except ValueError:
+        return None
+    return _Batch(start, stop, len(elements), plain, compact), all(isinstance(item, dict) for item in elements)
+
+
+def _are_lines(elements: list[Any], text: bytes, between: bytes) -> bool:
+    if between[:2] != b"},":  # there are spaces
+        return False
+    try:
+        return b"\n".join(map(orjson.dumps, elements)) == _lines(text[1:-1], between)
+    except TypeError:  # nested too deeply
+        return False
+
+
+def _lines(text: bytes, between: bytes) -> bytes:
+    return text.replace(between, b"}\n" + between[2:])
+
+
+def _whole(data: Text, start: int, enough: int, stop: int) -> int:
+    """Where the last element ends that begins at a place or later, and ends before *enough*; 0: nowhere.
+
+    One element may be longer.
+    """
+    while enough - start < _LARGEST:
+        window = str(memoryview(data)[start:enough], "utf-8", "ignore")
+        end = at = 0
+        try:
+            while True:
+                element_end = _ELEMENT.raw_decode(window, at)[1]
+                following = _after_space_in(window, element_end)
+                sign = window[following : following + 1]
+                if sign in ("]", ","):
+                    end = element_end
+                if sign != ",":
+                    break
+                at = _after_space_in(window, following + 1)
+        except (ValueError, RecursionError):
+            pass  # it does not end here
+        if end:
+            return start + len(window[:end].encode())
+        if enough == stop:
+            break
+        enough = min(start + 4 * (enough - start), stop)
+    return 0
+
+
+def _cut(data: Text, batch: _Batch) -> bytes:
+    return b"".join((b"[", memoryview(data)[batch.start : batch.stop], b"]"))
+
+
+def _after_space(data: Text, place: int) -> int:
+    found = _SPACE.match(data, place)
+    return found.end() if found else place
+
+
+def _after_space_in(text: str, place: int) -> int:
+    found = _SPACE_IN_TEXT.match(text, place)
+    return found.end() if found else place

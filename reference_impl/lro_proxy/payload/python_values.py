@@ -1,0 +1,37 @@
+"""Values of a Python program as JSON: tuples, dataclasses and their like, and numbers that JSON does not have."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, cast
+
+from lro_spec.jsonl import lossless
+
+
+class NoJsonError(ValueError):
+    """A value that JSON cannot hold without a loss: it has NaN, infinity, or a key twice."""
+
+
+def plain(value: Any) -> Any:
+    """The value as a parser of JSON would give it, with every digit.
+
+    Raises `NoJsonError`, and `TypeError` for objects that nobody can write.
+    """
+    try:
+        made = lossless.parse(lossless.dump(value))
+        if made != value:  # as where there are tuples, but also where a NaN has become null
+            json.dumps(value, allow_nan=False, default=lossless.members)
+    except ValueError as problem:
+        raise NoJsonError(str(problem)) from None
+    return made
+
+
+def text(value: Any) -> str:
+    """The text that Python writes for a value that is no JSON; of a list, each item on a line of its own."""
+    if isinstance(value, (list, tuple)):
+        return "[" + ",\n".join(map(_line, cast("list[Any]", value))) + "]"
+    return _line(value)
+
+
+def _line(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, default=lossless.members)

@@ -1,0 +1,64 @@
+"""Differences between MCP versions. Since 2026-07-28 each request states its version and the client's capabilities."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from lro_proxy.tools import sampling
+from lro_proxy.wire.jsonrpc import Message, members, parse_lossless, serialise
+from lro_reference import delegation
+
+_META_PREFIX = "io.modelcontextprotocol/"
+OPENINGS = frozenset(("initialize", "server/discover"))
+"""Methods whose results state the server's capabilities."""
+
+
+def announce_proxy(line: bytes | bytearray) -> bytes | bytearray:
+    """Announce the proxy in the line of an `initialize` request; returns any other line unchanged."""
+    message = parse_lossless(line)
+    params = members(message).get("params")
+    if not isinstance(params, dict):
+        return line
+    delegation.announce(cast("Message", params))
+    return serialise(message)
+
+
+def message_version(message: Message) -> str | None:
+    """The protocol version that a message states, which it does since 2026-07-28; None for an older one."""
+    version = _meta(message).get(f"{_META_PREFIX}protocolVersion")
+    return version if isinstance(version, str) else None
+
+
+def envelope(message: Message) -> Message:
+    """The ``_meta`` parameters that every request of the client carries; empty before 2026-07-28."""
+    return {"_meta": {key: value for key, value in _meta(message).items() if key.startswith(_META_PREFIX)}}
+
+
+def supports_sampling(message: Message) -> bool:
+    """True if a message since 2026-07-28 states that the client supports sampling."""
+    return "sampling" in members(_meta(message).get(f"{_META_PREFIX}clientCapabilities"))
+
+
+def complete_result(result: Message) -> Message:
+    """A complete result in the form since 2026-07-28."""
+    return {"resultType": "complete", **result}
+
+
+def tool_list_result(tools: list[Any]) -> Message:
+    """A result of `tools/list` in the form since 2026-07-28, which must not be cached."""
+    return complete_result({"tools": tools, "ttlMs": 0, "cacheScope": "private"})
+
+
+def summary_request(text: str, state: str) -> Message:
+    """A result that asks the client for a summary by its model; the client repeats the call with the answer."""
+    input_request = {"method": "sampling/createMessage", "params": sampling.request(text)}
+    return {"resultType": "input_required", "inputRequests": {"summary": input_request}, "requestState": state}
+
+
+def summary_response(params: Message) -> Message:
+    """The model's summary in the parameters of a repeated call, as a JSON-RPC response."""
+    return {"result": members(params.get("inputResponses")).get("summary")}
+
+
+def _meta(message: Message) -> Message:
+    return members(members(message.get("params")).get("_meta"))

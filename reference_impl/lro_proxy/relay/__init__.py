@@ -1,0 +1,1 @@
+"""MCP messages between a client and one server or several."""

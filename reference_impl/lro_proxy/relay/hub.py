@@ -1,0 +1,382 @@
+"""Several servers behind one proxy: requests go to all servers, or to the one that owns the name in question.
+
+Each server has a `Relay` of its own, which offloads, times out and reports its end independently; the hub takes the
+place of its client. It parses every message again, and tracks which server a request went to.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, cast
+
+from lro_proxy.errors import INTERNAL, NO_METHOD, TOO_LONG, Log, error_line
+from lro_proxy.relay.merge import LISTS, Target, merge_initialize, merge_lists
+from lro_proxy.relay.pending import numeric_id
+from lro_proxy.relay.relay import Relay
+from lro_proxy.upstream.stdio import Upstream
+from lro_proxy.wire.framing import LineWriter, OversizedLine, ends, read_lines
+from lro_proxy.wire.jsonrpc import Message, members, parse_lossless, serialise
+from lro_proxy.wire.truncated import id_in
+
+if TYPE_CHECKING:
+    from lro_proxy.relay.tools import ProxyTools
+
+INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR = -32602, -32600, -32700
+_ROUTED: Mapping[str, tuple[str, str]] = {
+    "tools/call": ("tools/list", "name"),
+    "prompts/get": ("prompts/list", "name"),
+    "resources/read": ("resources/list", "uri"),
+    "resources/subscribe": ("resources/list", "uri"),
+    "resources/unsubscribe": ("resources/list", "uri"),
+}
+"""By method: the list that identifies the server, and the parameter with the name."""
+_OWN_METHODS = frozenset((None, "initialize", "notifications/cancelled", "tools/call"))
+"""Methods that may concern the proxy's tools; None: a response."""
+_BROADCASTS = frozenset(("initialize", "logging/setLevel", *LISTS))
+_REQUIRED_CAPABILITY: Mapping[str, str] = {
+    "tools/list": "tools",
+    "prompts/list": "prompts",
+    "resources/list": "resources",
+    "resources/templates/list": "resources",
+    "logging/setLevel": "logging",
+}
+"""By method: the capability that a server needs to receive it."""
+_MAX_PAGES = 1000
+_MAX_QUEUED = 1000
+
+
+class Member:
+    """One server of a hub."""
+
+    def __init__(self, name: str, upstream: Upstream) -> None:
+        self.name, self.upstream = name, upstream
+        self.relay: Relay
+        self.capabilities: Message = {}
+        self._inbox: queue.Queue[bytes | bytearray | None] = queue.Queue(_MAX_QUEUED)
+        self._delivery = threading.Thread(target=self._deliver, name=f"to {name}", daemon=True)
+
+    def start(self, relay: Relay) -> None:
+        """Start the delivery thread, so that a server that does not read blocks no other."""
+        self.relay = relay
+        self._delivery.start()
+
+    def forward(self, message: Message) -> None:
+        """Forward a message of the client."""
+        line = self.relay.track(bytearray(serialise(message)))
+        try:
+            if line is not None:
+                self._inbox.put_nowait(line)
+        except queue.Full:
+            self.relay.upstream_stalled()
+            return
+        if self.relay.has_ended:
+            self.relay.upstream_stalled()
+
+    def close_input(self) -> None:
+        """Deliver the remaining messages after the client has left, then close the server's input."""
+        try:
+            self._inbox.put_nowait(None)
+            self._delivery.join(1)
+        except queue.Full:
+            pass
+        self.relay.client_left = True
+        self.upstream.stdin.close()
+
+    def _deliver(self) -> None:
+        while (line := self._inbox.get()) is not None:
+            self.upstream.stdin.write(line)
+
+
+@dataclass(slots=True)
+class _Broadcast:
+    """One request to several servers, whose answers are merged."""
+
+    request: Message
+    waiting: set[str]
+    then: Callable[[Mapping[str, Message]], None]
+    ignore_errors: bool = False
+    """Continue if every server fails; otherwise the client receives the first error."""
+    results: dict[str, Message] = field(default_factory=dict[str, Message])
+    pages: dict[str, list[Any]] = field(default_factory=dict[str, list[Any]])
+    error: Message | None = None
+
+
+class Hub:
+    """The hub between one client and several servers."""
+
+    def __init__(self, client: LineWriter, members: Sequence[Member], log: Log, own: ProxyTools | None = None) -> None:
+        self._client, self._log, self._tools = client, log, own
+        self._members = {member.name: member for member in members}
+        self._broadcasts: dict[object, _Broadcast] = {}
+        self._routes: dict[object, Member] = {}
+        self._server_requests: dict[str, tuple[Member, object]] = {}
+        self._targets: dict[str, dict[str, Target]] = {}
+        self._templates: dict[str, Target] = {}
+        self._assigned_names: dict[str, dict[Target, str]] = {}
+        self._lock = threading.RLock()
+        if own is not None:
+            own.server_tools.ask = self._send_tool_names
+            own.forward = self._handle_line
+
+    # --- from the client
+
+    def forward(self, pipe: int, most_bytes: int) -> None:
+        """Forward the lines of the client until it leaves."""
+        for line in read_lines(pipe, most_bytes):
+            if isinstance(line, OversizedLine):
+                self._error(
+                    id_in(line), TOO_LONG, f"the message is larger than {most_bytes} bytes: send less at a time"
+                )
+            else:
+                self._handle_line(line)
+
+    def _handle_line(self, line: bytes | bytearray) -> None:
+        message = parse_lossless(line)
+        if not isinstance(message, dict):
+            if line.strip():
+                self._error(None, PARSE_ERROR, "with several servers, each line must be one JSON-RPC message")
+            return
+        try:
+            with self._lock:
+                self._take(cast("Message", message))
+        except Exception as problem:  # a defect of the proxy must not lose the calls in progress
+            why = f"internal error: {type(problem).__name__}: {problem}"
+            self._log(f"a message of the client is lost: {why}")
+            if "method" in message and "id" in message:
+                self._error(id_in(ends(line)), INTERNAL, why)
+
+    def _take(self, message: Message) -> None:
+        method, id = message.get("method"), message.get("id")
+        if not isinstance(method, str | None) or isinstance(id, (dict, list)):
+            self._error(
+                id if isinstance(id, (str, int)) else None,
+                INVALID_REQUEST,
+                "method must be a string, id a string or a number",
+            )
+            return
+        if (
+            self._tools is not None
+            and method in _OWN_METHODS
+            and self._tools.handle(message, lambda: serialise(message))
+        ):
+            return
+        if method is None:
+            member, asked = self._server_requests.pop(str(id), (None, None))
+            if member is not None:
+                member.forward({**message, "id": asked})
+        elif id is None:
+            self._notify(message)
+        elif method == "ping":
+            self._reply(id, {})
+        elif method in _BROADCASTS:
+            self._ask_all(message, lambda results: self._merge(message, results))
+        elif method in _ROUTED:
+            self._route(message, again=True)
+        elif method == "completion/complete":
+            self._route_completion(message)
+        else:
+            self._error(id, NO_METHOD, f"{method} is not supported with several servers")
+
+    def _notify(self, message: Message) -> None:
+        params = members(message.get("params"))
+        target = self._routes.get(_key(params.get("requestId")))
+        if message["method"] == "notifications/cancelled" and target is not None:
+            target.forward(message)
+            return
+        for member in self._members.values():
+            member.forward(message)
+
+    def _route(self, message: Message, *, again: bool) -> None:
+        """Route a request by its name; if the name is unknown, refresh the lists once (*again*)."""
+        list_of, key = _ROUTED[message["method"]]
+        params = members(message.get("params"))
+        known = self._find_target(list_of, params.get(key))
+        if known is not None:
+            self._send(self._members[known.server], {**message, "params": {**params, key: known.name}})
+        elif again:
+            lists = [list_of, *(("resources/templates/list",) if list_of == "resources/list" else ())]
+            self._refresh_lists(lists, lambda: self._route(message, again=False))
+        else:
+            self._error(message["id"], INVALID_PARAMS, f"no server has {params.get(key)!r}: see {list_of}")
+
+    def _find_target(self, list_of: str, name: object) -> Target | None:
+        found = self._targets.get(list_of, {}).get(str(name))
+        if found is None and list_of == "resources/list":
+            fitting = [t for t in self._templates if str(name).startswith(t.split("{")[0])]
+            best = max(fitting, key=lambda template: len(template.split("{")[0]), default=None)
+            found = None if best is None else Target(self._templates[best].server, str(name))
+        return found
+
+    def _refresh_lists(self, lists: Sequence[str], then: Callable[[], None]) -> None:
+        if not lists:
+            then()
+            return
+        method = lists[0]
+        request: Message = {"jsonrpc": "2.0", "id": f"lro-proxy-{method}-{id(then)}", "method": method}
+
+        def refresh_rest(results: Mapping[str, Message]) -> None:
+            self._entries(method, results)
+            self._refresh_lists(lists[1:], then)
+
+        self._ask_all(request, refresh_rest, ignore_errors=True)
+
+    def _route_completion(self, message: Message) -> None:
+        params = members(message.get("params"))
+        ref = members(params.get("ref"))
+        if ref.get("type") == "ref/prompt":
+            known = self._targets.get("prompts/list", {}).get(str(ref.get("name")))
+            ref = {**ref, "name": known.name} if known else ref
+        else:
+            known = self._templates.get(str(ref.get("uri"))) or self._find_target("resources/list", ref.get("uri"))
+        if known is None:
+            self._error(message["id"], INVALID_PARAMS, f"no server is known to have {ref}")
+        else:
+            self._send(self._members[known.server], {**message, "params": {**params, "ref": ref}})
+
+    def _send(self, member: Member, message: Message) -> None:
+        self._routes[_key(message["id"])] = member
+        member.forward(message)
+
+    # --- requests to all servers
+
+    def _ask_all(
+        self, request: Message, then: Callable[[Mapping[str, Message]], None], *, ignore_errors: bool = False
+    ) -> None:
+        needed = _REQUIRED_CAPABILITY.get(request["method"])
+        asked = [m for m in self._members.values() if needed is None or needed in m.capabilities]
+        broadcast = _Broadcast(request, {member.name for member in asked}, then, ignore_errors)
+        if not asked:
+            then({})
+            return
+        self._broadcasts[_key(request["id"])] = broadcast
+        for member in asked:
+            member.forward(request)
+
+    def _collect(self, broadcast: _Broadcast, member: Member, message: Message) -> None:
+        request = broadcast.request
+        if "result" in message:
+            result = members(message["result"])
+            pages = broadcast.pages.setdefault(member.name, [])
+            cursor = result.get("nextCursor")
+            on = cursor is not None and len(pages) < _MAX_PAGES and cursor not in [p.get("nextCursor") for p in pages]
+            pages.append(result)
+            if request["method"] in LISTS and on:
+                member.forward({**request, "params": {**members(request.get("params")), "cursor": cursor}})
+                return
+            if request["method"] in LISTS:
+                entries = LISTS[request["method"]][0]
+                result = {entries: [item for page in pages for item in _items(page.get(entries))]}
+            broadcast.results[member.name] = result
+        else:
+            broadcast.error = broadcast.error or message
+            instructions = members(message.get("error")).get("message")
+            self._log(f"{member.name} failed on {request['method']}: {instructions}")
+        broadcast.waiting.discard(member.name)
+        if not broadcast.waiting:
+            del self._broadcasts[_key(request["id"])]
+            if broadcast.error is not None and not broadcast.results and not broadcast.ignore_errors:
+                self._write({**broadcast.error, "id": request["id"]})
+            else:
+                # In the order of the servers' file.
+                broadcast.then({name: broadcast.results[name] for name in self._members if name in broadcast.results})
+
+    def _merge(self, request: Message, results: Mapping[str, Message]) -> None:
+        method = request["method"]
+        if method == "initialize":
+            for name, result in results.items():
+                self._members[name].capabilities = members(result.get("capabilities"))
+            made = merge_initialize(results)
+            if self._tools is not None:
+                self._tools.advertise(made)
+        elif method in LISTS:
+            made = {LISTS[method][0]: self._entries(method, results)}
+            if self._tools is not None and method == "tools/list":
+                self._tools.add_to_list(made, request["id"])
+        else:
+            made = {}
+        self._reply(request["id"], made)
+
+    def _entries(self, method: str, results: Mapping[str, Message]) -> list[Any]:
+        """Merge the lists of all servers, and remember the targets."""
+        entries = {name: _items(r.get(LISTS[method][0])) for name, r in results.items()}
+        items, known = merge_lists(method, entries, self._assigned_names.setdefault(method, {}))
+        before = self._templates if method == "resources/templates/list" else self._targets.get(method, {})
+        silent = {shown: meant for shown, meant in before.items() if meant.server not in results}
+        known = silent | known  # names of an ended server stay known: calls fail with its end as the reason
+        if method == "resources/templates/list":
+            self._templates = known
+        else:
+            self._targets[method] = known
+        return items
+
+    def _send_tool_names(self, params: Message) -> None:
+        """Send the servers' tool names to the proxy's tools."""
+        del params
+
+        def tell() -> None:
+            if self._tools is not None:
+                tools = [{"name": name} for name in self._targets.get("tools/list", {})]
+                self._tools.server_tools.receive({"result": {"tools": tools}})
+
+        with self._lock:
+            self._refresh_lists(["tools/list"], tell)
+
+    # --- from the servers
+
+    def receive(self, member: Member, line: bytes | bytearray) -> bool:
+        """Handle a line that a server's relay forwards; False if the client is gone."""
+        message = parse_lossless(line)
+        if not isinstance(message, dict):
+            return self._client.write(line)
+        said = cast("Message", message)
+        id = said.get("id")
+        with self._lock:
+            if "method" not in said:
+                broadcast = self._broadcasts.get(_key(id)) or self._broadcasts.get(_key(numeric_id(id)))
+                if broadcast is not None and member.name in broadcast.waiting:
+                    self._collect(broadcast, member, said)
+                    return not self._client.broken
+                self._routes.pop(_key(id), None)
+            elif id is not None:
+                asked = f"{member.name}/{type(id).__name__}/{id}"
+                self._server_requests[asked] = (member, id)
+                return self._write({**said, "id": asked})
+            elif said["method"] == "notifications/tools/list_changed" and self._tools is not None:
+                self._tools.server_tools.is_complete = False
+            elif said["method"] == "notifications/cancelled":
+                params = members(said.get("params"))
+                meant = params.get("requestId")
+                asked = f"{member.name}/{type(meant).__name__}/{meant}"
+                return self._write({**said, "params": {**params, "requestId": asked}})
+        return self._client.write(line)
+
+    def _reply(self, id: object, result: Message) -> None:
+        self._write({"jsonrpc": "2.0", "id": id, "result": result})
+
+    def _error(self, id: object, code: int, message: str) -> None:
+        self._client.write(error_line(id, code, message))
+
+    def _write(self, message: Message) -> bool:
+        return self._client.write(serialise(message))
+
+
+class Port:
+    """The writer that the relay of one server uses as its client."""
+
+    def __init__(self, hub: Hub, member: Member) -> None:
+        self._hub, self._member = hub, member
+
+    def write(self, line: bytes | bytearray) -> bool:
+        """Forward a line to the hub; False if the client is gone."""
+        return self._hub.receive(self._member, line)
+
+
+def _items(value: object) -> list[Any]:
+    return cast("list[Any]", value) if isinstance(value, list) else []
+
+
+def _key(id: object) -> tuple[type, str]:
+    return type(id), str(id)

@@ -1,0 +1,92 @@
+"""Merging the answers of several servers to one request, and the server behind each merged name."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+from lro_proxy.wire.jsonrpc import Message
+
+LISTS: Mapping[str, tuple[str, str]] = {
+    "tools/list": ("tools", "name"),
+    "prompts/list": ("prompts", "name"),
+    "resources/list": ("resources", "uri"),
+    "resources/templates/list": ("resourceTemplates", "uriTemplate"),
+}
+"""By method: the member with the entries, and the key that identifies an entry."""
+_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """An entry of a server's list: a tool, a prompt or a resource."""
+
+    server: str
+    name: str
+    """The server's own name for it."""
+
+
+def merge_initialize(results: Mapping[str, Message]) -> Message:
+    """One result of `initialize` from those of all servers: the oldest version, all capabilities."""
+    capabilities: Message = {}
+    instructions: list[str] = []
+    for server, result in results.items():
+        offered = result.get("capabilities")
+        _merge_into(capabilities, cast("Message", offered) if isinstance(offered, dict) else {})
+        if isinstance(text := result.get("instructions"), str) and text:
+            instructions.append(f"{server}: {text}")
+    versions = [version for r in results.values() if isinstance(version := r.get("protocolVersion"), str)]
+    merged: Message = {
+        "protocolVersion": min(versions, default="2025-11-25"),
+        "capabilities": capabilities,
+        "serverInfo": {"name": "lro proxy", "version": "1"},
+    }
+    return merged | ({"instructions": "\n\n".join(instructions)} if instructions else {})
+
+
+def _merge_into(into: Message, more: Message) -> None:
+    for key, value in more.items():
+        present = into.get(key)
+        if isinstance(present, dict) and isinstance(value, dict):
+            _merge_into(cast("Message", present), cast("Message", value))
+        elif key not in into or present is False:
+            into[key] = dict(cast("Message", value)) if isinstance(value, dict) else value
+
+
+def merge_lists(
+    method: str, entries: Mapping[str, list[Any]], assigned: dict[Target, str] | None = None
+) -> tuple[list[Any], dict[str, Target]]:
+    """One list from those of several servers, and the target of each name in it.
+
+    A tool or prompt whose name several servers use is listed once for each, prefixed by the server's name; an
+    *assigned* name stays even if servers change. A resource of several servers is the first one's.
+    """
+    _, key = LISTS[method]
+    assigned = {} if assigned is None else assigned
+    items = {
+        Target(server, cast("str", item[key])): cast("Message", item)
+        for server, listed in entries.items()
+        for item in listed
+        if isinstance(item, dict) and isinstance(cast("Message", item).get(key), str)
+    }
+    counts = Counter(target.name for target in items)
+    used_names = set(assigned.values())
+    merged: list[Any] = []
+    targets: dict[str, Target] = {}
+    for target, item in items.items():
+        shown = assigned.get(target)
+        if shown is None:
+            shared = key == "name" and (counts[target.name] > 1 or target.name in used_names)
+            shown = f"{_NOT_IN_NAMES.sub('_', target.server)}_{target.name}" if shared else target.name
+            if key == "name" and shown not in used_names:
+                assigned[target] = shown
+                used_names.add(shown)
+            elif key == "name":
+                continue
+        if shown not in targets:
+            targets[shown] = target
+            merged.append({**item, key: shown})
+    return merged, targets

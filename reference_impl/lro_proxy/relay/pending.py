@@ -1,0 +1,123 @@
+"""The client's pending requests and their deadlines."""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from lro_proxy.protocol import message_version
+from lro_proxy.wire.jsonrpc import Message, members
+
+Id = int | str
+"""Id of a request. Numbers of another type (1.5, 10**30) could not be serialised unchanged."""
+
+_WHOLE = re.compile(r"-?[0-9]{1,19}")
+
+
+@dataclass(slots=True)
+class Request:
+    """A request of the client."""
+
+    id: Id
+    method: str
+    tool: str = ""
+    arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    progress: Hashable = None
+    """Its progress token."""
+    deadline: float = float("inf")
+    cancelled: bool = False
+    modern: bool = False
+    """True for a request of protocol 2026-07-28."""
+
+
+def numeric_id(id: object) -> object:
+    """The numeric form of an id, if it has one: official clients accept "7" and 7.0 as an answer to 7."""
+    if isinstance(id, str) and _WHOLE.fullmatch(id):
+        return int(id)
+    return int(id) if isinstance(id, float) and id.is_integer() else id
+
+
+def request_of(message: Message, params: Message) -> Request:
+    """The request in a message that has an id and these parameters."""
+    method = message["method"] if isinstance(message["method"], str) else ""
+    token = members(params.get("_meta")).get("progressToken")
+    name, arguments = params.get("name"), params.get("arguments")
+    return Request(
+        id=message["id"],
+        method=method,
+        tool=name if isinstance(name, str) else "task" if method == "tasks/result" else "",
+        arguments=members(arguments),
+        progress=token if isinstance(token, (str, int)) else None,
+        modern=message_version(message) is not None,
+    )
+
+
+class PendingRequests:
+    """Pending requests. Ids are compared by type and value: 1 and "1" are two."""
+
+    def __init__(self, timeout_s: float) -> None:
+        self._timeout_s = timeout_s or float("inf")
+        self._waiting: dict[object, Request] = {}
+        self._lock = threading.Lock()
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    @property
+    def has_uncancelled(self) -> bool:
+        """True if a request is pending that was not cancelled."""
+        with self._lock:
+            return not all(request.cancelled for request in self._waiting.values())
+
+    def add(self, request: Request) -> None:
+        """Add a request, and start its timeout."""
+        request.deadline = time.monotonic() + self._timeout_s
+        with self._lock:
+            self._waiting[request.id] = request
+
+    def pop(self, id: object) -> Request | None:
+        """Remove and return the request of this id; None if it is not pending."""
+        with self._lock:
+            return self._waiting.pop(self._key_of(id), None)
+
+    def get(self, id: object) -> Request | None:
+        """The request of this id, which stays pending; None if it is not pending."""
+        with self._lock:
+            return self._waiting.get(self._key_of(id))
+
+    def cancel(self, id: object) -> None:
+        """Mark a request as cancelled; an answer may still come."""
+        with self._lock:
+            if (found := self._waiting.get(self._key_of(id))) is not None:
+                found.cancelled = True
+
+    def _key_of(self, id: object) -> object:
+        known = isinstance(id, Id) and id in self._waiting
+        return id if known else None if isinstance(id, (dict, list)) else numeric_id(id)
+
+    def extend(self, token: object) -> None:
+        """Restart the timeout of the request with this progress token."""
+        with self._lock:
+            for request in self._waiting.values():
+                if request.progress is not None and request.progress in (token, numeric_id(token)):
+                    request.deadline = time.monotonic() + self._timeout_s
+
+    def pop_overdue(self) -> list[Request]:
+        """Remove and return the overdue requests."""
+        now = time.monotonic()
+        return self._pop_where(lambda request: request.deadline <= now)
+
+    def pop_all(self) -> list[Request]:
+        """Remove and return all requests."""
+        return self._pop_where(lambda request: True)
+
+    def _pop_where(self, condition: Callable[[Request], bool]) -> list[Request]:
+        with self._lock:
+            popped = [request for request in self._waiting.values() if condition(request)]
+            for request in popped:
+                del self._waiting[request.id]
+        return popped

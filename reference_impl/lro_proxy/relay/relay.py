@@ -1,0 +1,431 @@
+"""The relay between a client and a server: raw lines both ways, of which it rewrites only three kinds of answers.
+
+Those are the results of `tools/call` (and `tasks/result`) above the threshold, `tools/list` where tools have output
+schemas or the proxy adds tools, and `initialize` or `server/discover`, which advertise the capability.
+Everything else is forwarded byte by byte.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+import orjson
+
+from lro_proxy.errors import CANCELLED, GONE, INTERNAL, TIMED_OUT, TOO_LONG, UNREADABLE, Log, error_line
+from lro_proxy.fastpath.result import WORTH_IT
+from lro_proxy.fastpath.result import read as read_raw_result
+from lro_proxy.payload.classify import Shape
+from lro_proxy.payload.interceptor import Interceptor
+from lro_proxy.payload.lines import TextLines
+from lro_proxy.protocol import OPENINGS, announce_proxy
+from lro_proxy.relay.output_schemas import advertise, widen_tools
+from lro_proxy.relay.pending import Id, PendingRequests, Request, request_of
+from lro_proxy.relay.tools import ProxyTools
+from lro_proxy.wire.framing import Outgoing, OversizedLine, Writer, ends, read_lines
+from lro_proxy.wire.jsonrpc import Message, members, parse, parse_lossless, raw_items, raw_member, serialise
+from lro_proxy.wire.truncated import id_in, response_id_in
+from lro_reference import delegation
+from lro_spec.jsonl import lossless
+from lro_spec.tokens import estimate_of, wide_characters
+
+if TYPE_CHECKING:
+    from lro_spec.redaction import Masks
+
+OWN_LIST = "tools/list for the proxy's own tools"
+TOOL_RESULTS = ("tools/call", "tasks/result")
+_TOKENS_A_BYTE = 10 / 36
+"""Upper bound of the estimated tokens per byte of JSON."""
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_HINT = delegation.META.encode()
+_NEVER = 2**63
+
+
+@dataclass(frozen=True, slots=True)
+class RelayOptions:
+    """Limits and offloading options that apply to every upstream."""
+
+    max_bytes: int
+    """Maximum size of a line."""
+    threshold_of: Callable[[str], int | None]
+    """The threshold of a tool in tokens; None: its results are never offloaded."""
+    capability: Mapping[str, Any]
+    """The capability ``lro`` that the proxy advertises."""
+    estimate_of: Callable[[int, int], int] = estimate_of
+    """Estimates tokens from the number of characters and the number of wide ones among them."""
+    masks: Masks | None = None
+    """Secrets that are redacted in all messages of servers."""
+
+
+class Relay:
+    """The relay of one client and one server."""
+
+    def __init__(
+        self,
+        options: RelayOptions,
+        requests: PendingRequests,
+        interceptor: Interceptor,
+        client: Writer,
+        log: Log,
+        own: ProxyTools | None = None,
+    ) -> None:
+        self._options, self._requests, self._interceptor = options, requests, interceptor
+        self._client, self._log, self._tools = client, log, own
+        self._numbers = itertools.count(1)
+        self._end_reason = ""
+        self._has_unparsed = False
+        """True once the client has sent a message that only the server may understand."""
+        self.client_left = False
+        """True once the client has closed its side: then the server may end, too."""
+        self.busy = False
+        """True while a line of the server is being forwarded."""
+
+    # --- from the client
+
+    def forward(self, pipe: int, server: Outgoing) -> None:
+        """Forward the lines of the client until it leaves."""
+        if self._tools is not None:
+            self._tools.server_tools.ask = lambda params: self._ask_for_tools(server, params)
+            self._tools.forward = lambda line: self._forward(bytearray(line), server)
+        for line in read_lines(pipe, self._options.max_bytes):
+            if isinstance(line, OversizedLine):
+                self._refuse_long_request(line)
+            else:
+                self._forward(line, server)
+        self.client_left = True
+
+    def _forward(self, line: bytearray, server: Outgoing) -> None:
+        try:
+            passed_on = self.track(line)
+        except Exception as problem:  # a defect of the proxy: the server may have an answer to it
+            self._log(f"a message of the client is forwarded unchanged: {type(problem).__name__}: {problem}")
+            self._has_unparsed, passed_on = True, line
+        if passed_on is not None:
+            server.write(passed_on)
+        if self._end_reason:
+            self._fail_pending()
+
+    def _ask_for_tools(self, server: Outgoing, params: Message) -> None:
+        """Request a page of the server's tools for the proxy's tools, which receive the answer."""
+        request = Request(f"lro-proxy/tools/{next(self._numbers)}", OWN_LIST)
+        self._requests.add(request)
+        line = {"jsonrpc": "2.0", "id": request.id, "method": "tools/list", "params": params}
+
+        def ask() -> None:
+            if not server.write(serialise(line)) or self._end_reason:
+                self._fail(self._requests.pop(request.id), GONE, "")
+
+        threading.Thread(target=ask, name="tools", daemon=True).start()  # the server may read slowly
+
+    def upstream_stalled(self) -> None:
+        """Fail all requests, since the server does not read any more or has ended."""
+        if self._end_reason:
+            self._fail_pending()
+        for request in self._requests.pop_all():
+            self._fail(request, TIMED_OUT, "the server no longer reads")
+
+    def track(self, line: bytearray) -> bytes | bytearray | None:
+        """Track the requests of a client's line; returns the line for the server, None if it is for the proxy's tools.
+
+        The line of `initialize` announces the proxy to the server.
+        """
+        whole: Any = parse(line)
+        if whole is None:
+            self._has_unparsed = True  # left to the server
+            return line
+        if isinstance(whole, list):
+            return self._track_batch(cast("list[Any]", whole), line)
+        return self._track_message(cast("Message", whole), line) if isinstance(whole, dict) else line
+
+    def _track_batch(self, batch: list[Any], line: bytearray) -> bytes | bytearray | None:
+        texts = raw_items(line)
+        rest = [
+            text for one, text in zip(batch, texts, strict=True) if self._track_message(members(one), text) is not None
+        ]
+        if len(rest) == len(texts):
+            return line
+        return b"[" + b",".join(rest) + b"]" if rest else None
+
+    def _track_message(self, said: Message, line: bytes | bytearray) -> bytes | bytearray | None:
+        id, params = said.get("id"), members(said.get("params"))
+        possible = id is None or isinstance(id, Id)
+        if possible and self._tools is not None and self._tools.handle(said, lambda: line):
+            return None
+        if "method" in said and not possible:
+            self._has_unparsed = True  # left to the server
+        elif "method" in said and id is not None:
+            self._requests.add(request_of(said, params))
+        elif said.get("method") == "notifications/cancelled":
+            self._requests.cancel(params.get("requestId"))
+        return announce_proxy(line) if said.get("method") == "initialize" else line
+
+    def _refuse_long_request(self, line: OversizedLine) -> None:
+        self._log(f"the client sent a line of {line.size} bytes; at most {self._options.max_bytes} are passed on")
+        if (id := id_in(line)) is not None:
+            self._error(
+                id, TOO_LONG, f"the message is larger than {self._options.max_bytes} bytes: send less at a time"
+            )
+
+    # --- from the server
+
+    def answer(self, pipe: int) -> None:
+        """Forward the lines of the server until it ends."""
+        for line in read_lines(pipe, self._options.max_bytes):
+            self.busy = True
+            if self._options.masks is not None and not isinstance(line, OversizedLine):
+                line = bytearray(self._options.masks.data(bytes(line)))
+            try:
+                self._pass_on(line)
+            except Exception as problem:  # a defect of the proxy must not lose all later answers
+                self._fail_broken_answer(line, problem)
+            self.busy = False
+            del line  # frees its memory before the next one arrives
+
+    def _pass_on(self, line: bytearray | OversizedLine) -> None:
+        if isinstance(line, OversizedLine):
+            self._fail_long_answer(line)
+            return
+        if line.startswith(_BYTE_ORDER_MARK):
+            del line[: len(_BYTE_ORDER_MARK)]  # a byte order mark, which JSON does not allow and most clients reject
+        if len(line) >= WORTH_IT and (raw := self._large_result(line)) is not None:
+            self._client.write(raw)
+            return
+        message = parse(line)
+        if isinstance(message, dict) and "method" not in message:
+            self._answer_one(cast("Message", message), line)
+        elif isinstance(message, list) and any(isinstance(one, dict) for one in cast("list[Any]", message)):
+            self._answer_batch(cast("list[Any]", message), line)
+        elif isinstance(message, dict):
+            self._observe(cast("Message", message))
+            self._client.write(line)
+        else:
+            self._drop_unreadable(line)
+
+    def _large_result(self, line: bytearray) -> bytes | None:
+        """The rewritten answer to a call whose result is one large payload; None if the general path must handle it."""
+        found = read_raw_result(line)
+        if found is None:
+            return None
+        request = self._requests.get(found.message.get("id"))
+        if request is None or request.method not in TOOL_RESULTS or request.cancelled:
+            return None
+        threshold = self._options.threshold_of(request.tool)
+        result = found.message["result"]
+        tokens = self._options.estimate_of(found.characters, found.wide)
+        if threshold is None or tokens <= threshold or result.get("isError") is True:
+            return None
+        try:
+            made = self._interceptor.shaped(
+                result,
+                found.shape,
+                tokens,
+                tool=request.tool,
+                arguments=request.arguments,
+                threshold_tokens=threshold,
+            )
+        except Exception as problem:  # the general path handles every result
+            self._log(f"a large result cannot be extracted from its line: {problem}")
+            return None
+        self._requests.pop(request.id)
+        return orjson.dumps({**found.message, "result": made})
+
+    def _answer_one(self, message: Message, line: bytearray) -> None:
+        request = self._requests.pop(message.get("id"))
+        if request is None:
+            if message.get("id") is None or self._has_unparsed:
+                self._client.write(line)  # may answer a message that the relay could not parse
+            else:
+                self._log(f"the server answered {message['id']!r}, which is no pending request; the answer is dropped")
+            return
+        own = self._tools if request.method in ("tools/list", OWN_LIST) else None
+        if own is not None and request.method == OWN_LIST:
+            own.server_tools.receive(message)
+        elif own is not None and own.needs_more_pages(members(message.get("result")), request.id):
+            own.server_tools.fetch(lambda: self._deliver(message, line, request))
+        else:
+            self._deliver(message, line, request)
+
+    def _deliver(self, message: Message, line: bytearray, request: Request) -> None:
+        made = self._rewrite(message, line, request)
+        self._client.write(line if made is None else made)
+
+    def _answer_batch(self, batch: list[Any], line: bytearray) -> None:
+        texts = raw_items(line)
+        made = [self._answer_in_batch(members(one), text) for one, text in zip(batch, texts, strict=True)]
+        if all(one is None for one in made):
+            self._client.write(line)
+            return
+        self._client.write(b"[" + b",".join(one or text for one, text in zip(made, texts, strict=True)) + b"]")
+
+    def _answer_in_batch(self, message: Message, line: bytes) -> bytes | None:
+        if "method" in message:
+            self._observe(message)
+            return None
+        request = self._requests.pop(message.get("id"))
+        return None if request is None else self._rewrite(message, line, request)
+
+    def _rewrite(self, message: Message, line: bytes | bytearray, request: Request) -> bytes | None:
+        """The rewritten answer; None if it is forwarded unchanged."""
+        result = message.get("result")
+        if not isinstance(result, dict):
+            if self._tools is None or request.method != "tools/list":
+                return None
+            return self._tools.list_without_server(message, request.id, modern=request.modern)
+        try:
+            if request.method in TOOL_RESULTS:
+                try:
+                    return self._tool_result(message, line, request)
+                except (
+                    ValueError,
+                    TypeError,
+                    RecursionError,
+                ):  # unpaired surrogates, NaN, duplicate keys, deep nesting
+                    return self._as_text(message, line, request)
+            if request.method in OPENINGS:
+                message = parse_lossless(line)
+                changed = advertise(message["result"], self._options.capability)
+                changed = (self._tools is not None and self._tools.advertise(message["result"])) or changed
+                return serialise(message) if changed else None
+            if request.method == "tools/list" and (self._tools is not None or b'"outputSchema"' in line):
+                message = parse_lossless(line)
+                changed = widen_tools(message["result"])
+                changed = (
+                    self._tools is not None and self._tools.add_to_list(message["result"], request.id)
+                ) or changed
+                return serialise(message) if changed else None
+        except Exception as problem:  # must not lose this answer nor later ones
+            self._log(f"an answer to {request.method} cannot be parse and is forwarded unchanged: {problem}")
+        return None
+
+    def _tool_result(self, message: Message, line: bytes | bytearray, request: Request) -> bytes | None:
+        threshold = self._options.threshold_of(request.tool)
+        hinted = _HINT in line
+        if not hinted and (threshold is None or len(line) * _TOKENS_A_BYTE <= threshold):
+            return None
+        if request.cancelled:
+            return error_line(request.id, CANCELLED, "the call was cancelled, and its large result discarded")
+        result = message["result"]
+        made = self._interceptor.result(
+            result,
+            tool=request.tool,
+            arguments=request.arguments,
+            again=lambda: _exactly(line)["result"],
+            threshold_tokens=_NEVER if threshold is None else threshold,
+        )
+        if made is result:
+            return None
+        rest = {key for key in message if key not in ("jsonrpc", "id", "result")}
+        if rest or set(made) - {"content", "structuredContent", "isError"}:
+            try:
+                whole = _exactly(line)
+            except lossless.InexactError:
+                whole = message
+            said = whole["result"]
+            said = delegation.without_result_meta(said) if delegation.has_result_meta(said) else said
+            new = {key: made[key] if key in ("content", "structuredContent") else value for key, value in said.items()}
+            return serialise({**whole, "result": new | {k: v for k, v in made.items() if k not in new}})
+        return serialise({**message, "result": made})
+
+    def _as_text(self, message: Message, line: bytes | bytearray, request: Request) -> bytes | None:
+        """Offload a result that cannot be parse without loss: the file holds its original JSON text."""
+        result, threshold = message["result"], self._options.threshold_of(request.tool)
+        raw = raw_member(line, "result")
+        made = self._interceptor.shaped(
+            result,
+            Shape(TextLines(raw), (), {"format": "text", "from": "result", "ending": ""}),
+            self._options.estimate_of(len(raw), wide_characters(raw)),
+            tool=request.tool,
+            arguments=request.arguments,
+            threshold_tokens=_NEVER if threshold is None else threshold,
+        )
+        return None if made is result else serialise({**message, "result": made})
+
+    def _observe(self, message: Message) -> None:
+        """Evaluate a notification or a request of the server."""
+        if self._tools is not None and message.get("method") == "notifications/tools/list_changed":
+            self._tools.server_tools.is_complete = False
+        if message.get("method") == "notifications/progress":
+            self._requests.extend(members(message.get("params")).get("progressToken"))
+
+    def _drop_unreadable(self, line: bytearray) -> None:
+        shown = bytes(line[:80]).decode(errors="replace").strip()
+        request = self._requests.pop(response_id_in(ends(line)))
+        if request is not None:
+            self._fail(request, UNREADABLE, f"the server's answer is not valid JSON: {shown}…")
+        elif shown:
+            self._log(f"the server wrote {len(line)} bytes that are not a message; they are dropped: {shown!r}")
+
+    def _fail_broken_answer(self, line: bytearray | OversizedLine, problem: Exception) -> None:
+        why = f"internal error: {type(problem).__name__}: {problem}"
+        self._log(f"an answer of the server is lost: {why}")
+        id = response_id_in(line if isinstance(line, OversizedLine) else ends(line))
+        self._requests.pop(id)
+        if isinstance(id, Id):
+            with suppress(Exception):  # the client may be gone
+                self._error(id, INTERNAL, why)
+
+    def _fail_long_answer(self, line: OversizedLine) -> None:
+        self._log(f"the server sent a line of {line.size} bytes; at most {self._options.max_bytes} are passed on")
+        why = (
+            f"the server's answer of {line.size} bytes is larger than the {self._options.max_bytes} that the proxy "
+            "accepts (--max-line-mb): request less at a time"
+        )
+        request = self._requests.pop(response_id_in(line))
+        if request is not None:
+            self._fail(request, TOO_LONG, why)
+        elif b'"method"' not in line.head[:200]:
+            for waiting in self._requests.pop_all():  # it answers one of them; none may wait forever
+                self._fail(waiting, TOO_LONG, why)
+
+    # --- failures
+
+    @property
+    def has_ended(self) -> bool:
+        """True once the server has ended; later requests fail by `upstream_stalled`."""
+        return bool(self._end_reason)
+
+    @property
+    def has_pending(self) -> bool:
+        """True while a request that was not cancelled waits for the server's answer."""
+        return self._requests.has_uncancelled
+
+    def upstream_ended(self, why: str) -> None:
+        """Fail all pending and later requests, because the server has ended."""
+        if not self._end_reason:
+            self._log(why)
+        self._end_reason = why
+        self._fail_pending()
+
+    def _fail_pending(self) -> None:
+        for request in self._requests.pop_all():
+            self._fail(request, GONE, self._end_reason)
+
+    def _fail(self, request: Request | None, code: int, why: str) -> None:
+        if request is not None and request.method == OWN_LIST:
+            if self._tools is not None:
+                self._tools.server_tools.receive({})
+        elif request is not None:
+            self._error(request.id, code, why)
+
+    def expire(self, server: Outgoing) -> None:
+        """Fail overdue requests, and cancel them on the server."""
+        for request in self._requests.pop_overdue():
+            self._log(f"no answer to {request.method} {request.tool} in time")
+            self._fail(
+                request, TIMED_OUT, f"the server has not answered {request.method} in time (--request-timeout-s)"
+            )
+            if request.method != "initialize":
+                params = {"requestId": request.id, "reason": "timed out"}
+                note = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}
+                server.offer(serialise(note))  # a hanging server may not read
+
+    def _error(self, id: object, code: int, message: str) -> None:
+        self._client.write(error_line(id, code, message))
+
+
+def _exactly(line: bytes | bytearray) -> Message:
+    return lossless.parse(bytes(line))

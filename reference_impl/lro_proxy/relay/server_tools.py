@@ -1,0 +1,70 @@
+"""The names of the server's tools, requested before the proxy's tools are first called and for later pages."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable
+from typing import Any, cast
+
+from lro_proxy.wire.jsonrpc import Message, members
+
+_MAX_PAGES = 1000
+_TIME_LIMIT_S = 10.0
+"""Time limit for all pages; later names are added as they arrive."""
+
+
+class ServerTools:
+    """Requests one page of `tools/list` after the other; *add_names* receives the names on each."""
+
+    def __init__(self, add_names: Callable[[Iterable[object]], None]) -> None:
+        self._add_names = add_names
+        self._lock = threading.Lock()
+        self._then: list[Callable[[], None]] = []
+        self._cursors: list[object] = []
+        self._timer: threading.Timer | None = None
+        self.is_complete = False
+        """True once all names are known."""
+        self.envelope: Message = {}
+        """The parameters that every request carries (`protocol.envelope`)."""
+        self.ask: Callable[[Message], None] = lambda params: self.receive({})
+        """Requests a page with these parameters; `receive` gets the answer."""
+
+    def fetch(self, then: Callable[[], None]) -> None:
+        """Request all pages, then call *then*; it is called after a failure or the time limit, too."""
+        with self._lock:
+            self._then.append(then)
+            if self._timer is not None:
+                return
+            self._cursors = []
+            self._timer = threading.Timer(_TIME_LIMIT_S, self._finish)
+            self._timer.daemon = True
+            self._timer.start()
+        self.ask(self.envelope)
+
+    def receive(self, answer: Message) -> None:
+        """Handle the answer to a requested page; one without a result is the last."""
+        result = members(answer.get("result"))
+        tools = result.get("tools")
+        self._add_names(
+            members(tool).get("name") for tool in (cast("list[Any]", tools) if isinstance(tools, list) else [])
+        )
+        cursor = result.get("nextCursor")
+        with self._lock:
+            if self._timer is None:  # too late
+                return
+            on = cursor is not None and cursor not in self._cursors and len(self._cursors) < _MAX_PAGES
+            self._cursors.append(cursor)
+        if on:
+            self.ask({**self.envelope, "cursor": cursor})
+        else:
+            self.is_complete = "result" in answer
+            self._finish()
+
+    def _finish(self) -> None:
+        with self._lock:
+            waiting, self._then = self._then, []
+            if self._timer is not None:
+                self._timer.cancel()
+                self._timer = None
+        for then in waiting:
+            then()

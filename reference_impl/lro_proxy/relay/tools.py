@@ -1,0 +1,269 @@
+"""The proxy's own tools: listed after the server's, called here, and never forwarded.
+
+A name that the server uses too is the server's. Calls run in threads of their own, because a query may take seconds,
+and their answers are never offloaded.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import queue
+import secrets
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast
+
+import orjson
+
+from lro_proxy import protocol
+from lro_proxy.errors import NO_METHOD
+from lro_proxy.relay.server_tools import ServerTools
+from lro_proxy.tools import sampling
+from lro_proxy.wire.jsonrpc import Message, members, parse_lossless, serialise
+from lro_reference.cancellation import Cancellation
+from lro_reference.tool import Answer, Tool
+
+if TYPE_CHECKING:
+    from lro_proxy.tools.toolbox import Toolbox
+
+
+class _Call:
+    """A pending call of a tool of the proxy."""
+
+    def __init__(self, id: object, message: Message, *, supports_sampling: bool) -> None:
+        self.id = id
+        """Id of the pending request; None while the client asks its model."""
+        self.modern = protocol.message_version(message) is not None
+        self.supports_sampling = protocol.supports_sampling(message) if self.modern else supports_sampling
+        self.cancellation = Cancellation()
+        self.thread: threading.Thread | None = None
+        self.responses: queue.SimpleQueue[Message] = queue.SimpleQueue()
+        """Responses of the client's model."""
+
+
+class ProxyTools:
+    """The tools of a toolbox for one client; *send* writes a line to it, *log* one for operators."""
+
+    def __init__(self, toolbox: Toolbox, send: Callable[[bytes], object], log: Callable[[str], None]) -> None:
+        self._toolbox, self._send, self._log = toolbox, send, log
+        self._server_names: set[str] = set()
+        self._later_pages: set[object] = set()
+        self._running: dict[object, _Call] = {}
+        self._supports_sampling = False
+        self._waiting_for_model: dict[str, _Call] = {}
+        """Calls that wait for the client's model, by the id or state of its answer."""
+        self._numbers = itertools.count(1)
+        self.alone = False
+        """True if the server has no tools at all: then the proxy answers `tools/list`."""
+        self.server_tools = ServerTools(self._reserve_names)
+        self.forward: Callable[[bytes], object] = lambda line: None
+        """Forwards the line of a call whose tool turned out to be the server's."""
+
+    def handle(self, message: Message, line_of: Callable[[], bytes | bytearray]) -> bool:
+        """Handle a message of the client; False if it is not for these tools. Requests are answered asynchronously.
+
+        *line_of* returns its line, from which a call's arguments are parsed without losing a digit.
+        """
+        method, id = message.get("method"), message.get("id")
+        if method is None:
+            waiting = self._waiting_for_model.get(id) if isinstance(id, str) else None
+            if waiting is not None:
+                waiting.responses.put(message)
+            return waiting is not None
+        params = members(message.get("params"))
+        if method == "notifications/cancelled":
+            call = self._running.pop(_key(params.get("requestId")), None)
+            if call is not None:
+                call.cancellation.request()
+            return call is not None
+        if id is None or isinstance(id, (dict, list)):
+            return False
+        if method == "initialize":
+            self._supports_sampling = "sampling" in members(params.get("capabilities"))
+        elif method == "tools/list":
+            self.server_tools.envelope = protocol.envelope(message)
+            if params.get("cursor") is not None:
+                self._later_pages.add(_key(id))
+            elif self.alone:
+                self._reply(id, self._tool_list(modern=protocol.message_version(message) is not None))
+                return True
+        elif method == "tools/call":
+            return self._begin_call(message, id, params, line_of)
+        return False
+
+    def _begin_call(
+        self, message: Message, id: object, params: Message, line_of: Callable[[], bytes | bytearray]
+    ) -> bool:
+        name, state = params.get("name"), params.get("requestState")
+        if not isinstance(name, str) or name not in self._toolbox or name in self._server_names:
+            return False
+        asked = self._waiting_for_model.get(state) if isinstance(state, str) else None
+        if asked is not None:
+            asked.id = id
+            self._running[_key(id)] = asked
+            asked.responses.put(protocol.summary_response(params))
+            return True
+        call = self._running[_key(id)] = _Call(id, message, supports_sampling=self._supports_sampling)
+        line = bytes(line_of())
+        if self.alone or self.server_tools.is_complete:
+            self._start(call, name, line)
+        else:
+            self.server_tools.envelope = protocol.envelope(message)
+            self.server_tools.fetch(lambda: self._start(call, name, line))
+        return True
+
+    def _start(self, call: _Call, name: str, line: bytes) -> None:
+        if name in self._server_names:
+            if self._running.pop(_key(call.id), None) is not None:
+                threading.Thread(target=self.forward, args=(line,), name="late", daemon=True).start()
+        elif not call.cancellation.requested:
+            call.thread = threading.Thread(target=self._call, args=(call, name, line), name="tool", daemon=True)
+            call.thread.start()
+
+    def add_to_list(self, result: Message, id: object) -> bool:
+        """Add the tools to the first page of `tools/list`, since some clients request no other; True if changed."""
+        listed = result.get("tools")
+        if not isinstance(listed, list):
+            return False
+        tools = cast("list[Any]", listed)
+        self._reserve_names(members(tool).get("name") for tool in tools)
+        if _key(id) in self._later_pages:
+            self._later_pages.discard(_key(id))
+            return False
+        if result.get("nextCursor") is None:
+            self.server_tools.is_complete = True
+        mine = [_entry(tool) for tool in self._toolbox.tools if tool.name not in self._server_names]
+        tools.extend(mine)
+        return bool(mine)
+
+    def list_without_server(self, message: Message, id: object, *, modern: bool) -> bytes | None:
+        """The list of these tools if the server does not know `tools/list`; None for any other answer."""
+        if members(message.get("error")).get("code") != NO_METHOD or _key(id) in self._later_pages:
+            return None
+        self.alone = True
+        return serialise({"jsonrpc": "2.0", "id": id, "result": self._tool_list(modern=modern)})
+
+    def needs_more_pages(self, result: Message, id: object) -> bool:
+        """True if a first page must wait for the names on the other pages."""
+        more = result.get("nextCursor") is not None and _key(id) not in self._later_pages
+        return more and not self.server_tools.is_complete
+
+    def advertise(self, result: Message) -> bool:
+        """Add the capability `tools` if the server has none; True if changed."""
+        capabilities = result.get("capabilities")
+        if not isinstance(capabilities, dict) or "tools" in capabilities:
+            return False
+        capabilities["tools"] = {}
+        self.alone = True
+        return True
+
+    def settle(self, seconds: float) -> None:
+        """Wait for calls in progress after the client has left, for at most *seconds*."""
+        for call in list(self._waiting_for_model.values()):
+            call.responses.put({"error": {"message": "the client has left"}})
+        until = time.monotonic() + seconds
+        for call in list(self._running.values()):
+            while call.thread is None and time.monotonic() < until:  # until the server's tools are known
+                time.sleep(0.01)
+            if call.thread is not None:
+                call.thread.join(max(0.0, until - time.monotonic()))
+
+    def _reserve_names(self, names: Iterable[object]) -> None:
+        """Hide the tools whose names the server uses."""
+        for name in names:
+            if isinstance(name, str) and name in self._toolbox and name not in self._server_names:
+                self._server_names.add(name)
+                self._toolbox.hide(name)
+                self._log(f"the server has a tool {name}, too: the proxy's is left out (--tool-prefix renames it)")
+
+    def _tool_list(self, *, modern: bool) -> Message:
+        tools = [_entry(tool) for tool in self._toolbox.tools]
+        return protocol.tool_list_result(tools) if modern else {"tools": tools}
+
+    def _call(self, call: _Call, name: str, line: bytes) -> None:
+        try:
+            given = arguments(line)
+            ask = partial(self._ask, call) if call.supports_sampling else None
+            answer = (
+                self._toolbox.call(name, cast("Mapping[str, Any]", given), ask, call.cancellation)
+                if isinstance(given, dict)
+                else Answer((f"{name}: arguments must be an object",), is_error=True)
+            )
+        except Exception as problem:  # a defect of the proxy: the client must receive an answer
+            answer = Answer((f"{name} failed: {type(problem).__name__}: {problem}",), is_error=True)
+        if self._running.pop(_key(call.id), None) is not None:  # not cancelled
+            content = [{"type": "text", "text": text} for text in answer.texts]
+            result = {"content": content, "isError": answer.is_error}
+            self._reply(call.id, protocol.complete_result(result) if call.modern else result)
+
+    def _ask(self, call: _Call, text: str) -> str:
+        """The answer of the client's language model. Raises `Refused`."""
+        id = f"lro-proxy/sampling/{next(self._numbers)}"
+        if call.modern:
+            id += f"/{secrets.token_hex(8)}"
+        self._waiting_for_model[id] = call
+        if not call.modern:
+            self._send(
+                serialise(
+                    {"jsonrpc": "2.0", "id": id, "method": "sampling/createMessage", "params": sampling.request(text)}
+                )
+            )
+        elif self._running.pop(_key(call.id), None) is not None:
+            waits, call.id = call.id, None
+            self._reply(waits, protocol.summary_request(text, id))
+        cancelled: Message = {"error": {"message": "the call was cancelled"}}
+        try:
+            with call.cancellation.on_request(lambda: call.responses.put(cancelled)):
+                said = call.responses.get(timeout=sampling.SECONDS)
+        except queue.Empty:
+            raise sampling.failed(f"no answer within {sampling.SECONDS:g} s") from None
+        finally:
+            del self._waiting_for_model[id]
+        if "error" in said:
+            error = said["error"]
+            raise sampling.failed(cast("Message", error).get("message") if isinstance(error, dict) else error)
+        return sampling.answer(said.get("result"))
+
+    def _reply(self, id: object, result: Message) -> None:
+        self._send(serialise({"jsonrpc": "2.0", "id": id, "result": result}))
+
+
+def _entry(tool: Tool) -> Message:
+    return {
+        "name": tool.name,
+        "description": tool.description,
+        "inputSchema": dict(tool.input_schema),
+        "annotations": {"readOnlyHint": tool.reads_only},
+    }
+
+
+def _key(id: object) -> tuple[type, str]:
+    return type(id), str(id)
+
+
+_MAX_DIGITS = 4300
+"""Maximum length of the integers that Python parses."""
+
+
+def arguments(line: bytes) -> Any:
+    """The arguments of a call; an empty object if it has none.
+
+    Objects in a list, which are the messages of a conversation, keep every digit (`lossless.parse`); other numbers
+    become plain ones for the tools.
+    """
+    found = parse_lossless(line)["params"].get("arguments")
+    return {} if found is None else _plain(found)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, orjson.Fragment):
+        text = orjson.dumps(value)
+        return json.loads(text) if len(text) < _MAX_DIGITS else float(text)
+    if isinstance(value, dict):
+        return {key: _plain(member) for key, member in cast("dict[str, Any]", value).items()}
+    if isinstance(value, list):
+        return [item if isinstance(item, dict) else _plain(item) for item in cast("list[Any]", value)]
+    return value

@@ -1,0 +1,37 @@
+"""`lro serve`: the memory server, with the tools for offloaded files that ``--tools`` names."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from lro_proxy.tools.families import add_flag, selected_families
+from lro_reference.__main__ import refuse, serve
+from lro_reference.settings import SettingsError, build_parser, options
+
+if TYPE_CHECKING:
+    from lro_reference.tool import FileTools
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the server until its client leaves; returns the exit code (2: a setting or the data folder is wrong)."""
+    parser = build_parser()
+    add_flag(parser)
+    flags = parser.parse_args(sys.argv[1:] if argv is None else argv)
+    try:
+        server_options, families = options(flags, os.environ), selected_families(flags, os.environ)
+    except SettingsError as problem:
+        return refuse(str(problem))
+
+    def open_tools() -> FileTools:
+        from lro_proxy.tools.toolbox import Toolbox  # keeps the start without tools fast
+
+        return Toolbox(families, server_options.settings)
+
+    return serve(server_options, open_tools if families else None)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

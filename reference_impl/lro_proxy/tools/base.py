@@ -1,0 +1,56 @@
+"""Interface of the tools of all families: their definition, and the workbench for their calls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from lro_proxy.tools.access import OffloadedFiles
+from lro_proxy.tools.budget import Budget
+from lro_proxy.tools.context_store import ContextFiles
+from lro_proxy.tools.limits import Limits
+from lro_proxy.tools.sandbox import Sandbox
+from lro_reference.tool import Ask, Tool
+from lro_spec.messages import OffloadResponse
+
+
+@dataclass(frozen=True, slots=True)
+class Workbench:
+    """Files and limits of one server, shared by all families."""
+
+    files: OffloadedFiles[OffloadResponse]
+    context: ContextFiles
+    """Messages that were moved out of conversations."""
+    limits: Limits
+    sandbox: Sandbox
+    budget: Budget = field(default_factory=Budget)
+    """Token budget of the scratchpad's tools."""
+    ask: Ask | None = None
+    """The client's language model, if it supports sampling."""
+
+
+Handler = Callable[[Workbench, Mapping[str, Any]], str]
+"""Answers a call with checked arguments by a text. Raises `Refused`."""
+
+
+@dataclass(frozen=True, slots=True)
+class FamilyTool:
+    """A tool and its handler."""
+
+    tool: Tool
+    handler: Handler
+    prefixed: bool = True
+    """True if its name is likely to collide with another server's, and takes the prefix."""
+    reads_results: bool = True
+    """True if it reads offloaded results, whose descriptors then name it."""
+
+
+def schema(required: tuple[str, ...], **properties: Mapping[str, Any]) -> dict[str, Any]:
+    """The input schema of a tool: an object with these properties only."""
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(required),
+        "additionalProperties": False,
+    }

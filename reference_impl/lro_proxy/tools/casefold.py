@@ -1,0 +1,52 @@
+"""Case-insensitive search for words, consistent with jq's ``test(word; "i")``.
+
+Plain ASCII is compared here. If case folding is ambiguous (ß and ss, the long s, the Kelvin sign, words beyond ASCII),
+jq itself decides; a word without metacharacters cannot make it run long.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from functools import cache
+from typing import Any, cast
+
+_TRICKY = re.compile("[\u00df\u0130\u0131\u0149\u017f\u01f0\u1e96-\u1e9a\u1e9e\u212a\ufb00-\ufb06]")
+"""All characters beyond ASCII that equal ASCII ones under some case folding."""
+_METACHARACTERS = re.compile(r"([\\^$.|?*+()\[\]{}])")
+
+
+def finder(word: str) -> Callable[[str], bool]:
+    """A predicate for texts that contain *word*."""
+    if not word.isascii():
+        return _ask(word)
+    lowered, ask = word.lower(), _ask(word)
+
+    def found(text: str) -> bool:
+        if text.isascii() or not _TRICKY.search(text):
+            return lowered in text.lower()
+        return ask(text)
+
+    return found
+
+
+def literally(word: str) -> str:
+    """The regular expression that matches a word literally."""
+    return _METACHARACTERS.sub(r"\\\1", word)
+
+
+def _ask(word: str) -> Callable[[str], bool]:
+    pattern = literally(word)
+
+    def found(text: str) -> bool:
+        return bool(_program().input_text(json.dumps([text, pattern])).first())
+
+    return found
+
+
+@cache
+def _program() -> Any:
+    import jq
+
+    return cast("Any", jq).compile('. as [$text, $pattern] | $text | test($pattern; "i")')

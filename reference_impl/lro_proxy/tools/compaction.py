@@ -1,0 +1,227 @@
+"""The family `compaction`: `context_offload` shortens a conversation (`compacting`), `grep` and `read_file` give back.
+
+What leaves a conversation goes to a folder of this process's own within the output folder, whatever `store_dir` the
+caller has in mind, and nothing but what this process has put there is read again.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from fnmatch import fnmatchcase
+from itertools import chain, islice
+from typing import Any, BinaryIO
+
+from lro_proxy.tools.access import OffloadedFile
+from lro_proxy.tools.base import FamilyTool, Workbench, schema
+from lro_proxy.tools.conversation import ShorteningOptions, shorten, tokens_of
+from lro_proxy.tools.limits import Refused, TooLarge, joined
+from lro_proxy.tools.search import matching
+from lro_proxy.tools.virtual import NOTHING, characters
+from lro_reference.tool import Tool, abbreviate
+from lro_spec.filenames import ulid_at
+from lro_spec.jsonl import lossless
+
+_MOST_FILES = 100
+_SHOWN = 300
+
+
+# --- context_offload
+
+
+def offload(bench: Workbench, arguments: Mapping[str, Any]) -> str:
+    """The shortened conversation and what was stored, as JSON. Raises `Refused`; then nothing was stored."""
+    folder = bench.context.folder
+    _refuse_other(folder, arguments.get("store_dir", folder))
+    given = {key: value for key, value in arguments.items() if key not in ("messages", "store_dir")}
+    given["mode"] = given.pop("context_manage_mode", "auto")
+    chat_id = given.pop("chat_id", "") or ulid_at(datetime.now(UTC))
+    messages = arguments["messages"]
+    made = shorten(messages, ShorteningOptions(folder, chat_id, **given), bench.ask, bench.context.digests)
+    bench.context.store(made.write_file_dict)
+    sizes = {path: len(text) for path, text in made.write_file_dict.items()}
+    before, after = tokens_of(messages), tokens_of(made.messages)
+    said = f"files written: {len(sizes)}; tokens left: {after} of {before}" if sizes else "nothing was written"
+    answer: dict[str, Any] = {
+        "success": True,
+        "answer": f"{said}; {made.note}" if made.note else said,
+        "messages": made.messages,
+        "metadata": {"write_file_dict": sizes, "tokens_before": before, "tokens_after": after},
+    }
+    return lossless.laid_out(answer)
+
+
+def _refuse_other(folder: str, asked: str) -> None:
+    if "\0" in asked or os.path.realpath(asked) != os.path.realpath(folder):
+        raise Refused(f"{abbreviate(asked)} is refused: this server stores in {folder} only; leave it out")
+
+
+# --- to get it back
+
+
+def grep(bench: Workbench, arguments: Mapping[str, Any]) -> str:
+    """The lines that match in what was stored, by file. Raises `Refused`."""
+    pattern, glob, limit = arguments["pattern"], arguments.get("glob", "*"), arguments.get("limit", 100)
+    path = arguments.get("path", bench.context.folder)
+    with ExitStack() as stack:
+        if "\0" in path or os.path.realpath(path) != os.path.realpath(bench.context.folder):
+            opened, left_out = [stack.enter_context(bench.context.open(path))], ""
+        else:
+            opened, left_out = _all_open(bench, glob, stack)
+        found, more = (
+            matching(bench, [file for _, file in opened], pattern, case_sensitive=True, most=limit)
+            if opened
+            else ([], False)
+        )
+        if not found:
+            return NOTHING + left_out
+        beyond = ", the first of more," * more
+        head = f"Found {len(found)} match{'es' * (len(found) != 1)}{beyond} in {path} ({glob}):{left_out}"
+        pieces = _lines([(known.name, file) for known, file in opened], set(found))
+        try:
+            return joined(chain([head.encode()], pieces), bench.limits.output_characters)
+        except TooLarge as problem:
+            raise Refused(f"{problem}: ask for a lower limit, or choose files by glob") from None
+
+
+def _all_open(bench: Workbench, glob: str, stack: ExitStack) -> tuple[list[tuple[OffloadedFile[None], BinaryIO]], str]:
+    """The files whose names match, and what is to be said of those that cannot be read any more."""
+    names = [name for name in bench.context.names() if fnmatchcase(name, glob)]
+    if len(names) > _MOST_FILES:
+        raise Refused(f"{len(names)} files are too many to search at once: choose up to {_MOST_FILES} by glob")
+    opened: list[tuple[OffloadedFile[None], BinaryIO]] = []
+    left_out = ""
+    for name in names:
+        try:
+            opened.append(stack.enter_context(bench.context.open(name)))
+        except Refused as problem:
+            left_out += f"\n(left out: {problem})"
+    return opened, left_out
+
+
+def _lines(files: list[tuple[str, BinaryIO]], found: set[int]) -> Iterator[bytes]:
+    """What matched, under the name of its file; the numbers in *found* run on through the files."""
+    number = 0
+    for name, file in files:
+        file.seek(0)
+        named = False
+        for line_number, line in enumerate(file, 1):
+            number += 1
+            if number in found:
+                if not named:
+                    yield b"---\nFile: " + name.encode()
+                    named = True
+                yield b"L%d: " % line_number + _cut(line.rstrip(b"\r\n").decode("utf-8", "replace")).encode()
+
+
+def _cut(line: str) -> str:
+    return line if len(line) <= _SHOWN else f"{line[:_SHOWN]}… ({len(line)} characters)"
+
+
+def read_file(bench: Workbench, arguments: Mapping[str, Any]) -> str:
+    """Lines, or a range of characters, of what was stored. Raises `Refused`."""
+    by_line, by_character = {"offset", "limit"} & set(arguments), {"start", "end"} & set(arguments)
+    if by_line and by_character:
+        raise Refused("give either offset and limit (lines) or start and end (characters)")
+    most = bench.limits.output_characters
+    with bench.context.open(arguments["absolute_path"]) as (known, file):
+        if not by_line:
+            start = arguments.get("start", 0)
+            return characters(
+                file, known.name, start, arguments.get("end", max(start, os.fstat(file.fileno()).st_size)), most
+            )
+        offset, limit = arguments.get("offset", 0), arguments.get("limit")
+        lines = islice(file, offset, None if limit is None else offset + limit)
+        try:
+            return joined((line.removesuffix(b"\n") for line in lines), most)
+        except TooLarge as problem:
+            raise Refused(
+                f"{problem}; the first {problem.fitting} lines fit: ask for fewer lines (limit), or for a range of "
+                "characters (start, end)"
+            ) from None
+
+
+# --- as they are listed
+
+
+def _whole(description: str, minimum: int = 0) -> dict[str, Any]:
+    return {"type": "integer", "minimum": minimum, "maximum": 2**31, "description": description}
+
+
+def _text(description: str) -> dict[str, Any]:
+    return {"type": "string", "maxLength": 1000, "description": description}
+
+
+COMPACTION = (
+    FamilyTool(
+        Tool(
+            "context_offload",
+            "Shortens a conversation: large results of tools move to files, and older messages become a summary. "
+            "Returns the messages to go on with.",
+            schema(
+                ("messages",),
+                messages={
+                    "type": "array",
+                    "items": {"type": "object"},
+                    "description": "The conversation: messages with role and content, results with tool_call_id.",
+                },
+                context_manage_mode={
+                    "type": "string",
+                    "enum": ["compact", "compress", "auto"],
+                    "description": "compact: results of tools move to files; compress: older messages become a summary "
+                    "by the client's language model; auto (default): compress what compacting leaves too large.",
+                },
+                max_total_tokens=_whole("A conversation of no more is left alone (20000)."),
+                max_tool_message_tokens=_whole("A tool's result of no more stays (2000)."),
+                group_token_threshold=_whole("Summarise in groups of at least so many tokens (0: all at once)."),
+                keep_recent_count=_whole("So many last messages stay (1 when compacting, 2 when compressing)."),
+                store_dir=_text("Only the folder that this server stores in anyway: leave it out."),
+                chat_id=_text("Part of the names of files with summarised messages."),
+                preview_char_length=_whole("So much of a moved result stays to be seen (100)."),
+                compact_ratio_threshold={
+                    "type": "number",
+                    "minimum": 0,
+                    "maximum": 1,
+                    "description": "auto: compacting that leaves more than this share is not enough (0.75).",
+                },
+            ),
+            reads_only=False,
+        ),
+        offload,
+        reads_results=False,
+    ),
+    FamilyTool(
+        Tool(
+            "grep",
+            "Searches what context_offload has moved out of conversations, by a regular expression.",
+            schema(
+                ("pattern",),
+                pattern={"type": "string", "description": "A regular expression."},
+                path=_text("One file; all when left out."),
+                glob=_text("Only files whose names match, such as *.json."),
+                limit=_whole("At most so many lines (100).", 1),
+            ),
+        ),
+        grep,
+        reads_results=False,
+    ),
+    FamilyTool(
+        Tool(
+            "read_file",
+            "Reads what context_offload has moved out of a conversation: all of it, some lines, or some characters.",
+            schema(
+                ("absolute_path",),
+                absolute_path=_text("As the message tells it."),
+                offset=_whole("Leave out so many lines first."),
+                limit=_whole("At most so many lines.", 1),
+                start=_whole("First character, from 0."),
+                end=_whole("Character before which the range ends."),
+            ),
+        ),
+        read_file,
+        reads_results=False,
+    ),
+)
+"""The tools of the family."""

@@ -1,0 +1,57 @@
+"""Storage for messages moved out of conversations: a private folder of one process."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Mapping
+from contextlib import suppress
+from datetime import UTC, datetime
+
+from lro_proxy.tools.access import OffloadedFiles
+from lro_proxy.tools.limits import Refused
+from lro_reference.custodian import CONTEXT_PREFIX
+from lro_reference.writer import write_chunks
+from lro_spec.filenames import ulid_at
+
+_CHUNK = 1 << 20
+
+
+class ContextFiles(OffloadedFiles[None]):
+    """Files in a private folder below *folder*, which is created on first use. Thread-safe."""
+
+    def __init__(self, folder: str, ttl_seconds: int) -> None:
+        super().__init__(
+            os.path.join(folder, f"{CONTEXT_PREFIX}{ulid_at(datetime.now(UTC))}"),
+            ttl_seconds,
+            source="a path that context_offload has put into a message",
+            again="what it held is lost to this server",
+        )
+        self.digests: dict[str, str] = {}
+        """Digests of texts by file name, including expired files: a name is never reused for another text."""
+        self._writing = threading.Lock()
+
+    def store(self, texts: Mapping[str, str]) -> None:
+        """Write all texts by path, or none. An existing equal text is retained. Raises `Refused`."""
+        with self._writing:
+            written: list[str] = []
+            try:
+                for path, text in texts.items():
+                    if not self.holds(os.path.basename(path)):
+                        self._write(path, text.encode())
+                        written.append(path)
+            except OSError as problem:
+                for path in written:
+                    with suppress(OSError):
+                        os.unlink(path)
+                raise Refused(
+                    "the messages are unchanged, because their contents cannot be stored "
+                    f"({problem.strerror}: {self.folder})"
+                ) from None
+            for path in written:
+                self.remember(path, None)
+
+    def _write(self, path: str, data: bytes) -> None:
+        with suppress(FileNotFoundError):
+            os.unlink(path)  # an expired or changed file of this name
+        write_chunks(*os.path.split(path), (data[start : start + _CHUNK] for start in range(0, len(data), _CHUNK)))

@@ -1,0 +1,218 @@
+"""Making a conversation shorter: large tool messages move to files, and older messages become a summary.
+
+Pure functions: nothing is written here. What is to be written comes back beside the messages, by path, and the messages
+refer to it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import count
+from typing import Any, Literal, cast
+
+from lro_proxy.tools.limits import Refused
+from lro_spec.jsonl import lossless
+from lro_spec.tokens import script_aware_estimate
+
+Message = dict[str, Any]
+"""A chat message: ``role``, ``content`` (a text, blocks, or nothing), and whatever else."""
+Summarise = Callable[[str], str]
+"""A summary of messages, which come as JSON. Raises `Refused`."""
+Mode = Literal["compact", "compress", "auto"]
+_SYSTEM = ("system", "developer")
+_PLAIN = re.compile(r"[A-Za-z0-9_-]{1,100}", re.ASCII)
+_TAGS = re.compile(r"</?state_snapshot>")
+
+
+@dataclass(frozen=True, slots=True)
+class ShorteningOptions:
+    """How a conversation is to be made shorter; sizes in estimated tokens."""
+
+    store_dir: str
+    """The folder that messages refer to."""
+    chat_id: str
+    """Part of the names of compressed groups."""
+    mode: Mode = "auto"
+    max_total_tokens: int = 20_000
+    """A conversation of no more is left alone."""
+    max_tool_message_tokens: int = 2_000
+    """A tool message of no more stays."""
+    group_token_threshold: int = 0
+    """Messages are summarised in groups of at least so many; 0: all at once."""
+    keep_recent_count: int | None = None
+    """So many last messages stay as they are; None: 1 when compacting, 2 when compressing."""
+    preview_char_length: int = 100
+    compact_ratio_threshold: float = 0.75
+    """In mode auto, compacting that leaves more than this share is not enough."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shortened:
+    """A conversation afterwards."""
+
+    messages: list[Message]
+    write_file_dict: dict[str, str] = field(default_factory=dict[str, str])
+    """What is no longer in the messages, by the path that they refer to."""
+    note: str = ""
+    """Why no more was done, where that needs saying."""
+
+
+def shorten(
+    messages: Sequence[Message],
+    options: ShorteningOptions,
+    summarise: Summarise | None = None,
+    stored: dict[str, str] | None = None,
+) -> Shortened:
+    """Compacts, compresses, or first the one and then, if that is not enough, the other.
+
+    *stored* holds the names that are taken in the folder, with a digest of each text, and learns those that are added:
+    no name is given out twice, but for the same text. Raises `Refused` for what is no conversation, and where mode
+    compress has no summary.
+    """
+    checked = [_checked(message, place) for place, message in enumerate(messages)]
+    before = tokens_of(checked)
+    if before <= options.max_total_tokens:
+        return Shortened(checked, note=f"{before} tokens are within max_total_tokens: nothing was done")
+    known = {} if stored is None else stored
+    if options.mode == "compress":
+        return _compressed(checked, options, summarise, known)
+    compacted = _compacted(checked, options, known)
+    share = tokens_of(compacted.messages) / before
+    if options.mode == "compact" or share <= options.compact_ratio_threshold:
+        return compacted
+    try:
+        further = _compressed(compacted.messages, options, summarise, known)
+    except Refused as problem:  # what was compacted is worth having all the same
+        return replace(
+            compacted, note=f"compacting left {share:.0%} of the tokens, and no more could be done: {problem}"
+        )
+    return replace(further, write_file_dict=compacted.write_file_dict | further.write_file_dict)
+
+
+def tokens_of(messages: Sequence[Message]) -> int:
+    """What messages cost: their contents and tool calls."""
+    return sum(script_aware_estimate(_text(m.get("content")) + _text(m.get("tool_calls"))) for m in messages)
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _checked(message: Message, place: int) -> Message:
+    where = f"messages[{place}]"
+    if not isinstance(message.get("role"), str):
+        raise Refused(f"{where} needs a role, which is a text such as user, assistant, tool or system")
+    if not isinstance(message.get("content"), (str, list, dict, type(None))):
+        raise Refused(f"{where}: content must be a text, blocks, or null")
+    if not isinstance(message.get("tool_call_id", ""), str):
+        raise Refused(f"{where}: tool_call_id must be a text")
+    try:
+        lossless.laid_out(message).encode()
+    except (ValueError, RecursionError) as problem:
+        raise Refused(f"{where} cannot be written as JSON in UTF-8: {str(problem)[:120]}") from None
+    return message
+
+
+def _text(value: object) -> str:
+    if value is None or isinstance(value, str):
+        return value or ""
+    return lossless.laid_out(value)
+
+
+# --- compact
+
+
+def _compacted(messages: list[Message], options: ShorteningOptions, stored: dict[str, str]) -> Shortened:
+    kept = 1 if options.keep_recent_count is None else options.keep_recent_count
+    older = len(messages) - kept
+    files: dict[str, str] = {}
+    made = [
+        _referring(message, options, stored, files) if place < older and message["role"] == "tool" else message
+        for place, message in enumerate(messages)
+    ]
+    return Shortened(made, files)
+
+
+def _referring(message: Message, options: ShorteningOptions, stored: dict[str, str], files: dict[str, str]) -> Message:
+    """A tool message as a preview and where the rest is; itself where it is small, or that would be no smaller."""
+    text = _text(message.get("content"))
+    tokens = script_aware_estimate(text)
+    if tokens <= options.max_tool_message_tokens:
+        return message
+    mark = _digest(text)
+    id = _plain(message.get("tool_call_id", ""))
+    names = (f"tool_call_{id or mark[:32]}.txt", f"tool_call_{id}_{mark[:32]}.txt")
+    path = os.path.join(options.store_dir, _free(names, mark, stored))
+    content = f"{text[: options.preview_char_length]}… (detailed result is stored in {path})"
+    if script_aware_estimate(content) >= tokens:
+        return message
+    files[path] = text
+    return {**message, "content": content}
+
+
+def _free(names: Iterable[str], mark: str, stored: dict[str, str]) -> str:
+    """The first of the names that no other text has; the last of them is this text's alone."""
+    return next(name for name in names if stored.setdefault(name, mark) == mark)  # one step, whoever else asks
+
+
+def _plain(id: str) -> str:
+    """An id as part of a file's name: as it is where nothing in it can mean a path."""
+    return id if not id or _PLAIN.fullmatch(id) else _digest(id)[:32]
+
+
+# --- compress
+
+
+def _compressed(
+    messages: list[Message], options: ShorteningOptions, summarise: Summarise | None, stored: dict[str, str]
+) -> Shortened:
+    system = [m for m in messages if m["role"] in _SYSTEM]
+    others = [m for m in messages if m["role"] not in _SYSTEM]
+    kept = 2 if options.keep_recent_count is None else options.keep_recent_count
+    end = max(0, len(others) - kept)
+    while 0 < end < len(others) and others[end]["role"] == "tool":  # an answer stays with the call that it answers
+        end -= 1
+    if not end:
+        return Shortened(messages, note="there is no older message to summarise")
+    if summarise is None:
+        raise Refused(
+            "a summary needs a language model, and this client lends none (sampling): use mode compact, or a client "
+            "with the capability sampling"
+        )
+    files: dict[str, str] = {}
+    snapshots: list[str] = []
+    for group in _groups(others[:end], options.group_token_threshold):
+        text = lossless.laid_out(group, indent=1)
+        summary = _TAGS.sub("", summarise(text)).strip()
+        if not summary:
+            raise Refused("the client's language model returned no summary")
+        names = (f"compressed_group_{_plain(options.chat_id)}_{index}.json" for index in count())
+        path = os.path.join(options.store_dir, _free(names, _digest(text), stored))
+        files[path] = text
+        snapshots.append(f"<state_snapshot>\n{summary}\n(original messages are stored in {path})\n</state_snapshot>")
+    return Shortened([*_told(system, "\n\n".join(snapshots)), *others[end:]], files)
+
+
+def _groups(messages: list[Message], least: int) -> list[list[Message]]:
+    groups: list[list[Message]] = [[]]
+    for message in messages:
+        if least and tokens_of(groups[-1]) >= least and message["role"] != "tool":
+            groups.append([])
+        groups[-1].append(message)
+    return groups
+
+
+def _told(system: list[Message], snapshots: str) -> list[Message]:
+    """The system messages, the first of which has the snapshots at its end; a new one where there is none."""
+    if not system:
+        return [{"role": "system", "content": snapshots}]
+    first, content = system[0], system[0].get("content")
+    if isinstance(content, list):
+        added: Any = [*cast("list[Any]", content), {"type": "text", "text": snapshots}]
+    else:
+        added = f"{_text(content)}\n\n{snapshots}" if content else snapshots
+    return [{**first, "content": added}, *system[1:]]

@@ -1,0 +1,208 @@
+"""The family `extract`: one tool, `lro_extract`, which runs a recipe or a jq query on an offloaded file.
+
+Standard recipes run in this process (`recipes`). Generated recipes of files without memories are run by jq, as are
+queries, in a sandboxed process (`sandbox`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import islice
+from typing import Any, BinaryIO, cast
+
+from lro_proxy.payload.recipes import PLACEHOLDER
+from lro_proxy.tools.access import OffloadedFile
+from lro_proxy.tools.base import FamilyTool, Workbench, schema
+from lro_proxy.tools.casefold import literally
+from lro_proxy.tools.limits import Limits, Refused, TooLarge, joined
+from lro_proxy.tools.recipes import RECIPES
+from lro_reference.tool import Tool
+from lro_spec.editions import EDITIONS, StandardRecipe
+from lro_spec.messages import OffloadResponse
+from lro_spec.recipes.lexer import refuse_reaching_out
+from lro_spec.recipes.shell import RecipeSyntaxError
+
+MEMORY_EDITION = EDITIONS["lro-6400"]
+_WORD = {"type": "string", "maxLength": 1000}
+_PARAMS = {
+    "namespace": {**_WORD, "description": "Prefix of the namespace."},
+    "keyword": {**_WORD, "description": "Plain text that must occur, whatever the case."},
+    "pattern": {**_WORD, "description": "A regular expression, where a recipe takes a keyword."},
+    "type": {**_WORD, "description": "The memory type."},
+    "tag": {**_WORD, "description": "A tag."},
+    "n": {"type": "integer", "minimum": 1, "maximum": 2**31, "description": "At most so many results."},
+    "skip": {"type": "integer", "minimum": 0, "maximum": 2**31, "description": "Leave out so many results first."},
+}
+_PATTERNS = {
+    "title-search": 'select(.title | strings | test($pattern; "i"))',
+    "content-search": 'select(.content | strings | test($pattern; "i"))',
+}
+_PART = 10_000
+"""Size in characters of a part that fits into an answer in any script."""
+_NOTHING = "No record matches."
+_PLACEHOLDER = f'test("{PLACEHOLDER}"; "i")'
+
+
+def extract(bench: Workbench, arguments: Mapping[str, Any]) -> str:
+    """Run a recipe or a query. Raises `Refused`."""
+    recipe, query = arguments.get("recipe", 0), arguments.get("query")
+    if bool(recipe) == (query is not None):
+        raise Refused("give either recipe (a number) or query (a jq filter), not both or none")
+    if recipe and arguments.get("slurp"):
+        raise Refused("slurp goes with a query: a recipe reads the records as it has to")
+    params: dict[str, Any] = dict(arguments.get("params", {}))
+    if recipe and {"keyword", "pattern"} <= params.keys():
+        raise Refused("give either keyword (plain text) or pattern (a regular expression), not both")
+    with bench.files.open(arguments["file_path"]) as (known, file):
+        try:
+            if query is not None:
+                return _query(bench, file, query, params, slurp=arguments.get("slurp", False))
+            if not known.name.startswith(f"{MEMORY_EDITION.file_prefix}-"):
+                return _described(bench, known, file, recipe, params)
+            return _standard(bench, known, file, recipe, params)
+        except TooLarge as problem:
+            raise Refused(_less(problem, arguments.get("params", {}).get("skip", 0), known.descriptor)) from None
+
+
+# --- standard recipes
+
+
+def _standard(
+    bench: Workbench, known: OffloadedFile[OffloadResponse], file: BinaryIO, number: Any, params: dict[str, Any]
+) -> str:
+    library = {r.number: r for r in MEMORY_EDITION.recipes_at(known.descriptor.summary.detail)}
+    entry = _numbered(number, library)
+    recipe = RECIPES[entry.effect]
+    skip, n = params.pop("skip", 0), params.pop("n", recipe.most)
+    words = [name for name in (recipe.word, "pattern" * (entry.effect in _PATTERNS)) if name]
+    if unknown := [name for name in params if name not in words]:
+        takes = ", ".join([*words, "n", "skip"])
+        raise Refused(f"recipe {number} has no parameter {', '.join(unknown)}; it takes {takes}")
+    if "pattern" in params:
+        most = {} if n is None else {"n": n}
+        return _query(bench, file, _PATTERNS[entry.effect], {**params, **most, "skip": skip})
+    word = params.get(recipe.word, recipe.default)
+    rows = islice(recipe.rows(file, word, None if n is None else skip + n), skip, None)
+    shown = joined(rows, bench.limits.output_characters, array=recipe.array)
+    if skip and shown in ("", "[]") and (there := sum(1 for _ in recipe.rows(file, word, recipe.most))):
+        return f"There are {there} results, so none is left after the first {skip}."
+    return shown or _NOTHING
+
+
+def _numbered(number: int, library: Mapping[int, StandardRecipe]) -> StandardRecipe:
+    if number not in library:
+        raise Refused(f"there is no recipe {number} here: there are {min(library)} to {max(library)}")
+    return library[number]
+
+
+# --- generated recipes, and queries
+
+
+def _described(
+    bench: Workbench, known: OffloadedFile[OffloadResponse], file: BinaryIO, number: int, params: dict[str, Any]
+) -> str:
+    from lro_spec.recipes.pipeline import parse_command
+
+    recipes = known.descriptor.jq_recipes
+    if not recipes:
+        raise Refused("this file has no recipes: give a jq filter as query")
+    if not 1 <= number <= len(recipes):
+        raise Refused(f"there is no recipe {number} here: there are 1 to {len(recipes)}")
+    call = parse_command(recipes[number - 1].command).jq
+    program, searches = call.program, _PLACEHOLDER in call.program
+    if unknown := set(params) - {"n", "skip", *(("keyword", "pattern") if searches else ())}:
+        raise Refused(
+            f"recipe {number} of this file has no parameter {', '.join(sorted(unknown))}: it takes "
+            f"{'keyword or pattern, ' * searches}n and skip; put your own words into its program and give that as "
+            f"query: {call.program}"
+        )
+    note = ""
+    if "keyword" in params:
+        params["pattern"] = literally(params.pop("keyword"))
+    if "pattern" in params:
+        program = program.replace(
+            _PLACEHOLDER, 'test($pattern; "i")'
+        )  # passed as a value, which cannot change the program
+    elif searches:
+        note = (
+            f'\n(This looked for the placeholder "{PLACEHOLDER}": say what to look for by params {{"keyword": "…"}}.)'
+        )
+    return _query(bench, file, program, params, slurp=call.slurp, raw=call.raw) + note
+
+
+def _query(
+    bench: Workbench,
+    file: BinaryIO,
+    program: str,
+    params: dict[str, Any],
+    *,
+    slurp: bool = False,
+    raw: bool = False,
+) -> str:
+    checked(program, bench.limits)
+    skip, n = params.pop("skip", 0), params.pop("n", None)
+    job = {"kind": "jq", "program": program, "args": params, "slurp": slurp, "raw": raw, "skip": skip, "most": n}
+    done = bench.sandbox.run(job, file)
+    text = done.text or ("" if slurp or (skip and done.notes) else _NOTHING)
+    return f"{text}\n({done.notes})".lstrip("\n") if done.notes else text
+
+
+def checked(program: str, limits: Limits) -> None:
+    """Check a query. Raises `Refused` if it is too long, or reads anything but its input."""
+    if len(program) > limits.program_characters:
+        raise Refused(f"the query has {len(program)} characters; at most {limits.program_characters} are run")
+    try:
+        refuse_reaching_out(program)
+    except RecipeSyntaxError as problem:
+        raise Refused(f"the query is refused: {problem}") from None
+
+
+def _less(problem: TooLarge, skipped: int, descriptor: OffloadResponse) -> str:
+    if problem.fitting:
+        ask = f'the first {problem.fitting} results fit: ask for them with params {{"n": {problem.fitting}}}'
+        ask += f' and for the next with "skip": {skipped + problem.fitting}'
+    else:
+        ask = f"its first result alone is: {_part(descriptor, _PART)}"
+    return f"{problem}; {ask}, or narrow it down"
+
+
+def _part(descriptor: OffloadResponse, most: int) -> str:
+    """Advice on requesting a part of one record."""
+    fields = descriptor.line_schema.get("properties")
+    names = list(cast("Mapping[str, Any]", fields)) if isinstance(fields, Mapping) else []
+    if names == ["n", "text"]:
+        return f"take a part of the text with a query, such as .text[:{most}], then .text[{most}:{2 * most}]"
+    if {"id", "title"} <= set(names):
+        return "pick fields with a query, such as {id, title}"
+    return f"pick fields with a query, or take a part of the record, such as tostring[:{most}]"
+
+
+_DESCRIPTION = (
+    "Reads an offloaded result without a shell: give the file_path of its descriptor and the number of one of its "
+    "jq_recipes (with params where the recipe looks for something), or a jq filter of your own, which is applied to "
+    "each record. Answers one result a line."
+)
+EXTRACT = (
+    FamilyTool(
+        Tool(
+            "lro_extract",
+            _DESCRIPTION,
+            schema(
+                ("file_path",),
+                file_path={"type": "string", "description": "The file_path of a descriptor."},
+                recipe={"type": "integer", "minimum": 1, "maximum": 10, "description": "Number of a recipe, from 1."},
+                query={"type": "string", "description": "A jq filter instead of a recipe; params are its variables."},
+                slurp={"type": "boolean", "description": "Apply the query once, to all records as one array."},
+                params={
+                    "type": "object",
+                    "properties": _PARAMS,
+                    "additionalProperties": False,
+                    "description": "What a recipe looks for, and how many results are wanted.",
+                },
+            ),
+        ),
+        extract,
+        prefixed=False,
+    ),
+)
+"""The tools of the family."""

@@ -1,0 +1,56 @@
+"""Limits of all tools, and the refusals that callers receive."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+MOST_UTF8_BYTES = 4
+"""Maximum size of a character in UTF-8."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Limits of one call."""
+
+    output_characters: int = 40_000
+    """Maximum size of an answer, in characters, since one line may be the complete file."""
+    seconds: float = 10.0
+    """Maximum run time of a query or a search."""
+    memory_mb: int = 512
+    """Maximum memory of the process that runs a query."""
+    program_characters: int = 10_000
+    """Maximum length of a query or pattern."""
+    at_once: int = 2
+    """Maximum number of concurrent queries; further ones wait."""
+
+
+class Refused(ValueError):
+    """A refused call; the message tells the caller the reason and an alternative."""
+
+
+class TooLarge(Refused):
+    """An answer above the limit."""
+
+    def __init__(self, fitting: int, limit: int) -> None:
+        super().__init__(f"the answer is larger than {limit} characters")
+        self.fitting = fitting
+        """Number of leading pieces that fit."""
+
+
+def joined(pieces: Iterable[bytes], limit: int, *, array: bool = False) -> str:
+    """The pieces as one text of at most *limit* characters, each on a line of its own; with *array* as a JSON array.
+
+    Reads no further than the limit. Raises `TooLarge`.
+    """
+    texts: list[str] = []
+    separator = ",\n" if array else "\n"
+    room = limit - 2 * array
+    for piece in pieces:
+        text = "" if len(piece) > MOST_UTF8_BYTES * room else piece.decode("utf-8", "replace")
+        room -= len(text) + (len(separator) if texts else 0)
+        if room < 0 or (piece and not text):
+            raise TooLarge(len(texts), limit)
+        texts.append(text)
+    text = separator.join(texts)
+    return f"[{text}]" if array else text

@@ -1,0 +1,285 @@
+"""The standard recipes worked out here instead of by jq: streaming, with only what must be sorted or counted kept.
+
+A record that a recipe selects leaves as the line that came, with every digit. A record that lacks the field in question
+does not match, or comes last: where jq would stop with an error, nothing stops.
+"""
+
+from __future__ import annotations
+
+import heapq
+import re
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from operator import attrgetter
+from typing import Any, BinaryIO, cast
+
+from msgspec import Raw, Struct, defstruct, json, structs
+
+from lro_proxy.tools.casefold import finder
+from lro_proxy.tools.records import at, places, records
+from lro_spec.jsonl import lossless
+
+_TOP = 10
+_PLAIN = {str, int, bool, type(None)}
+"""What a plain parser loses nothing of."""
+_SAFE = 2.0**53
+_SPECIAL = re.compile(r"[\\\t\n\r]")
+_NUMERIC = {b"%c" % c for c in b"-0123456789"}
+_TOLD_OTHERWISE = re.compile(rb"[\\\[{]|null")
+"""What may have to be told in other words than it is written."""
+_encode = json.Encoder().encode
+_CELL = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
+_KINDS = ((type(None),), (bool,), (int, float), (str,), (list,), (dict,))
+
+Rows = Iterator[bytes]
+Run = Callable[[BinaryIO, str, int | None], Rows]
+"""Results in order, from an open file, the word that is looked for, and how many results are wanted."""
+Matches = Callable[[Any], bool]
+Path = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """What a standard recipe does."""
+
+    rows: Run
+    array: bool = False
+    """Whether jq gives the results as one array."""
+    word: str = ""
+    """The parameter with the word it looks for; empty where it looks for none."""
+    default: str = ""
+    """The word of the text's own command."""
+    most: int | None = None
+    """How many results the text's own command gives; None is all."""
+
+
+# --- selecting
+
+
+def _selecting(field: str, chosen: Callable[[str], Matches]) -> Run:
+    read = attrgetter(field)
+
+    def rows(file: BinaryIO, word: str, most: int | None) -> Rows:
+        matches = chosen(word)
+        return islice((line.rstrip() for line, record in records(file, field) if matches(read(record))), most)
+
+    return rows
+
+
+def _beginning(word: str) -> Matches:
+    return lambda value: isinstance(value, str) and value.startswith(word)
+
+
+def _holding(word: str) -> Matches:
+    found = finder(word)
+    return lambda value: isinstance(value, str) and found(value)
+
+
+def _equal(word: str) -> Matches:
+    return lambda value: value == word
+
+
+def _containing(word: str) -> Matches:
+    return lambda value: isinstance(value, (list, str)) and word in value
+
+
+def _not_empty(word: str) -> Matches:
+    del word
+    # jq's length of a number is its absolute value, and a boolean has none.
+    return lambda value: not isinstance(value, bool) and bool(value)
+
+
+# --- showing
+
+
+def _table(*paths: Path) -> Run:
+    read = attrgetter(*map(".".join, paths))
+    nothing = Raw(b"null")
+    types = {path[0]: Raw if len(path) == 1 else defstruct("Part", [(path[1], Raw, nothing)]) | None for path in paths}
+
+    def rows(file: BinaryIO, word: str, most: int | None) -> Rows:
+        for line, record in islice(records(file, *types, **types), most):
+            try:
+                row = b"\t".join(read(record))  # as it stands in the file, so with every digit
+                if not row.isascii():
+                    row.decode()
+            except UnicodeDecodeError:
+                yield b"\t" * (len(paths) - 1)
+            except (AttributeError, TypeError):  # no record, or with other values than memories have
+                yield _row(record, line, paths)
+            else:
+                yield _row(record, line, paths) if _TOLD_OTHERWISE.search(row) else row.replace(b'"', b"")
+
+    return rows
+
+
+def _row(record: Any, line: bytes, paths: Iterable[Path]) -> bytes:
+    return "\t".join(_cell(_field(record, path), line, path) for path in paths).encode("utf-8", "replace")
+
+
+def _cell(value: Any, line: bytes, path: Path) -> str:
+    if type(value) is str:
+        return value.translate(_CELL) if _SPECIAL.search(value) else value
+    if value is None:
+        return ""
+    if type(value) is Raw:  # as it stands in the file, so with every digit
+        text = bytes(value)
+        return text.decode() if text[:1] in _NUMERIC else _cell(json.decode(text), line, path)
+    text = _text(value)
+    if not _is_exact(value, text, line):
+        text = lossless.dump(_exactly(value, line, path))
+    return text.decode().translate(_CELL) if b"\\" in text else text.decode()
+
+
+def _projection(*names: str) -> Run:
+    read = attrgetter(*names)
+
+    def rows(file: BinaryIO, word: str, most: int | None) -> Rows:
+        encode = json.Encoder().encode
+        for line, record in islice(records(file, *names), most):
+            if not _PLAIN.issuperset(map(type, read(record))):
+                for name in names:
+                    value = getattr(record, name)
+                    if not _is_exact(value, _text(value), line):
+                        setattr(record, name, Raw(lossless.dump(_exactly(value, line, (name,)))))
+            try:
+                yield encode(record)
+            except UnicodeEncodeError:  # half of a surrogate pair
+                values = structs.asdict(record).items()
+                yield lossless.dump({n: v if type(v) in _PLAIN else _exactly(v, line, (n,)) for n, v in values})
+
+    return rows
+
+
+def _text(value: Any) -> bytes:
+    try:
+        return _encode(value)
+    except UnicodeEncodeError:  # half of a surrogate pair
+        return lossless.dump(value)
+
+
+def _is_exact(value: Any, text: bytes, line: bytes) -> bool:
+    """Whether a value has all the digits that the line has of it."""
+    if type(value) in _PLAIN:
+        return True
+    return isinstance(value, float) and abs(value) < _SAFE and (text + b"," in line or text + b"}" in line)
+
+
+def _exactly(value: Any, line: bytes, path: Path) -> Any:
+    """A value with all the digits that the line has of it."""
+    try:
+        whole = lossless.parse(line)
+    except lossless.InexactError:
+        return value
+    for name in path:
+        whole = whole[name]
+    return whole
+
+
+# --- sorting
+
+
+def _most_confident(*path: str) -> Run:
+    """Highest first, and those without a number last; equal ones in the order of the file, as in jq."""
+
+    def rows(file: BinaryIO, word: str, most: int | None) -> Rows:
+        keys, starts, lengths = array("d"), array("q"), array("q")
+        for (start, length), record in places(file, path[0]):
+            number = _field(record, path)
+            known = isinstance(number, (int, float)) and not isinstance(number, bool)
+            keys.append(-number if known else float("inf"))
+            starts.append(start)
+            lengths.append(length)
+        order = range(len(keys))
+        chosen = heapq.nsmallest(most, order, key=keys.__getitem__) if most else sorted(order, key=keys.__getitem__)
+        return (at(file, (starts[i], lengths[i])).rstrip() for i in chosen)
+
+    return rows
+
+
+def _by(field: str) -> Run:
+    read = attrgetter(field)
+
+    def rows(file: BinaryIO, word: str, most: int | None) -> Rows:
+        found = [(_rank(read(record)), place) for place, record in places(file, field)]
+        found.sort()  # places grow, so equal ones stay in the order of the file
+        return (at(file, place).rstrip() for _, place in found[:most])
+
+    return rows
+
+
+def _rank(value: Any) -> tuple[int, Any]:
+    """jq's order of values: null, false and true, numbers, strings; arrays and objects by their text."""
+    kind = next(n for n, kinds in enumerate(_KINDS) if type(value) in kinds)
+    if kind == 0:
+        return kind, 0
+    return kind, lossless.dump(value, sort_keys=True) if kind > 3 else value
+
+
+# --- counting
+
+
+def _counting(field: str, *, descending: bool) -> Run:
+    def rows(file: BinaryIO, word: str, most: int | None) -> Rows:
+        groups = sorted((_rank(value), value, count) for value, count in _counts(file, field))
+        if descending:
+            groups.sort(key=lambda group: -group[2])
+        return (lossless.dump({field: value, "count": count}) for _, value, count in groups[:most])
+
+    return rows
+
+
+def _distinct(field: str) -> Run:
+    def rows(file: BinaryIO, word: str, most: int | None) -> Rows:
+        return (lossless.dump(value) for _, value in sorted((_rank(v), v) for v, _ in _counts(file, field))[:most])
+
+    return rows
+
+
+def _counts(file: BinaryIO, field: str) -> Iterable[tuple[Any, int]]:
+    """Each value of a field, and how often it occurs."""
+    read = attrgetter(field)
+    texts: dict[str, int] = {}
+    others: dict[tuple[int, Any], tuple[Any, int]] = {}
+    for _, record in records(file, field):
+        value = read(record)
+        if isinstance(value, str):
+            texts[value] = texts.get(value, 0) + 1
+        else:
+            key = _rank(value)
+            others[key] = (value, others.get(key, (value, 0))[1] + 1)
+    return [*texts.items(), *others.values()]
+
+
+def _field(record: Any, path: Path) -> Any:
+    value = getattr(record, path[0])
+    for name in path[1:]:
+        if isinstance(value, Struct):
+            return getattr(value, name)
+        value = cast("Mapping[str, Any]", value).get(name) if isinstance(value, dict) else None
+    return value
+
+
+_CONFIDENCE = ("provenance", "confidence")
+RECIPES: Mapping[str, Recipe] = {
+    "title-confidence-table": Recipe(_table(("title",), _CONFIDENCE)),
+    "title-namespace-table": Recipe(_table(("title",), ("namespace",))),
+    "namespace-prefix": Recipe(_selecting("namespace", _beginning), word="namespace", default="_semantic"),
+    "title-search": Recipe(_selecting("title", _holding), word="keyword", default="keyword"),
+    "content-search": Recipe(_selecting("content", _holding), word="keyword", default="pattern"),
+    "memory-type": Recipe(_selecting("memory_type", _equal), word="type", default="semantic"),
+    "with-tag": Recipe(_selecting("tags", _containing), word="tag", default="TAG"),
+    "with-entities": Recipe(_selecting("entities", _not_empty)),
+    "identity-projection": Recipe(_projection("id", "title", "namespace")),
+    "sort-by-confidence": Recipe(_most_confident(*_CONFIDENCE), array=True),
+    "sort-by-flat-confidence": Recipe(_most_confident("confidence"), array=True),
+    "top-by-confidence": Recipe(_most_confident(*_CONFIDENCE), array=True, most=_TOP),
+    "sort-by-created": Recipe(_by("created"), array=True),
+    "count-by-namespace": Recipe(_counting("namespace", descending=True), array=True),
+    "count-by-namespace-unsorted": Recipe(_counting("namespace", descending=False), array=True),
+    "count-by-type": Recipe(_counting("memory_type", descending=False), array=True),
+    "namespaces": Recipe(_distinct("namespace"), array=True),
+}
+"""By the effects of `lro_spec.editions`."""

@@ -1,0 +1,267 @@
+"""The family `scratchpad`: eight tools that explore an offloaded file, each answer counted against a budget.
+
+By line: `head`, `slice`, `grep`, `read`, where line 1 is the header. By structure: `schema`, `item_schema`, `get_in`,
+`iterate_over`, where the document is the array of records and a path such as ``0.title`` leads into it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any, BinaryIO, cast
+
+from lro_proxy.tools.base import FamilyTool, Workbench, schema
+from lro_proxy.tools.document import at, document, item_schema, items, kind, structure
+from lro_proxy.tools.limits import Refused, joined
+from lro_proxy.tools.search import marked, matching
+from lro_proxy.tools.virtual import characters
+from lro_reference.tool import Tool, writable
+from lro_spec.jsonl import lossless
+from lro_spec.tokens import characters_in_utf8, estimate_of, wide_in_utf8
+
+_LONG_LINES = 5
+_MOST_MATCHES = 10_000
+_INVALID = "no valid regular expression"
+_RANGE = 10_000
+"""How many characters a range has that does not say: so many are within the budget of a call in any script."""
+
+
+class _TooMuch(Exception):
+    """An answer above the limit, and what it would cost."""
+
+    def __init__(self, tokens: int) -> None:
+        self.tokens = tokens
+
+
+def _head(bench: Workbench, file: BinaryIO, arguments: Mapping[str, Any]) -> str:
+    return _lines(bench, file, 1, arguments.get("lines", 50))
+
+
+def _slice(bench: Workbench, file: BinaryIO, arguments: Mapping[str, Any]) -> str:
+    if arguments["end"] < arguments["start"]:
+        raise Refused("end lies before start: lines are counted from 1, and both are included")
+    found = _lines(bench, file, arguments["start"], arguments["end"])
+    if not found:
+        file.seek(0)
+        raise Refused(f"start ({arguments['start']}) lies beyond the end: the file has {sum(1 for _ in file)} lines")
+    return found
+
+
+def _read(bench: Workbench, file: BinaryIO, arguments: Mapping[str, Any]) -> str:
+    if not arguments.keys() & {"start", "end"}:
+        return _lines(bench, file, 1, None)
+    start, end = _range(arguments)
+    return characters(file, "the file", start, end, bench.limits.output_characters)
+
+
+def _range(arguments: Mapping[str, Any]) -> tuple[int, int]:
+    start = arguments.get("start", 0)
+    return start, arguments.get("end", start + _RANGE)
+
+
+def _lines(bench: Workbench, file: BinaryIO, start: int, end: int | None) -> str:
+    file.seek(0)
+    return _together((line.rstrip(b"\r\n") for line in islice(file, start - 1, end)), bench)
+
+
+def _together(pieces: Iterable[bytes], bench: Workbench) -> str:
+    """The pieces, each on a line of its own. Raises `_TooMuch` above the limit, when all of them are counted."""
+    kept: list[bytes] = []
+    count = wide = 0
+    for piece in pieces:
+        count += characters_in_utf8(piece) + 1
+        wide += wide_in_utf8(piece)
+        if count - 1 > bench.limits.output_characters:
+            kept.clear()
+        else:
+            kept.append(piece)
+    if count - 1 > bench.limits.output_characters:
+        raise _TooMuch(estimate_of(count - 1, wide))
+    return joined(kept, bench.limits.output_characters)
+
+
+def _grep(bench: Workbench, file: BinaryIO, arguments: Mapping[str, Any]) -> str:
+    pattern = arguments["pattern"]
+    try:
+        found, _ = matching(bench, [file], pattern, case_sensitive=True, most=_MOST_MATCHES)
+    except Refused as problem:
+        if _INVALID not in str(problem):
+            raise
+        found, _ = matching(bench, [file], re.escape(pattern), case_sensitive=True, most=_MOST_MATCHES)
+    if not found:
+        return "No matches found."
+    return _together(marked(file, found, arguments.get("context", 3)), bench)
+
+
+def _schema(bench: Workbench, file: BinaryIO, arguments: Mapping[str, Any]) -> str:
+    lines = structure(document(file), arguments.get("max_depth", 4))
+    return _together((line.encode("utf-8", "backslashreplace") for line in lines), bench)
+
+
+def _item_schema(bench: Workbench, file: BinaryIO, arguments: Mapping[str, Any]) -> str:
+    path = arguments.get("path", "")
+    return _json(item_schema(_window(items(at(document(file), path), path), arguments)))
+
+
+def _get_in(bench: Workbench, file: BinaryIO, arguments: Mapping[str, Any]) -> str:
+    value = at(document(file), arguments["path"])
+    if arguments.keys() & {"start", "end"}:
+        return _part(value, *_range(arguments))
+    if isinstance(value, str):
+        return "\n".join(_window(value.split("\n"), arguments))
+    if isinstance(value, list):
+        return _json(_window(cast("list[Any]", value), arguments))
+    return _json(value)
+
+
+def _part(value: Any, start: int, end: int) -> str:
+    if not isinstance(value, str):
+        raise Refused(f"start and end are for characters of a text, and this is {kind(value)}: use offset and limit")
+    if not start <= min(end, len(value)):
+        raise Refused(f"there is nothing from {start} to before {end}: the text has {len(value)} characters")
+    return value[start:end]
+
+
+def _iterate_over(bench: Workbench, file: BinaryIO, arguments: Mapping[str, Any]) -> str:
+    path = arguments.get("path", "")
+    found = _window(items(at(document(file), path), path), arguments)
+    return _together(_rows(found, arguments["fields"]), bench)
+
+
+def _rows(found: Iterable[Any], fields: Sequence[str]) -> Iterator[bytes]:
+    """The fields of each item, null where it lacks one; in the end, which of them no item has, and what there is."""
+    unseen: dict[str, str] = {}
+    seen: set[str] = set()
+    for item in found:
+        made: dict[str, Any] = {}
+        for field in fields:
+            try:
+                made[field] = _cut(at(item, field))
+                seen.add(field)
+            except Refused as problem:
+                made[field] = None
+                unseen.setdefault(field, str(problem))
+        yield lossless.dump(made)
+    for field, why in unseen.items():
+        if field not in seen:
+            yield f"(in none of these items: {why})".encode("utf-8", "backslashreplace")
+
+
+def _cut(value: Any) -> Any:
+    if not isinstance(value, str) or value.count("\n") < _LONG_LINES:
+        return value
+    kept = value.split("\n")[:_LONG_LINES]
+    return "\n".join([*kept, f"… ({value.count(chr(10)) + 1} lines: get_in gives all)"])
+
+
+def _window(values: Any, arguments: Mapping[str, Any]) -> Any:
+    offset, limit = arguments.get("offset", 0), arguments.get("limit")
+    return values[offset:] if limit is None else values[offset : offset + limit]
+
+
+def _json(value: Any) -> str:
+    return lossless.dump(value).decode()
+
+
+Answering = Callable[[Workbench, BinaryIO, Mapping[str, Any]], str]
+_LESS = (
+    "head, slice or grep for a part of the lines",
+    "schema to see what there is, then get_in for one place",
+    "where a line or a text is long by itself: read or get_in with start and end, which count characters",
+)
+
+
+def _tool(name: str, description: str, answering: Answering, required: tuple[str, ...], **more: Any) -> FamilyTool:
+    file = {"type": "string", "description": "Name of the file, or the file_path of its descriptor."}
+    less = (_LESS[0], "schema with a smaller max_depth", _LESS[2]) if name == "schema" else _LESS
+
+    def handler(bench: Workbench, arguments: Mapping[str, Any]) -> str:
+        with bench.files.open(arguments["file"]) as (_, opened):
+            try:
+                text = writable(answering(bench, opened, arguments))
+            except _TooMuch as problem:
+                return bench.budget.withheld(name, problem.tokens, less)
+            except RecursionError:
+                raise Refused("this is nested too deeply to be taken apart: use grep, head or read") from None
+            return bench.budget.spend(name, text, less)
+
+    return FamilyTool(Tool(name, description, schema(("file", *required), file=file, **more)), handler)
+
+
+def _whole(description: str, minimum: int = 0) -> dict[str, Any]:
+    return {"type": "integer", "minimum": minimum, "maximum": 2**31, "description": description}
+
+
+_PATH = {"type": "string", "maxLength": 1000, "description": 'Keys and indices with dots, such as 0.title or 3."a.b".'}
+_OFFSET, _LIMIT = _whole("Leave out so many first."), _whole("At most so many.", 1)
+_START = _whole("First character, from 0, where only some are wanted.")
+_END = _whole("Character before which the range ends (start + 10000).")
+_PATTERN = {"type": "string", "description": "A regular expression; an invalid one is searched for as it is."}
+_FIELDS = {"type": "array", "items": _PATH, "description": "Paths within each item."}
+_DEPTH = {**_whole("How deep (4)."), "maximum": 50}
+SCRATCHPAD = (
+    _tool(
+        "schema",
+        "The structure of a file, one line a node with its lines; of Markdown its sections, for slice or get_in.",
+        _schema,
+        (),
+        max_depth=_DEPTH,
+    ),
+    _tool(
+        "item_schema",
+        "Which keys the items of an array have, of which types, and in how many items.",
+        _item_schema,
+        (),
+        path=_PATH,
+        offset=_OFFSET,
+        limit=_LIMIT,
+    ),
+    _tool("head", "The first lines of a file.", _head, (), lines=_whole("How many (50).", 1)),
+    _tool(
+        "grep",
+        "Lines that match, numbered and marked, with lines around them.",
+        _grep,
+        ("pattern",),
+        pattern=_PATTERN,
+        context={**_whole("Lines around each (3)."), "maximum": 100},
+    ),
+    _tool(
+        "get_in",
+        "The value at a path; a long text by its lines, or by its characters.",
+        _get_in,
+        ("path",),
+        path=_PATH,
+        offset=_OFFSET,
+        limit=_LIMIT,
+        start=_START,
+        end=_END,
+    ),
+    _tool(
+        "iterate_over",
+        "Some fields of each item of an array.",
+        _iterate_over,
+        ("fields",),
+        path=_PATH,
+        fields=_FIELDS,
+        offset=_OFFSET,
+        limit=_LIMIT,
+    ),
+    _tool(
+        "slice",
+        "Lines from start to end, both included, counted from 1.",
+        _slice,
+        ("start", "end"),
+        start=_whole("First line.", 1),
+        end=_whole("Last line.", 1),
+    ),
+    _tool(
+        "read",
+        "The whole file, where it is small enough, or some of its characters.",
+        _read,
+        (),
+        start=_START,
+        end=_END,
+    ),
+)
+"""The tools of the family."""

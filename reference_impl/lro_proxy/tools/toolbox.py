@@ -1,0 +1,110 @@
+"""The tools of the selected families: their list, their calls, and their part in descriptors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import CancelledError
+from dataclasses import replace
+from typing import Any
+
+from lro_proxy.tools import sampling
+from lro_proxy.tools.access import OffloadedFiles
+from lro_proxy.tools.base import FamilyTool, Workbench
+from lro_proxy.tools.compaction import COMPACTION
+from lro_proxy.tools.context_store import ContextFiles
+from lro_proxy.tools.extract import EXTRACT, MEMORY_EDITION
+from lro_proxy.tools.guidance import guidance
+from lro_proxy.tools.limits import Limits, Refused
+from lro_proxy.tools.sandbox import Sandbox
+from lro_proxy.tools.scratchpad import SCRATCHPAD
+from lro_proxy.tools.virtual import VIRTUAL
+from lro_reference.cancellation import Cancellation
+from lro_reference.events import Emit, Event
+from lro_reference.settings import Settings
+from lro_reference.tool import Answer, Ask, BadCall, SendSampling, Tool, check_arguments, find_tool
+from lro_spec.messages import OffloadResponse
+
+FAMILIES: Mapping[str, tuple[FamilyTool, ...]] = {
+    "extract": EXTRACT,
+    "virtual": VIRTUAL,
+    "scratchpad": SCRATCHPAD,
+    "compaction": COMPACTION,
+}
+"""The families by name, as in ``--tools`` (`lro_proxy.tools.families`)."""
+
+
+class Toolbox:
+    """The tools of some families over the files of one process. Thread-safe."""
+
+    def __init__(
+        self, families: Sequence[str], settings: Settings, limits: Limits | None = None, *, prefix: str = ""
+    ) -> None:
+        limits = limits or Limits()
+        files: OffloadedFiles[OffloadResponse] = OffloadedFiles(settings.folder, settings.ttl_seconds)
+        self._bench = Workbench(files, ContextFiles(settings.folder, settings.ttl_seconds), limits, Sandbox(limits))
+        self._by_name: dict[str, tuple[Tool, FamilyTool]] = {}
+        self._hidden: set[str] = set()
+        for family in families:
+            for member in FAMILIES[family]:
+                name = f"{prefix * member.prefixed}{member.tool.name}"
+                if name in self._by_name:  # two families have a grep
+                    name = f"{prefix * member.prefixed}{family}_{member.tool.name}"
+                self._by_name[name] = replace(member.tool, name=name), member
+
+    @property
+    def tools(self) -> tuple[Tool, ...]:
+        """The entries of `tools/list`."""
+        return tuple(tool for tool, _ in self._by_name.values())
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._by_name
+
+    def hide(self, name: str) -> None:
+        """Leave a tool out of descriptors, because it is not listed."""
+        self._hidden.add(name)
+
+    def call(
+        self, name: str, arguments: Mapping[str, Any], ask: Ask | None = None, cancellation: Cancellation | None = None
+    ) -> Answer:
+        """Call a tool; *ask* is the client's language model, if it lends one; *cancellation* ends the call early.
+
+        A refused call returns an answer with ``is_error``; answers are never offloaded.
+        """
+        try:
+            tool = find_tool(name, self.tools)
+            check_arguments(tool, arguments)
+            sandbox = self._bench.sandbox if cancellation is None else self._bench.sandbox.until(cancellation)
+            bench = replace(self._bench, ask=ask, sandbox=sandbox)
+            return Answer((self._by_name[name][1].handler(bench, arguments),))
+        except (BadCall, Refused) as problem:
+            return Answer((str(problem),), is_error=True)
+
+    def ask_through(self, send: SendSampling) -> Ask:
+        """An `Ask` over *send*, for clients that support sampling. It raises `Refused` if there is no summary."""
+
+        def ask(text: str) -> str:
+            try:
+                result = send(sampling.request(text), sampling.SECONDS)
+            except (Exception, CancelledError) as problem:  # refused, timed out, or the client has left
+                raise sampling.failed(problem) from None
+            return sampling.answer(result)
+
+        return ask
+
+    def report(self, emit: Emit) -> None:
+        """Emit the tokens that the tools with a budget have intercepted and returned, if any."""
+        budget = self._bench.budget
+        if budget.tokens_extracted:
+            counts = {"tokens_intercepted": budget.tokens_intercepted, "tokens_extracted": budget.tokens_extracted}
+            emit(Event("ScratchpadUsage", "info", counts))
+
+    def publish(self, response: OffloadResponse) -> OffloadResponse:
+        """Make the file of a descriptor readable by the tools; returns the descriptor with guidance that names them."""
+        readers = [name for name, (_, member) in self._by_name.items() if member.reads_results]
+        names = [name for name in readers if name not in self._hidden]
+        if not names:
+            return response
+        self._bench.files.remember(response.file_path, response)
+        self._bench.budget.intercepted(response.summary.estimated_tokens)
+        memories = f"/{MEMORY_EDITION.file_prefix}-" in response.file_path
+        return replace(response, guidance=guidance(response, "memories" if memories else "records", names))

@@ -1,0 +1,158 @@
+"""The family `virtual`: an offloaded file read by ranges of characters, searched by lines, or queried with jq.
+
+Ranges count characters (code points) from 0, the end is exclusive. Nothing is passed to a shell or to a command line:
+patterns and queries run in a sandboxed process (`sandbox`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, BinaryIO
+
+from lro_proxy.tools.base import FamilyTool, Workbench, schema
+from lro_proxy.tools.extract import checked
+from lro_proxy.tools.limits import Refused, TooLarge
+from lro_proxy.tools.search import matching, regions
+from lro_reference.tool import Tool
+
+_CHUNK = 1 << 18
+_CONTEXT = 2
+NOTHING = "No matches found."
+
+
+def read(bench: Workbench, arguments: Mapping[str, Any]) -> str:
+    """The characters from `start` to before `end`, at most to the end of the file. Raises `Refused`."""
+    with bench.files.open(arguments["filename"]) as (known, file):
+        return characters(file, known.name, arguments["start"], arguments["end"], bench.limits.output_characters)
+
+
+def characters(file: BinaryIO, name: str, start: int, end: int, most: int) -> str:
+    """A range of at most *most* characters of a file. Raises `Refused`."""
+    if end < start:
+        raise Refused(f"end ({end}) lies before start ({start}): a range goes from start to before end")
+    if end - start > most and _characters(file) - start > most:
+        raise Refused(f"the range has {end - start} characters; at most {most} are returned at once: read in parts")
+    file.seek(0)
+    parts: list[str] = []
+    place = 0
+    for chunk in _chunks(file):
+        if place < end and place + len(chunk) > start:
+            parts.append(chunk[max(0, start - place) : end - place])
+        place += len(chunk)
+        if place >= end:
+            return "".join(parts)
+    if start > place:
+        raise Refused(f"start ({start}) lies beyond the end: {name} has {place} characters")
+    return "".join(parts)
+
+
+def search(bench: Workbench, arguments: Mapping[str, Any]) -> str:
+    """The matching lines, numbered and marked, with two lines around each. Raises `Refused`."""
+    most = arguments.get("max_results", 50)
+    with bench.files.open(arguments["filename"]) as (_, file):
+        found, more = matching(
+            bench, [file], arguments["pattern"], case_sensitive=arguments.get("case_sensitive", False), most=most
+        )
+        if not found:
+            return NOTHING
+        note = f"\n({len(found)} matching lines, the first of more: raise max_results, or narrow the pattern)" * more
+        try:
+            return regions(file, found, _CONTEXT, bench.limits.output_characters - len(note)) + note
+        except TooLarge as problem:
+            raise Refused(
+                f"{problem} ({len(found)} lines match): ask for fewer max_results, or use read_large_output or "
+                "query_large_output for parts of long lines"
+            ) from None
+
+
+def query(bench: Workbench, arguments: Mapping[str, Any]) -> str:
+    """The results of a jq filter on each record of the file. Raises `Refused`."""
+    program = arguments["query"]
+    checked(program, bench.limits)
+    raw, compact = arguments.get("raw", False), arguments.get("compact", False)
+    job: dict[str, Any] = {
+        "kind": "jq",
+        "program": program,
+        "args": {},
+        "slurp": False,
+        "raw": raw,
+        "indent": not (compact or raw),
+    }
+    with bench.files.open(arguments["filename"]) as (_, file):
+        try:
+            done = bench.sandbox.run(job, file)
+        except TooLarge as problem:
+            raise Refused(f"{problem}: pick fewer records or fields, for example by select(…) or {{id}}") from None
+    text = done.text or "The query gave nothing."
+    return f"{text}\n({done.notes})" if done.notes else text
+
+
+def _chunks(file: BinaryIO) -> Iterator[str]:
+    """The text in pieces, split between characters."""
+    from codecs import getincrementaldecoder
+
+    decoder = getincrementaldecoder("utf-8")("replace")
+    while data := file.read(_CHUNK):
+        yield decoder.decode(data)
+    if rest := decoder.decode(b"", final=True):
+        yield rest
+
+
+def _characters(file: BinaryIO) -> int:
+    file.seek(0)
+    return sum(map(len, _chunks(file)))
+
+
+_FILENAME = {"type": "string", "description": "Name of the file, or the file_path of its descriptor."}
+VIRTUAL = (
+    FamilyTool(
+        Tool(
+            "read_large_output",
+            "Reads a range of characters of an offloaded result: from start (0 is the first) to before end.",
+            schema(
+                ("filename", "start", "end"),
+                filename=_FILENAME,
+                start={"type": "integer", "minimum": 0, "description": "First character, from 0."},
+                end={"type": "integer", "minimum": 0, "description": "Character before which the range ends."},
+            ),
+        ),
+        read,
+    ),
+    FamilyTool(
+        Tool(
+            "search_large_output",
+            "Searches the lines of an offloaded result by a regular expression; shows two lines around each match.",
+            schema(
+                ("filename", "pattern"),
+                filename=_FILENAME,
+                pattern={"type": "string", "description": "A regular expression."},
+                case_sensitive={"type": "boolean", "description": "Whether case counts (default false)."},
+                max_results={
+                    "type": "integer",
+                    "minimum": 1,
+                    "maximum": 10_000,
+                    "description": "At most so many matching lines (default 50).",
+                },
+            ),
+        ),
+        search,
+    ),
+    FamilyTool(
+        Tool(
+            "query_large_output",
+            "Runs a jq filter on each record of an offloaded result.",
+            schema(
+                ("filename", "query"),
+                filename=_FILENAME,
+                query={"type": "string", "description": "A jq filter."},
+                compact={"type": "boolean", "description": "One line a value (default false: indented)."},
+                raw={
+                    "type": "boolean",
+                    "description": "Strings without quotes, all on one line (default false).",
+                },
+            ),
+        ),
+        query,
+    ),
+)
+"""The tools of the family."""

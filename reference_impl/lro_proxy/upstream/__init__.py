@@ -1,0 +1,1 @@
+"""Servers behind the proxy: over stdio, over HTTP."""

@@ -1,0 +1,380 @@
+"""A server behind the proxy over HTTP (the transport "Streamable HTTP" of MCP).
+
+It has the interface of a process: messages go in, and lines come out of a pipe. Each request is a POST, answered by
+JSON or a stream of events; the server's own messages arrive over a GET that stays open, if the server offers one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import threading
+from collections.abc import Generator, Mapping
+from typing import Any, cast
+
+import httpx2
+import orjson
+
+from lro_proxy.errors import CANCELLED, GONE, TOO_LONG, UNREADABLE, Log, error_line
+from lro_proxy.protocol import message_version
+from lro_proxy.upstream.headers import LAST_EVENT, SESSION, VERSION, media_type, message_headers, origin
+from lro_proxy.upstream.sse import TooLargeError, events
+from lro_proxy.wire.framing import Outbox, ends
+from lro_proxy.wire.jsonrpc import Message, members, parse, parse_lossless, serialise
+from lro_proxy.wire.truncated import id_in
+
+_TIMES = httpx2.Timeout(30, read=None)
+"""No read timeout: the relay limits the time of an answer."""
+_NOTICE_S = 30.0
+"""Time for the server to accept a notification; later messages wait for it."""
+_RETRY_S = (1.0, 30.0)
+"""Shortest and longest wait before a stream is reopened."""
+_MAX_RESUMPTIONS = 5
+_ONE_LINE = bytes.maketrans(b"\r\n", b"  ")
+_DELETE_S = 2.0
+_LARGE = 1 << 18
+
+
+class HttpUpstream:
+    """A server at a URL."""
+
+    def __init__(self, url: str, headers: Mapping[str, str], most_bytes: int, log: Log) -> None:
+        self.name = httpx2.URL(url).host
+        self.stdin = Outbox()
+        self.stdout, self._pipe = os.pipe()
+        self._url, self._max_bytes, self._log = url, most_bytes, log
+        self._display_url = str(
+            httpx2.URL(url).copy_with(userinfo=b"", query=None, fragment=None)
+        )  # without secrets, for messages
+        self._http = httpx2.Client(headers=dict(headers), timeout=_TIMES, limits=httpx2.Limits(max_connections=None))
+        self._session: dict[str, str] = {}
+        """Headers of the session and its protocol version."""
+        self._renewing = threading.Lock()
+        self._initialize_line = b""
+        self._writing = threading.Lock()
+        self._closed = threading.Event()
+        self._threads: set[threading.Thread] = set()
+        self._responses: dict[object, httpx2.Response] = {}
+        self._cancelled_ids: set[object] = set()
+        """Requests that were cancelled by closing their connection, until their threads notice."""
+        threading.Thread(target=self._dispatch, name=f"to {self.name}", daemon=True).start()
+
+    # --- the interface of a process
+
+    def exit_code(self) -> int | None:
+        """0 once the proxy has ended the session; the server itself never ends, but each request may fail."""
+        return 0 if self._closed.is_set() else None
+
+    def describe_end(self) -> str:
+        """Description of its end, for messages."""
+        return "was left"
+
+    def end(self, *, patient: bool = True) -> None:
+        """End the session, if there is one, and abandon requests in progress."""
+        if self._closed.is_set():
+            return
+        self._closed.set()
+        self.stdin.close()
+        if SESSION in self._session:
+            goodbye = threading.Thread(target=self._delete_session, name=f"leaving {self.name}", daemon=True)
+            goodbye.start()
+            goodbye.join(_DELETE_S if patient else 0.2)  # a limit for the complete response
+
+    def _delete_session(self) -> None:
+        with contextlib.suppress(httpx2.HTTPError):
+            self._http.request("DELETE", self._url, headers=self._session)
+
+    # --- to the server
+
+    def _dispatch(self) -> None:
+        """Send messages in order: requests concurrently, notifications one after the other."""
+        while (line := self.stdin.next()) is not None:
+            message = parse(line)
+            if isinstance(message, list):  # servers over HTTP no longer accept batches
+                for one in parse_lossless(line):
+                    self._send(serialise(one), members(one))
+            else:
+                self._send(line, members(message))
+        for thread in list(self._threads):
+            thread.join()
+        self._close()
+
+    def _send(self, line: bytes, message: Message) -> None:
+        method = message.get("method")
+        if method == "initialize":
+            self._initialize_line = line
+            self._request(line, message)
+        elif method is not None and "id" in message:
+            thread = threading.Thread(target=self._request, args=(line, message), name=str(method), daemon=True)
+            self._threads.add(thread)
+            thread.start()
+        else:
+            self._notify(line, message)
+
+    def _close(self) -> None:
+        with self._writing:
+            os.close(self._pipe)
+            self._pipe = -1
+
+    def _request(self, line: bytes, message: Message) -> None:
+        """Send a request; a failure is answered with an error."""
+        id = message["id"]
+        try:
+            self._ask(line, message)
+        except _Rejection as refused:
+            self._emit(refused.line or error_line(id, refused.code, str(refused)))
+        except httpx2.HTTPError as problem:
+            if _key(id) in self._cancelled_ids:
+                self._emit(error_line(id, CANCELLED, "the call was cancelled"))
+            elif not self._closed.is_set():
+                self._emit(error_line(id, GONE, f"{self._display_url} cannot be reached: {_reason(problem)}"))
+        except Exception as problem:  # a defect of the proxy: the client must receive an answer
+            self._emit(error_line(id, GONE, f"internal error: {type(problem).__name__}: {problem}"))
+        finally:
+            self._responses.pop(_key(id), None)
+            self._cancelled_ids.discard(_key(id))
+            self._threads.discard(threading.current_thread())
+
+    def _ask(self, line: bytes, message: Message) -> None:
+        used = self._session
+        try:
+            last_event = self._exchange(line, message)
+        except _SessionEnded:
+            self._renew(used)
+            last_event = self._exchange(line, message)
+        for _ in range(_MAX_RESUMPTIONS):
+            if last_event is None:
+                return
+            self._closed.wait(last_event.wait_s)
+            last_event = self._resume(message["id"], last_event)
+        if last_event is not None:
+            raise _Rejection("the server's stream ended again and again before the answer")
+
+    def _exchange(self, line: bytes, message: Message) -> _Stopped | None:
+        """Post a request and forward the response; returns the position of a stream that stopped before the answer."""
+        with self._post(line, message) as response:
+            self._responses[_key(message["id"])] = response
+            if _key(message["id"]) in self._cancelled_ids:  # before there was a connection to close
+                raise httpx2.ReadError("cancelled")
+            if message["method"] == "initialize" and (session := response.headers.get(SESSION)):
+                self._session = {SESSION: session}
+            kind = media_type(response)
+            if kind == "text/event-stream":
+                return self._events(response, message)
+            if kind != "application/json":
+                raise _Rejection(f"{self._display_url} answered HTTP {response.status_code} with {kind or 'nothing'}")
+            body = self._body(response)
+            if len(body) < _LARGE and parse(body) is None:  # the relay checks large ones
+                shown = bytes(body[:80]).decode(errors="replace")
+                raise _Rejection(f"the server's answer is not valid JSON: {shown}…", UNREADABLE)
+            if not self._pass_on(body, message):
+                raise _Rejection(f"{self._display_url} answered HTTP {response.status_code}, but not this request")
+        return None
+
+    def _resume(self, id: object, stopped: _Stopped) -> _Stopped | None:
+        with self._http.stream("GET", self._url, headers=self._listening(stopped.event)) as response:
+            if response.status_code != 200:
+                raise _Rejection(f"the stream ended before the answer, and HTTP {response.status_code} on resuming it")
+            return self._events(response, {"id": id}, stopped)
+
+    def _events(self, response: httpx2.Response, message: Message, before: _Stopped | None = None) -> _Stopped | None:
+        """Forward the messages of a stream; None once the answer to *message* was among them."""
+        last, wait_s = before.event if before else "", before.wait_s if before else _RETRY_S[0]
+        try:
+            for event in events(response.iter_bytes(), self._max_bytes):
+                last = event.id or last
+                wait_s = wait_s if event.retry_s is None else min(event.retry_s, _RETRY_S[1])
+                if event.data and event.kind == "message" and self._pass_on(event.data, message):
+                    return None
+        except TooLargeError as problem:
+            raise _Rejection(f"the server's answer cannot be accepted: {problem} (--max-line-mb)", TOO_LONG) from None
+        except httpx2.TransportError:
+            if not last:
+                raise
+        if not last:
+            raise _Rejection("the server's stream ended before the answer")
+        return _Stopped(last, wait_s)
+
+    def _pass_on(self, data: bytearray, asked: Message) -> bool:
+        """Forward messages; True if the answer to *asked* is among them."""
+        answered = self._is_answer(data, asked)
+        self._emit(data)
+        return answered
+
+    def _is_answer(self, data: bytearray, asked: Message) -> bool:
+        if len(data) >= _LARGE and asked.get("method") != "initialize":  # parsing would take several times its size
+            known = ends(data)
+            if (id := id_in(known)) is not None and b'"method"' not in known.head + known.tail:
+                return _key(id) == _key(asked.get("id"))
+        found = parse(data)
+        for one in cast("list[Any]", found) if isinstance(found, list) else [found]:
+            message = members(one)
+            if "id" in message and "method" not in message and _key(message["id"]) == _key(asked.get("id")):
+                version = members(message.get("result")).get("protocolVersion")
+                if asked.get("method") == "initialize" and isinstance(version, str):
+                    self._session = {**self._session, VERSION: version}
+                return True
+        return False
+
+    def _notify(self, line: bytes, message: Message) -> None:
+        """Send a notification or a response."""
+        method = message.get("method")
+        if method == "notifications/cancelled" and self._cancel(message):
+            return
+        used = self._session
+        try:
+            try:
+                self._post_only(line, message)
+            except _SessionEnded:
+                self._renew(used)
+                self._post_only(line, message)
+        except Exception as problem:  # later messages must still be sent
+            if not self._closed.is_set():
+                self._log(f"{self._display_url} did not accept {method or 'a response'}: {_reason(problem)}")
+            return
+        if method == "notifications/initialized":
+            self._begin_listening()
+
+    def _post_only(self, line: bytes, message: Message) -> None:
+        with self._post(line, message, timeout=_NOTICE_S):
+            pass
+
+    def _cancel(self, message: Message) -> bool:
+        """Cancel a request by closing its connection, as since protocol 2026-07-28; False for older ones."""
+        if message_version(message) is None and self._session:
+            return False
+        id = _key(members(message.get("params")).get("requestId"))
+        self._cancelled_ids.add(id)
+        response = self._responses.get(id)
+        stream = response.extensions.get("network_stream") if response is not None else None
+        if stream is not None:
+            with contextlib.suppress(OSError, AttributeError):
+                cast("socket.socket", stream.get_extra_info("socket")).shutdown(socket.SHUT_RDWR)
+        return True
+
+    @contextlib.contextmanager
+    def _post(self, line: bytes, message: Message, timeout: float | None = None) -> Generator[httpx2.Response]:
+        headers = {
+            "Accept": "application/json, text/event-stream",
+            "Content-Type": "application/json",
+            **({} if message.get("method") == "initialize" else self._session),
+            **message_headers(message),
+        }
+        times = _TIMES if timeout is None else httpx2.Timeout(timeout)
+        with self._http.stream("POST", self._url, content=line, headers=headers, timeout=times) as response:
+            moved = self._redirect(response)
+            if moved is None:
+                self._check_status(response, message)
+                yield response
+                return
+        self._url = moved
+        with self._http.stream("POST", self._url, content=line, headers=headers, timeout=times) as response:
+            self._check_status(response, message)
+            yield response
+
+    def _redirect(self, response: httpx2.Response) -> str | None:
+        """The address of a redirect within the same origin (mostly a trailing slash); None otherwise."""
+        after = response.next_request if response.status_code in (307, 308) else None
+        return str(after.url) if after is not None and origin(after.url) == origin(response.request.url) else None
+
+    def _check_status(self, response: httpx2.Response, message: Message) -> None:
+        """Check the status of a response. Raises `_Rejection` for an error, and for a request without an answer."""
+        status = response.status_code
+        asks = message.get("id") is not None and "method" in message
+        if 200 <= status < 300:
+            if asks and status == 202:
+                raise _Rejection(f"{self._display_url} accepted the request (HTTP 202), and gave no answer")
+            return
+        if status == 404 and self._session and message.get("method") != "initialize":
+            raise _SessionEnded(f"{self._display_url} no longer knows the session (HTTP 404)")
+        said = bytes(self._body(response))
+        told = members(parse(said)) if media_type(response) == "application/json" else {}
+        where = response.headers.get("location")
+        hint = f": it is at {where} now" if where else ": give what authorizes as a header" if status == 401 else ""
+        line = orjson.dumps({**told, "id": message["id"]}) if asks and isinstance(told.get("error"), dict) else b""
+        raise _Rejection(f"{self._display_url} answered HTTP {status}{hint}", line=line)
+
+    def _renew(self, used: Mapping[str, str]) -> None:
+        """Start a new session after the server has forgotten the one that was *used*."""
+        with self._renewing:
+            if self._session is not used:
+                return  # another thread has done it
+            hello = members(parse(self._initialize_line))
+            self._log(f"{self._display_url} no longer knows the session; a new one is started")
+            with self._post(self._initialize_line, hello) as response:
+                session = response.headers.get(SESSION)
+                self._session = {**used, SESSION: session} if session else dict(used)
+            greeting = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+            self._post_only(orjson.dumps(greeting), greeting)
+            self._begin_listening()
+
+    # --- from the server
+
+    def _listening(self, last_event: str) -> dict[str, str]:
+        return {"Accept": "text/event-stream", **self._session, **({LAST_EVENT: last_event} if last_event else {})}
+
+    def _begin_listening(self) -> None:
+        threading.Thread(target=self._listen, name=f"from {self.name}", daemon=True).start()
+
+    def _listen(self) -> None:
+        """Forward the server's own messages in this session, if it offers a stream for them."""
+        session, last, wait_s, failures = self._session, "", _RETRY_S[0], 0
+        while not self._closed.is_set() and self._session is session:
+            try:
+                with self._http.stream("GET", self._url, headers=self._listening(last)) as response:
+                    if response.status_code != 200 or media_type(response) != "text/event-stream":
+                        return
+                    failures = 0
+                    for event in events(response.iter_bytes(), self._max_bytes):
+                        last = event.id or last
+                        wait_s = wait_s if event.retry_s is None else max(_RETRY_S[0], event.retry_s)
+                        if event.kind == "message" and event.data:
+                            self._emit(event.data)
+            except (httpx2.HTTPError, TooLargeError):
+                failures += 1
+            self._closed.wait(min(wait_s * 2 ** min(failures, 5), _RETRY_S[1]))
+
+    def _body(self, response: httpx2.Response) -> bytearray:
+        whole = bytearray()
+        for chunk in response.iter_bytes():
+            whole += chunk
+            if len(whole) > self._max_bytes:
+                limit = f"{self._max_bytes} bytes that the proxy accepts (--max-line-mb)"
+                raise _Rejection(f"the server's answer is larger than the {limit}: request less at a time", TOO_LONG)
+        return whole
+
+    def _emit(self, data: bytes | bytearray) -> None:
+        """Write a message as one line: line feeds in JSON are whitespace."""
+        line = data.translate(_ONE_LINE) if b"\n" in data or b"\r" in data else data  # avoids a copy
+        with self._writing:
+            for rest in (memoryview(line), memoryview(b"\n")):
+                while rest and self._pipe >= 0:
+                    rest = rest[os.write(self._pipe, rest) :]
+
+
+class _Stopped:
+    """Position of a stream that stopped before the answer."""
+
+    def __init__(self, event: str, wait_s: float) -> None:
+        self.event, self.wait_s = event, wait_s
+
+
+class _Rejection(Exception):
+    """The server did not accept a message; *line* is its error response, if it sent one."""
+
+    def __init__(self, why: str, code: int = GONE, line: bytes = b"") -> None:
+        super().__init__(why)
+        self.code, self.line = code, line
+
+
+class _SessionEnded(_Rejection):
+    """The server no longer knows the session."""
+
+
+def _key(id: object) -> tuple[type, str]:
+    return type(id), repr(id)
+
+
+def _reason(problem: Exception) -> str:
+    return str(problem) or type(problem).__name__

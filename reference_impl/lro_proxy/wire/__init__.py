@@ -1,0 +1,1 @@
+"""JSON-RPC messages as lines of bytes."""

@@ -1,0 +1,182 @@
+"""Reading lines of limited size from a pipe, and writing lines to one."""
+
+from __future__ import annotations
+
+import os
+import queue
+import select
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+from lro_proxy.wire import malloc
+
+_CHUNK = 1 << 18
+_PIPE_BYTES = 1 << 20
+_EXCERPT = 4096
+_STUCK_S = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class OversizedLine:
+    """A line above the size limit, of which only both ends were kept."""
+
+    head: bytes
+    tail: bytes
+    size: int
+    """Size of the complete line in bytes."""
+
+
+def ends(line: bytes | bytearray) -> OversizedLine:
+    """Reduce a line to its ends, for `truncated`."""
+    return OversizedLine(bytes(line[:_EXCERPT]), bytes(line[-_EXCERPT:]), len(line))
+
+
+class Writer(Protocol):
+    """Destination of lines to the client."""
+
+    def write(self, line: bytes | bytearray) -> bool:
+        """Write a line; False if the reader is gone."""
+        ...
+
+
+class Outgoing(Writer, Protocol):
+    """Destination of lines to the server."""
+
+    def offer(self, line: bytes) -> bool:
+        """Write a short line if this does not block; False if it would."""
+        ...
+
+    def close(self) -> None:
+        """Close the connection for writing."""
+        ...
+
+
+def read_lines(pipe: int, most: int) -> Iterator[bytearray | OversizedLine]:
+    """The lines of a pipe without their line ends, until it is closed; one above *most* bytes as `OversizedLine`.
+
+    An unterminated last line is dropped, since it cannot be a message.
+    """
+    widen(pipe)
+    pending = bytearray()
+    looked = dropped = 0
+    head = b""
+    chunk = memoryview(bytearray(_CHUNK))  # reused, so that *pending* can grow in place
+    while size := _read(pipe, chunk):
+        pending += chunk[:size]
+        if looked <= malloc.KEPT < len(pending):
+            malloc.give_back()
+        while (end := pending.find(b"\n", looked)) >= 0:
+            rest = pending[end + 1 :]
+            del pending[end:]
+            line, pending, looked = pending, rest, 0
+            if dropped or len(line) > most:
+                yield OversizedLine(head or bytes(line[:_EXCERPT]), bytes(line[-_EXCERPT:]), dropped + len(line))
+                head, dropped = b"", 0
+            else:
+                yield line
+            del line  # frees its memory before the next one is complete
+        if len(pending) > most:
+            head = head or bytes(pending[:_EXCERPT])
+            dropped += len(pending) - _EXCERPT
+            del pending[:-_EXCERPT]
+        looked = len(pending)
+
+
+def widen(pipe: int) -> None:
+    """Enlarge a pipe's buffer to a mebibyte where the system allows it: fewer reads for a large message."""
+    try:
+        import fcntl
+
+        fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
+    except (ImportError, AttributeError, OSError):  # not a pipe, not Linux, or not permitted
+        pass
+
+
+def _read(pipe: int, into: memoryview) -> int:
+    try:
+        return os.readv(pipe, [into])
+    except OSError:  # connection reset
+        return 0
+
+
+class LineWriter:
+    """Writes lines to a pipe atomically, from any thread."""
+
+    def __init__(self, pipe: int) -> None:
+        self._pipe = pipe
+        self._lock = threading.Lock()
+        self.broken = False
+        """True once the reader is gone."""
+        self.closed_at = float("inf")
+        """Time of `close` on the monotonic clock."""
+        widen(pipe)
+
+    def write(self, line: bytes | bytearray) -> bool:
+        """Write a line and its end; False if the reader is gone."""
+        with self._lock:
+            if self.broken:
+                return False
+            try:
+                rest = memoryview(line + b"\n" if len(line) < _CHUNK else line)
+                while rest:
+                    rest = rest[os.write(self._pipe, rest) :]
+                if len(line) >= _CHUNK:
+                    os.write(self._pipe, b"\n")
+            except OSError:
+                self.broken = True
+            return not self.broken
+
+    def offer(self, line: bytes) -> bool:
+        """Write a short line if this does not block; False if it would."""
+        if len(line) >= select.PIPE_BUF or not self._lock.acquire(blocking=False):
+            return False
+        try:
+            if self.broken or not select.select([], [self._pipe], [], 0)[1]:
+                return False
+            os.write(self._pipe, line + b"\n")
+        except OSError:
+            self.broken = True
+        finally:
+            self._lock.release()
+        return not self.broken
+
+    def close(self) -> None:
+        """Close the pipe, unless a write to it is blocked."""
+        if not self._lock.acquire(timeout=_STUCK_S):  # possibly held by this thread, interrupted by a signal
+            return
+        try:
+            if not self.broken:
+                self.broken = True
+                self.closed_at = time.monotonic()
+                os.close(self._pipe)
+        except OSError:
+            pass
+        finally:
+            self._lock.release()
+
+
+class Outbox:
+    """An unbounded queue of lines to the server; writing to it never blocks."""
+
+    def __init__(self) -> None:
+        self._lines: queue.SimpleQueue[bytes | None] = (
+            queue.SimpleQueue()
+        )  # reentrant: a signal may close it during use
+
+    def write(self, line: bytes | bytearray) -> bool:
+        """Queue a line."""
+        self._lines.put(bytes(line))
+        return True
+
+    offer = write
+
+    def close(self) -> None:
+        """Mark the end of the lines."""
+        self._lines.put(None)
+
+    def next(self) -> bytes | None:
+        """The next line; None at the end."""
+        return self._lines.get()

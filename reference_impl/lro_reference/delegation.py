@@ -1,0 +1,89 @@
+"""Delegation of offloading from a server to a proxy (appendix E of the paper).
+
+The proxy announces in `initialize` that it offloads. A server that understands this returns every result inline, and
+puts into the result's ``_meta`` the facts that its text does not show: the operation, the detail level, scores, and
+all records when the text is cut to a budget. The proxy removes them before the result reaches the client.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+from lro_reference.results import ResultSet
+from lro_spec.editions import DETAILS
+from lro_spec.editions import edition as edition_named
+
+CAPABILITY = "lro"
+META = "lro-spec/results"
+
+
+def announce(params: dict[str, Any]) -> None:
+    """Announce in the parameters of `initialize` that a proxy offloads."""
+    capabilities = params.setdefault("capabilities", {})
+    if isinstance(capabilities, dict):
+        experimental = cast("dict[str, Any]", capabilities).setdefault("experimental", {})
+        if isinstance(experimental, dict):
+            experimental[CAPABILITY] = {"proxy": True}
+
+
+def is_announced(capabilities: Any) -> bool:
+    """True if a client's `ClientCapabilities` announce a proxy that offloads."""
+    experimental: Mapping[str, Any] = getattr(capabilities, "experimental", None) or {}
+    description = experimental.get(CAPABILITY)
+    return isinstance(description, Mapping) and cast("Mapping[str, Any]", description).get("proxy") is True
+
+
+def result_meta(results: ResultSet, *, with_records: bool) -> dict[str, Any]:
+    """The ``_meta`` of a result for a proxy; *with_records* adds the records, for a text that does not hold all."""
+    value = {
+        "operation": results.operation,
+        "detail": results.detail,
+        "schema_version": results.schema_version,
+        "query": results.query,
+        "line_schema": results.line_schema,
+        "scores": [min(results.scores), max(results.scores)] if results.scores else None,
+    }
+    return {META: value | ({"records": list(results.records)} if with_records else {})}
+
+
+def has_result_meta(result: Mapping[str, Any]) -> bool:
+    """True if a result carries facts for the proxy, which are not for the client."""
+    meta = result.get("_meta")
+    return isinstance(meta, Mapping) and META in meta
+
+
+def without_result_meta(result: Mapping[str, Any]) -> dict[str, Any]:
+    """The result without the facts for the proxy, as the client receives it."""
+    rest = {key: value for key, value in result["_meta"].items() if key != META}
+    kept = {key: value for key, value in result.items() if key != "_meta"}
+    return kept | ({"_meta": rest} if rest else {})
+
+
+def result_set(result: Mapping[str, Any], text_records: list[Any] | None, edition: str) -> ResultSet | None:
+    """The result set that a server describes; *text_records* are the records of its text. None if it is invalid."""
+    value: Any = result["_meta"][META]
+    match value:
+        case {
+            "operation": str(operation),
+            "detail": str(detail),
+            "schema_version": str(version),
+            "line_schema": dict(),
+        } if operation in edition_named(edition).operations and detail in DETAILS:
+            description = cast("dict[str, Any]", value)
+        case _:
+            return None
+    records = description.get("records", text_records)
+    query, scores = description.get("query"), description.get("scores")
+    if not isinstance(records, list) or not all(isinstance(record, dict) for record in cast("list[Any]", records)):
+        return None
+    numbers = isinstance(scores, list) and all(type(score) in (int, float) for score in cast("list[Any]", scores))
+    return ResultSet(
+        operation=operation,
+        detail=detail,
+        records=cast("list[dict[str, Any]]", records),
+        line_schema=description["line_schema"],
+        schema_version=version,
+        query=query if isinstance(query, str) else None,
+        scores=cast("list[float]", scores) if numbers else None,
+    )

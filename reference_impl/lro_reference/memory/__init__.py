@@ -1,0 +1,1 @@
+"""The memory server: store, tools, MCP over stdio."""

@@ -1,0 +1,241 @@
+"""`lro init`: what is found of a server, what is said of the rest, and that the profile certifies it unedited."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from lro_conformance import profile as profiles
+from lro_conformance.engine.session import certify
+from lro_conformance.init.probe import memory_arguments, probe, ways_in
+from lro_conformance.init.writer import profile_text
+from lro_conformance.lab.operations import introduced
+from lro_conformance.profile import Setting, profile_for_command
+from tests.servers.variants import command
+from tests.support.paths import SERVERS
+from tests.support.registry import Installed
+
+
+def _init(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    argv = [sys.executable, "-P", "-m", "lro_conformance", "init", *words]
+    return subprocess.run(argv, capture_output=True, text=True, timeout=100, check=False, cwd=folder)
+
+
+def _achieved(folder: Path) -> int:
+    return certify(profiles.load(folder / "lro.yaml"), seed=1, examples=0).achieved
+
+
+def test_the_plain_server_is_certified_by_what_was_found(tmp_path: Path) -> None:
+    """Everything is found, nothing is stored, and the profile proves level 3 as it is."""
+    done = _init(tmp_path, "--", *command())
+    assert done.returncode == 0
+    assert done.stdout == "lro.yaml: plain-memory: 3 of 3 operations, 4 of 4 settings\nnext: lro certify\n"
+    text = (tmp_path / "lro.yaml").read_text()
+    assert "NOT FOUND" not in text
+    assert '# seed: {tool: store_memory, arguments: {memory: "$memory"}}' in text
+    assert _achieved(tmp_path) == 3
+
+
+@pytest.mark.long
+def test_the_reference_server_is_certified_by_what_was_found(tmp_path: Path) -> None:
+    """Its memories are those of a demonstration, never the user's."""
+    assert _init(tmp_path, "--", "lro", "serve").returncode == 0
+    assert profiles.load(tmp_path / "lro.yaml").server.env["ATLATL_DATA_DIR"] == ":memory:"
+    assert _achieved(tmp_path) == 3
+
+
+@pytest.mark.registry
+@pytest.mark.timeout(400)
+def test_a_typescript_server_is_certified_by_what_was_found(installed: Installed, tmp_path: Path) -> None:
+    """The same of the TypeScript SDK."""
+    (tmp_path / "node_modules").symlink_to(installed.node_modules())
+    shutil.copy(SERVERS / "typescript" / "server.mjs", tmp_path)
+    assert _init(tmp_path, "--", "node", "server.mjs").returncode == 0
+    assert _achieved(tmp_path) == 3
+
+
+def test_a_server_that_takes_flags_tells_them_in_its_help(tmp_path: Path) -> None:
+    """Where the documented variables do nothing, flags of ``--help`` are tried; what is not there is marked."""
+    words = command("is_set_by_flags")
+    script = tmp_path / "server.sh"
+    usage = "usage: server [--threshold=N] [--out=DIR] [--output-dir=DIR]"
+    script.write_text(f'[ "$1" = --help ] && echo "{usage}" && exit\nexec {" ".join(words)} "$@"\n')
+    found = probe(profile_for_command(["sh", str(script)]), lambda step: None)
+    assert found.settings["threshold_tokens"] == Setting(arg=("--threshold={value}",))
+    text = profile_text(found)
+    assert 'threshold_tokens: {arg: "--threshold={value}"}' in text
+    assert "ttl_seconds: null   # NOT FOUND" in text
+    (tmp_path / "lro.yaml").write_text(text)
+    assert profiles.load(tmp_path / "lro.yaml").settings["ttl_seconds"] is None
+
+
+def test_flags_and_variables_are_read_from_help() -> None:
+    """By their names: those of the setting, and no others."""
+    text = "--offload-threshold N  --out-dir D  MY_TTL_SECONDS (default 3600)  --verbose"
+    assert [w.arg[0] for w in ways_in("threshold_tokens", text)] == [
+        "--offload-threshold={value}",
+        "--offload-threshold",
+    ]
+    assert [w.arg[0] for w in ways_in("output_dir", text)] == ["--out-dir={value}", "--out-dir"]
+    assert list(ways_in("ttl_seconds", text)) == [Setting(env="MY_TTL_SECONDS")]
+    assert list(ways_in("output_dir", "LRO_MEMORY_RESULTS_DIR, HOME_DIRECTION")) == [
+        Setting(env="LRO_MEMORY_RESULTS_DIR")
+    ]
+
+
+def test_a_flag_that_switches_off_is_tried_as_it_is(tmp_path: Path) -> None:
+    """Without a value; also of the form in which many programs tell of a pair."""
+    text = "--offload={on|off}  --[no-]lro  --no-spill  never write files  --disable-offload  --notes  --no-color"
+    assert [w.arg_if_false for w in ways_in("enabled", text) if w.arg_if_false] == [
+        ("--no-lro",),
+        ("--no-spill",),
+        ("--disable-offload",),
+    ]
+    words = command("is_switched_off_by_a_bare_flag")
+    script = tmp_path / "server.sh"
+    script.write_text(f'[ "$1" = --help ] && echo "usage: server [--no-spill]" && exit\nexec {" ".join(words)} "$@"\n')
+    found = probe(profile_for_command(["sh", str(script)]), lambda step: None)
+    assert found.settings["enabled"] == Setting(arg_if_false=("--no-spill",))
+    (tmp_path / "lro.yaml").write_text(profile_text(found))
+    assert profiles.load(tmp_path / "lro.yaml").settings == found.profile.settings
+
+
+def test_flags_of_other_names_are_known_by_what_is_said_of_them() -> None:
+    """After those that are called like the setting."""
+    text = """[--spill-above TOKENS] [--spill-dir DIR]
+      --spill-above TOKENS  write results above this many tokens to a file
+      --keep-for SECONDS    how long such files are kept
+      --ttl N"""
+    assert [w.arg[0] for w in ways_in("threshold_tokens", text)] == ["--spill-above={value}", "--spill-above"]
+    assert [w.arg[0] for w in ways_in("ttl_seconds", text)][::2] == ["--ttl={value}", "--keep-for={value}"]
+
+
+@pytest.mark.parametrize(
+    ("properties", "required", "arguments"),
+    [
+        ({"memory": {"type": "object"}}, [], {"memory": "$memory"}),
+        (
+            {"memory": {"type": "string"}, "tags": {"type": "array"}},
+            [],
+            {"memory": "$memory.content", "tags": "$memory.tags"},
+        ),
+        ({"entries": {"type": "array"}}, [], {"entries": ["$memory"]}),
+        (
+            {"text": {"type": "string"}, "kind": {"enum": ["fact"]}, "user": {"type": "string"}},
+            ["text", "user"],
+            {"text": "$memory.content", "user": "memory"},
+        ),
+        ({"path": {"type": "string"}}, ["path"], None),
+    ],
+)
+def test_what_a_tool_that_stores_is_given(properties: object, required: object, arguments: object) -> None:
+    """A memory as it may take it, and a value for what else it requires; nothing where nothing fits."""
+    tool = {"name": "add", "inputSchema": {"type": "object", "properties": properties, "required": required}}
+    assert memory_arguments(tool) == arguments
+
+
+HOUSEKEEPING = {
+    "name": "housekeeping",
+    "description": "Delete expired files.",
+    "inputSchema": {"type": "object", "properties": {"dry": {"type": "boolean"}}, "required": ["dry"]},
+}
+
+
+def test_a_server_without_a_fitting_tool(tmp_path: Path) -> None:
+    """Its tools are listed in the profile, which loads, and says what is to be filled in; also hostile names.
+
+    With ``--tool`` the rest is found, too: what the tool's arguments are called.
+    """
+    arguments = {"text": {"type": "string"}, "top": {"type": "integer"}, "view": {"enum": ["light", "full"]}}
+    schema = {"type": "object", "properties": arguments}
+    answers = {
+        "initialize": {
+            "protocolVersion": "2025-11-25",
+            "capabilities": {},
+            "serverInfo": {"name": "x\nserver: {command: [rm]}", "version": "1"},
+        },
+        "tools/list": {"tools": [{"name": "read_file\n  evil: 1", "inputSchema": schema}, HOUSEKEEPING]},
+    }
+    server = tmp_path / "server.py"
+    server.write_text(
+        "import json,sys\n"
+        f"answers = json.loads({json.dumps(json.dumps(answers))})\n"
+        "for line in sys.stdin:\n"
+        "    m = json.loads(line)\n"
+        "    said = {'jsonrpc': '2.0', 'id': m.get('id'), 'result': answers.get(m['method'], {})}\n"
+        "    if 'id' in m: print(json.dumps(said), flush=True)\n"
+    )
+    done = _init(tmp_path, "-o", "mine.yaml", "--", sys.executable, str(server))
+    assert done.returncode == 0
+    text = (tmp_path / "mine.yaml").read_text()
+    assert "# NOT FOUND: which tool performs which operation" in text
+    assert "#   read_file   evil: 1, housekeeping" in text
+    assert "# cleanup: {tool: housekeeping, arguments: {dry: false}}" in text
+    profile = profiles.load(tmp_path / "mine.yaml")
+    assert profile.server.command == (sys.executable, str(server))
+    assert "next: lro init --force -o mine.yaml --tool recall=NAME -- COMMAND\n" in done.stdout
+    words = ["--force", "--tool", "recall=read_file\n  evil: 1", "--", sys.executable, str(server)]
+    assert _init(tmp_path, *words).returncode == 0
+    recall = (profiles.load(tmp_path / "lro.yaml").operations or {})["recall"]
+    assert (recall.query, recall.limit, recall.detail) == ("text", "top", "view")
+    assert "a tool for inject; the server also lists housekeeping\n" in (tmp_path / "lro.yaml").read_text()
+
+
+@pytest.mark.parametrize("names", [("maxResults", "detailLevel"), ("max-results", "detail-level"), ("topK", "Details")])
+def test_arguments_are_known_in_any_case(names: tuple[str, str]) -> None:
+    schema = {"type": "object", "properties": {"q": {}, names[0]: {"type": "integer"}, names[1]: {}}}
+    found = introduced({"recall": "x"}, [{"name": "x", "inputSchema": schema}])["recall"]
+    assert (found.query, found.limit, found.detail) == ("q", *names)
+
+
+@pytest.mark.parametrize(
+    ("tool", "said"),
+    [
+        ("recall", "expected OPERATION=TOOL"),
+        ("recal=x", "expected OPERATION=TOOL"),
+        ("recall=x", "lists no tool x"),
+    ],
+)
+def test_a_tool_that_is_named_wrongly(tmp_path: Path, tool: str, said: str) -> None:
+    """One line and exit code 2."""
+    done = _init(tmp_path, "--tool", tool, "--", *command())
+    assert (done.returncode, said in done.stderr, "Traceback" in done.stderr) == (2, True, False)
+
+
+def test_a_secret_in_last_words_is_masked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As certify masks it."""
+    monkeypatch.setenv("MEMORY_API_KEY", "open-sesame")
+    done = _init(tmp_path, "--", sys.executable, "-c", "import os, sys; sys.exit(os.environ['MEMORY_API_KEY'])")
+    assert done.returncode == 3
+    assert "its stderr ends: [masked MEMORY_API_KEY]" in done.stderr
+
+
+def test_a_profile_is_never_overwritten_unasked(tmp_path: Path) -> None:
+    """One line and exit code 2, before the server is started."""
+    (tmp_path / "lro.yaml").write_text("mine")
+    done = _init(tmp_path, "--", "touch", "started")
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "already exists" in done.stderr
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["lro.yaml"]
+    assert (tmp_path / "lro.yaml").read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["nonexistent"], 3, "cannot start nonexistent: it is nowhere on the PATH"),
+        (["false"], 3, "exited with code 1"),
+        ([], 2, "Missing argument"),
+        ([""], 3, "cannot start"),
+    ],
+)
+def test_what_cannot_be_probed_is_one_line(tmp_path: Path, words: list[str], code: int, said: str) -> None:
+    """Nothing is written."""
+    done = _init(tmp_path, "--", *words)
+    assert (done.returncode, said in done.stderr, "Traceback" in done.stderr) == (code, True, False)
+    assert not (tmp_path / "lro.yaml").exists()

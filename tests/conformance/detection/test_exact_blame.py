@@ -1,0 +1,59 @@
+"""The whole suite on each fault: it blames the requirement that the fault breaks, nothing else, and the level is right.
+
+Every fault takes seconds here, so that a sample from all chapters and groups is tried each time, without property
+checks, and the rest with ``--long``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import pytest
+
+from lro_spec.catalogue import GROUPS, requirement
+from tests.servers.faults.catalogue import CHAPTERS, Fault, faults
+from tests.support.certifying import Job, Outcome, spread
+
+SAMPLE = 22
+
+
+def by(key: Callable[[Fault], str], keys: Sequence[str]) -> Mapping[str, list[str]]:
+    return {k: [name for name, fault in faults().items() if key(fault) == k] for k in keys}
+
+
+def group(fault: Fault) -> str:
+    return requirement(fault.requirement).group
+
+
+def chapter(fault: Fault) -> str:
+    return fault.server.__module__.rpartition(".")[2]
+
+
+SAMPLED = list(dict.fromkeys([*spread(by(group, GROUPS), len(GROUPS)), *spread(by(chapter, CHAPTERS), SAMPLE)]))[
+    :SAMPLE
+]
+
+
+def judge(outcome: Outcome, fault: Fault) -> None:
+    assert outcome.failure is None
+    assert fault.requirement in outcome.blamed
+    assert {id: said for id, said in outcome.blamed.items() if id not in (fault.requirement, *fault.also)} == {}
+    assert outcome.achieved == fault.proves
+
+
+@pytest.mark.parametrize("job", [pytest.param(Job(n, properties=bool(faults()[n].by_property)), id=n) for n in SAMPLED])
+def test_nothing_but_the_fault_is_blamed(job: Job, certified: Callable[[Job], Outcome]) -> None:
+    judge(certified(job), faults()[job.server])
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("job", [pytest.param(Job(name, properties=True), id=name) for name in faults()])
+def test_nothing_but_the_fault_is_blamed_by_all_checks(job: Job, certified: Callable[[Job], Outcome]) -> None:
+    judge(certified(job), faults()[job.server])
+
+
+def test_the_sample_is_spread_over_all_groups_and_chapters() -> None:
+    chosen = [faults()[name] for name in SAMPLED]
+    assert len(SAMPLED) == SAMPLE
+    assert {group(f) for f in chosen} == set(GROUPS)
+    assert {chapter(f) for f in chosen} == set(CHAPTERS)

@@ -1,0 +1,49 @@
+"""Each fault is blamed for what it breaks, in words that say so.
+
+A fault runs only the trials that its requirement needs. What else is blamed is the concern of test_exact_blame.py.
+Those of the chapter `properties` take seconds each, as Hypothesis looks for the smallest example: `--long` runs them,
+and those that are like another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from lro_spec.catalogue import EXTENSIONS, requirement
+from tests.servers.faults.catalogue import Fault, faults
+from tests.support.certifying import Job, Outcome
+
+ENOUGH, OF_EXTENSIONS = 2, 1
+"""How many faults of each requirement, and of those of an extension, are tried each time: each takes half a second."""
+DEAR = {"extraction": ("LRO-EXTRACT-02", "LRO-EXTRACT-05", "LRO-EXTRACT-08")}
+"""Of extensions whose faults take seconds: the requirements of which one is tried each time."""
+
+
+def spare(name: str) -> bool:
+    """Whether enough others break the same requirement of an extension; the rest is tried with ``--long``."""
+    id = faults()[name].requirement
+    group = requirement(id).group
+    same = [n for n, fault in faults().items() if fault.requirement == id]
+    if group in EXTENSIONS:
+        return same.index(name) >= OF_EXTENSIONS or id not in DEAR.get(group, (id,))
+    return same.index(name) >= ENOUGH
+
+
+def param(name: str, fault: Fault) -> object:
+    job = Job(name, only=None if fault.everywhere else fault.requirement, properties=bool(fault.by_property))
+    slow = fault.long or fault.server.__module__ == "tests.servers.faults.properties" or spare(name)
+    return pytest.param(job, id=name, marks=pytest.mark.long if slow else ())
+
+
+@pytest.mark.parametrize("job", [param(name, fault) for name, fault in faults().items()])
+def test_the_fault_is_blamed_in_words_that_name_it(job: Job, certified: Callable[[Job], Outcome]) -> None:
+    fault = faults()[job.server]
+    outcome = certified(job)
+    assert outcome.failure is None
+    verdict = "fail" if requirement(fault.requirement).keyword == "MUST" else "warn"
+    assert outcome.verdicts[fault.requirement] == verdict
+    assert fault.says.lower() in "\n".join(outcome.messages[fault.requirement]).lower()
+    if fault.by_property:
+        assert outcome.checks[f"properties.{fault.by_property}"] == verdict

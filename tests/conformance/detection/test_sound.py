@@ -1,0 +1,53 @@
+"""No sound server is accused, however unusual: nothing fails, nothing warns that may not, and the level is proved.
+
+Every server takes seconds, so that a sample from all chapters and the trickiest ones are tried each time, and the rest
+with ``--long``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.servers.sound.catalogue import CHAPTERS, sounds
+from tests.support.certifying import Job, Outcome, spread
+
+SAMPLE = 20
+
+TRICKY = (
+    "counts_accesses",
+    "ties_come_in_any_order",
+    "has_twelve_large_memories",
+    "inline_is_jsonl",
+    "cleans_up_by_a_command",
+    "is_set_by_flags",
+    "is_set_by_a_toml_file",
+)
+"""Those that the suite has once accused, or that take another way through it."""
+
+
+def chapter(name: str) -> str:
+    return sounds()[name].server.__module__.rpartition(".")[2]
+
+
+BY_CHAPTER = {c: [n for n in sounds() if chapter(n) == c] for c in CHAPTERS}
+SAMPLED = list(dict.fromkeys([*TRICKY, *spread(BY_CHAPTER, SAMPLE)]))
+
+
+def param(name: str) -> object:
+    return pytest.param(Job(name), id=name, marks=() if name in SAMPLED else pytest.mark.long)
+
+
+@pytest.mark.parametrize("job", [param(name) for name in sounds()])
+def test_a_sound_server_is_not_accused(job: Job, certified: Callable[[Job], Outcome]) -> None:
+    sound = sounds()[job.server]
+    outcome = certified(job)
+    assert outcome.failure is None
+    assert {id: said for id, said in outcome.blamed.items() if id not in (*sound.warns, *sound.lacks)} == {}
+    assert [id for id in sound.warns if outcome.verdicts[id] in ("fail", "error")] == []
+    assert outcome.achieved == sound.proves
+
+
+def test_the_sample_is_spread_over_all_chapters() -> None:
+    assert {chapter(name) for name in SAMPLED} == set(CHAPTERS)

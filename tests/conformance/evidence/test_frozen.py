@@ -1,0 +1,25 @@
+"""Evidence that an earlier version recorded, of servers of every chapter, is judged as that version judged it."""
+
+from __future__ import annotations
+
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from lro_conformance.engine.session import judge_again
+from lro_conformance.evidence.reader import read
+from tests.support.frozen import EVIDENCE, frozen_standings, standing
+
+KEPT = [path.name.removesuffix(".tar.xz") for path in sorted(EVIDENCE.glob("*.tar.xz"))]
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_recorded_evidence_is_judged_as_it_was(tmp_path: Path, name: str) -> None:
+    with tarfile.open(EVIDENCE / f"{name}.tar.xz") as archive:
+        archive.extractall(tmp_path, filter="data")
+    assert standing(judge_again(read(tmp_path / name)).to_dict()) == frozen_standings()[name]
+
+
+def test_there_is_evidence_of_many_chapters() -> None:
+    assert len(KEPT) >= 10

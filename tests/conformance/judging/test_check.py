@@ -1,0 +1,343 @@
+"""How verdicts come about: from what a check saw to its result, and from results to requirements and levels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from lro_conformance.judging.check import Check, by_keyword, check, checks, checks_of, held_by, judge
+from lro_conformance.judging.outcome import NotApplicable, NotObserved
+from lro_conformance.judging.results import CheckResult
+from lro_conformance.judging.subjects import Miss, Subjects, evidence_of, location_of, reproducer_of
+from lro_conformance.judging.verdicts import Verdict, achieved, level_verdict, requirement_verdict
+from lro_spec.catalogue import requirement
+
+MUST, SHOULD = "LRO-FILE-01", "LRO-GUI-02"
+
+
+def made(function: Callable[..., None], id: str = MUST, *needs: str) -> Check:
+    return Check("chapter.it", id, function, needs, "What readers\nsee first.\n\nAnd more.")
+
+
+def judged(function: Callable[..., None], id: str = MUST, **have: Any) -> CheckResult:
+    return judge(made(function, id, *have), have)
+
+
+def expecting(*holds: bool) -> Callable[..., None]:
+    def function(see: Subjects) -> None:
+        for number, one in enumerate(holds, 1):
+            see.expect(one, expected=f"thing {number}", observed=f"no thing {number}", at=f"at {number}")
+
+    return function
+
+
+class Shown:
+    """A record with an evidence, a script and a location of its own."""
+
+
+@evidence_of.register
+def _(_record: Shown) -> str:
+    return "evidence"
+
+
+@reproducer_of.register
+def _(_record: Shown) -> str:
+    return "script"
+
+
+@location_of.register
+def _(_record: Shown) -> str:
+    return "line"
+
+
+class TestACheck:
+    def test_passes_when_everything_it_saw_holds(self) -> None:
+        result = judged(expecting(True, True, True))
+        assert result == CheckResult(
+            "chapter.it", MUST, Verdict.PASS, 3, "What readers see first.", "as expected in 3 of 3"
+        )
+
+    def test_that_saw_nothing_has_not_observed(self) -> None:
+        assert judged(expecting()).verdict is Verdict.NOT_OBSERVED
+        assert judged(expecting()).observed == "nothing to examine"
+
+    def test_tells_the_first_miss_and_how_many_there_are(self) -> None:
+        result = judged(expecting(True, False, False))
+        assert (result.verdict, result.subjects) == (Verdict.FAIL, 3)
+        assert (result.expected, result.observed) == ("thing 2", "no thing 2 (2 of 3 subjects)")
+        assert result.evidence == "at 2"
+        assert not result.erratum
+
+    def test_does_not_count_a_single_subject(self) -> None:
+        assert judged(expecting(False)).observed == "no thing 1"
+
+    def test_of_a_should_only_warns(self) -> None:
+        assert requirement(SHOULD).keyword == "SHOULD"
+        assert judged(expecting(False), SHOULD).verdict is Verdict.WARN
+
+    def test_says_why_it_saw_nothing_each_reason_once(self) -> None:
+        def function(see: Subjects) -> None:
+            for reason in ("no file", "no call", "no file"):
+                see.unseen(reason)
+
+        assert judged(function).observed == "no file; no call"
+
+    def test_that_saw_something_does_not_say_what_it_did_not_see(self) -> None:
+        def function(see: Subjects) -> None:
+            see.unseen("no file")
+            see.not_applicable("no tool")
+            see.expect(True, expected="", observed="")
+
+        assert judged(function).verdict is Verdict.PASS
+
+    def test_that_does_not_apply_says_so(self) -> None:
+        def function(see: Subjects) -> None:
+            see.unseen("no file")
+            see.not_applicable("no tool")
+
+        result = judged(function)
+        assert (result.verdict, result.subjects, result.observed) == (Verdict.NOT_APPLICABLE, 0, "no tool")
+
+    @pytest.mark.parametrize(
+        ("problem", "verdict", "says"),
+        [
+            (NotApplicable("no tool"), Verdict.NOT_APPLICABLE, "no tool"),
+            (NotObserved("no file"), Verdict.NOT_OBSERVED, "no file"),
+            (KeyError("x"), Verdict.ERROR, "KeyError: 'x'"),
+        ],
+    )
+    def test_may_raise_what_keeps_it_from_a_verdict(self, problem: Exception, verdict: Verdict, says: str) -> None:
+        def function(see: Subjects) -> None:
+            raise problem
+
+        result = judged(function)
+        assert (result.verdict, result.subjects, result.observed) == (verdict, 0, says)
+
+    def test_that_breaks_half_way_is_an_error_whatever_it_had_seen(self) -> None:
+        def function(see: Subjects) -> None:
+            see.expect(False, expected="", observed="")
+            raise KeyError("x")
+
+        assert (judged(function).verdict, judged(function).subjects) == (Verdict.ERROR, 1)
+
+    @pytest.mark.parametrize(
+        ("evidence", "verdict", "says"),
+        [
+            (NotApplicable("no tool"), Verdict.NOT_APPLICABLE, "no tool"),
+            (NotObserved("no file"), Verdict.NOT_OBSERVED, "no file"),
+            (OSError("disk"), Verdict.ERROR, "the trial survey failed: OSError: disk"),
+        ],
+    )
+    def test_is_not_run_without_its_evidence(self, evidence: Exception, verdict: Verdict, says: str) -> None:
+        def function(survey: object, see: Subjects) -> None:
+            pytest.fail("it was run")
+
+        result = judged(function, survey=evidence)
+        assert (result.verdict, result.subjects, result.observed) == (verdict, 0, says)
+
+    @pytest.mark.parametrize("absent", [NotObserved("no file"), NotApplicable("no tool")])
+    def test_does_without_what_may_be_none(self, absent: Exception) -> None:
+        def function(survey: object, fallback: object | None, see: Subjects) -> None:
+            see.expect(fallback is not None, expected="a fallback", observed=f"{survey} alone")
+
+        def result(fallback: object) -> tuple[Verdict, str]:
+            known = replace(made(function, MUST, "survey", "fallback"), optional=("fallback",))
+            found = judge(known, {"survey": "a survey", "fallback": fallback})
+            return found.verdict, found.observed
+
+        assert result(absent) == (Verdict.FAIL, "a survey alone")
+        assert result("seen")[0] is Verdict.PASS
+        assert result(OSError("disk"))[0] is Verdict.ERROR
+
+    def test_says_by_its_parameters_what_may_be_none(self) -> None:
+        assert [c.optional for c in checks() if c.name == "fallback.no_failure_is_told_of_a_success"] == [("fallback",)]
+
+    def test_is_given_the_evidence_that_it_names(self) -> None:
+        def function(survey: int, inline: int, see: Subjects) -> None:
+            see.expect((survey, inline) == (1, 2), expected="1 and 2", observed=f"{survey} and {inline}")
+
+        assert judged(function, survey=1, inline=2).verdict is Verdict.PASS
+
+
+class TestAnotherEdition:
+    @pytest.mark.parametrize(
+        ("id", "verdict", "erratum", "there"),
+        [
+            (MUST, Verdict.WARN, False, Verdict.FAIL),
+            (MUST, Verdict.WARN, True, Verdict.WARN),
+            (MUST, Verdict.PASS, False, Verdict.PASS),
+            (SHOULD, Verdict.FAIL, False, Verdict.WARN),
+            (SHOULD, Verdict.NOT_OBSERVED, False, Verdict.NOT_OBSERVED),
+        ],
+    )
+    def test_says_what_a_miss_means(self, id: str, verdict: Verdict, erratum: bool, there: Verdict) -> None:
+        result = CheckResult("chapter.it", id, verdict, 1, "", "", erratum=erratum)
+        assert by_keyword(result, "lro-6400").verdict is there
+
+    def test_holds_what_it_has_and_does_not_exclude(self) -> None:
+        known = [made(expecting(), id) for id in (MUST, "LRO-IMPL-01", "LRO-NONE-01", SHOULD)]
+        assert held_by("lro-6400", known) == [known[0], known[3]]
+
+
+class TestAnErratum:
+    def test_warns_and_is_marked(self) -> None:
+        def function(see: Subjects) -> None:
+            see.expect(True, expected="", observed="")
+            see.erratum(expected="a sorted list", observed="the text's own command fails", at=Shown())
+
+        result = judged(function)
+        assert (result.verdict, result.subjects, result.erratum) == (Verdict.WARN, 2, True)
+        assert (result.expected, result.observed) == (
+            "a sorted list",
+            "the text's own command fails (1 of 2 subjects)",
+        )
+        assert (result.evidence, result.reproduce, result.location) == ("evidence", "script", "line")
+
+    def test_never_hides_a_miss(self) -> None:
+        def function(see: Subjects) -> None:
+            see.erratum(expected="", observed="")
+            see.expect(False, expected="all", observed="none")
+
+        result = judged(function)
+        assert (result.verdict, result.expected, result.erratum) == (Verdict.FAIL, "all", False)
+
+
+class TestASubject:
+    def test_says_whether_it_holds(self) -> None:
+        see = Subjects()
+        assert see.expect(True, expected="", observed="")
+        assert not see.expect(False, expected="", observed="")
+        assert see.examined == 2
+
+    def test_renders_what_it_is_about_for_the_first_miss_only(self) -> None:
+        see = Subjects()
+        for _ in range(2):
+            see.expect(False, expected="e", observed="o", at=Shown())
+        assert see.misses == [Miss("e", "o", "evidence", "script", "line"), Miss("e", "o")]
+
+    def test_is_not_rendered_where_it_holds(self) -> None:
+        class Loud:
+            def __str__(self) -> str:
+                raise AssertionError
+
+        Subjects().expect(True, expected="", observed="", at=Loud())
+
+    def test_shows_itself_or_its_text(self) -> None:
+        assert [evidence_of(None), evidence_of("text"), evidence_of(Shown())] == ["", "text", "evidence"]
+
+    def test_is_told_with_what_was_found_before(self) -> None:
+        assert Miss.of("e", "o", Shown(), evidence="before").evidence == "before\nevidence"
+        assert Miss.of("e", "o", evidence="before") == Miss("e", "o", "before")
+
+
+class TestRegistering:
+    def test_names_a_check_by_module_and_function(self) -> None:
+        one = next(c for c in checks() if c.name == "file.every_line_is_json")
+        assert one.function.__name__ == "test_every_line_is_json"
+        assert one.function.__module__ == "lro_conformance.checks.test_file"
+        assert "see" not in one.needs
+        assert one in checks_of(one.requirement)
+        assert {c.requirement for c in checks_of(one.requirement)} == {one.requirement}
+
+    def test_takes_the_names_of_its_evidence_from_its_arguments(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        known: dict[str, Check] = {}
+        monkeypatch.setattr("lro_conformance.judging.check._REGISTRY", known)
+
+        def test_it(survey: object, see: Subjects, zeal: object) -> None:
+            """What it says."""
+
+        assert check(MUST)(test_it) is test_it
+        assert known == {"check.it": Check("check.it", MUST, test_it, ("survey", "zeal"), "What it says.")}
+        assert check(MUST)(test_it) is test_it, "a module may be loaded twice"
+
+    def test_needs_a_requirement_that_there_is(self) -> None:
+        with pytest.raises(ValueError, match="no requirement LRO-NONE-01 in the catalogue"):
+            check("LRO-NONE-01")(lambda see: None)
+
+    def test_declares_only_what_it_reads_as_optional(self) -> None:
+        def test_it(survey: object, see: Subjects) -> None:
+            """What it says."""
+
+        with pytest.raises(ValueError, match=r"check check.it has no parameter fallback"):
+            check(MUST, optional=("fallback",))(test_it)
+
+    def test_needs_a_docstring(self) -> None:
+        def test_it(see: Subjects) -> None: ...
+
+        with pytest.raises(ValueError, match=r"check check.it has no docstring"):
+            check(MUST)(test_it)
+
+    def test_refuses_a_name_of_another_file(self) -> None:
+        one = next(c for c in checks() if c.name == "file.every_line_is_json")
+
+        def test_every_line_is_json(see: Subjects) -> None:
+            """Another."""
+
+        test_every_line_is_json.__module__ = "elsewhere.test_file"
+        with pytest.raises(ValueError, match=r"two checks are named file.every_line_is_json"):
+            check(MUST)(test_every_line_is_json)
+        assert one in checks()
+
+
+class TestARequirement:
+    def test_that_was_seen_is_judged_by_what_was_seen(self) -> None:
+        assert requirement_verdict([Verdict.NOT_OBSERVED, Verdict.PASS, Verdict.NOT_APPLICABLE]) is Verdict.PASS
+
+    def test_that_nothing_was_seen_of_is_not_observed(self) -> None:
+        assert requirement_verdict([Verdict.NOT_OBSERVED, Verdict.NOT_APPLICABLE]) is Verdict.NOT_OBSERVED
+        assert requirement_verdict([Verdict.NOT_APPLICABLE]) is Verdict.NOT_APPLICABLE
+        assert requirement_verdict([]) is Verdict.NOT_OBSERVED
+
+    def test_that_was_not_observed_may_be_attested(self) -> None:
+        assert requirement_verdict([Verdict.NOT_OBSERVED], attested=True) is Verdict.ATTESTED
+        assert requirement_verdict([Verdict.NOT_APPLICABLE], attested=True) is Verdict.NOT_APPLICABLE
+        assert requirement_verdict([Verdict.FAIL], attested=True) is Verdict.FAIL
+
+
+ONE, TWO, THREE = requirement("LRO-FILE-01"), requirement("LRO-CLN-01"), requirement("LRO-ERR-01")
+
+
+class TestALevel:
+    def test_the_three_requirements_here_bind_at_levels_one_two_and_three(self) -> None:
+        assert [(r.keyword, r.level) for r in (ONE, TWO, THREE)] == [("MUST", 1), ("MUST", 2), ("MUST", 3)]
+
+    @pytest.mark.parametrize(
+        ("verdict", "level"),
+        [
+            (Verdict.PASS, "proved"),
+            (Verdict.NOT_APPLICABLE, "proved"),
+            (Verdict.WARN, "proved"),
+            (Verdict.ATTESTED, "attested"),
+            (Verdict.NOT_OBSERVED, "unproved"),
+            (Verdict.ERROR, "unproved"),
+            (Verdict.FAIL, "failed"),
+        ],
+    )
+    def test_is_what_its_weakest_must_is(self, verdict: Verdict, level: str) -> None:
+        assert level_verdict(2, [(ONE, Verdict.PASS), (TWO, verdict), (THREE, Verdict.FAIL)]) == level
+
+    def test_failed_is_worse_than_unproved_and_that_than_attested(self) -> None:
+        assert level_verdict(2, [(ONE, Verdict.FAIL), (TWO, Verdict.NOT_OBSERVED)]) == "failed"
+        assert level_verdict(2, [(ONE, Verdict.ATTESTED), (TWO, Verdict.NOT_OBSERVED)]) == "unproved"
+
+    def test_does_not_ask_for_a_should(self) -> None:
+        assert level_verdict(3, [(ONE, Verdict.PASS), (requirement(SHOULD), Verdict.FAIL)]) == "proved"
+
+    def test_that_nothing_was_asked_of_is_unproved(self) -> None:
+        assert level_verdict(1, [(TWO, Verdict.PASS)]) == "unproved"
+
+    def test_counts_only_on_top_of_those_below(self) -> None:
+        assert achieved({1: "proved", 2: "proved", 3: "unproved"}) == 2
+        assert achieved({3: "proved", 1: "proved", 2: "attested"}) == 1
+        assert achieved({1: "failed", 2: "proved"}) == 0
+        assert achieved({2: "proved", 3: "proved", 1: "proved"}) == 3
+
+
+def test_labels_are_those_of_reports() -> None:
+    assert [v.label for v in Verdict] == [
+        *("not-applicable", "pass", "attested", "not-observed", "warn", "fail", "error"),
+    ]
+    assert Verdict.of("not-observed") is Verdict.NOT_OBSERVED

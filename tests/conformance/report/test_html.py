@@ -1,0 +1,123 @@
+"""The HTML page as text: one file, a policy that allows nothing but its own script, and a server's words as text."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+
+import pytest
+from lxml import etree, html
+
+from lro_conformance.judging.results import Report
+from lro_conformance.judging.verdicts import Verdict
+from lro_conformance.report.formats.html import to_html
+from lro_conformance.report.load import read_report
+from lro_conformance.report.sanitize import one_line
+from tests.support.paths import DATA
+from tests.support.report_samples import ATTACKS, hostile, judged, mixed, report
+
+REPORTS = DATA / "reports"
+MADE = {
+    "mixed": mixed(),
+    "hostile": hostile(),
+    "equal": read_report(REPORTS / "equal.json"),
+    "no verdict": report(failure="exit code 1\nno database"),
+}
+
+all_of_them = pytest.mark.parametrize("made", MADE.values(), ids=MADE)
+
+
+def parsed(made: Report) -> etree._Element:
+    return html.document_fromstring(to_html(made))
+
+
+def texts(page: etree._Element, path: str) -> list[str]:
+    return [" ".join("".join(e.itertext()).split()) for e in page.xpath(path)]
+
+
+@all_of_them
+def test_policy_allows_its_own_style_and_script_and_nothing_else(made: Report):
+    page = parsed(made)
+    (policy,) = page.xpath("//meta[@http-equiv='Content-Security-Policy']/@content")
+    (style,), (script,) = page.xpath("//style/text()"), page.xpath("//script/text()")
+    hashes = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in (style, script)]
+    assert policy == (
+        f"default-src 'none'; style-src 'sha256-{hashes[0]}'; script-src 'sha256-{hashes[1]}'; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    assert page.xpath("//head/*[not(self::meta or self::title)][1]/preceding-sibling::meta[@http-equiv]")
+
+
+@all_of_them
+def test_nothing_leads_out_of_the_page(made: Report):
+    page = parsed(made)
+    assert all(target == "data:," or target.startswith("#") for target in page.xpath("//@href"))
+    assert page.xpath("//@src | //@style | //@srcset | //@action | //@data | //iframe | //img | //object") == []
+    assert page.xpath("//@*[starts-with(name(), 'on')]") == []
+    assert "url(" not in "".join(page.xpath("//style/text()"))
+
+
+@all_of_them
+def test_links_lead_somewhere_and_ids_are_used_once(made: Report):
+    page = parsed(made)
+    ids = page.xpath("//@id")
+    assert len(set(ids)) == len(ids)
+    assert {t.removeprefix("#") for t in page.xpath("//a/@href")} <= set(ids)
+
+
+def test_what_was_said_is_shown_as_it_was():
+    page = parsed(hostile())
+    everything = "".join(page.itertext())
+    for said in ATTACKS.values():
+        assert one_line(said) in everything or all(part in everything for part in one_line(said).split("\\n"))
+
+
+def test_every_requirement_is_there_once_under_its_verdict():
+    page = parsed(mixed())
+    assert texts(page, "//section[@class='part']/h2") == [
+        "Not met 2",
+        "Warnings 2",
+        "Not observed 2",
+        "Passed 2",
+        "Not applicable 1",
+    ]
+    assert page.xpath("//details[@open]/@id") == ["LRO-HARD-01", "LRO-FILE-06"]
+    assert len(page.xpath("//details[contains(@class, 'entry')]")) == 9
+
+
+def test_a_failure_leads_to_the_line_that_was_observed():
+    page = parsed(MADE["equal"])
+    (target,) = page.xpath("//details[@id='LRO-THR-07']//a/@href")
+    (marked,) = page.xpath(f"//li[@id='{target.removeprefix('#')}']")
+    assert "marked" in marked.attrib["class"]
+    assert re.match(r"observed here ← {", " ".join("".join(marked.itertext()).split()))
+    assert texts(page, "//ul[@class='levels']/li") == [f"✗ Level {n} failed LRO-THR-07" for n in (1, 2, 3)]
+    assert "Fix Compare with >, not >=, and write no file" in texts(page, "//p[@class='fix']")[0]
+
+
+def test_no_verdict_says_why_and_shows_no_levels():
+    page = parsed(MADE["no verdict"])
+    assert texts(page, "//p[contains(@class, 'outcome')]") == ["No verdict"]
+    assert page.xpath("//pre/text()") == ["exit code 1\nno database"]
+    assert page.xpath("//ul[@class='levels']") == []
+
+
+def test_timing_shows_each_stretch_where_it_was():
+    page = parsed(mixed(duration_s=10.0))
+    rows = page.xpath("//table[@class='timing chart']/tbody/tr")
+    assert [(r.xpath("string(td[1])"), r.xpath("string(td[3])")) for r in rows] == [
+        ("0.0 s", "1.2 s"),
+        ("1.2 s", "3.0 s"),
+        ("4.3 s", "0.2 s"),
+    ]
+    assert [(r.xpath(".//rect/@x")[0], r.xpath(".//rect/@width")[0]) for r in rows] == [
+        ("0.1%", "12.0%"),
+        ("12.1%", "30.0%"),
+        ("43.0%", "2.5%"),
+    ]
+    assert "a call had no answer" in texts(page, "//tr[contains(@class, 'broken')]/th")[0]
+
+
+def test_a_report_of_another_release_without_a_timeline_has_no_chart():
+    assert parsed(report(judged("LRO-A-01", Verdict.PASS), timeline=())).xpath("//table") == []

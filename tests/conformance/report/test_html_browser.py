@@ -1,0 +1,145 @@
+"""The HTML page in a real Chromium: what is seen, the filter, the keyboard, and that nothing leaves the page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from lro_conformance.report.compare import compare, matrix
+from lro_conformance.report.compare_views import to_html as compared_html
+from lro_conformance.report.formats.html import to_html
+from lro_conformance.report.load import read_report
+from tests.support.browser import browser, serious, visit
+from tests.support.paths import DATA
+from tests.support.report_samples import hostile, mixed
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+__all__ = ["browser"]  # the fixture
+
+MADE = {
+    "mixed": mixed,
+    "hostile": hostile,
+    "equal": lambda: read_report(DATA / "reports" / "equal.json"),
+}
+PHONE = {"viewport": {"width": 360, "height": 700}, "has_touch": True, "is_mobile": True}
+
+
+@pytest.fixture(scope="module")
+def page_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    folder = tmp_path_factory.mktemp("pages")
+
+    def written(name: str) -> Path:
+        path = folder / f"{name}.html"
+        path.write_text(to_html(MADE[name]()), encoding="utf-8")
+        return path
+
+    return written
+
+
+@pytest.mark.parametrize(
+    ("name", "scheme"),
+    [
+        ("mixed", "light"),
+        ("hostile", "dark"),
+        pytest.param("equal", "light", marks=pytest.mark.long),
+        pytest.param("equal", "dark", marks=pytest.mark.long),
+    ],
+)
+def test_axe_finds_nothing_serious_and_nothing_leaves_the_page(
+    browser: Browser, page_of: Callable[[str], Path], name: str, scheme: str
+):
+    with visit(browser, page_of(name), color_scheme=scheme) as seen:
+        seen.page.click("text=Open all")
+        assert serious(seen.page) == []
+        assert seen.trouble == []
+
+
+@pytest.mark.parametrize(("kind", "scheme"), [("two", "dark"), ("matrix", "light")])
+def test_axe_finds_nothing_serious_in_comparisons_and_nothing_leaves_them(
+    browser: Browser, tmp_path: Path, kind: str, scheme: str
+):
+    reports = [mixed(), hostile(), MADE["equal"]()]
+    made = matrix(reports, ["a", "b", "c"], every=True) if kind == "matrix" else compare(*reports[:2], ("a", "b"))
+    path = tmp_path / "compared.html"
+    path.write_text(compared_html(made), encoding="utf-8")
+    with visit(browser, path, color_scheme=scheme) as seen:
+        assert serious(seen.page) == []
+        assert seen.trouble == []
+
+
+def test_light_and_dark_follow_the_reader(browser: Browser, page_of: Callable[[str], Path]):
+    def ground(scheme: str) -> str:
+        with visit(browser, page_of("mixed"), color_scheme=scheme) as seen:
+            return seen.page.evaluate("getComputedStyle(document.body).backgroundColor")
+
+    assert (ground("light"), ground("dark")) == ("rgb(255, 255, 255)", "rgb(20, 23, 27)")
+
+
+def test_filter_by_verdict_level_and_text(browser: Browser, page_of: Callable[[str], Path]):
+    with visit(browser, page_of("mixed")) as seen:
+        assert seen.shown("#shown") == ["9 of 9 requirements"]
+        seen.page.uncheck("[name=verdict][value=pass]")
+        assert seen.shown("#shown") == ["7 of 9 requirements"]
+        assert seen.shown(".part h2") == ["Not met 2", "Warnings 2", "Not observed 2", "Not applicable 1"]
+        seen.page.uncheck("[name=level][value='1']")
+        assert seen.shown(".entry .id") == ["LRO-HARD-01", "LRO-REC-04", "LRO-CLN-01", "LRO-ERR-04"]
+        seen.page.fill("[name=text]", "AUDIT may")
+        assert seen.shown(".entry .id") == ["LRO-ERR-04"]
+        seen.page.click("button[type=reset]")
+        seen.page.locator("#shown", has_text="9 of 9").wait_for()
+        assert len(seen.shown(".entry")) == 9
+        assert seen.trouble == []
+
+
+def test_a_link_into_what_is_folded_or_filtered_leads_there(browser: Browser, page_of: Callable[[str], Path]):
+    with visit(browser, page_of("equal"), at="#LRO-FILE-01") as seen:
+        assert seen.page.eval_on_selector("#LRO-FILE-01", "e => e.open")
+        seen.page.uncheck("[name=verdict][value=fail]")
+        assert seen.shown("#LRO-THR-07") == []
+        seen.page.click(".levels a >> nth=0")
+        assert len(seen.shown("#LRO-THR-07")) == 1
+        seen.page.click("text=see line 4")
+        assert seen.page.is_visible("li.marked:target")
+
+
+def test_the_command_that_shows_a_failure_again_can_be_copied(browser: Browser, page_of: Callable[[str], Path]):
+    with visit(browser, page_of("mixed"), permissions=["clipboard-read", "clipboard-write"]) as seen:
+        seen.page.click("#LRO-FILE-06 >> text=Reproduce")
+        seen.page.click("#LRO-FILE-06 >> text=Copy the command")
+        seen.page.wait_for_selector("text=Copied")
+        assert seen.page.evaluate("navigator.clipboard.readText()") == "printf '%s' LRO-FILE-06 | serve"
+
+
+def test_everything_can_be_reached_and_worked_by_keyboard(browser: Browser, page_of: Callable[[str], Path]):
+    with visit(browser, page_of("mixed")) as seen:
+        focused = "document.activeElement"
+        seen.page.keyboard.press("Tab")
+        assert seen.page.evaluate(f"{focused}.textContent") == "Skip to the requirements"
+        seen.page.keyboard.press("Enter")
+        for _ in range(40):
+            seen.page.keyboard.press("Tab")
+            if seen.page.evaluate(f"{focused}.value") == "pass":
+                seen.page.keyboard.press("Space")
+            if seen.page.evaluate(f"{focused}.parentElement.id") == "LRO-GUI-03":
+                seen.page.keyboard.press("Enter")
+                break
+        assert seen.shown("#shown") == ["7 of 9 requirements"]
+        assert seen.page.eval_on_selector("#LRO-GUI-03", "e => e.open")
+
+
+@pytest.mark.parametrize("name", ["hostile", "equal"])
+def test_a_phone_scrolls_in_one_direction_only(browser: Browser, page_of: Callable[[str], Path], name: str):
+    with visit(browser, page_of(name), **PHONE) as seen:
+        seen.page.tap("text=Open all")
+        assert seen.page.evaluate("document.documentElement.scrollWidth") == 360
+
+
+def test_without_scripts_all_is_there_and_no_filter_that_does_nothing(browser: Browser, page_of: Callable[[str], Path]):
+    with visit(browser, page_of("mixed"), java_script_enabled=False) as seen:
+        assert len(seen.shown(".entry")) == 9
+        assert seen.shown("#filter") == []

@@ -1,0 +1,5 @@
+"""``python -m tests.golden``: writes what is said now."""
+
+from tests.golden.kept import write
+
+write()

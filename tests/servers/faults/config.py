@@ -1,0 +1,230 @@
+"""Faults of the settings; those of the threshold and the TTL are with theirs."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from tests.servers.faults.catalogue import fault
+from tests.servers.plain import Call, Server, Settings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from tests.servers.plain import Record
+
+
+@fault("LRO-CFG-01", says="enabled", proves=0)
+class enabled_is_ignored(Server):
+    """Offloads although it was turned off."""
+
+    def read_settings(self, env: Mapping[str, str]) -> Settings:
+        settings = super().read_settings(env)
+        settings.enabled = True
+        return settings
+
+
+@fault("LRO-CFG-01", says="enabled", proves=0)
+class any_text_means_enabled(Server):
+    """`bool("false")` is true."""
+
+    def read_settings(self, env: Mapping[str, str]) -> Settings:
+        settings = super().read_settings(env)
+        settings.enabled = bool(env.get("ATLATL_PROMPT__OFFLOAD__ENABLED", "true"))
+        return settings
+
+
+@fault("LRO-CFG-01", says="file", proves=0)
+class writes_the_file_though_disabled(Server):
+    """Returns the result inline, and writes a file that nobody is told of."""
+
+    def inline(self, call: Call) -> Record:
+        if not self.settings.enabled and self.exceeds(call.tokens, self.threshold(call)):
+            self.offload(call)
+        return super().inline(call)
+
+
+@fault("LRO-CFG-01", says="whatever the threshold", proves=0)
+class cuts_to_the_threshold_though_disabled(Server):
+    """Without offloading a result is cut to what the threshold allows, inject apart, whose text has its budget."""
+
+    def inline(self, call: Call) -> Record:
+        if not self.settings.enabled and call.operation != "inject":
+            kept = self.fitting(call)
+            call.records, call.lines = call.records[:kept], call.lines[:kept]
+        return super().inline(call)
+
+
+@fault("LRO-THR-07", says="no file where every result is inline", proves=0)
+class writes_the_file_before_it_compares(Server):
+    """Every result is written; the file of one that is returned inline stays, and nobody is told of it."""
+
+    def inline(self, call: Call) -> Record:
+        if self.settings.enabled and call.records:
+            self.offload(call)
+        return super().inline(call)
+
+
+@fault("LRO-THR-07", says="no file where every result is inline", proves=0)
+class files_inline_results_of_inject(Server):
+    """The same for one operation, under names of another kind."""
+
+    def inline(self, call: Call) -> Record:
+        if self.settings.enabled and call.operation == "inject":
+            self.write(os.path.join(self.output_dir(), f"inject-{self.ulid()}.json"), self.file_bytes(call))
+        return super().inline(call)
+
+
+@fault("LRO-CFG-01", says="enabled", proves=0)
+class disabled_for_recall_only(Server):
+    """Search and inject do not look at the setting."""
+
+    def offer(self, operation: str, arguments: dict[str, object]) -> Record:
+        enabled = self.settings.enabled
+        self.settings.enabled = enabled or operation != "recall"
+        result = super().offer(operation, arguments)
+        self.settings.enabled = enabled
+        return result
+
+
+@fault("LRO-CFG-04", says="/tmp/atlatl-recall-", proves=0, also=("LRO-NAME-01",))
+class output_dir_is_ignored(Server):
+    """The system's temporary folder whatever is set."""
+
+    def output_dir(self) -> str:
+        return os.path.abspath(os.environ.get("TMPDIR") or "/tmp")
+
+
+@fault("LRO-CFG-04", says="a file in", proves=0, also=("LRO-NAME-01",))
+class output_dir_is_taken_for_a_file(Server):
+    """Only its parent is used."""
+
+    def output_dir(self) -> str:
+        folder = super().output_dir()
+        return os.path.dirname(folder) if self.settings.output_dir else folder
+
+
+ELSEWHERE = """\
+server:
+  command: [{command}]
+  cwd: "{workdir}"
+"""
+"""The tests may be started in the system's temporary folder, which would be the right one."""
+
+
+@fault("LRO-CFG-05", says="(TMPDIR) or /tmp", proves=0, profile=ELSEWHERE)
+class empty_output_dir_is_the_working_folder(Server):
+    """The folder the server was started in."""
+
+    def output_dir(self) -> str:
+        return os.path.abspath(self.settings.output_dir)
+
+
+@fault("LRO-CFG-05", says="/.cache/atlatl/", proves=0)
+class empty_output_dir_is_the_home_folder(Server):
+    """A hidden folder at home."""
+
+    def output_dir(self) -> str:
+        if self.settings.output_dir:
+            return super().output_dir()
+        folder = os.path.join(os.path.expanduser("~"), ".cache", "atlatl")
+        os.makedirs(folder, exist_ok=True)
+        return folder
+
+
+@fault("LRO-CFG-06", says="enabled", proves=0, also=("LRO-THR-01", "LRO-CFG-05"))
+class disabled_unless_asked_for(Server):
+    """`enabled` is false by default."""
+
+    def read_settings(self, env: Mapping[str, str]) -> Settings:
+        settings = super().read_settings(env)
+        settings.enabled = settings.enabled and bool(env.get("ATLATL_PROMPT__OFFLOAD__ENABLED"))
+        return settings
+
+
+@fault("LRO-CFG-06", says="without any setting", proves=0, also=("LRO-THR-01", "LRO-CFG-05"))
+class enabled_only_once_something_is_set(Server):
+    """Without any setting of its own, offloading is off."""
+
+    def read_settings(self, env: Mapping[str, str]) -> Settings:
+        settings = super().read_settings(env)
+        given = [value for name, value in env.items() if name.startswith("ATLATL_PROMPT__OFFLOAD__") and value]
+        settings.enabled = settings.enabled and bool(given)
+        return settings
+
+
+class Clamping(Server):
+    """Accepts thresholds within bounds only, and says nothing."""
+
+    least, most = 0, 10**9
+
+    def read_settings(self, env: Mapping[str, str]) -> Settings:
+        settings = super().read_settings(env)
+        settings.threshold = min(self.most, max(self.least, settings.threshold))
+        return settings
+
+
+@fault("LRO-CFG-02", says="at threshold_tokens = 1", proves=0)
+class settings_are_ignored_and_memories_few(Server):
+    """Only memories of the suite's own make a result that the default threshold has offloaded."""
+
+    def read_settings(self, env: Mapping[str, str]) -> Settings:
+        settings = super().read_settings(env)
+        settings.threshold = Settings.threshold
+        return settings
+
+    def corpus(self) -> list[Record]:
+        return super().corpus()[:12]
+
+
+@fault("LRO-CFG-02", says="threshold", proves=0, also=("LRO-THR-06", "LRO-THR-08"))
+class threshold_has_a_floor_of_a_thousand(Clamping):
+    """Less is not accepted."""
+
+    least = 1000
+
+
+@fault("LRO-CFG-02", says="threshold", proves=0, also=("LRO-THR-07", "LRO-THR-08", "LRO-INJ-01", "LRO-THR-09"))
+class threshold_has_a_ceiling_of_8192(Clamping):
+    """More is not accepted."""
+
+    most = 8192
+
+
+class Refusing(Server):
+    """Does not start with a threshold below 256."""
+
+    refused_below = 256
+
+    def read_settings(self, env: Mapping[str, str]) -> Settings:
+        settings = super().read_settings(env)
+        if settings.threshold < self.refused_below:
+            sys.exit(f"threshold_tokens: expected at least {self.refused_below}, not {settings.threshold}")
+        return settings
+
+
+@fault("LRO-CFG-02", says="1000000000", proves=0, also=("LRO-THR-06", "LRO-THR-07", "LRO-THR-08"))
+class refuses_small_thresholds_and_keeps_its_own(Refusing):
+    """The setting is looked at, and nothing is done with it."""
+
+    def threshold(self, call: Call) -> int:
+        return Settings.threshold
+
+
+@fault("LRO-THR-06", says="is offloaded at threshold 256", proves=0)
+class refuses_small_thresholds_and_leaves_a_single_record_inline(Refusing):
+    """One record alone is never offloaded, however large; at the thresholds that are taken a small one need not be."""
+
+    def offer(self, operation: str, arguments: dict[str, Any]) -> Record:
+        call = self.execute(operation, arguments)
+        return self.inline(call) if len(call.records) == 1 else super().offer(operation, arguments)
+
+
+@fault("LRO-THR-07", says="at threshold", proves=0)
+class refuses_small_thresholds_and_offloads_at_equal(Refusing):
+    """`>=` where the text says `>`, in a server that looks careful."""
+
+    def exceeds(self, tokens: int, threshold: int) -> bool:
+        return tokens >= threshold

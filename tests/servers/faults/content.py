@@ -1,0 +1,415 @@
+"""Faults of the records in the file: the set, the values, the shape."""
+
+from __future__ import annotations
+
+from tests.servers.faults.catalogue import fault
+from tests.servers.plain import Call, Server
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    from tests.servers.plain import Record
+
+# The set
+
+
+class Keeping(Server):
+    """Writes another set than was found; counts agree with what is written."""
+
+    def kept(self, call: Call) -> Sequence[int]:
+        """The places of the records that are written."""
+        raise NotImplementedError
+
+    def offload(self, call: Call) -> str:
+        kept = list(self.kept(call))
+        call.found = [call.found[n] for n in kept]
+        call.records = [call.records[n] for n in kept]
+        call.lines = [call.lines[n] for n in kept]
+        return super().offload(call)
+
+
+@fault("LRO-FILE-09", says="missing", proves=0, also=("LRO-INJ-03",))
+class loses_the_last_record(Keeping):
+    """Off by one at the end."""
+
+    def kept(self, call: Call) -> Sequence[int]:
+        return range(max(1, len(call.lines) - 1))
+
+
+@fault("LRO-FILE-09", says="a memory is in the file twice", proves=0, also=("LRO-INJ-03",))
+class writes_one_record_twice(Keeping):
+    """The first record of the second batch is also the last of the first."""
+
+    def kept(self, call: Call) -> Sequence[int]:
+        return sorted([*range(len(call.lines)), len(call.lines) // 2])
+
+
+@fault("LRO-FILE-09", says="missing", proves=0, also=("LRO-INJ-03",))
+class stops_at_150_records(Keeping):
+    """A cap that the inline result does not know."""
+
+    def kept(self, call: Call) -> Sequence[int]:
+        return range(min(150, len(call.lines)))
+
+
+@fault("LRO-FILE-09", says="missing", proves=0, also=("LRO-INJ-03",))
+class skips_archived_memories(Keeping):
+    """The file leaves out what inline shows: memories with the status `archived`."""
+
+    def kept(self, call: Call) -> Sequence[int]:
+        return [n for n, memory in enumerate(call.found) if memory["status"] != "archived"]
+
+
+@fault("LRO-FILE-09", says="missing", proves=0, also=("LRO-INJ-03",))
+class loses_one_record_in_a_hundred(Keeping):
+    """The hundredth, where a batch ends."""
+
+    def kept(self, call: Call) -> Sequence[int]:
+        return [n for n in range(len(call.lines)) if n % 100 != 99] or [0]
+
+
+# The values
+
+
+class Rewriting(Server):
+    """Changes records on their way into the file; inline they are right."""
+
+    def written(self, record: Record) -> Record:
+        raise NotImplementedError
+
+    def file_lines(self, call: Call) -> list[str]:
+        header, *_ = super().file_lines(call)
+        return [header, *(self.record_line(self.written(record)) for record in call.records)]
+
+    def everywhere(self, value: Any, change: Callable[[str], str]) -> Any:
+        """A value with *change* applied to each string in it."""
+        if isinstance(value, str):
+            return change(value)
+        if isinstance(value, list):
+            return [self.everywhere(v, change) for v in value]  # pyright: ignore[reportUnknownVariableType]
+        if isinstance(value, dict):
+            return {k: self.everywhere(v, change) for k, v in value.items()}  # pyright: ignore[reportUnknownVariableType]
+        return value
+
+
+@fault("LRO-FILE-10", says='"??"', proves=0)
+class replaces_other_scripts_by_question_marks(Rewriting):
+    """Text goes through ASCII."""
+
+    def written(self, record: Record) -> Record:
+        return self.everywhere(record, lambda text: text.encode("ascii", "replace").decode())
+
+
+@fault("LRO-FILE-10", says="content", proves=0, long=True)
+class joins_lines_of_content(Rewriting):
+    """Newlines become spaces, so that a record is surely one line."""
+
+    def written(self, record: Record) -> Record:
+        return self.everywhere(record, lambda text: text.replace("\n", " "))
+
+
+@fault("LRO-FILE-10", says="content", proves=0, also=("LRO-THR-02",), long=True)
+class cuts_content_at_a_hundred_characters(Rewriting):
+    """A preview of the content in place of the content."""
+
+    def written(self, record: Record) -> Record:
+        return {**record, "content": record["content"][:100]} if "content" in record else record
+
+
+@fault("LRO-FILE-10", says="extensions", proves=0)
+class leaves_out_extensions(Rewriting):
+    """Only the fields that the data model names are written."""
+
+    def written(self, record: Record) -> Record:
+        return {k: v for k, v in record.items() if k != "extensions"}
+
+
+@fault("LRO-FILE-10", says="\\u0000", proves=0)
+class loses_nul_in_files(Rewriting):
+    """U+0000 ends a text where C writes it, so it is taken out first."""
+
+    def written(self, record: Record) -> Record:
+        return self.everywhere(record, lambda text: text.replace("\0", ""))
+
+
+@fault("LRO-FILE-10", says="x-deep", proves=0, long=True)
+class cuts_what_is_deeper_than_six(Rewriting):
+    """A writer with a bound for its recursion, that nobody met before."""
+
+    def written(self, record: Record) -> Record:
+        return {key: self.cut(value, 6) for key, value in record.items()}
+
+    def cut(self, value: Any, depth: int) -> Any:
+        if not isinstance(value, (dict, list)):
+            return value
+        if not depth:
+            return None
+        if isinstance(value, list):
+            return [self.cut(v, depth - 1) for v in value]
+        return {k: self.cut(v, depth - 1) for k, v in value.items()}
+
+
+@fault("LRO-FILE-10", says="x-empty", proves=0, long=True)
+class leaves_out_what_is_empty(Rewriting):
+    """Empty texts, lists and objects are dropped at every depth."""
+
+    def written(self, record: Record) -> Record:
+        return {key: self.filled(value) for key, value in record.items()}
+
+    def filled(self, value: Any) -> Any:
+        if not isinstance(value, dict):
+            return value
+        return {k: self.filled(v) for k, v in value.items() if v not in ("", [], {})}
+
+
+@fault("LRO-FILE-10", says="confidence", proves=0, long=True)
+class rounds_confidence_to_tenths(Rewriting):
+    """0.85 becomes 0.8."""
+
+    def written(self, record: Record) -> Record:
+        confidence = self.confidence(record)
+        if confidence is None:
+            return record
+        return {**record, "provenance": {**record["provenance"], "confidence": round(confidence, 1)}}
+
+
+@fault("LRO-FILE-10", says="/confidence is 0.123456", proves=0)
+class rounds_confidence_to_three_places(Rewriting):
+    """As exact as most confidences are: no memory of the server's own has another."""
+
+    def written(self, record: Record) -> Record:
+        confidence = self.confidence(record)
+        if confidence is None:
+            return record
+        return {**record, "provenance": {**record["provenance"], "confidence": round(confidence, 3)}}
+
+
+@fault("LRO-FILE-10", says="e\\u0301", proves=0)
+class composes_letters_in_files(Rewriting):
+    """NFC, for a file that is easy to search; no memory of the server's own has anything else."""
+
+    def written(self, record: Record) -> Record:
+        from unicodedata import normalize
+
+        return self.everywhere(record, lambda text: normalize("NFC", text))
+
+
+@fault("LRO-FILE-10", says="0042", proves=0)
+class takes_digits_for_numbers(Rewriting):
+    """A text of digits becomes a number in the file, and loses its noughts; no memory of the server's own is one."""
+
+    def written(self, record: Record) -> Record:
+        return {**record, "extensions": self.guessed(record["extensions"])} if "extensions" in record else record
+
+    def guessed(self, value: Any) -> Any:
+        if isinstance(value, str):
+            return int(value) if value.isdigit() else value
+        if isinstance(value, list):
+            return [self.guessed(v) for v in value]
+        return {k: self.guessed(v) for k, v in value.items()} if isinstance(value, dict) else value
+
+
+@fault("LRO-FILE-10", says="+02:00", proves=0)
+class brings_times_to_utc(Rewriting):
+    """Whatever looks like a time is written in UTC, inline it is as it was stored."""
+
+    def written(self, record: Record) -> Record:
+        return self.everywhere(record, self.in_utc)
+
+    def in_utc(self, text: str) -> str:
+        if "T" not in text or text[-6:-5] not in ("+", "-"):
+            return text
+        from datetime import UTC, datetime
+
+        try:
+            return datetime.fromisoformat(text).astimezone(UTC).isoformat()
+        except ValueError:
+            return text
+
+
+@fault("LRO-FILE-10", says="_private", proves=0)
+class hides_private_names(Rewriting):
+    """What begins with an underscore is taken for private, at every depth."""
+
+    def written(self, record: Record) -> Record:
+        return self.public(record)
+
+    def public(self, value: Any) -> Any:
+        if isinstance(value, list):
+            return [self.public(v) for v in value]
+        if not isinstance(value, dict):
+            return value
+        return {k: self.public(v) for k, v in value.items() if k[:1] != "_"}
+
+
+@fault("LRO-FILE-10", says="x-names", proves=0)
+class spells_names_in_camel_case(Rewriting):
+    """The serialiser of files spells the names within extensions in its own way."""
+
+    def written(self, record: Record) -> Record:
+        return {**record, "extensions": self.spelt(record["extensions"])} if "extensions" in record else record
+
+    def spelt(self, value: Any) -> Any:
+        if not isinstance(value, dict):
+            return value
+        return {
+            k[:1] + "".join(w[:1].upper() + w[1:] for w in k[1:].split("_")): self.spelt(v) for k, v in value.items()
+        }
+
+
+@fault("LRO-FILE-10", says="\\r", proves=0)
+class ends_lines_as_unix_does(Rewriting):
+    """A carriage return and a line feed become a line feed."""
+
+    def written(self, record: Record) -> Record:
+        return self.everywhere(record, lambda text: text.replace("\r\n", "\n"))
+
+
+@fault("LRO-FILE-10", says="content", proves=0, long=True)
+class takes_markup_out_of_contents(Rewriting):
+    """What stands between angle brackets is removed; no memory of the server's own has any."""
+
+    def written(self, record: Record) -> Record:
+        import re
+
+        return self.everywhere(record, lambda text: re.sub(r"<[^<>]+>", "", text))
+
+
+@fault("LRO-FILE-10", says="content", proves=0, long=True)
+class reads_escapes_of_contents_twice(Rewriting):
+    """A backslash and an n become a line feed; no memory of the server's own has these."""
+
+    def written(self, record: Record) -> Record:
+        return self.everywhere(record, lambda text: text.replace("\\n", "\n"))
+
+
+@fault("LRO-FILE-10", says="tags", proves=0, long=True)
+class files_hold_each_tag_once(Rewriting):
+    """Tags are a set; no memory of the server's own has one twice."""
+
+    def written(self, record: Record) -> Record:
+        tags = record.get("tags")
+        return {**record, "tags": list(dict.fromkeys(tags))} if isinstance(tags, list) else record
+
+
+@fault("LRO-FILE-10", says="content", proves=0, by_property="any_memory_survives", long=True)
+class trims_contents(Rewriting):
+    """White space at the ends of a content is cut off; no memory of the server's own has any."""
+
+    def written(self, record: Record) -> Record:
+        return {**record, "content": record["content"].strip()} if isinstance(record.get("content"), str) else record
+
+
+@fault("LRO-FILE-10", says="title", proves=0, long=True)
+class alters_one_title_in_a_hundred(Rewriting):
+    """The record whose number ends in 37 has a letter doubled."""
+
+    def written(self, record: Record) -> Record:
+        if record["title"][9:11] != "37":
+            return record
+        return {**record, "title": record["title"] + record["title"][-1]}
+
+
+@fault("LRO-FILE-10", says="/extensions/x-rank is 0", proves=0, long=True)
+class writes_fractions_as_strings(Rewriting):
+    """Numbers in extensions become strings."""
+
+    def written(self, record: Record) -> Record:
+        if "extensions" not in record:
+            return record
+        extensions: Record = record["extensions"] or {}
+        return {**record, "extensions": {k: str(v) for k, v in extensions.items()}}
+
+
+@fault("LRO-FILE-10", says="title", proves=0, long=True)
+class escapes_for_html(Rewriting):
+    """Quotation marks and ampersands become entities."""
+
+    def written(self, record: Record) -> Record:
+        return self.everywhere(record, lambda text: text.replace("&", "&amp;").replace('"', "&quot;"))
+
+
+@fault("LRO-FILE-10", says="content", proves=0, long=True)
+class drops_unicode_separators(Rewriting):
+    """U+2028 is removed lest a line be split at it."""
+
+    def written(self, record: Record) -> Record:
+        return self.everywhere(record, lambda text: text.replace("\u2028", ""))
+
+
+class Shaped(Server):
+    """Has records of another shape, inline as in the file, and a line schema that says so."""
+
+    def shaped(self, record: Record) -> Record:
+        raise NotImplementedError
+
+    def reshape(self, schema: Record) -> None:
+        raise NotImplementedError
+
+    def at_detail(self, memory: Record, detail: str) -> Record:
+        return self.shaped(super().at_detail(memory, detail))
+
+    def line_schema(self, detail: str) -> Record:
+        schema = super().line_schema(detail)
+        self.reshape(schema)
+        return schema
+
+
+@fault("LRO-FILE-11", says="tags", proves=0)
+class tags_are_one_string(Shaped):
+    """Tags joined by commas."""
+
+    def shaped(self, record: Record) -> Record:
+        return {**record, "tags": ",".join(record["tags"])}
+
+    def reshape(self, schema: Record) -> None:
+        schema["properties"]["tags"] = {"type": "string"}
+
+
+@fault("LRO-FILE-11", says="created", proves=0)
+class created_is_a_number(Shaped):
+    """Seconds since 1970."""
+
+    def shaped(self, record: Record) -> Record:
+        return {**record, "created": 1735689600 + len(record["title"])}
+
+    def reshape(self, schema: Record) -> None:
+        schema["properties"]["created"] = {"type": "integer"}
+
+
+@fault("LRO-FILE-11", says="memory_type", proves=0, also=("LRO-REC-06",))
+class memory_type_is_called_type(Shaped):
+    """Another name for a core field."""
+
+    def shaped(self, record: Record) -> Record:
+        return {**{k: v for k, v in record.items() if k != "memory_type"}, "type": record["memory_type"]}
+
+    def reshape(self, schema: Record) -> None:
+        schema["properties"]["type"] = schema["properties"].pop("memory_type")
+        schema["required"].remove("memory_type")
+
+
+@fault("LRO-FILE-11", says="id", proves=0, also=("LRO-FILE-09", "LRO-FILE-10", "LRO-REC-05"))
+class id_is_called_memory_id(Shaped):
+    """Another name for the id."""
+
+    def shaped(self, record: Record) -> Record:
+        return {"memory_id": record["id"], **{k: v for k, v in record.items() if k != "id"}}
+
+    def reshape(self, schema: Record) -> None:
+        schema["properties"]["memory_id"] = schema["properties"].pop("id")
+        schema["required"].remove("id")
+
+
+@fault("LRO-FILE-11", says="id is missing", proves=0, also=("LRO-DESC-09", "LRO-REC-04", "LRO-REC-09"))
+class records_are_search_hits(Server):
+    """Each line is what the search service returns: a score, and the memory in an object of its own."""
+
+    def file_lines(self, call: Call) -> list[str]:
+        hits = [{"score": record.pop("score", 1.0), "memory": record} for record in map(dict, call.records)]
+        return [self.dumps(self.header(call)), *map(self.dumps, hits)]
+
+    def scores(self, call: Call) -> list[float]:
+        return [record.get("score", 1.0) for record in call.records]

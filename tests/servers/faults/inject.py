@@ -1,0 +1,133 @@
+"""Faults of inject_context."""
+
+from __future__ import annotations
+
+from tests.servers.faults.catalogue import fault
+from tests.servers.plain import Call, Server
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from tests.servers.plain import Record
+
+BUDGET = 2000
+
+
+class Budgeting(Server):
+    """Knows how many memories the text would hold."""
+
+    def within_budget(self, call: Call) -> int:
+        """How many records, from the first, the formatted text has room for."""
+        budget = self.argument(call.arguments, "max_tokens", self.budget, int)
+        return self.inject_text(call, budget).count("\n## ")
+
+    def keep(self, call: Call, kept: int) -> None:
+        call.found, call.records, call.lines = call.found[:kept], call.records[:kept], call.lines[:kept]
+
+
+@fault("LRO-INJ-01", says="text", proves=0)
+class inject_returns_an_unfilled_template(Server):
+    """Below the threshold: the text with its placeholders."""
+
+    def inject_text(self, call: Call, budget: int) -> str:
+        return "\n".join("## {title}\n{content}" for _ in call.records)
+
+
+@fault("LRO-INJ-01", says="text", proves=0)
+class inject_returns_an_empty_text(Server):
+    """Below the threshold: the text is lost."""
+
+    def inject_text(self, call: Call, budget: int) -> str:
+        return ""
+
+
+@fault("LRO-INJ-01", says="text", proves=0)
+class inject_only_reports_how_many(Server):
+    """Below the threshold: a sentence about the memories in place of them."""
+
+    def inject_text(self, call: Call, budget: int) -> str:
+        return f"{len(call.records)} memories were found."
+
+
+@fault("LRO-INJ-02", says="budget", proves=0, also=("LRO-THR-06", "LRO-THR-09"))
+class inject_is_judged_by_its_text(Server):
+    """The budgeted text is compared with the threshold, which it hardly ever exceeds."""
+
+    def threshold(self, call: Call) -> int:
+        if call.operation != "inject":
+            return self.settings.threshold
+        budget = self.argument(call.arguments, "max_tokens", self.budget, int)
+        text = self.estimate([self.inject_text(call, budget)])
+        return call.tokens - 1 if text > self.settings.threshold else call.tokens
+
+
+@fault("LRO-INJ-02", says="budget", proves=0, also=("LRO-THR-06", "LRO-THR-09"))
+class inject_is_judged_by_its_budget(Server):
+    """A set counts for no more than the budget."""
+
+    def threshold(self, call: Call) -> int:
+        if call.operation != "inject":
+            return self.settings.threshold
+        budget = self.argument(call.arguments, "max_tokens", self.budget, int)
+        return self.settings.threshold if budget > self.settings.threshold else call.tokens
+
+
+@fault("LRO-INJ-02", says="budget", proves=0, also=("LRO-INJ-03", "LRO-THR-09", "LRO-FILE-09"))
+class inject_is_budgeted_before_it_is_judged(Budgeting):
+    """What does not fit into the text is dropped before the interceptor sees the set."""
+
+    def execute(self, operation: str, arguments: dict[str, object]) -> Call:
+        call = super().execute(operation, arguments)
+        if operation == "inject":
+            self.keep(call, self.within_budget(call))
+            call.tokens = self.tokens(call)
+        return call
+
+
+@fault("LRO-INJ-03", says="every memory that E was made of", proves=0, also=("LRO-FILE-09",))
+class inject_file_holds_what_the_text_would(Budgeting):
+    """Judged by the whole set, but only what fits into the budget is written."""
+
+    def offload(self, call: Call) -> str:
+        if call.operation == "inject":
+            self.keep(call, max(1, self.within_budget(call)))
+        return super().offload(call)
+
+
+@fault("LRO-INJ-03", says="file", proves=0, also=("LRO-FILE-09",))
+class inject_file_holds_fifty_at_most(Budgeting):
+    """A cap on the number of memories."""
+
+    def offload(self, call: Call) -> str:
+        if call.operation == "inject":
+            self.keep(call, 50)
+        return super().offload(call)
+
+
+@fault("LRO-INJ-03", says="of which a recall has", proves=0)
+class inject_file_lacks_the_last_memory(Budgeting):
+    """Off by one; the header counts what is there."""
+
+    def offload(self, call: Call) -> str:
+        if call.operation == "inject":
+            self.keep(call, max(1, len(call.lines) - 1))
+        return super().offload(call)
+
+
+@fault("LRO-INJ-04", says="text", proves=0, also=("LRO-DESC-11",))
+class inject_returns_the_text_beside_the_descriptor(Server):
+    """Two blocks: the descriptor, and the formatted text that should have been discarded."""
+
+    def offloaded(self, call: Call, path: str) -> Record:
+        result = super().offloaded(call, path)
+        if call.operation == "inject":
+            result["content"].append({"type": "text", "text": self.inject_text(call, BUDGET)})
+        return result
+
+
+@fault("LRO-INJ-04", says="text", proves=0, also=("LRO-DESC-11",))
+class inject_keeps_the_text_in_the_descriptor(Server):
+    """A field `context` with the formatted text."""
+
+    def descriptor(self, call: Call, path: str) -> Record:
+        value = super().descriptor(call, path)
+        return {**value, "context": self.inject_text(call, BUDGET)} if call.operation == "inject" else value

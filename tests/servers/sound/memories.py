@@ -1,0 +1,280 @@
+"""Other collections of memories, and memories that do not keep still."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from tests.servers.plain import BadArguments, Server
+from tests.servers.sound.catalogue import sound
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from tests.servers.plain import Record
+
+
+@sound("it expects a tool that stores memories, or more than a dozen of them", profile="seed: null\n")
+class has_twelve_large_memories(Server):
+    def corpus(self) -> list[Record]:
+        return [{**memory, "title": f"{memory['title']} {'and more ' * 300}"} for memory in super().corpus()[:12]]
+
+
+@sound("it takes the file of an answer to anything but its own calls for one that nobody named")
+class answers_a_store_with_what_it_holds(Server):
+    def corpus(self) -> list[Record]:
+        return super().corpus()[:3]
+
+    def call_tool(self, name: str, arguments: dict[str, Any]) -> Record:
+        answer = super().call_tool(name, arguments)
+        return self.offer("recall", {"query": "*"}) if name == "store_memory" else answer
+
+
+@sound("it gives up on answers of a megabyte")
+class has_three_thousand_memories(Server):
+    def corpus(self) -> list[Record]:
+        few = super().corpus()
+        return [
+            {**memory, "id": f"{memory['id']}-{batch}", "title": f"{memory['title']} ({batch})"}
+            for batch in range(15)
+            for memory in few
+        ]
+
+
+@sound("it takes a descriptor that a memory quotes for the result's own")
+class has_a_memory_of_an_earlier_descriptor(Server):
+    def corpus(self) -> list[Record]:
+        first, *others = super().corpus()
+        path = "/tmp/atlatl-recall-01JD0000000000000000000000.jsonl"
+        quoted = {"offloaded": True, "summary": {"count": 9}, "file_path": path, "jq_recipes": []}
+        return [{**first, "content": self.dumps(quoted)}, {**first, "id": 0, "content": f"See {path}"}, *others]
+
+
+@sound("it takes JSON Lines with a memory's file for a descriptor")
+class memories_tell_their_file(Server):
+    def corpus(self) -> list[Record]:
+        return [{**memory, "file_path": "src/main.py"} for memory in super().corpus()]
+
+    def at_detail(self, memory: Record, detail: str) -> Record:
+        return {**super().at_detail(memory, detail), "file_path": memory.get("file_path")}
+
+    def structured(self, value: Any) -> Record:
+        if "results" not in value or "warning" in value:
+            return super().structured(value)
+        return self.text("\n".join(map(self.dumps, value["results"])))
+
+    def tool(self, *args: Any, **others: Any) -> Record:
+        made = super().tool(*args, **others)
+        return {k: v for k, v in made.items() if k != "outputSchema"}
+
+
+@sound("it takes a short path that a memory has for one of a file that could not be written")
+class extensions_have_the_names_of_a_descriptor(Server):
+    def corpus(self) -> list[Record]:
+        own = {"type": "lro_header", "offloaded": True, "file_path": "/x", "": 1, "a.b": [], "$ref": "#"}
+        return [{**memory, "extensions": own} for memory in super().corpus()]
+
+
+@sound("it takes an empty namespace for none")
+class a_third_has_an_empty_namespace(Server):
+    def corpus(self) -> list[Record]:
+        return [{**memory, "namespace": memory["namespace"] * (n % 3 > 0)} for n, memory in enumerate(super().corpus())]
+
+
+@sound("it expects several namespaces, one of them `_semantic`")
+class has_one_namespace(Server):
+    def corpus(self) -> list[Record]:
+        return [{**memory, "namespace": "notes", "memory_type": "note"} for memory in super().corpus()]
+
+
+@sound("it compares counts of namespaces in the order it would have chosen for ties")
+class has_ten_equally_frequent_namespaces(Server):
+    def corpus(self) -> list[Record]:
+        return [{**memory, "namespace": f"_semantic/n{n % 10}"} for n, memory in enumerate(super().corpus())]
+
+
+@sound("it expects ids to be strings")
+class ids_are_integers(Server):
+    def corpus(self) -> list[Record]:
+        return [{**memory, "id": 1000 + n} for n, memory in enumerate(super().corpus())]
+
+
+@sound("it expects UUIDs or ULIDs")
+class ids_are_short_words(Server):
+    def corpus(self) -> list[Record]:
+        return [{**memory, "id": f"mem:{n}"} for n, memory in enumerate(super().corpus())]
+
+
+@sound("it expects every memory to have provenance", warns=("LRO-REC-01", "LRO-REC-04", "LRO-REC-09"))
+class every_second_memory_has_no_provenance(Server):
+    def corpus(self) -> list[Record]:
+        memories = super().corpus()
+        for memory in memories[::2]:
+            del memory["provenance"]
+        return memories
+
+
+@sound("it breaks ties of a sort by place")
+class all_are_equally_certain(Server):
+    def corpus(self) -> list[Record]:
+        return [{**memory, "provenance": {"confidence": 0.8}} for memory in super().corpus()]
+
+
+@sound("it splits lines wherever Unicode would")
+class contents_are_full_of_separators(Server):
+    def corpus(self) -> list[Record]:
+        odd = "\u2028\u2029\x85\x0b\x0c\x1c\x1d\x1e\x7f\ufeff\u200b"
+        return [{**memory, "title": f"{memory['title']}{odd}|", "tags": [odd]} for memory in super().corpus()]
+
+
+@sound("it loses digits, or objects to depth")
+class extensions_are_deep_and_exact(Server):
+    def corpus(self) -> list[Record]:
+        deep: Any = {"e": 2.718281828459045, "tiny": 5e-324, "huge": 1.7976931348623157e308, "int": 9007199254740991}
+        for _ in range(60):
+            deep = {"a": [deep]}
+        return [{**memory, "extensions": deep} for memory in super().corpus()]
+
+
+@sound("it takes what the server gives a memory itself for a value that was stored")
+class is_as_certain_as_it_likes(Server):
+    def completed(self, memory: Record) -> Record:
+        return {**super().completed(memory), "provenance": {"confidence": os.urandom(1)[0] / 256}}
+
+
+# Memories that change while they are looked at
+
+
+@sound("it compares the records of two identical calls field by field")
+class counts_accesses(Server):
+    def find(self, operation: str, query: str) -> list[Record]:
+        found = super().find(operation, query)
+        return [{**memory, "access_count": self.calls} for memory in found]
+
+    def at_detail(self, memory: Record, detail: str) -> Record:
+        return {**super().at_detail(memory, detail), "access_count": memory["access_count"]}
+
+
+@sound("it looks for what differs between identical calls in short records only")
+class counts_accesses_in_whole_records(Server):
+    def at_detail(self, memory: Record, detail: str) -> Record:
+        record = super().at_detail(memory, detail)
+        return {**record, "temporal": {"access_count": self.calls}} if detail == "full" else record
+
+
+@sound("it compares the records of two identical calls field by field")
+class notes_the_time_of_access(Server):
+    def at_detail(self, memory: Record, detail: str) -> Record:
+        return {**super().at_detail(memory, detail), "last_accessed": self.timestamp(time.time())}
+
+
+@sound("it expects the estimate of two identical calls to be the same to the token")
+class estimate_drifts_with_access_logs(Server):
+    def at_detail(self, memory: Record, detail: str) -> Record:
+        return {**super().at_detail(memory, detail), "x_seen": "." * (self.calls % 4)}
+
+
+@sound("it compares records by their place")
+class ties_come_in_any_order(Server):
+    def find(self, operation: str, query: str) -> list[Record]:
+        found = super().find(operation, query)
+        keys = {id(memory): os.urandom(4) for memory in found}
+        if operation == "search":
+            return sorted(found, key=lambda memory: (-memory["score"], keys[id(memory)]))
+        return sorted(found, key=lambda memory: (-(self.confidence(memory) or 0), keys[id(memory)]))
+
+
+@sound("it expects a limit to be obeyed beyond fifty")
+class limits_are_capped_at_fifty(Server):
+    def corpus(self) -> list[Record]:
+        # fifty light records of usual size stay below the default threshold; with these they do not
+        return [{**memory, "title": f"{memory['title']}: {'very ' * 80}"} for memory in super().corpus()]
+
+    def limited(self, found: list[Record], limit: int | None) -> list[Record]:
+        return found[: min(50, 50 if limit is None else limit)]
+
+
+@sound("it asks for four thousand records, and learns nothing from an error that names the limit")
+class refuses_a_limit_above_five_hundred(Server):
+    most = 500
+    told = "limit: expected 1 to 500"
+
+    def limited(self, found: list[Record], limit: int | None) -> list[Record]:
+        if limit is not None and limit > self.most:
+            raise BadArguments(self.told)
+        return super().limited(found, limit)
+
+
+@sound("it needs an error that says which limit is taken")
+class refuses_four_thousand_records_without_a_reason(refuses_a_limit_above_five_hundred):
+    told = "too many"
+
+
+@sound("the usual limit is one that it refuses, and says so in an error only")
+class refuses_a_limit_above_a_hundred(refuses_a_limit_above_five_hundred):
+    most = 100
+    told = "limit 200: expected 1 to 100"
+
+
+@sound("it expects everything where no limit is given")
+class limit_defaults_to_a_hundred(Server):
+    def limited(self, found: list[Record], limit: int | None) -> list[Record]:
+        return found[: 100 if limit is None else limit]
+
+
+NO_LIMIT = """\
+operations:
+  recall: {tool: recall_memories, arguments: {query: "*"}, query: query, detail: detail}
+  search: {tool: search_memories, arguments: {query: memory}, query: query, detail: detail}
+  inject: {tool: inject_context, arguments: {query: "*"}, query: query, detail: detail}
+"""
+
+
+@sound("it needs a limit to make results of different size", profile=NO_LIMIT)
+class has_no_limit_argument(Server):
+    def tools(self) -> list[Record]:
+        tools = super().tools()
+        for tool in tools:
+            tool["inputSchema"]["properties"].pop("limit", None)
+        return tools
+
+    def limited(self, found: list[Record], limit: int | None) -> list[Record]:
+        return found
+
+
+@sound("it takes memories that an earlier process was given for ones that the file lacks")
+class keeps_what_other_processes_were_given(Server):
+    """One store for all processes of a run: a file two folders above the temporary one."""
+
+    read_to = 0
+
+    @property
+    def shared(self) -> str:
+        run = os.path.dirname(os.path.dirname(os.environ.get("TMPDIR", "")))
+        return os.path.join(run, "memories.jsonl") if "lro-" in run else os.devnull
+
+    @property
+    def memories(self) -> list[Record]:
+        stored = super().memories
+        if os.path.exists(self.shared):
+            with open(self.shared, "rb") as file:
+                file.seek(self.read_to)
+                lines = file.read().split(b"\n")[:-1]
+            self.read_to += sum(len(line) + 1 for line in lines)
+            stored += [self.loads(line) for line in lines]
+        return stored
+
+    def store(self, memory: Record) -> Any:
+        made = self.completed(memory)
+        descriptor = os.open(self.shared, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        os.write(descriptor, self.dumps(made).encode() + b"\n")
+        os.close(descriptor)
+        return made["id"]
+
+
+@sound("it expects every id once, though the call shows two of the same inline")
+class has_two_memories_of_one_id(Server):
+    def corpus(self) -> list[Record]:
+        first, *others = super().corpus()
+        return [first, *others, {**first, "title": "The same id again"}]

@@ -1,0 +1,140 @@
+"""Evidence that is made up: what checks are given where no server is run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from types import SimpleNamespace as Made
+from typing import Any
+
+from lro_conformance.capture import reproduce
+from lro_conformance.capture.call import Among, Call, descriptor_in
+from lro_conformance.capture.file import FileSeen
+from lro_conformance.judging.check import checks, judge
+from lro_conformance.judging.results import CheckResult
+from lro_conformance.judging.subjects import reproducer_of
+from lro_conformance.judging.verdicts import Verdict
+from lro_conformance.trials.boundary import Edge, Probe
+from lro_spec.catalogue import anywhere
+from lro_spec.editions import DEFAULT_EDITION
+from lro_spec.filenames import parse_file_name
+
+OUT = Path("/out")
+
+
+@reproducer_of.register
+def _(among: Among) -> str:
+    """A made-up call has no conversation to replay."""
+    try:
+        return reproduce.of_call_among_others(among.call)
+    except AttributeError:
+        return ""
+
+
+ULID = "01KJPY44E0A1B2C3D4E5F6G7H8"
+NAME = parse_file_name(f"atlatl-recall-{ULID}.jsonl")
+WRITTEN = NAME.created.timestamp()
+
+
+def judged(name: str, by: str | None = None, **have: Any) -> CheckResult:
+    """What a check finds, by this edition, or else the first that holds its requirement."""
+    one = next(c for c in checks() if c.name == name)
+    held = anywhere(one.requirement).editions
+    known = by or (DEFAULT_EDITION if DEFAULT_EDITION in held else held[0])
+    return judge(one, {need: have.get(need, Made()) for need in one.needs}, edition=known)
+
+
+def seen(result: CheckResult) -> tuple[Verdict, int]:
+    return result.verdict, result.subjects
+
+
+def file(path: str = f"/out/atlatl-recall-{ULID}.jsonl", **other: Any) -> Made:
+    return Made(**{"path": path, "real": path, "problem": None, "lines": [], "characters": 0, **other})
+
+
+def call(**other: Any) -> Made:
+    """A call as checks see it; what they do not look at is not there."""
+    known: Mapping[str, Any] = {
+        "operation": "recall",
+        "outcome": "offloaded",
+        "label": "recall()",
+        "detail": None,
+        "query": "*",
+        "limit": None,
+        "text": "",
+        "records": None,
+        "filed": [{"id": "a"}],
+        "header": {"count": 1},
+        "estimate": 10,
+        "output_dir": OUT,
+        "real_output_dir": OUT,
+        "started": WRITTEN,
+        "ended": WRITTEN,
+        "utc_offset_s": 0,
+        "evidence": str,
+        "location": str,
+        "reproducer": lambda **_: "",
+        "file": file(),
+    }
+    made = Made(**{**known, **other})
+    return Made(**{**vars(made), "path": made.file.path if made.file is not None else ""})
+
+
+def survey(*calls: Made, **other: Any) -> Made:
+    offloaded = [c for c in calls if c.outcome == "offloaded"]
+    files = [c for c in offloaded if c.file is not None and c.file.problem is None]
+    known: Mapping[str, Any] = {
+        "calls": calls,
+        "offloaded": offloaded,
+        "files": files,
+        "together": (),
+        "whole": {},
+        "effective": ["recall"],
+        "offloads": lambda name: any(c.operation == name for c in offloaded),
+        "lowest": 1,
+        "is_small": lambda call: False,
+        "least": other.get("tiny"),
+    }
+    return Made(**{**known, **other})
+
+
+NO_EDGES = Made(edges={}, reason=None, far=())
+
+
+def probe(made: Any, estimate: int, threshold: int) -> Probe:
+    return Probe(made, estimate, threshold)
+
+
+def edge(at: str = "inline", above: str = "offloaded", **other: Any) -> Edge:
+    known: dict[str, Any] = {"operation": "recall", "estimate": 100, "drift": 0, "largest": 10, **other}
+    return Edge(
+        **known,
+        at=(probe(call(outcome=at), 100, 100),),
+        above=(probe(call(outcome=above), 100, 99), probe(call(outcome=above), 100, 90)),
+    )
+
+
+def offloaded(*, beside: str = "", result: Any = None, **other: Any) -> Any:
+    """A call with a descriptor, found in a text."""
+    descriptor: dict[str, Any] = {"summary": {}, "file_path": "/out/a.jsonl", **other.pop("descriptor", {})}
+    found = Made(around=beside, where="text", value=descriptor, text_value=descriptor, structured_value=None)
+    return call(descriptor=descriptor, summary=descriptor["summary"], found=found, result=result, **other)
+
+
+def answered(
+    result: Any, file: FileSeen | None = None, *, error: Any = None, raw: bytes | None = b"", failure: Any = None
+) -> Call:
+    """A call of recall that was answered so."""
+    reply: Any = Made(result=result, error=error, raw=raw, failure=failure, request=b'{"x"}\n', id=7)
+    start: Any = Made(
+        settings={"A": 1} if file else {},
+        argv=("run", "it"),
+        output_dir=None,
+        lines={7: 12} if file else {},
+        folder="f",
+    )
+    of: Any = Call
+    arguments = {"q": "x" * 50, "n": 1}
+    found = descriptor_in(reply)
+    sent = ("recall", "recall_memories", arguments, None, None, "x")
+    return of(*sent, start, (), reply, 0.0, 1.0, 3600, file, None, found)

@@ -1,0 +1,74 @@
+"""Checks as trials of mutants: each check on each recording, without any server."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from typing import Any
+
+from lro_conformance.capture.call import Call
+from lro_conformance.engine.session import LIVE
+from lro_conformance.judging.check import Check, checks, judge
+from lro_conformance.judging.derived import captured, compute
+from lro_conformance.judging.subjects import reproducer_of
+from lro_conformance.judging.verdicts import Verdict
+from lro_spec.catalogue import catalogue
+from lro_spec.editions import EDITIONS
+from tests.tools.mutation.mutants import Mutant
+from tests.tools.mutation.recordings import Recording
+from tests.tools.mutation.trying import ERROR, VERDICT, WORDS
+
+BLAME = (Verdict.WARN.label, Verdict.FAIL.label)
+
+
+class Judging:
+    """The checks of the suite on what was recorded."""
+
+    def __init__(self, recordings: Sequence[Recording], module: str | None = None) -> None:
+        """*module*: only its checks."""
+        self._recordings: Mapping[str, Recording] = {r.server: r for r in recordings}
+        self._checks: Mapping[str, Check] = {
+            c.name: c for c in checks() if LIVE not in c.needs and module in (None, c.function.__module__)
+        }
+        self._trials = [f"{name} {r.server}" for r in recordings for name, c in self._checks.items() if _has(r, c)]
+        # Scripts are not looked at here, and to write them takes more time than to judge.
+        reproducer_of.register(Call, _nothing)
+
+    def trials(self) -> Sequence[str]:
+        """``CHECK SERVER``, wherever what the check looks at was recorded."""
+        return self._trials
+
+    def measure(self, trial: str) -> Any:
+        """The verdict, the number of subjects, what was expected and observed, and what is shown of it."""
+        name, _, server = trial.partition(" ")
+        recording = self._recordings[server]
+        one, text = self._checks[name], EDITIONS[recording.edition]
+        computed: dict[str, Any] = {}
+        had = {need: compute(need, recording.evidence, text, computed) for need in one.needs}
+        result = judge(one, had, edition=recording.edition)
+        shown = sha256(f"{result.location}\0{result.evidence}".encode("utf-8", "replace")).hexdigest()
+        return result.verdict.label, result.subjects, result.expected, result.observed, shown
+
+    def difference(self, before: Any, after: Any) -> str | None:
+        """Whether the verdict is another, or only the words."""
+        if before == after:
+            return None
+        if before[0] == after[0]:
+            return WORDS
+        return ERROR if after[0] == Verdict.ERROR.label else VERDICT
+
+    def rank(self, trial: str, mutant: Mutant, before: Any) -> int:
+        """First what is blamed for what it breaks, then whatever is blamed, then what passes."""
+        name, _, server = trial.partition(" ")
+        own = self._recordings[server].requirement == self._checks[name].requirement
+        return 0 if own else 1 if before[0] in BLAME else 2 if before[0] == Verdict.PASS.label else 3
+
+
+def _has(recording: Recording, check: Check) -> bool:
+    """Whether the edition of a recording knows what a check judges, and there is what it looks at."""
+    known = {r.id for r in catalogue(recording.edition)}
+    return check.requirement in known and all(name in recording.evidence for name in captured(check.needs))
+
+
+def _nothing(_: Call) -> str:
+    return ""

@@ -1,5 +1,0 @@
-"""``python -m tests.words``: writes what is said now."""
-
-from tests.words.kept import write
-
-write()
