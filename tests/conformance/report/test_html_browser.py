@@ -64,7 +64,7 @@ def test_axe_finds_nothing_serious_in_comparisons_and_nothing_leaves_them(
     browser: Browser, tmp_path: Path, kind: str, scheme: str
 ):
     reports = [mixed(), hostile(), MADE["equal"]()]
-    made = matrix(reports, ["a", "b", "c"], every=True) if kind == "matrix" else compare(*reports[:2], ("a", "b"))
+    made = matrix(reports, ["a", "b", "c"], show_all=True) if kind == "matrix" else compare(*reports[:2], ("a", "b"))
     path = tmp_path / "compared.html"
     path.write_text(compared_html(made), encoding="utf-8")
     with visit(browser, path, color_scheme=scheme) as seen:
