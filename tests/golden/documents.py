@@ -16,7 +16,7 @@ from unittest.mock import patch
 
 from lro_conformance.validate import document as documents
 from lro_conformance.validate.document import Document, UnknownKindError
-from lro_conformance.validate.visited import LedTo
+from lro_conformance.validate.visited import VisitedFiles
 from tests.golden import Cases, Said
 from tests.golden.files import HEADER, NAME, told
 
@@ -86,7 +86,7 @@ def of(
                 stack.enter_context(patch.object(documents, limit, value))
             if piped:
                 stack.enter_context(patch.object(sys, "stdin", Made(buffer=io.BytesIO(data))))
-            known = {**options, "led_to": LedTo()}
+            known = {**options, "led_to": VisitedFiles()}
             for file in before:
                 judged(file, **known)
             return judged("-" if piped else name, **known)

@@ -258,7 +258,7 @@ PARTS: list[Any] = [
     "a longeX", "a longer", "a longer TEXT than thi", "a longer text tXan thi", "a longer text than thi", None, "a", 3,
 ]  # fmt: skip
 
-FINDING = Finding(judged("fallback", "hardening.nothing_is_left_behind"), have)
+FINDING = Finding(judged("fallback", "hardening.no_temporary_files_remain"), have)
 CASES: Cases = {
     **FINDING.cases(CHANGES),
     "how many tokens are too many": lambda: turns(

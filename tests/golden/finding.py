@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from lro_conformance.judging.check import TEXT, Check, checks
+from lro_conformance.judging.check import EDITION, Check, checks
 from lro_conformance.judging.outcome import NotApplicable, NotObserved
 from lro_conformance.judging.subjects import Subjects
 from lro_spec.editions import edition as edition_named
@@ -27,15 +27,15 @@ def found(ones: Sequence[Check], have: Evidence, edition: str) -> list[str]:
     said: list[str] = []
     for one in ones:
         see = Subjects()
-        told = {TEXT: edition_named(edition)} if one.by_text else {}
+        told = {EDITION: edition_named(edition)} if one.by_edition else {}
         try:
-            one.function(**{name: have[name] for name in one.needs}, **told, see=see)
+            one.function(**{name: have[name] for name in one.needs}, **told, subjects=see)
         except (NotApplicable, NotObserved) as nothing:
-            see.unseen(f"{type(nothing).__name__}: {nothing}")
+            see.not_observed(f"{type(nothing).__name__}: {nothing}")
         missed = [f"{m.expected[:SHOWN]} / {m.observed[:SHOWN]}" for m in see.misses]
         missed[:1] = [f"{text} [{_place(see.misses[0].evidence)}]" for text in missed[:1]]
-        if see.examined or see.unseen_because:
-            said.append(f"{one.name} " + "; ".join([str(see.examined), *missed, *see.unseen_because]))
+        if see.examined or see.not_observed_because:
+            said.append(f"{one.name} " + "; ".join([str(see.examined), *missed, *see.not_observed_because]))
     return said
 
 

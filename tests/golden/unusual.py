@@ -361,5 +361,5 @@ def estimates() -> list[str]:
     return said
 
 
-FINDING = Finding(judged("edge_cases", "hardening", "config.disabled_cuts_nothing"), have)
+FINDING = Finding(judged("edge_cases", "hardening", "config.disabled_truncates_nothing"), have)
 CASES: Cases = {**FINDING.cases(CHANGES), "rough estimates": estimates}

@@ -93,7 +93,7 @@ def survey(*calls: Made, **other: Any) -> Made:
         "offloads": lambda name: any(c.operation == name for c in offloaded),
         "lowest": 1,
         "is_small": lambda call: False,
-        "least": other.get("tiny"),
+        "minimal_calls": other.get("tiny"),
     }
     return Made(**{**known, **other})
 

@@ -97,7 +97,7 @@ class Documents:
         return "the store holds memories of the same id" if may else None
 
     def judge(
-        self, rule: str, see: Subjects, *, skip: Lacks = lambda _: None, among: Collection[Call] | None = None
+        self, rule: str, subjects: Subjects, *, skip: Lacks = lambda _: None, among: Collection[Call] | None = None
     ) -> None:
         """Examine every document that could break a requirement, or those of some calls.
 
@@ -106,22 +106,22 @@ class Documents:
         chosen = None if among is None else {id(c) for c in among}
         for one in (d for d in self.documents if chosen is None or id(d.call) in chosen):
             if (reason := _LACKS[rule](one)) is not None or (reason := skip(one)) is not None:
-                see.unseen(reason)
+                subjects.not_observed(reason)
                 continue
-            _examine(one, rule, see)
+            _examine(one, rule, subjects)
 
 
-def _examine(one: Document, rule: str, see: Subjects) -> None:
+def _examine(one: Document, rule: str, subjects: Subjects) -> None:
     found = one.of(rule)
     first = found[0] if found else None
     if first is None:
-        see.expect(holds=True, expected="", observed="")
+        subjects.expect(holds=True, expected="", observed="")
     elif first.kind is Kind.NOT_EVALUATED:
-        see.unseen(first.sentence)
+        subjects.not_observed(first.sentence)
     elif first.severity == "error" or first.kind is Kind.MISSING_FIELD:  # some bind from a later level on
-        see.expect(holds=False, expected=first.expected, observed=told(first), at=one.call)
+        subjects.expect(holds=False, expected=first.expected, observed=told(first), at=one.call)
     else:
-        see.erratum(expected=first.expected, observed=told(first), at=one.call)
+        subjects.erratum(expected=first.expected, observed=told(first), at=one.call)
 
 
 def told(finding: Finding) -> str:
@@ -139,7 +139,7 @@ def broken_line(call: Call) -> str | None:
 
 
 @derived
-def documents(survey: Survey, found: Mapping[str, Any], text: Edition) -> Documents:
+def documents(survey: Survey, found: Mapping[str, Any], edition: Edition) -> Documents:
     """Validate every descriptor and file of the run, each content once, with the edition that is judged by."""
     known: dict[bytes, Document] = {}
     made: list[Document] = []
@@ -153,7 +153,7 @@ def documents(survey: Survey, found: Mapping[str, Any], text: Edition) -> Docume
         if key in known:
             made.append(replace(known[key], call=call))
         else:
-            known[key] = _validated(call, asked, unknown, text)
+            known[key] = _validated(call, asked, unknown, edition)
             made.append(known[key])
     twins: dict[str, int] = {}
     for call in (c for c in calls if c.outcome == "inline"):
@@ -168,7 +168,7 @@ def _calls(survey: Survey, found: Mapping[str, Any]) -> Iterator[Call]:
     Left out are those in flight together whose files other calls have changed, and what a file was while it still grew.
     """
     odd = {id(c) for c in (*(c for c, _ in survey.together), *survey.unsettled)} - {
-        id(c) for c in survey.flown if c.filed
+        id(c) for c in survey.concurrent_files if c.filed
     }
     evidence: list[object] = [survey, *(each for name, each in found.items() if name not in LEFT_OUT)]
     if survey.unsettled:  # files are named before they are complete, and only the survey looked again
@@ -205,20 +205,20 @@ def _digest(call: Call, asked: Asked) -> bytes:
     return digest.digest()
 
 
-def _validated(call: Call, asked: Asked, unknown: str | None, text: Edition) -> Document:
+def _validated(call: Call, asked: Asked, unknown: str | None, edition: Edition) -> Document:
     content = call.file.data if call.file is not None and call.file.problem is None else None
     if content is None:
-        found = tuple(validate_descriptor(call.descriptor, edition=text.name))
+        found = tuple(validate_descriptor(call.descriptor, edition=edition.name))
         found = tuple(f for f in found if f.kind is not Kind.NAME_AGAINST_SUMMARY)
         return Document(call, asked, unknown, found, None, read=False, countable=False)
     if call.undescribed:
-        state = FileState(text.name, asked=asked)
-        found = (*validate_descriptor({}, edition=text.name), *judge_file(io.BytesIO(content), state))
+        state = FileState(edition.name, asked=asked)
+        found = (*validate_descriptor({}, edition=edition.name), *judge_file(io.BytesIO(content), state))
         return Document(call, asked, unknown, found, state.header, read=True, countable=not state.doubtful)
-    linked = Following(call.descriptor, edition=text.name, content=content, recipes=False, asked=asked)
+    linked = Following(call.descriptor, edition=edition.name, content=content, recipes=False, asked=asked)
     found = tuple(linked.findings())
     if not linked.read:  # the descriptor names no file that validation would open
-        state = FileState(text.name, asked=asked)
+        state = FileState(edition.name, asked=asked)
         found += tuple(judge_file(io.BytesIO(content), state))
         return Document(call, asked, unknown, found, state.header, read=True, countable=not state.doubtful)
     return Document(call, asked, unknown, found, linked.header, read=True, countable=not linked.doubtful)

@@ -35,7 +35,7 @@ LARGER = 1.1
 """A file that is so many times another's size has the greater E."""
 
 
-def grain(survey: Survey) -> int:
+def rounding_step(survey: Survey) -> int:
     """What all estimates of files are multiples of: 10 or more means that headers round. 1 where too few are known."""
     known = {e for c in survey.files if (e := whole_number(c.header.get("estimated_tokens"))) is not None and e > 0}
     step = gcd(*known) if len(known) >= 6 else 1
@@ -49,7 +49,7 @@ def rules(survey: Survey, edges: Edges) -> dict[str, Rule]:
     for name, edge in edges.edges.items():
         if name in exact:
             found[name] = "exact"
-        elif grain(survey) > 1 or _elsewhere(edge):
+        elif rounding_step(survey) > 1 or _elsewhere(edge):
             found[name] = "another figure"
         elif _by_less_than_the_set(edge):
             found[name] = "per record" if name != "inject" else "budgeted"
@@ -90,7 +90,7 @@ def is_steady(survey: Survey) -> bool:
     )
 
 
-def sticks(edges: Edges) -> bool:
+def latches_after_offloading(edges: Edges) -> bool:
     """Whether a server that has offloaded once offloads everything from then on."""
     return any(
         is_exact(e) and e.after is not None and e.after.call.outcome == "offloaded" for e in edges.edges.values()
@@ -158,7 +158,7 @@ def before_the_limit(survey: Survey, operation: str) -> tuple[Call, Call] | None
     return next(((a, b) for a, b in pairs if (b.estimate or 0) >= honest_range(b)[0]), None)
 
 
-def deaf_to_detail(survey: Survey, operation: str) -> str | None:
+def ignored_detail(survey: Survey, operation: str) -> str | None:
     """The level that an operation's files say they have whatever is asked for, where all have the same fields.
 
     Where each file says what was asked for, that level at which other operations have core fields, and this one none.
@@ -180,10 +180,10 @@ def no_level(survey: Survey, call: Call) -> str | None:
     """Why it cannot be told which level a call's header and summary should name; None where it can."""
     if level_of(survey, call) is None:
         return "the level of a call that asks for none is not certain"
-    return DEAF if deaf_to_detail(survey, call.operation) is not None else None
+    return IGNORES_DETAIL if ignored_detail(survey, call.operation) is not None else None
 
 
-DEAF = "an operation has the same records at whatever level is asked for (LRO-DET-01)"
+IGNORES_DETAIL = "an operation has the same records at whatever level is asked for (LRO-DET-01)"
 
 
 def lacks_core(call: Call) -> list[str]:
@@ -224,7 +224,13 @@ def fewer_for_the_same_estimate(survey: Survey, call: Call) -> int | None:
     """
     level = level_of(survey, call)
     known = survey.whole.get(("recall", level)) if call.operation == "inject" else None
-    if known is None or known.query != call.query or known.limit != call.limit or survey.restless or grain(survey) > 1:
+    if (
+        known is None
+        or known.query != call.query
+        or known.limit != call.limit
+        or survey.volatile_operations
+        or rounding_step(survey) > 1
+    ):
         return None
     same = known.estimate == call.estimate and known.estimate is not None and is_honest(known)
     return len(known.filed) if same and 0 < len(call.filed) < len(known.filed) else None
@@ -272,7 +278,7 @@ def follows_detail(survey: Survey, operation: str) -> str | None:
     return None
 
 
-def weighs_otherwise(survey: Survey, operation: str) -> bool:
+def measures_differently(survey: Survey, operation: str) -> bool:
     """Whether E is that of another set than the one that is returned: of another level, or made before the limit."""
     return follows_detail(survey, operation) is not None or before_the_limit(survey, operation) is not None
 

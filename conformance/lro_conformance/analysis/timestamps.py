@@ -25,17 +25,17 @@ def late(cleanup: Cleanup) -> list[Call]:
     return [] if call is None or call.file is None or call.file.problem is not None else [call]
 
 
-def stamped(calls: Iterable[Call], see: Subjects) -> None:
+def stamped(calls: Iterable[Call], subjects: Subjects) -> None:
     """Expect of each header that its timestamp lies within the call; one without seconds tells a whole minute."""
     for call in (c for c in calls if isinstance(c.header.get("timestamp"), str) and c.header["timestamp"]):
         said = str(call.header["timestamp"])
         meant = [m.timestamp() for m in moments(said, call.local)]
         if not meant:
-            see.unseen("a timestamp is no ISO 8601 date and time")
+            subjects.not_observed("a timestamp is no ISO 8601 date and time")
             continue
         coarse = 3600 if re.search(r"[Tt ]\d\d(?![:\d])", said) else 60 if _MINUTES.search(said) else 0
         low, high = call.started - CLOCK_S - coarse, call.ended + CLOCK_S
-        see.expect(
+        subjects.expect(
             any(low <= m <= high for m in meant),
             expected=f"an ISO 8601 time between {_iso(call.started)} and {_iso(call.ended)} (± {CLOCK_S:.0f} s)",
             observed=show(said) + _ahead(meant[0], call),

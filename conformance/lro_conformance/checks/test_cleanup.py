@@ -20,13 +20,13 @@ from lro_spec.editions import Edition
 
 
 @check("LRO-CLN-01")
-def test_expired_files_go(cleanup: Cleanup, defaults: Defaults, see: Subjects) -> None:
+def test_expired_files_are_deleted(cleanup: Cleanup, defaults: Defaults, subjects: Subjects) -> None:
     """An offloaded file is deleted once its TTL has passed and cleanup has run."""
     own, scans = cleanup.own, [c for c in (cleanup.set_ttl, defaults.cleaning) if c is not None]
     cleans_at_all = any(p.gone for c in scans for p in c.planted) or (own is not None and own.gone)
     kept = spared(cleanup, defaults)
     if own is not None and kept:
-        see.expect(
+        subjects.expect(
             holds=False,
             expected="expired files of every operation that offloads are gone after cleanup",
             observed=f"those of {', '.join(sorted(kept))} are still there, however old; others are gone",
@@ -35,7 +35,7 @@ def test_expired_files_go(cleanup: Cleanup, defaults: Defaults, see: Subjects) -
         return
     for cleaning in scans:
         if (stuck := cleaning.stuck) and not stopped(cleanup):
-            see.expect(
+            subjects.expect(
                 holds=False,
                 expected=f"{stuck[0].path.name}, {OLD_S} s old, goes, as younger files of that operation do",
                 observed="it is still there",
@@ -43,10 +43,10 @@ def test_expired_files_go(cleanup: Cleanup, defaults: Defaults, see: Subjects) -
             )
             return
     if own is not None and not own.gone and cleans_at_all and not (by_age(cleanup.set_ttl) and own.aged_gone):
-        see.unseen("the server cleans up, but not by the TTL that was set")
+        subjects.not_observed("the server cleans up, but not by the TTL that was set")
         own = None
     if own is not None and stopped(cleanup):
-        see.expect(
+        subjects.expect(
             holds=False,
             expected=f"expired files go though {', '.join(own.stopped_by)} stand beside them",
             observed="some are still there, however often cleanup ran; without these they went",
@@ -56,7 +56,7 @@ def test_expired_files_go(cleanup: Cleanup, defaults: Defaults, see: Subjects) -
     if own is not None and not own.gone and not own.triggered:
         raise NotObserved("nothing that sets cleanup off is known, and a restart did not (profile: cleanup)")
     if own is not None:
-        see.expect(
+        subjects.expect(
             own.gone,
             expected=f"the server's own expired files are gone after cleanup with ttl_seconds = {own.ttl_s}",
             observed=f"{len(own.left)} of {len(own.paths)} still there {own.waited_s:.1f} s later, "
@@ -64,29 +64,29 @@ def test_expired_files_go(cleanup: Cleanup, defaults: Defaults, see: Subjects) -
             at=own,
         )
     elif cleanup.own is None and scans:
-        see.expect(
+        subjects.expect(
             cleans_at_all,
             expected="a file 40 days old is gone after cleanup",
             observed="it is still there",
             at=scans[0],
         )
         if cleanup.refused is not None:
-            see.half(f"{cleanup.refused}, so none of its own files was watched as it expired")
+            subjects.inconclusive(f"{cleanup.refused}, so none of its own files was watched as it expired")
     elif cleanup.own is None:
-        see.unseen(cleanup.reason or "no file of the server's own could be watched")
+        subjects.not_observed(cleanup.reason or "no file of the server's own could be watched")
 
 
 @check("LRO-CLN-02")
-def test_default_ttl(cleanup: Cleanup, defaults: Defaults, see: Subjects) -> None:
+def test_default_ttl(cleanup: Cleanup, defaults: Defaults, subjects: Subjects) -> None:
     """Without a setting files live for 3600 seconds: five minutes less stays, five minutes more goes."""
-    _by_ages(_scanning(defaults.cleaning), cleanup, defaults, see)
+    _by_ages(_scanning(defaults.cleaning), cleanup, defaults, subjects)
 
 
 @check("LRO-CLN-03")
-def test_files_last(lasting: Lasting, see: Subjects) -> None:
+def test_files_survive_until_expiry(lasting: Lasting, subjects: Subjects) -> None:
     """A file does not go before its time where nobody cleans up."""
     for call, gone in lasting.calls:
-        see.expect(
+        subjects.expect(
             not gone,
             expected=f"{Path(call.path).name} is there with the default TTL",
             observed=f"gone {lasting.age_s:.0f} s after the last file was written, and nobody had cleaned up",
@@ -95,12 +95,12 @@ def test_files_last(lasting: Lasting, see: Subjects) -> None:
 
 
 @check("LRO-CLN-03")
-def test_sessions_leave_fresh_files(cleanup: Cleanup, see: Subjects) -> None:
+def test_new_sessions_keep_fresh_files(cleanup: Cleanup, subjects: Subjects) -> None:
     """A fresh file outlives the start of another process."""
     sessions = cleanup.sessions
     if sessions is None:
         raise NotObserved(cleanup.reason or "no folder of the server's own to look at")
-    see.expect(
+    subjects.expect(
         sessions.at_start is None,
         expected="a file of an earlier process, a minute old, is there after a start",
         observed=f"{sessions.at_start} was deleted",
@@ -109,16 +109,16 @@ def test_sessions_leave_fresh_files(cleanup: Cleanup, see: Subjects) -> None:
 
 
 @check("LRO-CLN-03")
-def test_age_counts_from_creation(cleanup: Cleanup, defaults: Defaults, see: Subjects) -> None:
+def test_age_counts_from_creation(cleanup: Cleanup, defaults: Defaults, subjects: Subjects) -> None:
     """Reading a file does not put off its end, and local time far from UTC neither puts it off nor brings it on."""
     for cleaning in (cleanup.set_ttl, defaults.cleaning):
         read = cleaning.read if cleaning is not None else None
         if cleaning is None or read is None:
             continue
         if not read.gone and stopped(cleanup):
-            see.unseen(_STOPPED)
+            subjects.not_observed(_STOPPED)
         elif any(p.gone for p in cleaning.planted if p.age_s == read.age_s and p.operation == read.operation):
-            see.expect(
+            subjects.expect(
                 read.gone,
                 expected="a file written 40 days ago goes, though it was read just now",
                 observed="it is still there; another one went, which was not",
@@ -126,19 +126,21 @@ def test_age_counts_from_creation(cleanup: Cleanup, defaults: Defaults, see: Sub
             )
     cleaning = cleanup.set_ttl
     if cleaning is None or cleaning.takes_fresh or not by_age(cleaning):
-        see.unseen("files are not deleted by their age under the TTL that was set")
+        subjects.not_observed("files are not deleted by their age under the TTL that was set")
         return
     usual = defaults.cleaning
     late = usual is not None and any(_due(p, usual) and not _old(p) and not p.gone for p in usual.planted)
     for planted in (p for p in cleaning.planted if p.near and p.operation not in spared(cleanup, defaults)):
         goes = _due(planted, cleaning)
         if goes and not planted.gone and stopped(cleanup):
-            see.unseen(_STOPPED)
+            subjects.not_observed(_STOPPED)
             continue
         if goes and late:
-            see.unseen("files go late where local time is not far from UTC, too, so that it is no matter of zones")
+            subjects.not_observed(
+                "files go late where local time is not far from UTC, too, so that it is no matter of zones"
+            )
             continue
-        see.expect(
+        subjects.expect(
             planted.gone == goes,
             expected=f"in a zone far from UTC, with ttl_seconds = {cleaning.ttl_s}, a file {planted.age_s} s old "
             + ("goes" if goes else "stays"),
@@ -148,19 +150,19 @@ def test_age_counts_from_creation(cleanup: Cleanup, defaults: Defaults, see: Sub
 
 
 @check("LRO-CLN-03")
-def test_fresh_files_stay(cleanup: Cleanup, defaults: Defaults, see: Subjects) -> None:
+def test_fresh_files_stay(cleanup: Cleanup, defaults: Defaults, subjects: Subjects) -> None:
     """A file younger than the TTL stays, even while others expire."""
     here, own = cleanup.set_ttl, cleanup.own
     if _by_the_setting(cleanup, defaults):
-        see.unseen(
+        subjects.not_observed(
             "files go too early only under the TTL that was set, so that this is the setting's doing (LRO-CFG-03)"
         )
         here, own = None, None
     for cleaning in (here, defaults.cleaning):
         if cleaning is not None:
-            _fresh_stay(cleaning, see)
+            _fresh_stay(cleaning, subjects)
     if own is not None and own.fresh_stays is not None:
-        see.expect(
+        subjects.expect(
             own.fresh_stays,
             expected="a fresh file stays, though the server process is older than the TTL",
             observed="it was deleted",
@@ -168,9 +170,9 @@ def test_fresh_files_stay(cleanup: Cleanup, defaults: Defaults, see: Subjects) -
         )
 
 
-def _fresh_stay(cleaning: Cleaning, see: Subjects) -> None:
+def _fresh_stay(cleaning: Cleaning, subjects: Subjects) -> None:
     for path, gone in cleaning.own:
-        see.expect(
+        subjects.expect(
             not gone,
             expected=f"{Path(path).name}, fresh when cleanup ran, stays",
             observed="it was deleted",
@@ -179,12 +181,12 @@ def _fresh_stay(cleaning: Cleaning, see: Subjects) -> None:
 
 
 @check("LRO-CLN-03")
-def test_many_fresh_files_stay(cleanup: Cleanup, see: Subjects) -> None:
+def test_many_fresh_files_stay(cleanup: Cleanup, subjects: Subjects) -> None:
     """However many fresh files there are, a further call deletes none of them."""
     crowd = cleanup.crowd
     if crowd is None or crowd.call.outcome != "offloaded":
         raise NotObserved(cleanup.reason or "no file was written beside many others")
-    see.expect(
+    subjects.expect(
         not crowd.gone,
         expected=f"{crowd.files} files of less than a minute all stay when one more is written",
         observed=f"{len(crowd.gone)} of them were deleted",
@@ -193,7 +195,7 @@ def test_many_fresh_files_stay(cleanup: Cleanup, see: Subjects) -> None:
 
 
 @check("LRO-CLN-04")
-def test_files_of_earlier_processes_go(cleanup: Cleanup, defaults: Defaults, see: Subjects) -> None:
+def test_files_of_earlier_processes_are_deleted(cleanup: Cleanup, defaults: Defaults, subjects: Subjects) -> None:
     """Cleanup scans the folder: expired files that an earlier process wrote go too."""
     cleanings = [c for c in (cleanup.set_ttl, defaults.cleaning) if c is not None]
     scans = any(p.gone for c in cleanings for p in c.planted)
@@ -201,7 +203,7 @@ def test_files_of_earlier_processes_go(cleanup: Cleanup, defaults: Defaults, see
         raise NotObserved("the server deletes nothing at all")
     if not scans and cleanup.own is not None and cleanup.own.aged_gone:
         # one that cleans up by itself, more rarely the longer the TTL is, had no occasion under the others
-        see.expect(
+        subjects.expect(
             holds=True,
             expected=f"the scan finds an old file of an earlier process, with ttl_seconds = {cleanup.own.ttl_s}",
             observed="it was deleted",
@@ -211,13 +213,15 @@ def test_files_of_earlier_processes_go(cleanup: Cleanup, defaults: Defaults, see
     kept = spared(cleanup, defaults)
     for cleaning in cleanings:
         if scans and cleaning.ttl_s is not None and not any(p.gone for p in cleaning.planted):
-            see.unseen("the server cleans up, but not by the TTL that was set (LRO-CFG-03)")
+            subjects.not_observed("the server cleans up, but not by the TTL that was set (LRO-CFG-03)")
             continue
         for old in (p for p in cleaning.planted if _old(p) and p.operation not in kept):
             if not old.gone and (cleaning.stuck or stopped(cleanup)):
-                see.unseen(_STOPPED if stopped(cleanup) else "younger files were found and deleted (LRO-CLN-01)")
+                subjects.not_observed(
+                    _STOPPED if stopped(cleanup) else "younger files were found and deleted (LRO-CLN-01)"
+                )
                 continue
-            see.expect(
+            subjects.expect(
                 old.gone,
                 expected=f"the scan finds {old.path.name}, 40 days old, and deletes it",
                 observed="it is still there",
@@ -226,7 +230,7 @@ def test_files_of_earlier_processes_go(cleanup: Cleanup, defaults: Defaults, see
 
 
 @check("LRO-CFG-03")
-def test_ttl_setting(cleanup: Cleanup, defaults: Defaults, see: Subjects) -> None:
+def test_ttl_setting(cleanup: Cleanup, defaults: Defaults, subjects: Subjects) -> None:
     """ttl_seconds takes effect: with two days a file of one day stays and one of four goes; with 2 an own file goes."""
     if cleanup.reason is not None:
         raise NotObserved(cleanup.reason)
@@ -236,16 +240,16 @@ def test_ttl_setting(cleanup: Cleanup, defaults: Defaults, see: Subjects) -> Non
     others_clean = any(p.gone for c in (cleanup.set_ttl, defaults.cleaning) if c is not None for p in c.planted)
     own = cleanup.own if not kept else None
     if own is not None and (own.gone or (others_clean and not (by_age(cleanup.set_ttl) and own.aged_gone))):
-        see.expect(
+        subjects.expect(
             own.gone,
             expected=f"with ttl_seconds = {own.ttl_s} the server's own file is gone after cleanup",
             observed=f"still there {own.waited_s:.1f} s later",
             at=own,
         )
     cleaning = _scanning(cleanup.set_ttl, though_fresh_go=only_here)
-    _by_ages(cleaning, cleanup, defaults, see)
+    _by_ages(cleaning, cleanup, defaults, subjects)
     if only_here:
-        _fresh_stay(cleaning, see)
+        _fresh_stay(cleaning, subjects)
 
 
 def stopped(cleanup: Cleanup) -> bool:
@@ -297,17 +301,17 @@ def spared(cleanup: Cleanup, defaults: Defaults) -> frozenset[str]:
     return frozenset(left & {p.operation for p in old} - gone if gone else ())
 
 
-def _by_ages(cleaning: Cleaning, cleanup: Cleanup, defaults: Defaults, see: Subjects) -> None:
+def _by_ages(cleaning: Cleaning, cleanup: Cleanup, defaults: Defaults, subjects: Subjects) -> None:
     but, ttl_s = spared(cleanup, defaults), _ttl(cleaning)
     for planted in (p for p in cleaning.planted if not _old(p) and not p.near):
         goes = _due(planted, cleaning)
         if planted.operation in but:
-            see.unseen("files of this operation are spared at any age (LRO-CLN-01)")
+            subjects.not_observed("files of this operation are spared at any age (LRO-CLN-01)")
             continue
         if goes and not planted.gone and stopped(cleanup):
-            see.unseen(_STOPPED)
+            subjects.not_observed(_STOPPED)
             continue
-        see.expect(
+        subjects.expect(
             planted.gone == goes,
             expected=f"with a TTL of {ttl_s} s a file {planted.age_s} s old {'goes' if goes else 'stays'}",
             observed="it was deleted" if planted.gone else "it is still there",
@@ -330,36 +334,38 @@ def _scanning(cleaning: Cleaning | None, *, though_fresh_go: bool = False) -> Cl
 
 
 @check("LRO-CLN-05")
-def test_expiry_is_told(cleanup: Cleanup, defaults: Defaults, text: Edition, see: Subjects) -> None:
+def test_expiry_event_is_emitted(cleanup: Cleanup, defaults: Defaults, edition: Edition, subjects: Subjects) -> None:
     """Each deleted file is told in an OffloadFileExpired event."""
     for cleaning in (cleanup.set_ttl, defaults.cleaning):
         if cleaning is None:
             continue
         gone = [p.path.name for p in cleaning.planted if p.gone]
         if not gone:
-            see.unseen("no file was deleted")
+            subjects.not_observed("no file was deleted")
             continue
-        events = cleaning.events if text.named_events else (*cleaning.events, *cleaning.told)
+        events = cleaning.events if edition.named_events else (*cleaning.events, *cleaning.told)
         if not events and not cleaning.listened:
-            see.unseen("no event was seen, and none may be visible (profile: events)")
+            subjects.not_observed("no event was seen, and none may be visible (profile: events)")
             continue
         channels = Counter(e.partition(": ")[0] for e in events for _ in range(times(EXPIRED, e, gone)))
         most = max(channels.values(), default=0)
-        see.expect(
+        subjects.expect(
             most >= len(gone),
-            expected=f"an {'OffloadFileExpired ' if text.named_events else ''}event for each of {', '.join(gone)}",
+            expected=f"an {'OffloadFileExpired ' if edition.named_events else ''}event for each of {', '.join(gone)}",
             observed=f"{most} events",
             at=cleaning,
         )
 
 
 @check("LRO-CLN-05")
-def test_no_expiry_is_told_of_what_stays(survey: Survey, cleanup: Cleanup, defaults: Defaults, see: Subjects) -> None:
+def test_no_expiry_event_for_retained_files(
+    survey: Survey, cleanup: Cleanup, defaults: Defaults, subjects: Subjects
+) -> None:
     """No OffloadFileExpired event names a file that is still there, or comes where no file is old enough."""
     told = [c for c in (cleanup.set_ttl, defaults.cleaning) if c and c.events and any(p.gone for p in c.planted)]
     for cleaning in told:
         there = cleaning.premature
-        see.expect(
+        subjects.expect(
             not there,
             expected="OffloadFileExpired events of deleted files only",
             observed=f"one of {there[0]}, which was still there" if there else "no other event",
@@ -367,34 +373,34 @@ def test_no_expiry_is_told_of_what_stays(survey: Survey, cleanup: Cleanup, defau
         )
     false = events_in(survey, "OffloadFileExpired")
     if (false or told) and survey.files and all(c.output_dir is not None for c in survey.files):
-        see.expect(
+        subjects.expect(
             not false,
             expected="no OffloadFileExpired event where every file is a few seconds old and the TTL is the default",
             observed=show(false[0], 200) if false else "no such event",
             at=survey.files[0],
         )
-    see.unseen("no event was seen that tells of a deletion")
+    subjects.not_observed("no event was seen that tells of a deletion")
 
 
 @check("LRO-HARD-04")
-def test_nothing_else_is_deleted(cleanup: Cleanup, defaults: Defaults, see: Subjects) -> None:
+def test_nothing_else_is_deleted(cleanup: Cleanup, defaults: Defaults, subjects: Subjects) -> None:
     """Files of other names, subfolders and what lies in them stay, however old they are."""
-    _decoys(cleanup, defaults, ("name", "folder", "subfolder"), see)
+    _decoys(cleanup, defaults, ("name", "folder", "subfolder"), subjects)
 
 
 @check("LRO-HARD-05")
-def test_links_are_not_followed(cleanup: Cleanup, defaults: Defaults, see: Subjects) -> None:
+def test_links_are_not_followed(cleanup: Cleanup, defaults: Defaults, subjects: Subjects) -> None:
     """The target of a symbolic link whose name matches stays."""
-    _decoys(cleanup, defaults, ("symlink",), see)
+    _decoys(cleanup, defaults, ("symlink",), subjects)
 
 
-def _decoys(cleanup: Cleanup, defaults: Defaults, kinds: tuple[str, ...], see: Subjects) -> None:
+def _decoys(cleanup: Cleanup, defaults: Defaults, kinds: tuple[str, ...], subjects: Subjects) -> None:
     for cleaning in (cleanup.set_ttl, defaults.cleaning):
         if cleaning is None or not any(p.gone for p in cleaning.planted):
-            see.unseen("cleanup deleted nothing, so it spared nothing either")
+            subjects.not_observed("cleanup deleted nothing, so it spared nothing either")
             continue
         for decoy in (d for d in cleaning.decoys if d.kind in kinds):
-            see.expect(
+            subjects.expect(
                 not decoy.gone,
                 expected=f"{json.dumps(decoy.path.name)} ({decoy.kind}) is left alone",
                 observed="it was deleted",

@@ -22,10 +22,10 @@ SEVERAL = 5
 
 
 @check("LRO-CFG-01")
-def test_disabled_stays_inline(disabled: Disabled, see: Subjects) -> None:
+def test_disabled_stays_inline(disabled: Disabled, subjects: Subjects) -> None:
     """With enabled = false every result is inline, however low the threshold, and no file is written."""
     for call in disabled.calls:
-        see.expect(
+        subjects.expect(
             call.outcome == "inline",
             expected=f"{call.operation} inline with enabled = false",
             observed=call.outcome,
@@ -33,19 +33,19 @@ def test_disabled_stays_inline(disabled: Disabled, see: Subjects) -> None:
         )
     if disabled.calls:
         files = ", ".join(sorted(disabled.listing)[:5])
-        see.expect(not files, expected="no file with enabled = false", observed=files, at=disabled.calls[0])
+        subjects.expect(not files, expected="no file with enabled = false", observed=files, at=disabled.calls[0])
 
 
 @check("LRO-CFG-01")
-def test_disabled_cuts_nothing(disabled: Disabled, inline: Inline, see: Subjects) -> None:
+def test_disabled_truncates_nothing(disabled: Disabled, inline: Inline, subjects: Subjects) -> None:
     """With enabled = false a result of several records is not cut to a threshold of 1."""
     for call in disabled.calls:
         usual = inline.again.get(call.operation)
         there = usual.records or [] if usual is not None else []
         if call.records is None or len(there) < SEVERAL:
-            see.unseen("no result with several records at threshold_tokens = 1000000000 to compare with")
+            subjects.not_observed("no result with several records at threshold_tokens = 1000000000 to compare with")
             continue
-        see.expect(
+        subjects.expect(
             len(call.records) > 1,
             expected=f"{call.operation} with enabled = false has more than one record, whatever the threshold",
             observed=f"{len(call.records)}, where there are {len(there)}: {show(call.text, 200)}",
@@ -54,7 +54,7 @@ def test_disabled_cuts_nothing(disabled: Disabled, inline: Inline, see: Subjects
 
 
 @check("LRO-THR-07")
-def test_no_file_below_the_threshold(survey: Survey, inline: Inline, see: Subjects) -> None:
+def test_no_file_below_the_threshold(survey: Survey, inline: Inline, subjects: Subjects) -> None:
     """What is returned inline is in no file: with a threshold that nothing reaches none is written."""
     if not any(c.file is not None and Path(c.file.real or "").parent == c.real_output_dir for c in survey.files):
         raise NotObserved("no file of this server is known to lie in the folder that was set")
@@ -62,7 +62,7 @@ def test_no_file_below_the_threshold(survey: Survey, inline: Inline, see: Subjec
     if not calls or any(c.outcome == "offloaded" for c in calls):
         raise NotObserved("not every result is inline at threshold_tokens = 1000000000 (LRO-CFG-02)")
     files = ", ".join(sorted(inline.listing)[:3])
-    see.expect(
+    subjects.expect(
         not files,
         expected="no file where every result is inline (threshold_tokens = 1000000000)",
         observed=f"{len(inline.listing)} in the output folder: {files}",
@@ -71,10 +71,10 @@ def test_no_file_below_the_threshold(survey: Survey, inline: Inline, see: Subjec
 
 
 @check("LRO-CFG-02")
-def test_threshold_setting(survey: Survey, inline: Inline, see: Subjects) -> None:
+def test_threshold_setting(survey: Survey, inline: Inline, subjects: Subjects) -> None:
     """threshold_tokens takes effect both ways: 1 offloads two records, a billion offloads nothing."""
     some = "two records" if survey.lowest == 1 else "some records"
-    for name, call in survey.least.items():
+    for name, call in survey.minimal_calls.items():
         if not survey.offloads(name) or not (call.outcome == "offloaded" or call.records):
             continue
         if survey.effective and name not in survey.effective:
@@ -82,9 +82,9 @@ def test_threshold_setting(survey: Survey, inline: Inline, see: Subjects) -> Non
         ratio = tokens_per_character(survey.repeats[name][0])
         weightless = call.outcome == "inline" and len(show(call.records, 1_000_000)) * ratio < 2
         if weightless or survey.is_small(call):
-            see.unseen(f"by the server's own measure {some} may not exceed a threshold of {survey.lowest}")
+            subjects.not_observed(f"by the server's own measure {some} may not exceed a threshold of {survey.lowest}")
             continue
-        see.expect(
+        subjects.expect(
             call.outcome == "offloaded",
             expected=f"{name}: {some} are offloaded at threshold_tokens = {survey.lowest}",
             observed=call.outcome,
@@ -94,7 +94,7 @@ def test_threshold_setting(survey: Survey, inline: Inline, see: Subjects) -> Non
         sizes = (call.estimate, call.file.characters) if call.file is not None else (None,)  # a token has a character
         exceeds = all(size is not None and size > inline.threshold for size in sizes)
         if survey.offloads(name) and call.outcome in ("inline", "offloaded") and not exceeds:
-            see.expect(
+            subjects.expect(
                 call.outcome == "inline",
                 expected=f"{name}: inline at threshold_tokens = {inline.threshold}",
                 observed=call.outcome,
@@ -103,20 +103,20 @@ def test_threshold_setting(survey: Survey, inline: Inline, see: Subjects) -> Non
 
 
 @check("LRO-CFG-04")
-def test_output_dir_setting(survey: Survey, see: Subjects) -> None:
+def test_output_dir_setting(survey: Survey, subjects: Subjects) -> None:
     """output_dir takes effect: the file lies below it."""
     for call in (c for c in survey.offloaded if c.file is not None):
         if call.output_dir is None or call.real_output_dir is None or call.file is None:
             raise NotObserved("the output folder cannot be set (profile: settings.output_dir)")
         if not os.path.isabs(call.file.path):
-            see.unseen("file_path is not absolute")
+            subjects.not_observed("file_path is not absolute")
             continue
         below = Path(call.file.real or call.file.path).is_relative_to(call.real_output_dir)
-        see.expect(below, expected=f"a file in {call.output_dir}", observed=call.file.path, at=call)
+        subjects.expect(below, expected=f"a file in {call.output_dir}", observed=call.file.path, at=call)
 
 
 @check("LRO-CFG-05")
-def test_system_temporary_folder(survey: Survey, folders: Folders, defaults: Defaults, see: Subjects) -> None:
+def test_system_temporary_directory(survey: Survey, folders: Folders, defaults: Defaults, subjects: Subjects) -> None:
     """With output_dir empty or unset files go to the system's temporary folder: that of TMPDIR, or /tmp itself."""
     bare = [defaults.bare] if defaults.bare is not None else []
     wanted = [(c, folders.real_temps, "output_dir empty") for c in folders.unset]
@@ -124,14 +124,14 @@ def test_system_temporary_folder(survey: Survey, folders: Folders, defaults: Def
     filed = [(c, temps, how) for c, temps, how in wanted if c.file is not None and not _astray(survey, c)]
     for call, temps, how in filed:
         path, real = (call.file.path, call.file.real) if call.file is not None else ("", None)
-        see.expect(
+        subjects.expect(
             bool(set(temps) & set(Path(real or path).parents[:2])),
             expected=f"with {how}: a file in {temps[0]} (TMPDIR) or /tmp",
             observed=path,
             at=call,
         )
     if folders.refused is not None:
-        see.expect(
+        subjects.expect(
             holds=False,
             expected="a server that starts with output_dir empty, which is the documented default",
             observed=folders.refused,
@@ -139,14 +139,14 @@ def test_system_temporary_folder(survey: Survey, folders: Folders, defaults: Def
         )
     elif bare and bare[0].outcome == "offloaded":
         for call in (c for c in folders.unset if c.operation in survey.effective and c.outcome in ("inline", "error")):
-            see.expect(
+            subjects.expect(
                 holds=False,
                 expected="offloaded with output_dir empty, as where it is unset",
                 observed=f"{call.outcome}: {show(call.text, 200)}",
                 at=call,
             )
     if not filed:
-        see.unseen("no file of which the path can be relied on was written without output_dir")
+        subjects.not_observed("no file of which the path can be relied on was written without output_dir")
 
 
 def _astray(survey: Survey, call: Call) -> bool:
@@ -161,13 +161,13 @@ def _astray(survey: Survey, call: Call) -> bool:
 
 
 @check("LRO-CFG-06")
-def test_enabled_by_default(defaults: Defaults, see: Subjects) -> None:
+def test_enabled_by_default(defaults: Defaults, subjects: Subjects) -> None:
     """Without a setting LRO is on: what exceeds the default threshold is offloaded."""
     crossed = [b.offloaded for b in defaults.brackets if b.offloaded is not None]
     if crossed:
         bare = defaults.bare
         if bare is not None and bare.outcome in ("inline", "offloaded"):
-            see.expect(
+            subjects.expect(
                 bare.outcome == "offloaded",
                 expected="a large result is offloaded by a server without any setting",
                 observed="only once output_dir is set",
@@ -177,7 +177,7 @@ def test_enabled_by_default(defaults: Defaults, see: Subjects) -> None:
     late = next((c for c in defaults.enabled if c.outcome == "offloaded"), None)
     if late is None:
         raise NotObserved("no result exceeds the default threshold")
-    see.expect(
+    subjects.expect(
         holds=False,
         expected="a large result is offloaded without any setting",
         observed="only once enabled = true is set",

@@ -16,32 +16,32 @@ from lro_spec.discovery import FoundDescriptor
 
 
 @check("LRO-DESC-01")
-def test_descriptor_fields(documents: Documents, see: Subjects) -> None:
+def test_descriptor_fields(documents: Documents, subjects: Subjects) -> None:
     """An offloaded call returns a descriptor: offloaded true, summary, file_path, line_schema, jq_recipes, guidance."""
     for call in (d.call for d in documents.documents if d.call.undescribed):
-        see.expect(
+        subjects.expect(
             holds=False,
             expected="a descriptor",
             observed="no descriptor: the result names the file, and holds no JSON object of that kind",
             at=call,
         )
-    documents.judge("LRO-DESC-01", see, skip=lambda d: "no descriptor" if d.call.undescribed else None)
+    documents.judge("LRO-DESC-01", subjects, skip=lambda d: "no descriptor" if d.call.undescribed else None)
 
 
 @check("LRO-DESC-02")
-def test_path_is_absolute(documents: Documents, see: Subjects) -> None:
+def test_path_is_absolute(documents: Documents, subjects: Subjects) -> None:
     """file_path is absolute, also where output_dir is relative: the client does not know where the server runs."""
-    documents.judge("LRO-DESC-02", see)
+    documents.judge("LRO-DESC-02", subjects)
 
 
 @check("LRO-DESC-02")
-def test_path_names_a_file(survey: Survey, see: Subjects) -> None:
+def test_path_names_a_file(survey: Survey, subjects: Subjects) -> None:
     """file_path names a regular file that can be read."""
     for call in survey.offloaded:
         if not isinstance(call.descriptor.get("file_path"), str) or call.file is None:
-            see.unseen("a descriptor has no file_path")
+            subjects.not_observed("a descriptor has no file_path")
             continue
-        see.expect(
+        subjects.expect(
             call.file.problem is None,
             expected="the path of a regular, readable file",
             observed=f"{show(call.file.path)}: {call.file.problem}",
@@ -50,67 +50,67 @@ def test_path_names_a_file(survey: Survey, see: Subjects) -> None:
 
 
 @check("LRO-DESC-03")
-def test_summary_count(documents: Documents, see: Subjects) -> None:
+def test_summary_count(documents: Documents, subjects: Subjects) -> None:
     """The summary's count is the number of records in the file."""
-    documents.judge("LRO-DESC-03", see)
+    documents.judge("LRO-DESC-03", subjects)
 
 
 @check("LRO-DESC-04")
-def test_summary_estimate(documents: Documents, see: Subjects) -> None:
+def test_summary_estimate(documents: Documents, subjects: Subjects) -> None:
     """The summary's estimated_tokens is E, or E less what the descriptor itself costs."""
-    documents.judge("LRO-DESC-04", see)
+    documents.judge("LRO-DESC-04", subjects)
 
 
 @check("LRO-DESC-05")
-def test_summary_operation(documents: Documents, see: Subjects) -> None:
+def test_summary_operation(documents: Documents, subjects: Subjects) -> None:
     """The summary names the operation that was performed."""
-    documents.judge("LRO-DESC-05", see)
+    documents.judge("LRO-DESC-05", subjects)
 
 
 @check("LRO-DESC-06")
-def test_top_namespaces(documents: Documents, see: Subjects) -> None:
+def test_top_namespaces(documents: Documents, subjects: Subjects) -> None:
     """top_namespaces are the most frequent namespaces of the file, at most five, ties in any order."""
-    documents.judge("LRO-DESC-06", see)
+    documents.judge("LRO-DESC-06", subjects)
 
 
 @check("LRO-DESC-07")
-def test_score_range(documents: Documents, see: Subjects) -> None:
+def test_score_range(documents: Documents, subjects: Subjects) -> None:
     """score_range is null, absent, or two numbers, the lower first, true of the scores in the file if it has any."""
-    documents.judge("LRO-DESC-07", see)
+    documents.judge("LRO-DESC-07", subjects)
 
 
 @check("LRO-DESC-08")
-def test_summary_detail(documents: Documents, see: Subjects) -> None:
+def test_summary_detail(documents: Documents, subjects: Subjects) -> None:
     """The summary's detail is the level asked for, or else the default one."""
-    documents.judge("LRO-DESC-08", see)
+    documents.judge("LRO-DESC-08", subjects)
 
 
 @check("LRO-DESC-14")
-def test_there_is_a_line_schema(documents: Documents, see: Subjects) -> None:
+def test_line_schema_is_present(documents: Documents, subjects: Subjects) -> None:
     """Every descriptor has a line_schema: an object or a boolean."""
-    documents.judge("LRO-DESC-14", see)
+    documents.judge("LRO-DESC-14", subjects)
 
 
 @check("LRO-DESC-09")
-def test_lines_satisfy_the_schema(documents: Documents, see: Subjects) -> None:
+def test_lines_satisfy_the_schema(documents: Documents, subjects: Subjects) -> None:
     """line_schema is a valid JSON Schema, and every record line satisfies it."""
-    documents.judge("LRO-DESC-09", see)
+    documents.judge("LRO-DESC-09", subjects)
 
 
 @check("LRO-DESC-10")
-def test_schema_describes_the_line(documents: Documents, see: Subjects) -> None:
+def test_schema_describes_the_line(documents: Documents, subjects: Subjects) -> None:
     """line_schema says something of the record: it names its fields, or refuses records with wrong ones."""
-    documents.judge("LRO-DESC-10", see)
+    documents.judge("LRO-DESC-10", subjects)
 
 
 @check("LRO-DESC-11")
-def test_no_payload_beside_it(survey: Survey, see: Subjects) -> None:
+def test_no_records_with_descriptor(survey: Survey, subjects: Subjects) -> None:
     """The descriptor stands instead of the records: none of them beside it, and both places of a result agree."""
     for call in survey.files:
         if call.found is None:
             continue
         differs = _differs(call, call.found)
-        see.expect(
+        subjects.expect(
             differs is None,
             expected="the same descriptor as text and as structuredContent",
             observed=differs or "",
@@ -119,7 +119,7 @@ def test_no_payload_beside_it(survey: Survey, see: Subjects) -> None:
         if call.operation == "inject":
             continue
         leaked = payload_beside(call)
-        see.expect(leaked is None, expected="no record beside the descriptor", observed=leaked or "", at=call)
+        subjects.expect(leaked is None, expected="no record beside the descriptor", observed=leaked or "", at=call)
 
 
 def _differs(call: Call, found: FoundDescriptor) -> str | None:
@@ -164,22 +164,22 @@ def _beside_content(call: Call) -> list[object]:
 
 
 @check("LRO-DESC-12")
-def test_it_is_no_error(survey: Survey, see: Subjects) -> None:
+def test_offloaded_result_is_no_error(survey: Survey, subjects: Subjects) -> None:
     """An offloaded result is a success: isError is false or absent."""
     for call in survey.offloaded:
         flag = (call.result or {}).get("isError")
-        see.expect(flag is not True, expected="isError false or absent", observed="isError true", at=call)
+        subjects.expect(flag is not True, expected="isError false or absent", observed="isError true", at=call)
 
 
 @check("LRO-DESC-13")
-def test_no_cursor_beside_it(survey: Survey, see: Subjects) -> None:
+def test_no_cursor_with_descriptor(survey: Survey, subjects: Subjects) -> None:
     """A descriptor comes without a cursor to a next page."""
     for call in survey.offloaded:
         cursor = next(iter(_cursors(call.result)), None)
         if call.found is not None and cursor is None:
             known = {k: v for k, v in call.found.value.items() if k not in ("line_schema", "jq_recipes")}
             cursor = next(iter(_cursors(known)), None)
-        see.expect(cursor is None, expected="no cursor beside a descriptor", observed=cursor or "", at=call)
+        subjects.expect(cursor is None, expected="no cursor beside a descriptor", observed=cursor or "", at=call)
 
 
 _CURSOR = re.compile(r"(next_?)?(page_?)?(cursor|token)", re.IGNORECASE)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lro_conformance.analysis.documents import Documents
-from lro_conformance.analysis.threshold import deaf_to_detail, filled_fields, incomparable, pairs, taken_for
+from lro_conformance.analysis.threshold import filled_fields, ignored_detail, incomparable, pairs, taken_for
 from lro_conformance.capture.call import Call
 from lro_conformance.capture.records import MEMORY_FIELDS, Record, by_id, differences, is_blank, show
 from lro_conformance.judging.check import check
@@ -13,23 +13,23 @@ from lro_conformance.trials.survey import Inline, Survey
 
 
 @check("LRO-DET-01")
-def test_light_has_no_content(survey: Survey, documents: Documents, see: Subjects) -> None:
+def test_light_has_no_content(survey: Survey, documents: Documents, subjects: Subjects) -> None:
     """A file asked for at light detail holds no content: absent, null and empty are equal."""
     if not any(o.details for o in survey.operations.values()):
         raise NotApplicable("no tool takes a detail level")
-    documents.judge("LRO-DET-01", see)
+    documents.judge("LRO-DET-01", subjects)
 
 
 @check("LRO-DET-01")
-def test_detail_takes_effect(survey: Survey, see: Subjects) -> None:
+def test_detail_takes_effect(survey: Survey, subjects: Subjects) -> None:
     """An operation that takes a detail level does not have the same records, and say so, at every level."""
     for name, operation in survey.operations.items():
         asked = [c for (n, d), c in survey.whole.items() if n == name and d is not None and c.filed]
         if len(operation.details) < 2 or len(asked) < 2:
-            see.unseen("no tool offloads at two detail levels")
+            subjects.not_observed("no tool offloads at two detail levels")
             continue
-        level = deaf_to_detail(survey, name)
-        see.expect(
+        level = ignored_detail(survey, name)
+        subjects.expect(
             level is None,
             expected=f"{name}: records of the level that was asked for",
             observed=f"whatever is asked for, {level} detail: {', '.join(sorted(filled_fields(asked[-1].filed)))}",
@@ -38,19 +38,19 @@ def test_detail_takes_effect(survey: Survey, see: Subjects) -> None:
 
 
 @check("LRO-DET-01")
-def test_file_has_the_requested_fields(survey: Survey, inline: Inline, see: Subjects) -> None:
+def test_file_has_the_requested_fields(survey: Survey, inline: Inline, subjects: Subjects) -> None:
     """At each detail level the file's records have the fields that the same call returns inline."""
     if not any(o.details for o in survey.operations.values()):
         raise NotApplicable("no tool takes a detail level")
     against = incomparable(survey, inline)
     if against is not None:
-        see.unseen(against)
+        subjects.not_observed(against)
         return
     for filed, shown in pairs(survey, inline):
         if filed.detail is None or not shown.records:
             continue
         other = taken_for(inline, filed, shown)
-        see.expect(
+        subjects.expect(
             other is None,
             expected=f"at {filed.detail} detail records with {', '.join(sorted(filled_fields(shown.records)))}",
             observed=f"{', '.join(sorted(filled_fields(filed.filed)))}, as at {other} detail",
@@ -68,34 +68,34 @@ def _fields_that_differ(inline: Record, filed: Record) -> set[str]:
 
 
 @check("LRO-DET-02")
-def test_recall_defaults_to_light(survey: Survey, see: Subjects) -> None:
+def test_recall_defaults_to_light(survey: Survey, subjects: Subjects) -> None:
     """Recall without a detail level works at light detail."""
-    _default(survey, "recall", "light", see)
+    _default(survey, "recall", "light", subjects)
 
 
 @check("LRO-DET-03")
-def test_inject_defaults_to_medium(survey: Survey, see: Subjects) -> None:
+def test_inject_defaults_to_medium(survey: Survey, subjects: Subjects) -> None:
     """Inject without a detail level works at medium detail."""
-    _default(survey, "inject", "medium", see)
+    _default(survey, "inject", "medium", subjects)
 
 
-def _default(survey: Survey, operation: str, level: str, see: Subjects) -> None:
+def _default(survey: Survey, operation: str, level: str, subjects: Subjects) -> None:
     if operation not in survey.operations:
-        see.not_applicable(f"the server lists no tool for {operation}")
+        subjects.not_applicable(f"the server lists no tool for {operation}")
         return
     if survey.operations[operation].needs_detail:
-        see.not_applicable(f"{survey.operations[operation].tool} has to be asked for a level")
+        subjects.not_applicable(f"{survey.operations[operation].tool} has to be asked for a level")
         return
     call = survey.whole.get((operation, None))
     if call is None or call.file is None or not call.filed:
-        see.unseen(f"{operation} without a detail level was not offloaded to a readable file")
+        subjects.not_observed(f"{operation} without a detail level was not offloaded to a readable file")
         return
     said = _said(call)
     told = {str(v) for v in said.values()}
     asked = survey.whole.get((operation, level))
     if asked is not None and asked.filed:
         other = next((r for r in _beside(call, asked)), None)
-        see.expect(
+        subjects.expect(
             other is None,
             expected=f"{operation} without a detail level returns the records of {level} detail",
             observed=f"other fields than at {level}: {other}",
@@ -103,9 +103,11 @@ def _default(survey: Survey, operation: str, level: str, see: Subjects) -> None:
         )
     elif level == "light":
         full = any(r.get("content") not in (None, "") for r in call.filed)
-        see.expect(not full, expected=f"{operation} without a detail level has no content", observed="content", at=call)
+        subjects.expect(
+            not full, expected=f"{operation} without a detail level has no content", observed="content", at=call
+        )
     if told and asked is None:
-        see.expect(told == {level}, expected=f"the level said is {level}", observed=show(said), at=call)
+        subjects.expect(told == {level}, expected=f"the level said is {level}", observed=show(said), at=call)
 
 
 def _said(call: Call) -> dict[str, object]:

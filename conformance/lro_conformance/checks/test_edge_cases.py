@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from lro_conformance.analysis.threshold import died, volatile, weighs_otherwise
+from lro_conformance.analysis.threshold import died, measures_differently, volatile
 from lro_conformance.capture.call import Call
 from lro_conformance.capture.corpus import DELICATE_WORD, OTHER_WORD, ROUGH_WORD, TWINS, WORD, delicate, rough
 from lro_conformance.capture.estimate import characters, honest_range
@@ -25,15 +25,15 @@ from lro_spec.tokens import LOW
 
 
 @check("LRO-FILE-05")
-def test_header_tells_any_query(folders: Folders, see: Subjects) -> None:
+def test_header_records_any_query(folders: Folders, subjects: Subjects) -> None:
     """A query with quotation marks, a backslash and a line feed stands in the header, and so does one of hundreds of
     characters; white space may be others."""
-    for call in odd_files(folders, see):
+    for call in odd_files(folders, subjects):
         said = call.header.get("query")
         if not call.header or not isinstance(said, (str, type(None))):
-            see.unseen("a file has no header, or a query in it that is no text")
+            subjects.not_observed("a file has no header, or a query in it that is no text")
             continue
-        see.expect(
+        subjects.expect(
             (said or "").split() == (call.query or "").split(),
             expected=f'"query": {show(call.query)}',
             observed=_said(said, call.query or "") if "query" in call.header else "no query",
@@ -47,21 +47,21 @@ def _said(query: str | None, asked: str) -> str:
 
 
 @check("LRO-REC-13")
-def test_any_query_leaves_recipes_whole(survey: Survey, folders: Folders, text: Edition, see: Subjects) -> None:
+def test_any_query_keeps_recipes_valid(survey: Survey, folders: Folders, edition: Edition, subjects: Subjects) -> None:
     """What JSON, a shell or a regular expression has a meaning for in the query does not break a recipe."""
     usual = [c for call in survey.files[:1] for c in commands_of(call)]
-    whole = {c.index for c in usual if malformed(c, text) is None and _on_its_file(c)}
+    whole = {c.index for c in usual if malformed(c, edition) is None and _on_its_file(c)}
     refused = {(id(t.command.call), t.command.index): t.refused for t in folders.tried}
-    for command in (c for call in odd_files(folders, see) for c in commands_of(call)):
-        number, wrong = command.index + 1, malformed(command, text)
+    for command in (c for call in odd_files(folders, subjects) for c in commands_of(call)):
+        number, wrong = command.index + 1, malformed(command, edition)
         if command.index not in whole:
-            see.unseen("a recipe is wrong whatever was asked for")
+            subjects.not_observed("a recipe is wrong whatever was asked for")
             continue
         if wrong is not None and command.beyond_us:
-            see.unseen(f"recipe #{number}: {wrong}; understood are {UNDERSTOOD}")
+            subjects.not_observed(f"recipe #{number}: {wrong}; understood are {UNDERSTOOD}")
             continue
         wrong = wrong or refused.get((id(command.call), command.index))
-        see.expect(
+        subjects.expect(
             wrong is None and _on_its_file(command),
             expected=f"recipe #{number} as one pipeline on its file for the query {show(command.call.query)}",
             observed=f"{wrong or 'another file'}: {show(command.text, 300)}",
@@ -73,27 +73,27 @@ def _on_its_file(command: Command) -> bool:
     return command.pipeline is None or command.pipeline.path == command.call.descriptor.get("file_path")
 
 
-def odd_files(folders: Folders, see: Subjects) -> list[Call]:
+def odd_files(folders: Folders, subjects: Subjects) -> list[Call]:
     """The calls with a query to escape whose file was read."""
     found = [c for c in folders.odd if c.file is not None and c.file.problem is None]
     if not found:
-        see.unseen("a query with quotation marks, a backslash and a line feed found nothing or was refused")
+        subjects.not_observed("a query with quotation marks, a backslash and a line feed found nothing or was refused")
     return found
 
 
 @check("LRO-THR-07")
-def test_nothing_found_stays_a_result(folders: Folders, disabled: Disabled, see: Subjects) -> None:
+def test_empty_result_is_no_error(folders: Folders, disabled: Disabled, subjects: Subjects) -> None:
     """A query that finds nothing is no error with LRO on where it is none with LRO off."""
     usual = {c.operation: c for c in disabled.nothing}
     for call in folders.nothing:
         off = usual.get(call.operation)
         if off is None or off.outcome != "inline":
-            see.unseen("a query that finds nothing is an error with LRO off too")
+            subjects.not_observed("a query that finds nothing is an error with LRO off too")
             continue
         if call.outcome == "no answer" and not died(call):
-            see.unseen("a query that finds nothing was not answered in time")
+            subjects.not_observed("a query that finds nothing was not answered in time")
             continue
-        see.expect(
+        subjects.expect(
             call.outcome in ("inline", "offloaded"),
             expected=f"a result, as with enabled = false: {show(off.text, 100)}",
             observed="the server ended" if died(call) else f"an error: {show(call.reply.error or call.text, 200)}",
@@ -102,15 +102,15 @@ def test_nothing_found_stays_a_result(folders: Folders, disabled: Disabled, see:
 
 
 @check("LRO-THR-06")
-def test_any_query_is_offloaded(survey: Survey, folders: Folders, see: Subjects) -> None:
+def test_any_query_is_offloaded(survey: Survey, folders: Folders, subjects: Subjects) -> None:
     """What is offloaded with the usual query is offloaded with a long one, or one of odd characters, too."""
     usual = {c.operation for c in folders.unset if c.outcome == "offloaded" and survey.adjustable}
     for call in folders.odd:
         found = [r for r in call.records or [] if "id" in r]
         if call.operation not in usual or (call.outcome != "offloaded" and not found) or survey.is_small(call):
-            see.unseen("an unusual query found little, or nothing is offloaded at the lowest threshold")
+            subjects.not_observed("an unusual query found little, or nothing is offloaded at the lowest threshold")
             continue
-        see.expect(
+        subjects.expect(
             call.outcome == "offloaded",
             expected=f"{call.operation} offloaded at threshold {survey.lowest} for the query {show(call.query)}",
             observed=f"{len(found)} records inline",
@@ -119,13 +119,13 @@ def test_any_query_is_offloaded(survey: Survey, folders: Folders, see: Subjects)
 
 
 @check("LRO-THR-06")
-def test_any_client_is_served(survey: Survey, folders: Folders, see: Subjects) -> None:
+def test_any_client_is_served(survey: Survey, folders: Folders, subjects: Subjects) -> None:
     """What is offloaded for one client with a shell is offloaded for another."""
     for known, call in zip(folders.unset, folders.stranger, strict=True):
         if known.outcome != "offloaded" or call.outcome == "no answer" or survey.is_small(call):
-            see.unseen("nothing was offloaded without output_dir, or another client got no answer")
+            subjects.not_observed("nothing was offloaded without output_dir, or another client got no answer")
             continue
-        see.expect(
+        subjects.expect(
             call.outcome == "offloaded",
             expected=f"{call.operation} is offloaded for the client {CLIENT!r}, as it is for 'lro-certify'",
             observed=call.outcome,
@@ -134,14 +134,14 @@ def test_any_client_is_served(survey: Survey, folders: Folders, see: Subjects) -
 
 
 @check("LRO-FILE-10")
-def test_long_texts_are_untouched(seeded: Seeded, see: Subjects) -> None:
+def test_long_texts_are_untouched(seeded: Seeded, subjects: Subjects) -> None:
     """A memory of tens of thousands of characters stands in the file as it does inline."""
     filed, shown = _filed_with(WORD, seeded.large_filed), _with(WORD, seeded.large)
     if not filed or not shown:
         raise NotObserved("the one large memory could not be had both inline and in a file")
     for key in (k for k in ("title", "content") if shown.get(k)):
         whole, part = str(shown[key]), str(filed.get(key) or "")
-        see.expect(
+        subjects.expect(
             part == whole,
             expected=f"/{key} of {len(whole)} characters, as inline: … {show(whole[-40:])}",
             observed=f"{len(part)} characters: … {show(part[-40:])}",
@@ -150,22 +150,22 @@ def test_long_texts_are_untouched(seeded: Seeded, see: Subjects) -> None:
 
 
 @check("LRO-FILE-10")
-def test_delicate_values_are_untouched(inline: Inline, seeded: Seeded, see: Subjects) -> None:
+def test_delicate_values_are_untouched(inline: Inline, seeded: Seeded, subjects: Subjects) -> None:
     """Decomposed letters, exact fractions, nulls, and texts and names of any kind are in a file as they are inline."""
-    seen = _compare(inline, delicate(), DELICATE_WORD, seeded.delicate_filed, seeded.delicate, see)
+    seen = _compare(inline, delicate(), DELICATE_WORD, seeded.delicate_filed, seeded.delicate, subjects)
     if not seen:
         raise NotObserved("the one memory with such values could not be had both inline and in a file")
 
 
 @check("LRO-FILE-10")
-def test_rough_values_are_untouched(inline: Inline, seeded: Seeded, see: Subjects) -> None:
+def test_rough_values_are_untouched(inline: Inline, seeded: Seeded, subjects: Subjects) -> None:
     """So do U+0000 and other control characters, objects twelve levels deep, and what is empty within extensions."""
-    if not _compare(inline, rough(), ROUGH_WORD, seeded.rough_filed, seeded.rough, see):
+    if not _compare(inline, rough(), ROUGH_WORD, seeded.rough_filed, seeded.rough, subjects):
         raise NotObserved("the server did not take the one memory with such values, or does not show it")
 
 
 def _compare(
-    inline: Inline, memory: Record, word: str, filed_by: Call | None, shown_by: Call | None, see: Subjects
+    inline: Inline, memory: Record, word: str, filed_by: Call | None, shown_by: Call | None, subjects: Subjects
 ) -> bool:
     """Expect of each field of a memory that a file has it as it is inline; False where it is not in both.
 
@@ -179,7 +179,7 @@ def _compare(
     for key in given:
         wrong = lost_or_changed({key: shown[key]}, {key: filed[key]}, skip)
         wrong = [path for path in wrong if at_path(shown, path) == at_path(memory, path)]
-        see.expect(
+        subjects.expect(
             not wrong,
             expected=f"/{'/'.join(wrong[0])} is {_coded(at_path(shown, wrong[0]))}, as inline" if wrong else "",
             observed=_coded(at_path(filed, wrong[0])) if wrong else "",
@@ -189,17 +189,17 @@ def _compare(
 
 
 @check("LRO-THR-02")
-def test_estimate_is_of_this_call(survey: Survey, seeded: Seeded, see: Subjects) -> None:
+def test_estimate_is_of_this_call(survey: Survey, seeded: Seeded, subjects: Subjects) -> None:
     """The header's E is that of the records of this call where the same limit was asked for with another query.
 
     Twice the tolerance is allowed: a few deep objects grow much where they are indented.
     """
     for call in seeded.files:
-        if call.operation == "inject" or call.estimate is None or weighs_otherwise(survey, call.operation):
-            see.unseen("no header told E, or it is of another set (LRO-THR-05)")
+        if call.operation == "inject" or call.estimate is None or measures_differently(survey, call.operation):
+            subjects.not_observed("no header told E, or it is of another set (LRO-THR-05)")
             continue
         low, high = _roughly(call)
-        see.expect(
+        subjects.expect(
             _roughly_honest(call),
             expected=f"E between {low} and {high} for {characters(call)} characters in {len(call.filed)} record lines",
             observed=f"E = {call.estimate}",
@@ -219,13 +219,13 @@ def _roughly_honest(call: Call) -> bool:
 
 
 @check("LRO-FILE-09")
-def test_many_records_are_all_there(survey: Survey, inline: Inline, see: Subjects) -> None:
+def test_many_records_are_all_present(survey: Survey, inline: Inline, subjects: Subjects) -> None:
     """A file of many hundred records has as many as the same call returns inline."""
     filed, shown = survey.many, inline.many
     if filed is None or shown is None or not filed.filed or len(shown.records or []) <= LIMIT:
         raise NotObserved(f"no result of more than {LIMIT} records could be had both inline and in a file")
     count = len(shown.records or [])
-    see.expect(
+    subjects.expect(
         len(filed.filed) >= count,
         expected=f"{count} records, as inline",
         observed=f"{len(filed.filed)} records",
@@ -234,14 +234,14 @@ def test_many_records_are_all_there(survey: Survey, inline: Inline, see: Subject
 
 
 @check("LRO-FILE-09")
-def test_twins_are_both_there(seeded: Seeded, see: Subjects) -> None:
+def test_twins_are_both_present(seeded: Seeded, subjects: Subjects) -> None:
     """Two memories that differ in nothing but their ids are both in the file where both are inline."""
     filed, shown = _all_with(DELICATE_WORD, seeded.delicate_filed), _all_with(DELICATE_WORD, seeded.delicate)
     if not filed or len(shown) < 2:
         raise NotObserved("no two memories that are alike could be had, or the server keeps one of them only")
     # A server that keeps its memories from process to process shows those of an earlier one, too.
     both = min(len(shown), len(TWINS))
-    see.expect(
+    subjects.expect(
         len(filed) >= both,
         expected=f"{both} memories that differ in their ids only, as inline",
         observed=f"{len(filed)} of them",
@@ -255,12 +255,12 @@ def _coded(value: object) -> str:
 
 
 @check("LRO-THR-06")
-def test_a_huge_memory_is_offloaded(survey: Survey, seeded: Seeded, see: Subjects) -> None:
+def test_huge_memory_is_offloaded(survey: Survey, seeded: Seeded, subjects: Subjects) -> None:
     """One large memory is offloaded where a small one need not be, and a result of more than 65,536 tokens always."""
     alone = seeded.large_filed
     shown = _with(WORD, alone) if alone is not None and alone.outcome == "inline" else None
     if alone is not None and shown and survey.lowest > 1 and not survey.is_small(alone):
-        see.expect(  # elsewhere any record shows that
+        subjects.expect(  # elsewhere any record shows that
             holds=False,
             expected=f"one memory of {len(alone.text)} characters is offloaded at threshold {survey.lowest}",
             observed="returned inline",
@@ -273,7 +273,7 @@ def test_a_huge_memory_is_offloaded(survey: Survey, seeded: Seeded, see: Subject
         raise NotObserved("no memory of so many tokens could be stored and had back")
     if not all(_roughly_honest(c) for c in seeded.files):
         raise NotObserved("the estimate of some call is of other records (LRO-THR-02), so it may be of this one, too")
-    see.expect(
+    subjects.expect(
         call.outcome == "offloaded",
         expected=f"one memory of {length} characters is offloaded at threshold {threshold}",
         observed=call.outcome,

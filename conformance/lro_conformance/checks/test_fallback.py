@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any, cast
 
 from lro_conformance.analysis.events import events_in
-from lro_conformance.analysis.threshold import follows_detail, weighs_otherwise
+from lro_conformance.analysis.threshold import follows_detail, measures_differently
 from lro_conformance.analysis.warnings import FAILED, SHORT, foreign
 from lro_conformance.capture.call import Call
 from lro_conformance.capture.estimate import is_honest, tokens_per_character
@@ -37,10 +37,10 @@ TEXT_ROOM = 1.6
 
 
 @check("LRO-ERR-01")
-def test_operation_succeeds(fallback: Fallback, see: Subjects) -> None:
+def test_operation_succeeds(fallback: Fallback, subjects: Subjects) -> None:
     """A result that cannot be written does not fail the call, nor end the server."""
-    for failing in _each(fallback, see):
-        see.expect(
+    for failing in _each(fallback, subjects):
+        subjects.expect(
             failing.call.outcome in ("inline", "offloaded") and failing.alive,
             expected=f"{failing.call.operation} succeeds although {KINDS[failing.kind]}",
             observed=_outcome(failing),
@@ -57,17 +57,17 @@ def _outcome(failing: Failing) -> str:
 
 
 @check("LRO-ERR-02")
-def test_whole_records_within_the_threshold(survey: Survey, fallback: Fallback, see: Subjects) -> None:
+def test_whole_records_within_the_threshold(survey: Survey, fallback: Fallback, subjects: Subjects) -> None:
     """The inline result holds fewer, but whole records, within threshold_tokens."""
-    for failing in _inline(fallback, see):
+    for failing in _inline(fallback, subjects):
         if not is_honest(failing.original) or follows_detail(survey, failing.call.operation) is not None:
-            see.unseen("the estimate is not honest, so the threshold says nothing of sizes")
+            subjects.not_observed("the estimate is not honest, so the threshold says nothing of sizes")
             continue
         if failing.call.operation not in survey.effective:
-            see.unseen("a low threshold has no effect (LRO-CFG-02), so what fits is weighed by another")
+            subjects.not_observed("a low threshold has no effect (LRO-CFG-02), so what fits is weighed by another")
             continue
         wrong = _not_truncated(failing)
-        see.expect(
+        subjects.expect(
             wrong is None,
             expected=f"some of the {len(failing.known)} records, whole, within {failing.threshold} tokens",
             observed=wrong or "",
@@ -115,21 +115,21 @@ def _is_cut(whole: object, part: object) -> bool:
 
 
 @check("LRO-ERR-03")
-def test_warning(survey: Survey, fallback: Fallback, see: Subjects) -> None:
+def test_warning(survey: Survey, fallback: Fallback, subjects: Subjects) -> None:
     """The response says that offloading failed and that the results are truncated, in whatever language."""
-    for failing in _inline(fallback, see):
-        if _perhaps_not_tried(survey, failing, see):
+    for failing in _inline(fallback, subjects):
+        if _perhaps_not_tried(survey, failing, subjects):
             continue
         text = _beside_the_memories(failing)
         text += "".join(f" {_NAME_ENDS.sub(' ', name)}" for name in _TRUE.findall(text))
         failed, short = FAILED.search(text), SHORT.search(text)
         if (failed is None or short is None) and foreign(text):
-            see.unseen(
+            subjects.not_observed(
                 f"the warning is in a language that the suite does not read: {show(text.strip(), 200)} (say it in "
                 "English beside it, or vouch for it in the profile: attest)"
             )
             continue
-        see.expect(
+        subjects.expect(
             failed is not None and short is not None,
             expected="a warning that offloading failed and that the results are truncated",
             observed=_said(text, failed is not None, short is not None),
@@ -142,15 +142,17 @@ _TRUE = re.compile(r'"(\w+)"\s*:\s*true\b')
 _NAME_ENDS = re.compile(r"_|(?<=[a-z])(?=[A-Z])")
 
 
-def _perhaps_not_tried(survey: Survey, failing: Failing, see: Subjects) -> bool:
+def _perhaps_not_tried(survey: Survey, failing: Failing, subjects: Subjects) -> bool:
     """Whether all came inline, unremarked, of a server that weighs another set: it may not have wanted to write."""
     records = failing.call.records
     whole = records is None or len(records) >= len(failing.known)
     if failing.call.outcome != "inline" or failing.events or not whole:
         return False
-    if not weighs_otherwise(survey, failing.call.operation):
+    if not measures_differently(survey, failing.call.operation):
         return False
-    see.unseen("the estimate is of another set (LRO-THR-05), so a result that came inline may not have been too large")
+    subjects.not_observed(
+        "the estimate is of another set (LRO-THR-05), so a result that came inline may not have been too large"
+    )
     return True
 
 
@@ -202,16 +204,16 @@ def _strings(value: object) -> Iterator[str]:
 
 
 @check("LRO-ERR-05")
-def test_no_dangling_descriptor(fallback: Fallback, see: Subjects) -> None:
+def test_no_dangling_descriptor(fallback: Fallback, subjects: Subjects) -> None:
     """No descriptor is returned for a file that could not be written, or not to its end, or to another folder only."""
-    for failing in _each(fallback, see):
+    for failing in _each(fallback, subjects):
         if failing.call.outcome in ("error", "no answer") or (failing.recreated and not failing.elsewhere):
             continue
         if failing.lost:
-            see.unseen(_LOST)
+            subjects.not_observed(_LOST)
             continue
         wanted = "no descriptor of a file in another folder" if failing.elsewhere else "no descriptor of a torn file"
-        see.expect(
+        subjects.expect(
             failing.call.outcome == "inline",
             expected=wanted if failing.recreated or failing.torn is not None else "no descriptor, as there is no file",
             observed=f"a descriptor of {show(failing.call.descriptor.get('file_path'))}"
@@ -221,7 +223,7 @@ def test_no_dangling_descriptor(fallback: Fallback, see: Subjects) -> None:
         theirs = {*_strings([*failing.known.values(), *(failing.call.records or [])])}
         named = re.findall(r'"file_path"\s*:\s*"([^"]+)"', _beside_the_memories(failing))
         named = [path for path in named if path not in theirs]
-        see.expect(
+        subjects.expect(
             not named,
             expected="no file_path, as there is no file",
             observed=f"file_path {named[0] if named else ''}",
@@ -230,10 +232,10 @@ def test_no_dangling_descriptor(fallback: Fallback, see: Subjects) -> None:
 
 
 @check("LRO-ERR-06")
-def test_offloads_again(fallback: Fallback, see: Subjects) -> None:
+def test_offloads_again(fallback: Fallback, subjects: Subjects) -> None:
     """Once writing works again, results are offloaded again."""
     for call in fallback.recovered:
-        see.expect(
+        subjects.expect(
             call.outcome == "offloaded",
             expected=f"{call.operation} is offloaded again once the folder is there",
             observed=call.outcome,
@@ -242,21 +244,21 @@ def test_offloads_again(fallback: Fallback, see: Subjects) -> None:
 
 
 @check("LRO-ERR-04")
-def test_failure_is_told(survey: Survey, fallback: Fallback, see: Subjects) -> None:
+def test_failure_event_is_emitted(survey: Survey, fallback: Fallback, subjects: Subjects) -> None:
     """An OffloadWriteFailed event with the error's details is emitted for a write that failed."""
-    for failing in _each(fallback, see):
-        if _perhaps_not_tried(survey, failing, see):
+    for failing in _each(fallback, subjects):
+        if _perhaps_not_tried(survey, failing, subjects):
             continue
         if failing.recreated or failing.torn is not None:  # what went unnoticed cannot be told (LRO-ERR-05)
             continue
         if failing.lost:
-            see.unseen(_LOST)
+            subjects.not_observed(_LOST)
             continue
         if not failing.events and not failing.listened:
-            see.unseen("no event was seen, and none may be visible (profile: events)")
+            subjects.not_observed("no event was seen, and none may be visible (profile: events)")
             continue
         details = [e for e in failing.events if len(_details(e)) >= 3]
-        see.expect(
+        subjects.expect(
             bool(details),
             expected="an OffloadWriteFailed event that tells the error",
             observed=f"an event without details: {show(failing.events[0], 200)}" if failing.events else "no event",
@@ -265,18 +267,18 @@ def test_failure_is_told(survey: Survey, fallback: Fallback, see: Subjects) -> N
 
 
 @check("LRO-ERR-04", optional=("fallback",))
-def test_no_failure_is_told_of_a_success(survey: Survey, fallback: Fallback | None, see: Subjects) -> None:
+def test_no_failure_event_for_success(survey: Survey, fallback: Fallback | None, subjects: Subjects) -> None:
     """No OffloadWriteFailed event comes where every result was written."""
     false = events_in(survey, "OffloadWriteFailed")
-    tells = fallback is not None and any(f.events for f in _each(fallback, see))
+    tells = fallback is not None and any(f.events for f in _each(fallback, subjects))
     if (false or tells) and survey.files and len(survey.files) == len(survey.answered):
-        see.expect(
+        subjects.expect(
             not false,
             expected=f"no OffloadWriteFailed event, as all of {len(survey.files)} results were written",
             observed=show(false[0], 200) if false else "no such event",
             at=survey.files[0],
         )
-    see.unseen("no event was seen that tells a failure")
+    subjects.not_observed("no event was seen that tells a failure")
 
 
 _LOST = "no file of this server is where it says (LRO-DESC-02), so that none can be missed"
@@ -299,15 +301,15 @@ def _details(event: str) -> str:
 _ENVELOPE = {"event", "type", "name", "kind", "timestamp", "time", "ts", "at", "level", "logger", "severity"}
 
 
-def _each(fallback: Fallback, see: Subjects) -> list[Failing]:
+def _each(fallback: Fallback, subjects: Subjects) -> list[Failing]:
     if any(f.call.outcome in ("error", "no answer") for f in fallback.failing):
-        see.unseen("the call failed instead (LRO-ERR-01)")
+        subjects.not_observed("the call failed instead (LRO-ERR-01)")
     elif not fallback.failing:
         for kind, why in fallback.skipped.items():
-            see.unseen(f"{kind}: {why}")
+            subjects.not_observed(f"{kind}: {why}")
     gave_up = bool(fallback.recovered) and not any(c.outcome == "offloaded" for c in fallback.recovered)
     return [f for f in fallback.failing if f.first or not gave_up]
 
 
-def _inline(fallback: Fallback, see: Subjects) -> list[Failing]:
-    return [f for f in _each(fallback, see) if f.call.outcome == "inline"]
+def _inline(fallback: Fallback, subjects: Subjects) -> list[Failing]:
+    return [f for f in _each(fallback, subjects) if f.call.outcome == "inline"]

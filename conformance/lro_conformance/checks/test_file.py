@@ -7,10 +7,10 @@ from typing import Any
 
 from lro_conformance.analysis.documents import Documents
 from lro_conformance.analysis.threshold import (
-    grain,
     incomparable,
     of_the_same,
     pairs,
+    rounding_step,
     rules,
     slack_of,
     taken_for,
@@ -29,37 +29,37 @@ from lro_conformance.trials.survey import EDGE_LIMIT, Inline, Survey
 
 
 @check("LRO-FILE-01")
-def test_every_line_is_json(documents: Documents, see: Subjects) -> None:
+def test_every_line_is_json(documents: Documents, subjects: Subjects) -> None:
     """Every line is one JSON object in UTF-8: no BOM, no blank line, no NaN, no second value on a line."""
-    documents.judge("LRO-FILE-01", see)
+    documents.judge("LRO-FILE-01", subjects)
 
 
 @check("LRO-FILE-02")
-def test_header_is_first_and_only(documents: Documents, see: Subjects) -> None:
+def test_header_is_first_and_only(documents: Documents, subjects: Subjects) -> None:
     """The first line is the header, marked `"type": "lro_header"`, and no other line is."""
-    documents.judge("LRO-FILE-02", see)
+    documents.judge("LRO-FILE-02", subjects)
 
 
 @check("LRO-FILE-03")
-def test_header_fields(documents: Documents, see: Subjects) -> None:
+def test_header_fields(documents: Documents, subjects: Subjects) -> None:
     """The header has operation, count, schema_version, timestamp, estimated_tokens and detail, with their types."""
-    documents.judge("LRO-FILE-03", see)
+    documents.judge("LRO-FILE-03", subjects)
 
 
 @check("LRO-FILE-04")
-def test_header_names_the_operation(documents: Documents, see: Subjects) -> None:
+def test_header_names_the_operation(documents: Documents, subjects: Subjects) -> None:
     """The header's operation is the one that was called."""
-    documents.judge("LRO-FILE-04", see)
+    documents.judge("LRO-FILE-04", subjects)
 
 
 def _asked(survey: Survey) -> Iterator[tuple[Call, Call | Among]]:
     """The calls with a file, those in flight together as well, each with what shows it once more."""
     yield from ((c, c) for c in survey.files)
-    yield from ((c, Among(c)) for c in survey.flown)
+    yield from ((c, Among(c)) for c in survey.concurrent_files)
 
 
 @check("LRO-FILE-05")
-def test_header_tells_the_query(survey: Survey, see: Subjects) -> None:
+def test_header_records_the_query(survey: Survey, subjects: Subjects) -> None:
     """The header's query is the one of the call; for a query that selects everything it may be left out."""
     for call, at in _asked(survey):
         if call.query is None or not call.header:
@@ -68,69 +68,69 @@ def test_header_tells_the_query(survey: Survey, see: Subjects) -> None:
         everything = not call.query.strip() or call.query == "*"
         if "query" in call.header and said is not None and not isinstance(said, str):
             continue
-        see.expect(
+        subjects.expect(
             said == call.query or (everything and said in (None, "", "*")),
             expected=f'"query": {show(call.query)}',
             observed=show(said) if "query" in call.header else "no query",
             at=at,
         )
     if not any(c.query is not None for c in survey.files):
-        see.not_applicable("no tool takes a query")
+        subjects.not_applicable("no tool takes a query")
 
 
 @check("LRO-FILE-06")
-def test_header_count(documents: Documents, see: Subjects) -> None:
+def test_header_count(documents: Documents, subjects: Subjects) -> None:
     """The header's count is the number of record lines in the file."""
-    documents.judge("LRO-FILE-06", see)
+    documents.judge("LRO-FILE-06", subjects)
 
 
 @check("LRO-FILE-07")
-def test_timestamp_is_a_time(documents: Documents, see: Subjects) -> None:
+def test_timestamp_is_iso_8601(documents: Documents, subjects: Subjects) -> None:
     """The header's timestamp is an ISO 8601 date and time."""
-    documents.judge("LRO-FILE-07", see)
+    documents.judge("LRO-FILE-07", subjects)
 
 
 @check("LRO-FILE-07")
-def test_header_timestamp(survey: Survey, see: Subjects) -> None:
+def test_header_timestamp(survey: Survey, subjects: Subjects) -> None:
     """The header's timestamp tells when the file was written."""
-    stamped(survey.files, see)
+    stamped(survey.files, subjects)
 
 
 @check("LRO-FILE-07")
-def test_header_timestamp_minds_its_zone(folders: Folders, see: Subjects) -> None:
+def test_header_timestamp_respects_time_zone(folders: Folders, subjects: Subjects) -> None:
     """So it does where local time is seven hours ahead of UTC: Z is UTC, and an offset is the one of the time."""
-    stamped((c for c in folders.stranger if c.file is not None and c.file.problem is None), see)
+    stamped((c for c in folders.stranger if c.file is not None and c.file.problem is None), subjects)
 
 
 @check("LRO-FILE-07")
-def test_header_timestamp_goes_on(cleanup: Cleanup, see: Subjects) -> None:
+def test_header_timestamp_advances(cleanup: Cleanup, subjects: Subjects) -> None:
     """So it does when the server has run for some seconds."""
-    stamped(late(cleanup), see)
+    stamped(late(cleanup), subjects)
 
 
 @check("LRO-FILE-08")
-def test_header_detail(documents: Documents, see: Subjects) -> None:
+def test_header_detail(documents: Documents, subjects: Subjects) -> None:
     """The header's detail is the level asked for; where none was asked for, it is the level that the records have."""
-    documents.judge("LRO-FILE-08", see)
+    documents.judge("LRO-FILE-08", subjects)
 
 
 @check("LRO-FILE-09")
-def test_each_memory_is_there_once(documents: Documents, see: Subjects) -> None:
+def test_each_memory_appears_once(documents: Documents, subjects: Subjects) -> None:
     """No memory is in a file twice, but for those of which the same store returns two inline."""
-    documents.judge("LRO-FILE-09", see, skip=documents.holds_twins)
+    documents.judge("LRO-FILE-09", subjects, skip=documents.holds_twins)
 
 
 @check("LRO-FILE-09")
-def test_file_is_complete(survey: Survey, inline: Inline, see: Subjects) -> None:
+def test_file_is_complete(survey: Survey, inline: Inline, subjects: Subjects) -> None:
     """The file holds the memories that the same call returns inline."""
     same = incomparable(survey, inline) is None
     for filed, shown in pairs(survey, inline):
         ids = [i for r in filed.filed if (i := id_of(r)) is not None]
         records = shown.records or []
         here = by_id(records).keys()
-        if same and here and (filed.operation not in survey.restless or filed.limit != EDGE_LIMIT):
+        if same and here and (filed.operation not in survey.volatile_operations or filed.limit != EDGE_LIMIT):
             missing, added = here - set(ids), set(ids) - here if not is_a_page(shown.result) else set[str]()
-            see.expect(
+            subjects.expect(
                 not missing and not added,
                 expected=f"the {len(here)} memories that the call returns inline",
                 observed=f"{len(ids)} records: {len(missing)} missing, {len(added)} others"
@@ -139,7 +139,7 @@ def test_file_is_complete(survey: Survey, inline: Inline, see: Subjects) -> None
             )
         else:
             more = is_a_page(shown.result) and len(filed.filed) > len(records)
-            see.expect(
+            subjects.expect(
                 len(filed.filed) == len(records) or more,
                 expected=f"{len(records)} records, as inline",
                 observed=f"{len(filed.filed)} records",
@@ -148,11 +148,11 @@ def test_file_is_complete(survey: Survey, inline: Inline, see: Subjects) -> None
 
 
 @check("LRO-FILE-10")
-def test_values_are_untouched(survey: Survey, inline: Inline, see: Subjects) -> None:
+def test_values_are_untouched(survey: Survey, inline: Inline, subjects: Subjects) -> None:
     """Every value in the file is the one that the same call returns inline."""
     against = incomparable(survey, inline)
     if against is not None:
-        see.unseen(against)
+        subjects.not_observed(against)
         return
     for filed, shown in pairs(survey, inline):
         skip = volatile(inline, filed.operation)
@@ -164,7 +164,7 @@ def test_values_are_untouched(survey: Survey, inline: Inline, see: Subjects) -> 
             wrong = lost_or_changed(record, there[key], skip)
             if level is not None:
                 wrong = [p for p in wrong if not _blank_side(record, there[key], p)]
-            see.expect(
+            subjects.expect(
                 not wrong,
                 expected=f"record {key}: {_path(wrong)} is {value_at(record, wrong[0])}" if wrong else "",
                 observed=value_at(there[key], wrong[0]) if wrong else "",
@@ -186,25 +186,25 @@ def _path(paths: list[tuple[str, ...]]) -> str:
 
 
 @check("LRO-FILE-11")
-def test_records_are_memories(documents: Documents, see: Subjects) -> None:
+def test_records_are_memories(documents: Documents, subjects: Subjects) -> None:
     """Every record is a memory: it has an id, its fields have their types, and full detail has the core fields."""
-    documents.judge("LRO-FILE-11", see)
+    documents.judge("LRO-FILE-11", subjects)
 
 
 @check("LRO-FILE-12")
-def test_schema_version(documents: Documents, see: Subjects) -> None:
+def test_schema_version(documents: Documents, subjects: Subjects) -> None:
     """The header names a version of the memory schema."""
-    documents.judge("LRO-FILE-12", see)
+    documents.judge("LRO-FILE-12", subjects)
 
 
 @check("LRO-FILE-12")
-def test_schema_version_stays(survey: Survey, see: Subjects) -> None:
+def test_schema_version_stays(survey: Survey, subjects: Subjects) -> None:
     """The version of the memory schema is the same in every file."""
     said = [c for c in survey.files if isinstance(c.header.get("schema_version"), str)]
     first = said[0].header["schema_version"] if said else ""
     for call in said:
         version = call.header["schema_version"]
-        see.expect(
+        subjects.expect(
             version == first,
             expected=f"the schema_version of other files ({show(first)})",
             observed=show(version),
@@ -213,33 +213,33 @@ def test_schema_version_stays(survey: Survey, see: Subjects) -> None:
 
 
 @check("LRO-FILE-13")
-def test_header_estimate_is_the_one_decided_by(survey: Survey, edges: Edges, see: Subjects) -> None:
+def test_header_estimate_is_the_compared_one(survey: Survey, edges: Edges, subjects: Subjects) -> None:
     """The header's E is the figure that the decision was made with: where it is rounded, so is the decision."""
     for name, rule in rules(survey, edges).items():
         edge = edges.edges[name]
         wrong = next((p for p in edge.at if p.call.outcome != "inline"), edge.above[0])
         if rule in ("exact", "another figure"):
-            see.expect(
+            subjects.expect(
                 rule == "exact",
                 expected=f"{name}: estimated_tokens {edge.estimate} is compared with threshold {wrong.threshold}",
                 observed=f"{wrong.call.outcome}, as of another figure{_rounded(survey)}",
                 at=wrong.call,
             )
     if edges.reason is not None:
-        see.unseen(edges.reason)
+        subjects.not_observed(edges.reason)
 
 
 def _rounded(survey: Survey) -> str:
-    return f"; every estimated_tokens is a multiple of {grain(survey)}" if grain(survey) > 1 else ""
+    return f"; every estimated_tokens is a multiple of {rounding_step(survey)}" if rounding_step(survey) > 1 else ""
 
 
 @check("LRO-FILE-13")
-def test_header_estimate_is_steady(survey: Survey, see: Subjects) -> None:
+def test_header_estimate_is_stable(survey: Survey, subjects: Subjects) -> None:
     """Files with the same memories, at the same detail level, have the same E, but for what they differ in size."""
     for one, other in of_the_same(survey):
         a, b = one.header["estimated_tokens"], other.header["estimated_tokens"]
         slack = slack_of(one, other)
-        see.expect(
+        subjects.expect(
             abs(a - b) <= slack,
             expected=f"E = {a} again, for a file of the same size",
             observed=f"E = {b}",

@@ -38,15 +38,15 @@ _SENTENCE = 300
 
 
 @check("LRO-GUI-01")
-def test_guidance_is_brief(documents: Documents, see: Subjects) -> None:
+def test_guidance_is_brief(documents: Documents, subjects: Subjects) -> None:
     """The guidance is a block of text, not empty, of at most 4,000 characters."""
-    documents.judge("LRO-GUI-01", see)
+    documents.judge("LRO-GUI-01", subjects)
 
 
 @check("LRO-GUI-02")
-def test_guidance_follows_the_template(survey: Survey, text: Edition, see: Subjects) -> None:
+def test_guidance_follows_the_template(survey: Survey, edition: Edition, subjects: Subjects) -> None:
     """The guidance tells the count, the file, the recipes and that line 1 is the header, as the template does."""
-    native = _extracts(survey) and "list" in text.operations
+    native = _extracts(survey) and "list" in edition.operations
     for call in _guided(survey):
         said = _text(call)
         missing = [
@@ -59,7 +59,7 @@ def test_guidance_follows_the_template(survey: Survey, text: Edition, see: Subje
             }.items()
             if not there
         ]
-        see.expect(
+        subjects.expect(
             not missing,
             expected="count, file, recipes and header line",
             observed=f"missing: {', '.join(missing)}",
@@ -68,13 +68,13 @@ def test_guidance_follows_the_template(survey: Survey, text: Edition, see: Subje
 
 
 @check("LRO-GUI-03")
-def test_guidance_notes_the_detail(survey: Survey, see: Subjects) -> None:
+def test_guidance_names_the_detail(survey: Survey, subjects: Subjects) -> None:
     """The guidance names the active detail level."""
     for call in _guided(survey):
         level = call.summary.get("detail")
         if not isinstance(level, str) or not level:
             continue
-        see.expect(
+        subjects.expect(
             re.search(rf"\b{re.escape(level)}\b", _text(call), re.IGNORECASE) is not None,
             expected=f"{show(level)} in the guidance",
             observed=show(_text(call), 200),
@@ -83,11 +83,11 @@ def test_guidance_notes_the_detail(survey: Survey, see: Subjects) -> None:
 
 
 @check("LRO-GUI-04")
-def test_guidance_is_advice(survey: Survey, see: Subjects) -> None:
+def test_guidance_is_advice(survey: Survey, subjects: Subjects) -> None:
     """The guidance advises: it orders nothing that a model without a shell could not do."""
     for call in _guided(survey):
         order = _order(_text(call))
-        see.expect(
+        subjects.expect(
             order is None,
             expected="advice that can be skipped without a shell",
             observed=f"an order: {show(order)}",
@@ -105,18 +105,18 @@ def _order(text: str) -> str | None:
 
 
 @check("LRO-GUI-05")
-def test_guidance_is_true(documents: Documents, see: Subjects) -> None:
+def test_guidance_is_true(documents: Documents, subjects: Subjects) -> None:
     """What the guidance says of count, tokens, path, level and recipe numbers is what the descriptor says."""
-    documents.judge("LRO-GUI-05", see)
+    documents.judge("LRO-GUI-05", subjects)
 
 
 @check("LRO-GUI-06")
-def test_guidance_leads_to_the_tool(survey: Survey, see: Subjects) -> None:
+def test_guidance_names_the_tool(survey: Survey, subjects: Subjects) -> None:
     """Where the server lists lro_extract, the guidance names it."""
     if not _extracts(survey):
         raise NotApplicable("the server lists no lro_extract")
     for call in _guided(survey):
-        see.expect(
+        subjects.expect(
             EXTRACT in _text(call), expected=f"guidance that names {EXTRACT}", observed=show(_text(call), 200), at=call
         )
 

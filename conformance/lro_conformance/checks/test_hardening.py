@@ -23,21 +23,21 @@ NEAR = 2**40
 
 
 @check("LRO-HARD-01")
-def test_files_are_private(survey: Survey, see: Subjects) -> None:
+def test_files_are_private(survey: Survey, subjects: Subjects) -> None:
     """Only the user may read or write a file: mode 0600 or less."""
     for call in survey.files:
         mode = (call.file.mode if call.file is not None else None) or 0
-        see.expect(not mode & 0o077, expected="mode 0600", observed=f"mode {mode:04o}", at=call)
+        subjects.expect(not mode & 0o077, expected="mode 0600", observed=f"mode {mode:04o}", at=call)
 
 
 @check("LRO-HARD-02")
-def test_names_cannot_be_guessed(survey: Survey, folders: Folders, text: Edition, see: Subjects) -> None:
+def test_names_cannot_be_guessed(survey: Survey, folders: Folders, edition: Edition, subjects: Subjects) -> None:
     """The random part of the ULIDs is random: no counter from nothing, no constant."""
-    names = _names(survey.files, text)
+    names = _names(survey.files, edition)
     drawn = {n.random: n for n in names}
     others = (*folders.unset, *folders.awkward)
-    for other in _names(others, text):
-        see.expect(
+    for other in _names(others, edition):
+        subjects.expect(
             other.random not in drawn,
             expected="other random bits in every process, so that nobody can predict a name",
             observed=f"{other.ulid} has those of another process's file",
@@ -47,7 +47,7 @@ def test_names_cannot_be_guessed(survey: Survey, folders: Folders, text: Edition
         apart = abs(int.from_bytes(one.random) - int.from_bytes(other.random))
         if one.created == other.created:
             continue  # within a millisecond a ULID may count on
-        see.expect(
+        subjects.expect(
             apart >= NEAR,
             expected="80 random bits, drawn anew in each millisecond",
             observed=f"{other.ulid} can be predicted from {one.ulid}: its random part differs by {apart}",
@@ -55,13 +55,13 @@ def test_names_cannot_be_guessed(survey: Survey, folders: Folders, text: Edition
         )
 
 
-def _names(calls: Iterable[Call], text: Edition) -> list[FileName]:
+def _names(calls: Iterable[Call], edition: Edition) -> list[FileName]:
     paths = dict.fromkeys(c.file.path for c in calls if c.file is not None)
-    return [n for p in paths if (n := parse_file_name(os.path.basename(p), edition=text.name)) is not None]
+    return [n for p in paths if (n := parse_file_name(os.path.basename(p), edition=edition.name)) is not None]
 
 
 @check("LRO-HARD-03")
-def test_recipes_survive_awkward_folders(survey: Survey, folders: Folders, see: Subjects) -> None:
+def test_recipes_survive_awkward_directories(survey: Survey, folders: Folders, subjects: Subjects) -> None:
     """In a folder whose name holds spaces, quotes and shell characters, every recipe still names the one file."""
     if not any(c.outcome == "offloaded" for c in folders.awkward):
         raise NotObserved("nothing was offloaded to a folder with an awkward name")
@@ -71,10 +71,10 @@ def test_recipes_survive_awkward_folders(survey: Survey, folders: Folders, see: 
         path = call.descriptor.get("file_path")
         for command in commands_of(call):
             if command.index not in sound:
-                see.unseen("a recipe is wrong of its file wherever that lies")
+                subjects.not_observed("a recipe is wrong of its file wherever that lies")
                 continue
             named = command.pipeline.path if command.pipeline is not None else f"nothing ({command.problem})"
-            see.expect(
+            subjects.expect(
                 named == path,
                 expected=f"a command whose one file is {show(path)}",
                 observed=f"{show(named)} in {show(command.text, 300)}: {_quoting(command.text, str(path))}",
@@ -92,19 +92,21 @@ def _quoting(command: str, path: str) -> str:
 
 
 @check("LRO-HARD-06")
-def test_nothing_is_left_behind(survey: Survey, fallback: Fallback, see: Subjects) -> None:
+def test_no_temporary_files_remain(survey: Survey, fallback: Fallback, subjects: Subjects) -> None:
     """Neither success nor failure leaves temporary or partial files in the output folder."""
     if survey.files and survey.files[0].output_dir is not None:
         left = survey.unnamed
-        see.expect(not left, expected="only files that a descriptor named", observed=show(left[:5]), at=survey.files[0])
+        subjects.expect(
+            not left, expected="only files that a descriptor named", observed=show(left[:5]), at=survey.files[0]
+        )
     for failing in fallback.failing:
-        see.expect(
+        subjects.expect(
             not failing.litter, expected="nothing after a failed write", observed=show(failing.litter[:5]), at=failing
         )
 
 
 @check("LRO-HARD-07")
-def test_files_do_not_change(survey: Survey, see: Subjects) -> None:
+def test_files_do_not_change(survey: Survey, subjects: Subjects) -> None:
     """A file is complete when it is named: its bytes are the same later."""
     growing = {c.file.path: c for c in survey.unsettled if c.file is not None}
     for settled in survey.files:
@@ -112,7 +114,7 @@ def test_files_do_not_change(survey: Survey, see: Subjects) -> None:
         call, later = growing.get(path, settled), survey.later.get(path)
         if later is None or call.file is None:
             continue
-        see.expect(
+        subjects.expect(
             later.problem is None and later.data == call.file.data,
             expected=f"the {len(call.file.data)} bytes that were there when it was named",
             observed=later.problem or f"{len(later.data)} bytes, others",

@@ -8,22 +8,22 @@ from lro_conformance.trials.survey import Survey
 
 
 @check("LRO-IMPL-02")
-def test_should_offload(survey: Survey, see: Subjects) -> None:
+def test_should_offload(survey: Survey, subjects: Subjects) -> None:
     """A server of level 2 offloads large results."""
-    _offloads(survey, see)
+    _offloads(survey, subjects)
 
 
 @check("LRO-IMPL-03")
-def test_must_offload(survey: Survey, see: Subjects) -> None:
+def test_must_offload(survey: Survey, subjects: Subjects) -> None:
     """A server of level 3 offloads large results."""
-    _offloads(survey, see)
+    _offloads(survey, subjects)
 
 
-def _offloads(survey: Survey, see: Subjects) -> None:
+def _offloads(survey: Survey, subjects: Subjects) -> None:
     if survey.implemented is None:
-        see.unseen("no operation returned a result that must have been offloaded")
+        subjects.not_observed("no operation returned a result that must have been offloaded")
         return
-    see.expect(
+    subjects.expect(
         survey.implemented,
         expected="a result above the threshold is offloaded to a JSONL file and a descriptor is returned",
         observed=_observed(survey),

@@ -13,7 +13,7 @@ from lro_conformance.trials.survey import Inline, Survey
 
 
 @check("LRO-INJ-01")
-def test_text_inline_below_the_threshold(survey: Survey, inline: Inline, see: Subjects) -> None:
+def test_text_inline_below_the_threshold(survey: Survey, inline: Inline, subjects: Subjects) -> None:
     """Below the threshold inject returns its formatted text, made of the memories found."""
     _needs_inject(survey)
     for call in (c for c in inline.calls if c.operation == "inject" and c.outcome in ("inline", "error")):
@@ -24,9 +24,9 @@ def test_text_inline_below_the_threshold(survey: Survey, inline: Inline, see: Su
         tells = call.outcome == "inline" and (bool(call.records) or tells_of(call.text, known))
         words = any(r.keys() & {"title", "summary", "content"} for r in known)
         if not (tells or words or (known and call.outcome != "inline")):
-            see.unseen("no file of the same call tells which memories were found")
+            subjects.not_observed("no file of the same call tells which memories were found")
             continue
-        see.expect(
+        subjects.expect(
             tells,
             expected="text that tells of at least one of the memories found",
             observed=f"{len(call.text)} characters that tell of none" if call.outcome == "inline" else "an error",
@@ -35,13 +35,13 @@ def test_text_inline_below_the_threshold(survey: Survey, inline: Inline, see: Su
 
 
 @check("LRO-INJ-02")
-def test_judged_before_budgeting(survey: Survey, edges: Edges, see: Subjects) -> None:
+def test_decided_before_budgeting(survey: Survey, edges: Edges, subjects: Subjects) -> None:
     """Inject is decided by all memories found, not by the text that is left after budgeting."""
     _needs_inject(survey)
     if len(survey.budgets) == 2:
         small, large = (c.estimate for c in survey.budgets)
         if small and large:
-            see.expect(
+            subjects.expect(
                 small >= 0.9 * large,
                 expected=f"E = {large} whatever the token budget",
                 observed=f"E = {small} with a small one: the budgeted set was weighed",
@@ -49,10 +49,10 @@ def test_judged_before_budgeting(survey: Survey, edges: Edges, see: Subjects) ->
             )
     rule, edge = rules(survey, edges).get("inject"), edges.edges.get("inject")
     if edge is None or rule not in ("exact", "budgeted"):
-        see.unseen(edges.reason or "inject's threshold is not exact for another reason")
+        subjects.not_observed(edges.reason or "inject's threshold is not exact for another reason")
         return
     probe = edge.above[0]
-    see.expect(
+    subjects.expect(
         rule == "exact",
         expected=f"the {edge.estimate} tokens of the memories found exceed a threshold of {probe.threshold}: offloaded",
         observed="returned inline: the budgeted text was weighed",
@@ -61,14 +61,14 @@ def test_judged_before_budgeting(survey: Survey, edges: Edges, see: Subjects) ->
 
 
 @check("LRO-INJ-03")
-def test_file_holds_the_set_before_budgeting(survey: Survey, see: Subjects) -> None:
+def test_file_holds_the_set_before_budgeting(survey: Survey, subjects: Subjects) -> None:
     """The file of inject holds all memories found, whatever the token budget."""
     _needs_inject(survey)
     for call in (c for (n, _), c in survey.whole.items() if n == "inject" and c.filed):
         short, fewer = cut_short(survey, call), fewer_for_the_same_estimate(survey, call)
         if short is None:
             continue
-        see.expect(
+        subjects.expect(
             not short and not fewer,
             expected="a file with every memory that E was made of",
             observed=f"{len(call.filed)} memories for E = {call.estimate}, "
@@ -78,7 +78,7 @@ def test_file_holds_the_set_before_budgeting(survey: Survey, see: Subjects) -> N
     budgeted = [c for c in survey.budgets if c.filed]
     if len(budgeted) == 2:
         small, large = (by_id(c.filed).keys() for c in budgeted)
-        see.expect(
+        subjects.expect(
             small == large,
             expected=f"the same {len(large)} memories with a small budget as with a large one",
             observed=f"{len(small)} memories",
@@ -86,25 +86,27 @@ def test_file_holds_the_set_before_budgeting(survey: Survey, see: Subjects) -> N
         )
         plain = survey.whole.get(("inject", None))
         if plain is not None and plain.filed:
-            see.expect(
+            subjects.expect(
                 by_id(plain.filed).keys() == large,
                 expected=f"the same {len(large)} memories without a budget",
                 observed=f"{len(plain.filed)} memories",
                 at=plain,
             )
-    if not see.examined:
-        see.unseen("the tool takes no token budget, and there is no recall of the same query to compare with")
+    if not subjects.examined:
+        subjects.not_observed(
+            "the tool takes no token budget, and there is no recall of the same query to compare with"
+        )
 
 
 @check("LRO-INJ-04")
-def test_text_is_discarded(survey: Survey, see: Subjects) -> None:
+def test_text_is_discarded(survey: Survey, subjects: Subjects) -> None:
     """When inject is offloaded, the formatted text is not returned beside the descriptor."""
     _needs_inject(survey)
     if any(payload_beside(c) for c in survey.files if c.operation != "inject"):
         raise NotObserved("every operation leaves the records beside its descriptor")
     for call in (c for c in survey.files if c.operation == "inject"):
         leaked = payload_beside(call)
-        see.expect(leaked is None, expected="the descriptor alone", observed=leaked or "", at=call)
+        subjects.expect(leaked is None, expected="the descriptor alone", observed=leaked or "", at=call)
 
 
 def _needs_inject(survey: Survey) -> None:

@@ -20,59 +20,59 @@ from lro_spec.filenames import parse_file_name
 
 
 @check("LRO-NAME-01")
-def test_file_lies_in_the_folder(survey: Survey, see: Subjects) -> None:
+def test_file_is_in_the_output_directory(survey: Survey, subjects: Subjects) -> None:
     """The file lies directly in the configured output folder."""
     for call in survey.files:
         folder, root = call.output_dir, call.real_output_dir
         if folder is None or root is None or call.file is None or call.file.real is None:
-            see.unseen("the output folder cannot be set (profile: settings.output_dir)")
+            subjects.not_observed("the output folder cannot be set (profile: settings.output_dir)")
             continue
         real = Path(call.file.real)
         if not real.is_relative_to(root):
-            see.unseen("the file does not lie below the folder that was set")
+            subjects.not_observed("the file does not lie below the folder that was set")
             continue
-        see.expect(real.parent == root, expected=f"a file in {folder}", observed=call.file.path, at=call)
+        subjects.expect(real.parent == root, expected=f"a file in {folder}", observed=call.file.path, at=call)
 
 
 @check("LRO-NAME-02")
-def test_name_follows_the_pattern(documents: Documents, see: Subjects) -> None:
+def test_name_follows_the_pattern(documents: Documents, subjects: Subjects) -> None:
     """The file is named `{prefix}-{operation}-{ulid}.jsonl` with the operation that was performed."""
-    documents.judge("LRO-NAME-02", see)
+    documents.judge("LRO-NAME-02", subjects)
 
 
 @check("LRO-NAME-03")
-def test_name_has_a_ulid(documents: Documents, see: Subjects) -> None:
+def test_name_has_a_ulid(documents: Documents, subjects: Subjects) -> None:
     """The name ends in a well-formed ULID."""
-    documents.judge("LRO-NAME-03", see)
+    documents.judge("LRO-NAME-03", subjects)
 
 
 @check("LRO-NAME-03")
-def test_ulid_tells_the_time(survey: Survey, text: Edition, see: Subjects) -> None:
+def test_ulid_encodes_creation_time(survey: Survey, edition: Edition, subjects: Subjects) -> None:
     """The ULID's time is that of writing."""
-    _timed(survey.files, text, see)
+    _timed(survey.files, edition, subjects)
 
 
 @check("LRO-NAME-03")
-def test_ulid_knows_no_zone(folders: Folders, text: Edition, see: Subjects) -> None:
+def test_ulid_ignores_time_zone(folders: Folders, edition: Edition, subjects: Subjects) -> None:
     """So it does where local time is seven hours ahead of UTC: a ULID counts from 1970 in UTC."""
-    _timed((c for c in folders.stranger if c.file is not None and c.file.problem is None), text, see)
+    _timed((c for c in folders.stranger if c.file is not None and c.file.problem is None), edition, subjects)
 
 
 @check("LRO-NAME-03")
-def test_ulid_goes_on(cleanup: Cleanup, text: Edition, see: Subjects) -> None:
+def test_ulid_advances(cleanup: Cleanup, edition: Edition, subjects: Subjects) -> None:
     """So it does when the server has run for some seconds."""
-    _timed(late(cleanup), text, see)
+    _timed(late(cleanup), edition, subjects)
 
 
-def _timed(calls: Iterable[Call], text: Edition, see: Subjects) -> None:
+def _timed(calls: Iterable[Call], edition: Edition, subjects: Subjects) -> None:
     for call in calls:
-        ulid = _ulid(_name(call), text)
+        ulid = _ulid(_name(call), edition)
         parsed = parse_file_name(f"atlatl-recall-{ulid}.jsonl")
         if parsed is None:
-            see.unseen("the name has no ULID")
+            subjects.not_observed("the name has no ULID")
             continue
         moment = parsed.created.timestamp()
-        see.expect(
+        subjects.expect(
             call.started - CLOCK_S <= moment <= call.ended + CLOCK_S,
             expected=f"a ULID whose time lies within the call (± {CLOCK_S:.0f} s)",
             observed=f"{ulid} says {parsed.created.isoformat()}, "
@@ -82,13 +82,13 @@ def _timed(calls: Iterable[Call], text: Edition, see: Subjects) -> None:
 
 
 @check("LRO-NAME-04")
-def test_every_call_has_its_own_file(survey: Survey, see: Subjects) -> None:
+def test_every_call_has_its_own_file(survey: Survey, subjects: Subjects) -> None:
     """Distinct calls, also those in flight together, get distinct files, each with its own result."""
     seen: dict[str, Call] = {}
     flown = [c for c, _ in survey.together if c.outcome == "offloaded"]
     for call in (c for c in (*survey.offloaded, *flown) if c.file is not None and c.file.problem is None):
         path = call.path
-        see.expect(
+        subjects.expect(
             path not in seen, expected="a file of its own", observed=f"the file of another call: {path}", at=Among(call)
         )
         seen.setdefault(path, call)
@@ -96,9 +96,9 @@ def test_every_call_has_its_own_file(survey: Survey, see: Subjects) -> None:
         if not call.filed or not alone.filed:
             continue
         if call.header.get("count") != len(call.filed):
-            see.unseen("a file written in flight does not agree with its own header (LRO-FILE-06)")
+            subjects.not_observed("a file written in flight does not agree with its own header (LRO-FILE-06)")
             continue
-        see.expect(
+        subjects.expect(
             len(call.filed) == len(alone.filed),
             expected=f"in flight with others, {call.label} has the {len(alone.filed)} records that it has alone",
             observed=f"{len(call.filed)} records in a file of its own",
@@ -106,9 +106,9 @@ def test_every_call_has_its_own_file(survey: Survey, see: Subjects) -> None:
         )
 
 
-def _ulid(name: str, text: Edition) -> str | None:
+def _ulid(name: str, edition: Edition) -> str | None:
     """What stands where a name should have its ULID, or what looks like one; None where nothing does."""
-    placed = re.fullmatch(rf"{text.file_prefix}-[a-z_]+-(.+)\.jsonl", name) or re.search(
+    placed = re.fullmatch(rf"{edition.file_prefix}-[a-z_]+-(.+)\.jsonl", name) or re.search(
         r"(?:^|[^0-9A-Za-z])([0-9A-Za-z]{26})\b", name
     )
     return placed[1] if placed else None

@@ -43,18 +43,18 @@ from lro_spec.jsonl.strict import equal
 
 
 @check("LRO-THR-06")
-def test_anything_above_is_offloaded(live: Live, survey: Survey, edges: Edges, see: Subjects) -> None:
+def test_anything_above_is_offloaded(live: Live, survey: Survey, edges: Edges, subjects: Subjects) -> None:
     """For any limit, detail level and query: what exceeds the threshold is offloaded."""
-    _iff(live, survey, edges, see, above=True)
+    _iff(live, survey, edges, subjects, above=True)
 
 
 @check("LRO-THR-07")
-def test_anything_else_is_inline(live: Live, survey: Survey, edges: Edges, see: Subjects) -> None:
+def test_anything_else_is_inline(live: Live, survey: Survey, edges: Edges, subjects: Subjects) -> None:
     """For any limit, detail level and query: what does not exceed the threshold is inline."""
-    _iff(live, survey, edges, see, above=False)
+    _iff(live, survey, edges, subjects, above=False)
 
 
-def _iff(live: Live, survey: Survey, edges: Edges, see: Subjects, *, above: bool) -> None:
+def _iff(live: Live, survey: Survey, edges: Edges, subjects: Subjects, *, above: bool) -> None:
     exact = [n for n, r in rules(survey, edges).items() if r == "exact"]
     bench, threshold = edges.bench, edges.threshold
     if bench is None or not exact:
@@ -66,7 +66,9 @@ def _iff(live: Live, survey: Survey, edges: Edges, see: Subjects, *, above: bool
         known = lowest.estimate
         if known is None:  # a tenth of its characters is less than any honest estimate
             return (size_of(lowest) // 10, survey.lowest, lowest) if lowest.records else None
-        drift = max(2 * edges.edges[asked["name"]].drift, threshold // 20 if asked["name"] in survey.restless else 0)
+        drift = max(
+            2 * edges.edges[asked["name"]].drift, threshold // 20 if asked["name"] in survey.volatile_operations else 0
+        )
         return None if 0 < abs(known - threshold) <= drift else (known, threshold, bench.call(**asked))
 
     def verdict(seen: tuple[int, int, Call] | None) -> Miss | bool:
@@ -77,7 +79,7 @@ def _iff(live: Live, survey: Survey, edges: Edges, see: Subjects, *, above: bool
         return call.outcome == _side(above) or Miss.of(expected, call.outcome, call)
 
     live.judge(
-        see,
+        subjects,
         "any call",
         any_call({n: survey.operations[n].details for n in exact}, survey.word),
         observe,
@@ -122,7 +124,7 @@ def _needs_seed(survey: Survey) -> None:
 
 
 @check("LRO-FILE-10")
-def test_any_memory_survives(live: Live, survey: Survey, inline: Inline, see: Subjects) -> None:
+def test_any_memory_survives(live: Live, survey: Survey, inline: Inline, subjects: Subjects) -> None:
     """Any memory comes out of the file as it does inline: every code point, every number, any depth.
 
     Only what the server keeps as it was given is compared: what it makes of a memory is its own affair.
@@ -151,11 +153,11 @@ def test_any_memory_survives(live: Live, survey: Survey, inline: Inline, see: Su
         expected = f"{path} of a stored memory is {value_at(here, wrong[0])}, as inline"
         return Miss.of(expected, value_at(there, wrong[0]), seen)
 
-    _any_memory(live, survey, see, verdict)
+    _any_memory(live, survey, subjects, verdict)
 
 
 @check("LRO-THR-08")
-def test_any_memory_counts(live: Live, survey: Survey, see: Subjects) -> None:
+def test_any_memory_counts(live: Live, survey: Survey, subjects: Subjects) -> None:
     """Every memory weighs something: alone, it exceeds a threshold of 1."""
     _needs_seed(survey)
     if not survey.effective:
@@ -172,11 +174,11 @@ def test_any_memory_counts(live: Live, survey: Survey, see: Subjects) -> None:
         expected = f"a memory of its own is offloaded at threshold_tokens = {survey.lowest}"
         return Miss.of(expected, "inline: it was not counted", call)
 
-    _any_memory(live, survey, see, verdict)
+    _any_memory(live, survey, subjects, verdict)
 
 
 @check("LRO-FILE-01")
-def test_any_memory_is_one_line(live: Live, survey: Survey, see: Subjects) -> None:
+def test_any_memory_is_one_line(live: Live, survey: Survey, subjects: Subjects) -> None:
     """Whatever a memory holds (line feeds, U+2028, quotes, emoji), it is one line of JSON."""
     _needs_seed(survey)
 
@@ -189,7 +191,7 @@ def test_any_memory_is_one_line(live: Live, survey: Survey, see: Subjects) -> No
         wrong = broken_line(call)
         return wrong is None or Miss.of("every line one JSON object", wrong, seen)
 
-    _any_memory(live, survey, see, verdict)
+    _any_memory(live, survey, subjects, verdict)
 
 
 @dataclass(frozen=True)
@@ -205,21 +207,23 @@ def _(kept: Kept) -> str:
     return f"memory: {show(kept.memory, 2000)}\n{evidence_of(kept.call)}"
 
 
-def _any_memory(live: Live, survey: Survey, see: Subjects, verdict: Callable[[Kept | None], Miss | bool]) -> None:
+def _any_memory(live: Live, survey: Survey, subjects: Subjects, verdict: Callable[[Kept | None], Miss | bool]) -> None:
     from lro_conformance.properties.strategies import MEMORY
 
     def observe(given: Record) -> Kept | None:
         [memory] = _named(live, survey, [given])
         return Kept(memory, _fetch(survey, survey.bench, [memory])) if survey.bench.stored(memory) else None
 
-    live.judge(see, "any memory", MEMORY, observe, verdict)
+    live.judge(subjects, "any memory", MEMORY, observe, verdict)
 
 
 # cleanup
 
 
 @check("LRO-HARD-04")
-def test_any_other_name_stays(live: Live, survey: Survey, cleanup: Cleanup, text: Edition, see: Subjects) -> None:
+def test_any_other_name_stays(
+    live: Live, survey: Survey, cleanup: Cleanup, edition: Edition, subjects: Subjects
+) -> None:
     """Whatever a file is called, cleanup leaves it alone unless its name matches the pattern."""
     from lro_conformance.properties.strategies import any_names
 
@@ -227,14 +231,14 @@ def test_any_other_name_stays(live: Live, survey: Survey, cleanup: Cleanup, text
 
     def examine(names: list[str]) -> Miss | bool:
         bench = live.cleaning()
-        call, folder, template = _folder(bench, name, text)
-        others = (n for n in names if not re.fullmatch(rf"{text.file_prefix}-.*\.jsonl", n))
+        call, folder, template = _folder(bench, name, edition)
+        others = (n for n in names if not re.fullmatch(rf"{edition.file_prefix}-.*\.jsonl", n))
         made = [folder / n for n in others if n not in (".", "..")]
         past = time.time() - OLD_S
         for path in made:
             path.write_bytes(template.data)
             os.utime(path, (past, past))
-        old = plant(folder, template, OLD_S, name, text.name)
+        old = plant(folder, template, OLD_S, name, edition.name)
         clean_up(bench, [old])
         gone = [p.name for p in made if not p.exists()]
         for path in made:
@@ -247,11 +251,11 @@ def test_any_other_name_stays(live: Live, survey: Survey, cleanup: Cleanup, text
         script = of_cleaning(call, bench.cleanup_request, planted=[(OLD_S, name)], decoys=[(p, "name") for p in made])
         return Miss(f"{show(gone[0])} is left alone", "it was deleted", said, script, location_of(call))
 
-    live.explore(see, any_names(text.file_prefix), examine, share=_share(survey))
+    live.explore(subjects, any_names(edition.file_prefix), examine, share=_share(survey))
 
 
 @check("LRO-CFG-03")
-def test_any_age_by_the_ttl(live: Live, survey: Survey, cleanup: Cleanup, text: Edition, see: Subjects) -> None:
+def test_any_age_by_the_ttl(live: Live, survey: Survey, cleanup: Cleanup, edition: Edition, subjects: Subjects) -> None:
     """With ttl_seconds = 600 files of any age go or stay by that age."""
     name = _cleans(survey, cleanup)
     cleaning = cleanup.set_ttl
@@ -260,9 +264,9 @@ def test_any_age_by_the_ttl(live: Live, survey: Survey, cleanup: Cleanup, text: 
     from lro_conformance.properties.strategies import any_ages
 
     def examine(ages: list[int]) -> Miss | bool:
-        call, folder, template = _folder(live.cleaning(), name, text)
-        made = [(age, plant(folder, template, age, name, text.name)) for age in ages]
-        old = plant(folder, template, OLD_S, name, text.name)
+        call, folder, template = _folder(live.cleaning(), name, edition)
+        made = [(age, plant(folder, template, age, name, edition.name)) for age in ages]
+        old = plant(folder, template, OLD_S, name, edition.name)
         clean_up(live.cleaning(), [old, *(path for age, path in made if age > TTL)])
         wrong = [(age, p.exists()) for age, p in made if p.exists() != (age < TTL)]
         idle = old.exists()
@@ -281,7 +285,7 @@ def test_any_age_by_the_ttl(live: Live, survey: Survey, cleanup: Cleanup, text: 
             location_of(call),
         )
 
-    live.explore(see, any_ages((0, TTL - 60), (TTL + 5, 100 * DAY)), examine, share=_share(survey))
+    live.explore(subjects, any_ages((0, TTL - 60), (TTL + 5, 100 * DAY)), examine, share=_share(survey))
 
 
 def _cleans(survey: Survey, cleanup: Cleanup) -> str:
@@ -290,11 +294,15 @@ def _cleans(survey: Survey, cleanup: Cleanup) -> str:
     return cleanup.set_ttl.call.operation if cleanup.set_ttl.call is not None else "recall"
 
 
-def _folder(bench: Bench, name: str, text: Edition) -> tuple[Call, Path, FileSeen]:
+def _folder(bench: Bench, name: str, edition: Edition) -> tuple[Call, Path, FileSeen]:
     """A call, the output folder and a file of the server's own, to plant copies of."""
     call = bench.offloading_call(name, 3)
     file = call.file
-    if file is None or file.problem is not None or not parse_file_name(os.path.basename(file.path), edition=text.name):
+    if (
+        file is None
+        or file.problem is not None
+        or not parse_file_name(os.path.basename(file.path), edition=edition.name)
+    ):
         raise NotObserved("no file of the server's own to go by")
     return call, Path(os.path.dirname(file.path)), file
 
@@ -310,66 +318,86 @@ def _share(survey: Survey) -> float:
 
 
 @check("LRO-REC-01")
-def test_titles_of_any_memories(live: Live, survey: Survey, recipes: Recipes, text: Edition, see: Subjects) -> None:
+def test_titles_of_any_memories(
+    live: Live, survey: Survey, recipes: Recipes, edition: Edition, subjects: Subjects
+) -> None:
     """Recipe 1 is right of arbitrary memories."""
-    _any_corpus("LRO-REC-01", live, survey, recipes, text, see)
+    _any_corpus("LRO-REC-01", live, survey, recipes, edition, subjects)
 
 
 @check("LRO-REC-02")
-def test_prefix_in_any_memories(live: Live, survey: Survey, recipes: Recipes, text: Edition, see: Subjects) -> None:
+def test_prefix_in_any_memories(
+    live: Live, survey: Survey, recipes: Recipes, edition: Edition, subjects: Subjects
+) -> None:
     """Recipe 2 is right of arbitrary memories."""
-    _any_corpus("LRO-REC-02", live, survey, recipes, text, see)
+    _any_corpus("LRO-REC-02", live, survey, recipes, edition, subjects)
 
 
 @check("LRO-REC-03")
-def test_keyword_in_any_memories(live: Live, survey: Survey, recipes: Recipes, text: Edition, see: Subjects) -> None:
+def test_keyword_in_any_memories(
+    live: Live, survey: Survey, recipes: Recipes, edition: Edition, subjects: Subjects
+) -> None:
     """Recipe 3 is right of arbitrary memories."""
-    _any_corpus("LRO-REC-03", live, survey, recipes, text, see)
+    _any_corpus("LRO-REC-03", live, survey, recipes, edition, subjects)
 
 
 @check("LRO-REC-04")
-def test_order_of_any_memories(live: Live, survey: Survey, recipes: Recipes, text: Edition, see: Subjects) -> None:
+def test_order_of_any_memories(
+    live: Live, survey: Survey, recipes: Recipes, edition: Edition, subjects: Subjects
+) -> None:
     """Recipe 4 is right of arbitrary memories."""
-    _any_corpus("LRO-REC-04", live, survey, recipes, text, see)
+    _any_corpus("LRO-REC-04", live, survey, recipes, edition, subjects)
 
 
 @check("LRO-REC-05")
-def test_projection_of_any_memories(live: Live, survey: Survey, recipes: Recipes, text: Edition, see: Subjects) -> None:
+def test_projection_of_any_memories(
+    live: Live, survey: Survey, recipes: Recipes, edition: Edition, subjects: Subjects
+) -> None:
     """Recipe 5 is right of arbitrary memories."""
-    _any_corpus("LRO-REC-05", live, survey, recipes, text, see)
+    _any_corpus("LRO-REC-05", live, survey, recipes, edition, subjects)
 
 
 @check("LRO-REC-06")
-def test_type_in_any_memories(live: Live, survey: Survey, recipes: Recipes, text: Edition, see: Subjects) -> None:
+def test_type_in_any_memories(
+    live: Live, survey: Survey, recipes: Recipes, edition: Edition, subjects: Subjects
+) -> None:
     """Recipe 6 is right of arbitrary memories."""
-    _any_corpus("LRO-REC-06", live, survey, recipes, text, see)
+    _any_corpus("LRO-REC-06", live, survey, recipes, edition, subjects)
 
 
 @check("LRO-REC-07")
-def test_entities_of_any_memories(live: Live, survey: Survey, recipes: Recipes, text: Edition, see: Subjects) -> None:
+def test_entities_of_any_memories(
+    live: Live, survey: Survey, recipes: Recipes, edition: Edition, subjects: Subjects
+) -> None:
     """Recipe 7 is right of arbitrary memories."""
-    _any_corpus("LRO-REC-07", live, survey, recipes, text, see)
+    _any_corpus("LRO-REC-07", live, survey, recipes, edition, subjects)
 
 
 @check("LRO-REC-08")
-def test_counts_of_any_memories(live: Live, survey: Survey, recipes: Recipes, text: Edition, see: Subjects) -> None:
+def test_counts_of_any_memories(
+    live: Live, survey: Survey, recipes: Recipes, edition: Edition, subjects: Subjects
+) -> None:
     """Recipe 8 is right of arbitrary memories."""
-    _any_corpus("LRO-REC-08", live, survey, recipes, text, see)
+    _any_corpus("LRO-REC-08", live, survey, recipes, edition, subjects)
 
 
 @check("LRO-REC-09")
-def test_top_ten_of_any_memories(live: Live, survey: Survey, recipes: Recipes, text: Edition, see: Subjects) -> None:
+def test_top_ten_of_any_memories(
+    live: Live, survey: Survey, recipes: Recipes, edition: Edition, subjects: Subjects
+) -> None:
     """Recipe 9 is right of arbitrary memories."""
-    _any_corpus("LRO-REC-09", live, survey, recipes, text, see)
+    _any_corpus("LRO-REC-09", live, survey, recipes, edition, subjects)
 
 
 @check("LRO-REC-10")
-def test_pattern_in_any_memories(live: Live, survey: Survey, recipes: Recipes, text: Edition, see: Subjects) -> None:
+def test_pattern_in_any_memories(
+    live: Live, survey: Survey, recipes: Recipes, edition: Edition, subjects: Subjects
+) -> None:
     """Recipe 10 is right of arbitrary memories."""
-    _any_corpus("LRO-REC-10", live, survey, recipes, text, see)
+    _any_corpus("LRO-REC-10", live, survey, recipes, edition, subjects)
 
 
-def _any_corpus(id: str, live: Live, survey: Survey, recipes: Recipes, text: Edition, see: Subjects) -> None:
+def _any_corpus(id: str, live: Live, survey: Survey, recipes: Recipes, edition: Edition, subjects: Subjects) -> None:
     _needs_seed(survey)
     tried = next((t for t in reversed(recipes.tries) if t.standard.requirement == id), None)
     if tried is None:
@@ -384,7 +412,7 @@ def _any_corpus(id: str, live: Live, survey: Survey, recipes: Recipes, text: Edi
     def proven(command: str) -> bool:
         """Whether a command does the same for the server's own memories, as far as it is known there."""
         same = [c for c in commands_of(known) if without_path(c) == command]
-        tries = attempt(live.runner, text.name, role, known, same)
+        tries = attempt(live.runner, edition.name, role, known, same)
         return not same or (bool(tries) and all(right(t) for t in tries))
 
     def observe(given: list[Record]) -> Call | None:
@@ -394,12 +422,12 @@ def _any_corpus(id: str, live: Live, survey: Survey, recipes: Recipes, text: Edi
 
     def verdict(call: Call | None) -> Miss | bool:
         tries: list[Try] = []
-        if call is not None and call.filed and role in roles(text.name, call):
+        if call is not None and call.filed and role in roles(edition.name, call):
             commands = commands_of(call)
-            tries = attempt(live.runner, text.name, role, call, commands, lambda c: proven(without_path(c)))
+            tries = attempt(live.runner, edition.name, role, call, commands, lambda c: proven(without_path(c)))
         for one in tries:
             if headed(one) and not right(one) and not garbled(one) and not skips_wrongly(one):
                 return Miss.of(one.agreement.expected, one.agreement.observed, one)
         return bool(tries)
 
-    live.judge(see, "any memories", CORPUS, observe, verdict, share=0.5)
+    live.judge(subjects, "any memories", CORPUS, observe, verdict, share=0.5)

@@ -21,7 +21,7 @@ from lro_spec.schema.line_schema import lines_violating, schema_problem
 
 
 @check("LRO-PROT-01")
-def test_output_schema(survey: Survey, see: Subjects) -> None:
+def test_output_schema(survey: Survey, subjects: Subjects) -> None:
     """A tool that declares an outputSchema returns structuredContent valid for it when it offloads."""
     declared = {n: o.output_schema for n, o in survey.operations.items() if o.output_schema is not None}
     if not declared:
@@ -29,14 +29,14 @@ def test_output_schema(survey: Survey, see: Subjects) -> None:
     for call in (c for c in survey.offloaded if c.operation in declared):
         schema = dict(declared[call.operation] or {})
         if schema_problem(schema) is not None:
-            see.unseen(f"the outputSchema of {call.tool} is no valid JSON Schema")
+            subjects.not_observed(f"the outputSchema of {call.tool} is no valid JSON Schema")
             continue
         structured = (call.result or {}).get("structuredContent")
         if structured is None:
-            see.expect(holds=False, expected="structuredContent, as outputSchema asks", observed="none", at=call)
+            subjects.expect(holds=False, expected="structuredContent, as outputSchema asks", observed="none", at=call)
             continue
         wrong = lines_violating(schema, [structured], limit=1)
-        see.expect(
+        subjects.expect(
             not wrong,
             expected=f"structuredContent valid for the outputSchema of {call.tool}",
             observed=wrong[0][1] if wrong else "",
@@ -45,24 +45,24 @@ def test_output_schema(survey: Survey, see: Subjects) -> None:
 
 
 @check("LRO-PROT-02")
-def test_only_messages_on_stdout(survey: Survey, see: Subjects) -> None:
+def test_only_messages_on_stdout(survey: Survey, subjects: Subjects) -> None:
     """stdout carries JSON-RPC messages only, and each request is answered once."""
     for call in survey.calls:
         if call.reply.raw is not None:
-            see.expect(holds=True, expected="", observed="")
+            subjects.expect(holds=True, expected="", observed="")
     said = Everything(survey.calls[0].start) if survey.calls else None
     for anomaly in survey.anomalies[:3]:
         expected = "a JSON-RPC message of MCP on each line of stdout"
-        see.expect(holds=False, expected=expected, observed=anomaly, at=said)
+        subjects.expect(holds=False, expected=expected, observed=anomaly, at=said)
 
 
 @check("LRO-PROT-02")
-def test_only_messages_from_any_server(survey: Survey, overall: Overall, see: Subjects) -> None:
+def test_only_messages_on_stdout_of_any_server(survey: Survey, overall: Overall, subjects: Subjects) -> None:
     """The same of every server of the run: under each setting, while writing fails, while cleaning up."""
     if survey.anomalies:
-        see.unseen("the first server did so already")
+        subjects.not_observed("the first server did so already")
         return
-    see.expect(
+    subjects.expect(
         not overall.lawless,
         expected=f"JSON-RPC messages of MCP only on the stdout of {overall.starts} servers",
         observed=overall.lawless[0] if overall.lawless else "",
@@ -71,12 +71,12 @@ def test_only_messages_from_any_server(survey: Survey, overall: Overall, see: Su
 
 
 @check("LRO-PROT-02")
-def test_every_call_is_answered(folders: Folders, disabled: Disabled, see: Subjects) -> None:
+def test_every_call_is_answered(folders: Folders, disabled: Disabled, subjects: Subjects) -> None:
     """A call is answered, be it by an error: no query ends the server."""
     usual = {c.operation: c for c in disabled.nothing}
     calls = [c for c in folders.nothing if usual.get(c.operation) is None or died(usual[c.operation])]
     for call in (*calls, *folders.odd, *disabled.nothing):
-        see.expect(
+        subjects.expect(
             not died(call),
             expected=f"an answer to the query {show(call.query)}",
             observed=call.reply.failure.detail if call.reply.failure is not None else "",
@@ -85,44 +85,44 @@ def test_every_call_is_answered(folders: Folders, disabled: Disabled, see: Subje
 
 
 @check("LRO-PROT-03")
-def test_shape_of_results(survey: Survey, see: Subjects) -> None:
+def test_shape_of_results(survey: Survey, subjects: Subjects) -> None:
     """A tool's result has a list of content blocks, each an object with a type; isError is true, false or absent."""
     for call in survey.calls:
         result = call.result
         if result is None:
             continue
         wrong = wrong_message("tools/call", result, modern=survey.protocol == MODERN_VERSION)
-        see.expect(wrong is None, expected="the shape of MCP's CallToolResult", observed=wrong or "", at=call)
+        subjects.expect(wrong is None, expected="the shape of MCP's CallToolResult", observed=wrong or "", at=call)
 
 
 @check("LRO-PROT-03")
-def test_shape_of_messages(survey: Survey, see: Subjects) -> None:
+def test_shape_of_messages(survey: Survey, subjects: Subjects) -> None:
     """What opens the conversation, the list of tools and log messages have the shape that MCP gives them, too."""
-    _messages(survey.messages, survey.protocol == MODERN_VERSION, survey, see)
+    _messages(survey.messages, survey.protocol == MODERN_VERSION, survey, subjects)
 
 
 @check("LRO-PROT-03")
-def test_shape_by_the_other_protocol(survey: Survey, eras: Eras, see: Subjects) -> None:
+def test_shape_in_the_other_protocol(survey: Survey, eras: Eras, subjects: Subjects) -> None:
     """So it is by the protocol of 2026-07-28, where a server speaks it beside an older one."""
-    _messages(eras.messages, True, survey, see)
+    _messages(eras.messages, True, survey, subjects)
     for call, _ in eras.calls:
         if call.result is not None:
             wrong = wrong_message("tools/call", call.result, modern=True)
-            see.expect(wrong is None, expected=f"a result of MCP {eras.protocol}", observed=wrong or "", at=call)
+            subjects.expect(wrong is None, expected=f"a result of MCP {eras.protocol}", observed=wrong or "", at=call)
 
 
-def _messages(messages: Iterable[Said], modern: bool, survey: Survey, see: Subjects) -> None:
+def _messages(messages: Iterable[Said], modern: bool, survey: Survey, subjects: Subjects) -> None:
     told = Everything(survey.calls[0].start) if survey.calls else None
     for one in messages:
         wrong = wrong_message(one.kind, one.value, modern=modern)
-        see.expect(wrong is None, expected=f"the shape of MCP's {one.kind}", observed=wrong or "", at=told)
+        subjects.expect(wrong is None, expected=f"the shape of MCP's {one.kind}", observed=wrong or "", at=told)
 
 
 @check("LRO-THR-06")
-def test_any_protocol_is_served(eras: Eras, see: Subjects) -> None:
+def test_any_protocol_is_served(eras: Eras, subjects: Subjects) -> None:
     """What is offloaded by one protocol is offloaded by the other."""
     for call, before in eras.calls:
-        see.expect(
+        subjects.expect(
             call.outcome == "offloaded",
             expected=f"{before.label} is offloaded by MCP {eras.protocol} as by the older protocol",
             observed=call.outcome,

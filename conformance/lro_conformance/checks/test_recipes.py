@@ -16,66 +16,66 @@ from lro_spec.recipes.pipeline import UNDERSTOOD, file_read
 
 
 @check("LRO-REC-01")
-def test_titles_with_scores(recipes: Recipes, see: Subjects) -> None:
+def test_titles_with_scores(recipes: Recipes, subjects: Subjects) -> None:
     """Recipe 1 lists titles with scores, tab-separated."""
-    purpose("LRO-REC-01", recipes, see)
+    purpose("LRO-REC-01", recipes, subjects)
 
 
 @check("LRO-REC-02")
-def test_namespace_prefix(recipes: Recipes, see: Subjects) -> None:
+def test_namespace_prefix(recipes: Recipes, subjects: Subjects) -> None:
     """Recipe 2 keeps the memories whose namespace begins with a prefix."""
-    purpose("LRO-REC-02", recipes, see)
+    purpose("LRO-REC-02", recipes, subjects)
 
 
 @check("LRO-REC-03")
-def test_title_keyword(recipes: Recipes, see: Subjects) -> None:
+def test_title_keyword(recipes: Recipes, subjects: Subjects) -> None:
     """Recipe 3 keeps the memories whose title matches a keyword, in any case."""
-    purpose("LRO-REC-03", recipes, see)
+    purpose("LRO-REC-03", recipes, subjects)
 
 
 @check("LRO-REC-04")
-def test_sorted_by_confidence(recipes: Recipes, see: Subjects) -> None:
+def test_sorted_by_confidence(recipes: Recipes, subjects: Subjects) -> None:
     """Recipe 4 sorts all memories by falling confidence."""
-    purpose("LRO-REC-04", recipes, see)
+    purpose("LRO-REC-04", recipes, subjects)
 
 
 @check("LRO-REC-05")
-def test_ids_and_titles(recipes: Recipes, see: Subjects) -> None:
+def test_ids_and_titles(recipes: Recipes, subjects: Subjects) -> None:
     """Recipe 5 gives id, title and namespace of each memory."""
-    purpose("LRO-REC-05", recipes, see)
+    purpose("LRO-REC-05", recipes, subjects)
 
 
 @check("LRO-REC-06")
-def test_memory_type(recipes: Recipes, see: Subjects) -> None:
+def test_memory_type(recipes: Recipes, subjects: Subjects) -> None:
     """Recipe 6 keeps the memories of one type."""
-    purpose("LRO-REC-06", recipes, see)
+    purpose("LRO-REC-06", recipes, subjects)
 
 
 @check("LRO-REC-07")
-def test_with_entities(recipes: Recipes, see: Subjects) -> None:
+def test_with_entities(recipes: Recipes, subjects: Subjects) -> None:
     """Recipe 7 keeps the memories that have entities."""
-    purpose("LRO-REC-07", recipes, see)
+    purpose("LRO-REC-07", recipes, subjects)
 
 
 @check("LRO-REC-08")
-def test_counts_by_namespace(recipes: Recipes, see: Subjects) -> None:
+def test_counts_by_namespace(recipes: Recipes, subjects: Subjects) -> None:
     """Recipe 8 counts the memories of each namespace, the most frequent first."""
-    purpose("LRO-REC-08", recipes, see)
+    purpose("LRO-REC-08", recipes, subjects)
 
 
 @check("LRO-REC-09")
-def test_top_ten(recipes: Recipes, see: Subjects) -> None:
+def test_top_ten(recipes: Recipes, subjects: Subjects) -> None:
     """Recipe 9 gives the ten memories of the greatest confidence."""
-    purpose("LRO-REC-09", recipes, see)
+    purpose("LRO-REC-09", recipes, subjects)
 
 
 @check("LRO-REC-10")
-def test_content_search(recipes: Recipes, see: Subjects) -> None:
+def test_content_search(recipes: Recipes, subjects: Subjects) -> None:
     """Recipe 10 keeps the memories whose content matches a pattern, in any case."""
-    purpose("LRO-REC-10", recipes, see)
+    purpose("LRO-REC-10", recipes, subjects)
 
 
-def purpose(id: str, recipes: Recipes, see: Subjects) -> None:
+def purpose(id: str, recipes: Recipes, subjects: Subjects) -> None:
     """Examine what the recipes with the purpose of a requirement gave, whatever their numbers in this edition."""
     for role, call in recipes.lacking():
         if role.requirement != id:
@@ -83,37 +83,39 @@ def purpose(id: str, recipes: Recipes, see: Subjects) -> None:
         number = role.number
         own = next((c for c in recipes.commands if c.call is call and c.index == number - 1), None)
         if unlisted(call, recipes):
-            see.unseen(UNLISTED)
+            subjects.not_observed(UNLISTED)
         elif own is not None and own.pipeline is None:
             odd = f"its command could not be understood; understood are {UNDERSTOOD}"
-            see.unseen(odd if isinstance(own.text, str) else "it has no command (LRO-REC-13)")
+            subjects.not_observed(odd if isinstance(own.text, str) else "it has no command (LRO-REC-13)")
         elif own is not None and without_path(own) in recipes.unrun:
-            see.unseen(recipes.unrun[without_path(own)])
+            subjects.not_observed(recipes.unrun[without_path(own)])
         elif not is_utf8(call.file.data if call.file is not None else b""):
-            see.unseen(NO_TEXT)
+            subjects.not_observed(NO_TEXT)
         elif hides(recipes.edition, role, call):
-            see.unseen("a descriptor has too few recipes (LRO-REC-13), and its file cannot tell which are missing")
+            subjects.not_observed(
+                "a descriptor has too few recipes (LRO-REC-13), and its file cannot tell which are missing"
+            )
         else:
-            see.expect(holds=False, expected=f"a recipe that does what #{number} does", observed="none", at=call)
+            subjects.expect(holds=False, expected=f"a recipe that does what #{number} does", observed="none", at=call)
     for one in (t for t in recipes.tries if t.standard.requirement == id):
         if not headed(one):
-            see.unseen("a file has no header on its first line, so every recipe skips a record")
+            subjects.not_observed("a file has no header on its first line, so every recipe skips a record")
             continue
         looking = f" looking for {show(one.literal)}" if one.literal is not None else ""
         meant = f"{one.agreement.expected}{looking}"
         if right(one) and one.refused is not None:
             expected = f"a command that runs as it stands, as it does{looking}"
-            see.expect(holds=False, expected=expected, observed=one.refused, at=one)
+            subjects.expect(holds=False, expected=expected, observed=one.refused, at=one)
         elif one.agreement.ok:
-            see.expect(holds=True, expected="", observed="")
+            subjects.expect(holds=True, expected="", observed="")
         elif one.agreement.erratum is not None:
-            see.erratum(expected=meant, observed=one.agreement.erratum, at=one)
+            subjects.erratum(expected=meant, observed=one.agreement.erratum, at=one)
         elif garbled(one):
-            see.unseen(NO_TEXT)
+            subjects.not_observed(NO_TEXT)
         elif skips_wrongly(one):
-            see.unseen("it does not skip the header, or more than that")
+            subjects.not_observed("it does not skip the header, or more than that")
         else:
-            see.expect(holds=False, expected=meant, observed=one.agreement.observed, at=one)
+            subjects.expect(holds=False, expected=meant, observed=one.agreement.observed, at=one)
 
 
 UNLISTED = "jq_recipes is no list (LRO-DESC-01)"
@@ -148,34 +150,34 @@ def skips_wrongly(one: Try) -> bool:
 
 
 @check("LRO-REC-11")
-def test_path_is_filled_in(recipes: Recipes, see: Subjects) -> None:
+def test_path_is_filled_in(recipes: Recipes, subjects: Subjects) -> None:
     """Every recipe names the file of its descriptor in place of `{file}`."""
     for one in (c for c in recipes.commands if c.pipeline is not None):
         named = one.pipeline.path if one.pipeline else ""
         meant: object = one.call.descriptor.get("file_path")
-        see.expect(
+        subjects.expect(
             named == meant or (isinstance(meant, str) and recipes.real.get(named) == recipes.real.get(meant, "")),
             expected=f"the file {show(meant)}",
             observed=show(named),
             at=one,
         )
-    _none(recipes, see)
+    _none(recipes, subjects)
 
 
 @check("LRO-REC-12")
-def test_header_is_skipped(recipes: Recipes, see: Subjects) -> None:
+def test_header_is_skipped(recipes: Recipes, subjects: Subjects) -> None:
     """Every recipe skips the header line, and no record."""
     for one in (t for t in recipes.tries if headed(t)):
         if garbled(one):
-            see.unseen(NO_TEXT)
+            subjects.not_observed(NO_TEXT)
             continue
-        see.expect(
+        subjects.expect(
             not skips_wrongly(one),
             expected=f"recipe #{one.command.index + 1} reads from line 2 on",
             observed=_skipped(one),
             at=one,
         )
-    _none(recipes, see)
+    _none(recipes, subjects)
 
 
 def _skipped(one: Try) -> str:
@@ -184,44 +186,44 @@ def _skipped(one: Try) -> str:
 
 
 @check("LRO-REC-13")
-def test_recipes_are_well_formed(recipes: Recipes, text: Edition, see: Subjects) -> None:
+def test_recipes_are_well_formed(recipes: Recipes, edition: Edition, subjects: Subjects) -> None:
     """Every recipe has a description and a command, a plain pipeline that jq can run."""
     for call, listed in _counted(recipes):
         if unlisted(call, recipes):
-            see.unseen(UNLISTED)
+            subjects.not_observed(UNLISTED)
             continue
-        few, many = listed < text.recipe_count, listed > text.recipe_count and not text.more_recipes
-        wanted = f"at least {text.recipe_count}" if text.more_recipes else f"exactly {text.recipe_count}"
-        see.expect(not few and not many, expected=f"{wanted} recipes", observed=str(listed), at=call)
+        few, many = listed < edition.recipe_count, listed > edition.recipe_count and not edition.more_recipes
+        wanted = f"at least {edition.recipe_count}" if edition.more_recipes else f"exactly {edition.recipe_count}"
+        subjects.expect(not few and not many, expected=f"{wanted} recipes", observed=str(listed), at=call)
     for one in recipes.commands:
-        wrong = malformed(one, text)
+        wrong = malformed(one, edition)
         if wrong is not None and one.beyond_us:
-            see.unseen(f"recipe #{one.index + 1}: {wrong}; understood are {UNDERSTOOD}")
+            subjects.not_observed(f"recipe #{one.index + 1}: {wrong}; understood are {UNDERSTOOD}")
             continue
-        see.expect(
+        subjects.expect(
             wrong is None,
             expected=f"recipe #{one.index + 1} with a description and one pipeline of plain commands",
             observed=f"{wrong}: {show(one.text, 200)}",
             at=one,
         )
-    _none(recipes, see)
+    _none(recipes, subjects)
 
 
 @check("LRO-REC-13")
-def test_descriptions_stay_with_their_commands(recipes: Recipes, see: Subjects) -> None:
+def test_descriptions_stay_with_their_commands(recipes: Recipes, subjects: Subjects) -> None:
     """A command does not bear the description that another command has in another descriptor."""
     known: dict[str, object] = {}
     for own in _by_text(recipes):
         known = known or {text: one.description for text, one in own.items()}
         for text, one in own.items():
             others = [t for t, described in known.items() if described == one.description]
-            see.expect(
+            subjects.expect(
                 text not in known or not others or text in others,
                 expected=f"{show(known.get(text))}, as in another descriptor, for {show(text, 120)}",
                 observed=f"{show(one.description)}, which is there for {show(others[0] if others else '', 120)}",
                 at=one,
             )
-    _none(recipes, see)
+    _none(recipes, subjects)
 
 
 def _by_text(recipes: Recipes) -> list[dict[str, Command]]:
@@ -241,15 +243,15 @@ def _counted(recipes: Recipes) -> Iterator[tuple[Call, int]]:
         yield call, len(cast("list[Any]", listed)) if isinstance(listed, list) else 0
 
 
-def malformed(one: Command, text: Edition) -> str | None:
+def malformed(one: Command, edition: Edition) -> str | None:
     """What is wrong with a recipe as it stands; None where nothing is."""
     if not isinstance(one.description, str) or not one.description.strip():
         return "no description"
     # A row of tools that only read its file and print need not be understood beside the standard ones.
-    beside = one.problem and one.index >= text.recipe_count and isinstance(one.text, str) and file_read(one.text)
+    beside = one.problem and one.index >= edition.recipe_count and isinstance(one.text, str) and file_read(one.text)
     return None if beside and beside == one.call.descriptor.get("file_path") else one.problem
 
 
-def _none(recipes: Recipes, see: Subjects) -> None:
+def _none(recipes: Recipes, subjects: Subjects) -> None:
     if not recipes.commands:
-        see.unseen("no descriptor has a recipe")
+        subjects.not_observed("no descriptor has a recipe")

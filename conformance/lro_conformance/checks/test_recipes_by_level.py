@@ -13,37 +13,37 @@ from lro_spec.recipes.lexer import field_paths
 
 
 @check("LRO-REC-14")
-def test_titles_with_namespaces(recipes: Recipes, see: Subjects) -> None:
+def test_titles_with_namespaces(recipes: Recipes, subjects: Subjects) -> None:
     """A recipe lists titles with namespaces, tab-separated."""
-    purpose("LRO-REC-14", recipes, see)
+    purpose("LRO-REC-14", recipes, subjects)
 
 
 @check("LRO-REC-15")
-def test_by_tag(recipes: Recipes, see: Subjects) -> None:
+def test_by_tag(recipes: Recipes, subjects: Subjects) -> None:
     """A recipe keeps the memories with one tag."""
-    purpose("LRO-REC-15", recipes, see)
+    purpose("LRO-REC-15", recipes, subjects)
 
 
 @check("LRO-REC-16")
-def test_sorted_by_date(recipes: Recipes, see: Subjects) -> None:
+def test_sorted_by_date(recipes: Recipes, subjects: Subjects) -> None:
     """A recipe sorts all memories by their date of creation."""
-    purpose("LRO-REC-16", recipes, see)
+    purpose("LRO-REC-16", recipes, subjects)
 
 
 @check("LRO-REC-17")
-def test_unique_namespaces(recipes: Recipes, see: Subjects) -> None:
+def test_unique_namespaces(recipes: Recipes, subjects: Subjects) -> None:
     """For a light file, a recipe lists each namespace once."""
-    purpose("LRO-REC-17", recipes, see)
+    purpose("LRO-REC-17", recipes, subjects)
 
 
 @check("LRO-REC-18")
-def test_counts_by_type(recipes: Recipes, see: Subjects) -> None:
+def test_counts_by_type(recipes: Recipes, subjects: Subjects) -> None:
     """For a light file, a recipe counts the memories of each type."""
-    purpose("LRO-REC-18", recipes, see)
+    purpose("LRO-REC-18", recipes, subjects)
 
 
 @check("LRO-REC-19")
-def test_fields_are_those_of_the_level(recipes: Recipes, see: Subjects) -> None:
+def test_fields_are_those_of_the_level(recipes: Recipes, subjects: Subjects) -> None:
     """No recipe names a field that only records of another detail level have."""
     files = {id(c.call): c.call for c in recipes.commands}.values()
     records: dict[str, list[Record]] = {}
@@ -51,13 +51,13 @@ def test_fields_are_those_of_the_level(recipes: Recipes, see: Subjects) -> None:
         records.setdefault(level_in(recipes.edition, call), []).extend(call.filed)
     records = {level: found for level, found in records.items() if found}
     if len(records) < 2:
-        see.unseen("files of one detail level only")
+        subjects.not_observed("files of one detail level only")
         return
     for one in (c for c in recipes.commands if c.pipeline is not None and c.call.filed):
         own = level_in(recipes.edition, one.call)
         others = [r for level, found in records.items() if level != own for r in found]
         foreign = [p for p in fields_of(one) if not _has(records[own], p) and _has(others, p)]
-        see.expect(
+        subjects.expect(
             not foreign,
             expected=f"recipe #{one.index + 1} at level {own}: fields that its records have",
             observed=f".{'.'.join(foreign[0])}, which records of another level have: {one.text}" if foreign else "",
@@ -66,10 +66,10 @@ def test_fields_are_those_of_the_level(recipes: Recipes, see: Subjects) -> None:
 
 
 @check("LRO-REC-20")
-def test_no_recipe_names_the_score(recipes: Recipes, see: Subjects) -> None:
+def test_no_recipe_names_the_score(recipes: Recipes, subjects: Subjects) -> None:
     """No recipe refers to .score."""
     for one in (c for c in recipes.commands if c.pipeline is not None):
-        see.expect(
+        subjects.expect(
             all(path[0] != "score" for path in fields_of(one)),
             expected=f"recipe #{one.index + 1} without .score",
             observed=str(one.text),

@@ -12,11 +12,11 @@ from lro_conformance.analysis.threshold import (
     covers_part,
     cut_short,
     follows_detail,
-    grain,
     is_steady,
+    latches_after_offloading,
+    measures_differently,
+    rounding_step,
     rules,
-    sticks,
-    weighs_otherwise,
     wide_share,
 )
 from lro_conformance.capture.call import Among, Call
@@ -35,30 +35,30 @@ from lro_spec.tokens import LOW
 
 
 @check("LRO-SCOPE-01")
-def test_recall_is_offloaded(survey: Survey, see: Subjects) -> None:
+def test_recall_is_offloaded(survey: Survey, subjects: Subjects) -> None:
     """With the lowest threshold, recall's results are offloaded."""
-    _in_scope(survey, "recall", see)
+    _in_scope(survey, "recall", subjects)
 
 
 @check("LRO-SCOPE-02")
-def test_search_is_offloaded(survey: Survey, see: Subjects) -> None:
+def test_search_is_offloaded(survey: Survey, subjects: Subjects) -> None:
     """With the lowest threshold, search's results are offloaded."""
-    _in_scope(survey, "search", see)
+    _in_scope(survey, "search", subjects)
 
 
 @check("LRO-SCOPE-03")
-def test_inject_is_offloaded(survey: Survey, see: Subjects) -> None:
+def test_inject_is_offloaded(survey: Survey, subjects: Subjects) -> None:
     """With the lowest threshold, inject's results are offloaded."""
-    _in_scope(survey, "inject", see)
+    _in_scope(survey, "inject", subjects)
 
 
 @check("LRO-SCOPE-08")
-def test_list_is_offloaded(survey: Survey, see: Subjects) -> None:
+def test_list_is_offloaded(survey: Survey, subjects: Subjects) -> None:
     """With the lowest threshold, list's results are offloaded."""
-    _in_scope(survey, "list", see)
+    _in_scope(survey, "list", subjects)
 
 
-def _in_scope(survey: Survey, operation: str, see: Subjects) -> None:
+def _in_scope(survey: Survey, operation: str, subjects: Subjects) -> None:
     """One operation that never offloads is its own fault; how others decide is judged elsewhere."""
     if operation not in survey.operations:
         listed = matching_tool(operation, [str(t.get("name")) for t in survey.tools])
@@ -67,19 +67,19 @@ def _in_scope(survey: Survey, operation: str, see: Subjects) -> None:
         raise NotApplicable(f"the server lists no tool for {operation}")
     calls = [c for (n, _), c in survey.whole.items() if n == operation and c.outcome in ("inline", "offloaded")]
     if not survey.adjustable and not any(c.outcome == "offloaded" for c in calls):
-        see.unseen("the threshold cannot be set and no result was above it")
+        subjects.not_observed("the threshold cannot be set and no result was above it")
         return
     known = [r for c in survey.calls for r in (c.filed or c.records or [])]
     large = [c for c in calls if not survey.is_small(c)]
     filled = [c for c in large if c.outcome == "offloaded" or c.records or _is_a_result(c, known)]
     if not filled:
-        see.unseen(f"no call of {operation} returned results" + _errors(survey, operation))
+        subjects.not_observed(f"no call of {operation} returned results" + _errors(survey, operation))
         return
     offloaded = [c for c in filled if c.outcome == "offloaded"]
     if offloaded and not survey.effective:
         filled = offloaded  # a threshold that cannot be set leaves small results inline at some levels
     inline = next((c for c in filled if c.outcome == "inline"), None)
-    see.expect(
+    subjects.expect(
         inline is None,
         expected=f"{operation} returns a descriptor whenever its result exceeds the threshold",
         observed=f"{inline.label} came inline" if inline is not None else "",
@@ -98,26 +98,30 @@ def _errors(survey: Survey, operation: str) -> str:
 
 
 @check("LRO-THR-01")
-def test_default_threshold(survey: Survey, edges: Edges, defaults: Defaults, text: Edition, see: Subjects) -> None:
+def test_default_threshold(
+    survey: Survey, edges: Edges, defaults: Defaults, edition: Edition, subjects: Subjects
+) -> None:
     """Without a setting, a result of up to the default threshold is inline and a larger one is offloaded."""
-    default = text.default_threshold_tokens
+    default = edition.default_threshold_tokens
     crossed = [b for b in defaults.brackets if b.offloaded is not None]
     late = [c for c in defaults.enabled if c.outcome == "offloaded"]
     if late:
-        see.unseen("LRO is not on by default, so the default threshold does not show")
+        subjects.not_observed("LRO is not on by default, so the default threshold does not show")
         return
-    if sticks(edges) or contradiction(defaults) is not None:
-        see.unseen("the default is not one threshold for all calls")
+    if latches_after_offloading(edges) or contradiction(defaults) is not None:
+        subjects.not_observed("the default is not one threshold for all calls")
         return
     if "another figure" in rules(survey, edges).values() or not is_steady(survey):
-        see.unseen("the E of headers is not what is compared with the threshold (LRO-FILE-13), so it tells no default")
+        subjects.not_observed(
+            "the E of headers is not what is compared with the threshold (LRO-FILE-13), so it tells no default"
+        )
         return
     for bracket in crossed if len(crossed) > 1 or not defaults.brackets else defaults.brackets:
-        _both_sides(survey, bracket, default, see)
+        _both_sides(survey, bracket, default, subjects)
     if not crossed:
-        see.half(f"no result of more than {default} tokens was offloaded by default (profile: seed)")
+        subjects.inconclusive(f"no result of more than {default} tokens was offloaded by default (profile: seed)")
     elif all(b.inline is None for b in crossed):
-        see.half(f"no result of {default} tokens or less was seen inline")
+        subjects.inconclusive(f"no result of {default} tokens or less was seen inline")
 
 
 def contradiction(defaults: Defaults) -> tuple[Bracket, Bracket] | None:
@@ -130,10 +134,10 @@ def contradiction(defaults: Defaults) -> tuple[Bracket, Bracket] | None:
     return None
 
 
-def _both_sides(survey: Survey, bracket: Bracket, default: int, see: Subjects) -> None:
-    slack = 0.05 if bracket.operation in survey.restless or grain(survey) > 1 else 0.0
+def _both_sides(survey: Survey, bracket: Bracket, default: int, subjects: Subjects) -> None:
+    slack = 0.05 if bracket.operation in survey.volatile_operations or rounding_step(survey) > 1 else 0.0
     if bracket.offloaded is not None and bracket.offloaded.estimate is not None:
-        see.expect(
+        subjects.expect(
             bracket.offloaded.estimate * (1 + slack) > default,
             expected=f"a result of {bracket.offloaded.estimate} tokens is inline by default (threshold {default})",
             observed="it was offloaded",
@@ -148,7 +152,7 @@ def _both_sides(survey: Survey, bracket: Bracket, default: int, see: Subjects) -
         told, below = f"{size} characters", size / 4 * LOW <= default
     else:
         return
-    see.expect(
+    subjects.expect(
         below,
         expected=f"a result of {told} is offloaded by default (threshold {default} tokens)",
         observed="it came inline",
@@ -157,9 +161,9 @@ def _both_sides(survey: Survey, bracket: Bracket, default: int, see: Subjects) -
 
 
 @check("LRO-THR-02")
-def test_estimate_is_honest(survey: Survey, documents: Documents, see: Subjects) -> None:
+def test_estimate_is_honest(survey: Survey, documents: Documents, subjects: Subjects) -> None:
     """The header's E lies within 0.6 to 1.8 of the characters of the file's record lines ÷ 4 (± 64 tokens)."""
-    astray = {n for n in survey.operations if weighs_otherwise(survey, n)}
+    astray = {n for n in survey.operations if measures_differently(survey, n)}
     partly = any(covers_part(survey, n) is not None for n in survey.operations)
 
     def elsewhere(one: Document) -> str | None:
@@ -172,21 +176,21 @@ def test_estimate_is_honest(survey: Survey, documents: Documents, see: Subjects)
             return "the estimate covers a part of the set only (LRO-THR-05)"
         return None
 
-    documents.judge("LRO-THR-02", see, skip=elsewhere, among=survey.files)
+    documents.judge("LRO-THR-02", subjects, skip=elsewhere, among=survey.files)
 
 
 @check("LRO-THR-03")
-def test_wide_scripts_weigh_more(survey: Survey, seeded: Seeded, see: Subjects) -> None:
+def test_wide_scripts_weigh_more(survey: Survey, seeded: Seeded, subjects: Subjects) -> None:
     """Records in CJK scripts are given at least 1.2 times characters ÷ 4, as a tokenizer would."""
     if any(not is_honest(c) for c in survey.files if isinstance(c.estimate, int) and c.filed):
         raise NotObserved("the estimate is not honest of other texts either")
     for call in (c for c in seeded.wide if c.estimate):
         text = "".join(line.raw.decode("utf-8", "replace") for line in call.file.record_lines) if call.file else ""
         if wide_share(text) < 0.4:
-            see.unseen("no result of mainly CJK text could be had")
+            subjects.not_observed("no result of mainly CJK text could be had")
             continue
         least = -(-3 * len(text) // 10)
-        see.expect(
+        subjects.expect(
             (call.estimate or 0) >= least,
             expected=f"E of at least {least} for {len(text)} characters, {wide_share(text):.0%} of them CJK",
             observed=f"E = {call.estimate}",
@@ -195,17 +199,17 @@ def test_wide_scripts_weigh_more(survey: Survey, seeded: Seeded, see: Subjects) 
 
 
 @check("LRO-THR-05")
-def test_estimate_follows_detail(survey: Survey, see: Subjects) -> None:
+def test_estimate_follows_detail(survey: Survey, subjects: Subjects) -> None:
     """The estimate is made of the records at the requested detail level."""
     if not any(o.details for o in survey.operations.values()):
         raise NotApplicable("no tool takes a detail level")
     for name, operation in survey.operations.items():
         sized = {c.detail: characters(c) for (n, _), c in survey.whole.items() if n == name and c.estimate}
         if not operation.details or not sized or max(sized.values()) <= LARGER * min(sized.values()):
-            see.unseen("the tool takes no detail level, or its levels do not differ in size")
+            subjects.not_observed("the tool takes no detail level, or its levels do not differ in size")
             continue
         against = follows_detail(survey, name)
-        see.expect(
+        subjects.expect(
             against is None,
             expected=f"{name}: E follows the size of the records at the level asked for",
             observed=against or "",
@@ -214,13 +218,13 @@ def test_estimate_follows_detail(survey: Survey, see: Subjects) -> None:
 
 
 @check("LRO-THR-05")
-def test_estimate_covers_the_whole_set(survey: Survey, see: Subjects) -> None:
+def test_estimate_covers_the_whole_set(survey: Survey, subjects: Subjects) -> None:
     """Where E is honest of a few records, it is honest of many, too: it is made of the whole set, and of no more."""
     for name in survey.operations:
         beyond = before_the_limit(survey, name)
         if beyond is not None:
             less, more = beyond
-            see.expect(
+            subjects.expect(
                 holds=False,
                 expected=f"{name}: another E for {len(less.filed)} records than for {len(more.filed)}",
                 observed=f"E = {less.estimate} with limit {less.limit} as with {more.limit}: made before the limit",
@@ -229,11 +233,11 @@ def test_estimate_covers_the_whole_set(survey: Survey, see: Subjects) -> None:
             continue
         sizes = {c.estimate for c in survey.files if c.operation == name and c.estimate and is_honest(c)}
         if len(sizes) < 2:
-            see.unseen("no two estimates that are honest")
+            subjects.not_observed("no two estimates that are honest")
             continue
         call = covers_part(survey, name)
         low = honest_range(call)[0] if call is not None else 0
-        see.expect(
+        subjects.expect(
             call is None,
             expected=f"{name}: E of at least {low} for {len(call.filed)} records, as it is honest of fewer"
             if call is not None
@@ -244,20 +248,20 @@ def test_estimate_covers_the_whole_set(survey: Survey, see: Subjects) -> None:
 
 
 @check("LRO-THR-06")
-def test_one_above_is_offloaded(survey: Survey, edges: Edges, see: Subjects) -> None:
+def test_one_token_above_is_offloaded(survey: Survey, edges: Edges, subjects: Subjects) -> None:
     """A result that exceeds the threshold by one token is offloaded."""
-    _edges(survey, edges, see, "offloaded", lambda e: e.above)
+    _edges(survey, edges, subjects, "offloaded", lambda e: e.above)
 
 
 @check("LRO-THR-06")
-def test_one_record_is_offloaded(survey: Survey, see: Subjects) -> None:
+def test_one_record_is_offloaded(survey: Survey, subjects: Subjects) -> None:
     """A single record that exceeds the threshold is offloaded too."""
     for name in survey.effective:
         call = survey.single[name]
         if call.outcome == "inline" and (not call.records or survey.is_small(call)):
             continue
         if call.outcome in ("inline", "offloaded"):
-            see.expect(
+            subjects.expect(
                 call.outcome == "offloaded",
                 expected=f"{name}: one record is offloaded at threshold_tokens = {survey.lowest}",
                 observed="returned inline",
@@ -266,21 +270,23 @@ def test_one_record_is_offloaded(survey: Survey, see: Subjects) -> None:
 
 
 @check("LRO-THR-07")
-def test_equal_stays_inline(survey: Survey, edges: Edges, see: Subjects) -> None:
+def test_equal_to_threshold_stays_inline(survey: Survey, edges: Edges, subjects: Subjects) -> None:
     """A result exactly as large as the threshold is returned inline."""
-    _edges(survey, edges, see, "inline", lambda e: e.at)
+    _edges(survey, edges, subjects, "inline", lambda e: e.at)
 
 
-def _edges(survey: Survey, edges: Edges, see: Subjects, outcome: str, side: Callable[[Edge], Iterable[Probe]]) -> None:
+def _edges(
+    survey: Survey, edges: Edges, subjects: Subjects, outcome: str, side: Callable[[Edge], Iterable[Probe]]
+) -> None:
     if edges.reason is not None:
-        see.unseen(edges.reason)
+        subjects.not_observed(edges.reason)
     for name, rule in rules(survey, edges).items():
         if rule not in ("exact", "comparison"):
             continue
         edge = edges.edges[name]
         again = [edge.after] if outcome == "inline" and edge.after is not None else []
         for probe in (*side(edge), *again):
-            see.expect(
+            subjects.expect(
                 probe.call.outcome == outcome,
                 expected=f"{name} of E = {_e(edge)} at threshold {probe.threshold} is {_words(outcome)}",
                 observed=_words(probe.call.outcome),
@@ -289,17 +295,17 @@ def _edges(survey: Survey, edges: Edges, see: Subjects, outcome: str, side: Call
 
 
 @check("LRO-THR-08")
-def test_the_total_counts(survey: Survey, edges: Edges, see: Subjects) -> None:
+def test_total_is_compared(survey: Survey, edges: Edges, subjects: Subjects) -> None:
     """Many small memories that exceed the threshold together are offloaded, though none exceeds it alone."""
     found: dict[str, Rule] = rules(survey, edges)
     for name, edge in edges.edges.items():
-        unclear = found[name] not in ("exact", "per record") or weighs_otherwise(survey, name)
+        unclear = found[name] not in ("exact", "per record") or measures_differently(survey, name)
         if edge.largest >= edge.above[0].threshold or unclear:
-            see.unseen("no set of small records whose total is exactly known")
+            subjects.not_observed("no set of small records whose total is exactly known")
             continue
         if name == "inject" and found[name] != "per record":
             continue
-        see.expect(
+        subjects.expect(
             found[name] != "per record",
             expected=f"{name}: records of at most {edge.largest} tokens each, {edge.estimate} together, "
             f"are offloaded at threshold {edge.above[0].threshold}",
@@ -307,18 +313,18 @@ def test_the_total_counts(survey: Survey, edges: Edges, see: Subjects) -> None:
             at=edge.above[0].call,
         )
     if edges.reason is not None:
-        see.unseen(edges.reason)
+        subjects.not_observed(edges.reason)
 
 
 @check("LRO-THR-08")
-def test_a_large_memory_below_stays_inline(survey: Survey, seeded: Seeded, see: Subjects) -> None:
+def test_large_memory_below_threshold_stays_inline(survey: Survey, seeded: Seeded, subjects: Subjects) -> None:
     """A single large memory that does not exceed the threshold is returned inline."""
     if not survey.effective:
         raise NotObserved(f"a threshold of {survey.lowest} has no effect, so another may have none either (LRO-CFG-02)")
     call = seeded.large
     if call is None or (call.outcome == "inline" and len(call.records or []) != 1):
         raise NotObserved("the one large memory could not be had alone")
-    see.expect(
+    subjects.expect(
         call.outcome == "inline",
         expected=f"one memory of {seeded.large_estimate} tokens at threshold {2 * seeded.large_estimate} inline",
         observed=call.outcome,
@@ -327,17 +333,17 @@ def test_a_large_memory_below_stays_inline(survey: Survey, seeded: Seeded, see: 
 
 
 @check("LRO-THR-09")
-def test_one_threshold_for_all(survey: Survey, edges: Edges, defaults: Defaults, see: Subjects) -> None:
+def test_one_threshold_for_all(survey: Survey, edges: Edges, defaults: Defaults, subjects: Subjects) -> None:
     """The same threshold holds for every operation and every detail level."""
     if edges.reason is not None:
-        see.unseen(edges.reason)
-    if sticks(edges):
-        see.unseen("once it has offloaded the server offloads everything, whatever the threshold")
+        subjects.not_observed(edges.reason)
+    if latches_after_offloading(edges):
+        subjects.not_observed("once it has offloaded the server offloads everything, whatever the threshold")
         return
     against = contradiction(defaults)
     if against is not None and set(rules(survey, edges).values()) <= {"exact"}:
         one, other = against
-        see.expect(
+        subjects.expect(
             holds=False,
             expected=f"one default threshold: {other.operation} of {_size(other)} tokens at {other.detail} detail, "
             "which is less, is offloaded",
@@ -351,14 +357,14 @@ def test_one_threshold_for_all(survey: Survey, edges: Edges, defaults: Defaults,
             wrong = next(
                 p for p in (*edge.above, *edge.at) if p.call.outcome != ("offloaded" if p in edge.above else "inline")
             )
-            see.expect(
+            subjects.expect(
                 holds=False,
                 expected=f"{name} of E = {_e(edge)} at threshold {wrong.threshold} is decided as other operations are",
                 observed=_words(wrong.call.outcome),
                 at=wrong.call,
             )
     if not any(r in ("exact", "own threshold") for r in found.values()):
-        see.unseen("no operation has an exact threshold to compare with")
+        subjects.not_observed("no operation has an exact threshold to compare with")
         return
     for probe in edges.far:
         if found.get(probe.call.operation) in ("budgeted", "per record", "comparison", "own threshold"):
@@ -366,7 +372,7 @@ def test_one_threshold_for_all(survey: Survey, edges: Edges, defaults: Defaults,
         outcome = "offloaded" if probe.estimate > probe.threshold else "inline"
         if probe.call.outcome in ("error", "no answer"):
             continue
-        see.expect(
+        subjects.expect(
             probe.call.outcome == outcome,
             expected=f"{probe.call.label} of E = {probe.estimate} at threshold {probe.threshold} is {_words(outcome)}",
             observed=_words(probe.call.outcome),

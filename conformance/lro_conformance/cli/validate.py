@@ -63,7 +63,7 @@ def validate(
     from lro_conformance.validate.output import Telling, UnreadableError
     from lro_conformance.validate.paths import NothingFoundError, chosen
     from lro_conformance.validate.progress import Meter
-    from lro_conformance.validate.visited import LedTo, files_last
+    from lro_conformance.validate.visited import VisitedFiles, files_last
     from lro_spec.editions import edition
 
     # What is parsed has no cycles, and a collector that looks for them costs a fifth of the time.
@@ -73,7 +73,7 @@ def validate(
         found = files_last(chosen(paths)) if follow else chosen(paths)
     except (ValueError, NothingFoundError) as problem:
         raise UsageError(str(problem)) from None
-    led_to = LedTo()
+    led_to = VisitedFiles()
     with Meter(sys.stderr, found) as meter:
         telling = Telling(form, required_output(sys.stdout), max_findings or None, quiet=quiet, before=meter.hide)
         for each in found:

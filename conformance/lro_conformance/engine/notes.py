@@ -77,8 +77,8 @@ def _unconfirmed(survey: Survey) -> str:
     set_to = f"with threshold_tokens = {survey.lowest}" if survey.adjustable else "at the server's own threshold"
     return (
         f"offloading could not be confirmed: {claims}; nothing was offloaded {set_to}, and no "
-        f"result certainly exceeds the default of {survey.default_tokens} tokens (the largest has {survey.greatest} "
-        "characters). "
+        f"result certainly exceeds the default of {survey.default_tokens} tokens (the largest has "
+        f"{survey.largest_inline} characters). "
         "Either that setting does not reach the server (profile: settings.threshold_tokens), or the server does not "
         "offload; memories for a larger result would show which (profile: seed)"
     )
@@ -97,7 +97,7 @@ def no_verdict(survey: object, trouble: str | None) -> str | None:
 
 def nothing_observed(survey: Survey) -> str:
     """Explains why a server that responded could not be judged."""
-    if survey.claims and (survey.filled or not survey.operations):
+    if survey.claims and (survey.returned_anything or not survey.operations):
         return _unconfirmed(survey)
     failed = next((c for c in survey.calls if c.outcome in ("error", "no answer")), None)
     error = f"; {failed.label}: {evidence_of(failed).splitlines()[-1][:200]}" if failed is not None else ""
@@ -120,8 +120,8 @@ def _undecided(survey: Survey) -> Iterator[str]:
         yield f"{reason}; the server lists {listed} (profile: operations)"
     elif survey.claims:
         claims = "; ".join(survey.claims)
-        yield f"{claims}; yet nothing was offloaded, not even a result of {survey.greatest} characters"
-    elif not survey.exceeding:
+        yield f"{claims}; yet nothing was offloaded, not even a result of {survey.largest_inline} characters"
+    elif not survey.exceeds_default:
         yield (
             "no result certainly exceeds the default threshold, so only threshold_tokens = 1 could show offloading: "
             "if the server has settings of its own, name them (profile: settings)"

@@ -237,7 +237,7 @@ class Session:
                 tried = recipes_by(text.name, self.evidence["survey"])
                 self.evidence["recipes"] = replace(tried, real={**tried.real, **known.real})
             others = foreign_operations(survey, text)
-            live = [c for c in self.checks if LIVE in c.needs and (c.by_text or others)]
+            live = [c for c in self.checks if LIVE in c.needs and (c.by_edition or others)]
             # What was tried with another edition's recipes and names, or with its operations, tells nothing here.
             self.checks = [c for c in self.checks if c not in live]
         if isinstance(survey, Survey):

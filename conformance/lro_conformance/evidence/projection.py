@@ -19,32 +19,36 @@ from lro_conformance.trials.survey import Survey
 from lro_spec.editions import Edition
 
 
-def restricted(evidence: Mapping[str, Any], text: Edition) -> dict[str, Any]:
+def restricted(evidence: Mapping[str, Any], edition: Edition) -> dict[str, Any]:
     """What was found, as far as *text* speaks of it. Calls stay the objects that they are."""
-    found = {name: _conventional(one, text) for name, one in evidence.items()}
-    if not foreign_operations(evidence.get("survey"), text):
+    found = {name: _conventional(one, edition) for name, one in evidence.items()}
+    if not foreign_operations(evidence.get("survey"), edition):
         return found
-    return {name: _without(one, text.operations) for name, one in found.items()}
+    return {name: _without(one, edition.operations) for name, one in found.items()}
 
 
-def foreign_operations(survey: object, text: Edition) -> bool:
+def foreign_operations(survey: object, edition: Edition) -> bool:
     """Whether operations were looked at that an edition does not have."""
-    return isinstance(survey, Survey) and bool(text.operations) and not set(survey.operations) <= set(text.operations)
+    return (
+        isinstance(survey, Survey)
+        and bool(edition.operations)
+        and not set(survey.operations) <= set(edition.operations)
+    )
 
 
-def _conventional(found: object, text: Edition) -> object:
+def _conventional(found: object, edition: Edition) -> object:
     """A cleanup without aged files whose names are neither the edition's nor the server's: it may well spare those."""
     if isinstance(found, Cleanup):
-        return replace(found, set_ttl=_of_its_own(found.set_ttl, text))
+        return replace(found, set_ttl=_of_its_own(found.set_ttl, edition))
     if isinstance(found, Defaults):
-        return replace(found, cleaning=_of_its_own(found.cleaning, text))
+        return replace(found, cleaning=_of_its_own(found.cleaning, edition))
     return found
 
 
-def _of_its_own(cleaning: Cleaning | None, text: Edition) -> Cleaning | None:
+def _of_its_own(cleaning: Cleaning | None, edition: Edition) -> Cleaning | None:
     if cleaning is None:
         return None
-    known = {_prefix(path) for path, _ in cleaning.own} | {text.file_prefix}
+    known = {_prefix(path) for path, _ in cleaning.own} | {edition.file_prefix}
     return cleaning if all(_prefix(str(p.path)) in known for p in cleaning.planted) else None
 
 

@@ -1,9 +1,9 @@
 """What a check is, how it counts its subjects, and how a verdict comes of it.
 
 A check is a plain function in ``checks/``, bound to exactly one requirement by `check`. Its parameters name the
-evidence it reads (see ``trials/``); what it declares as optional is None when it could not be had; ``text`` is the
-edition that it judges by; the parameter ``see`` is the `Subjects` through which it examines and expects. It passes only
-when it examined something that could have failed it.
+evidence it reads (see ``trials/``); what it declares as optional is None when it could not be had; ``edition`` is the
+edition that it judges by; ``subjects`` is the `Subjects` through which it examines and expects. It passes only when it
+examined something that could have failed it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Function = TypeVar("Function", bound=Callable[..., None])
 
 _REGISTRY: dict[str, Check] = {}
 
-TEXT = "text"
+EDITION = "edition"
 """The name by which a check asks for the edition it judges by."""
 
 
@@ -44,7 +44,7 @@ class Check:
     """The names of the evidence it reads."""
     doc: str
     """Its docstring: what a reader of the report sees as expected."""
-    by_text: bool = False
+    by_edition: bool = False
     """Whether it asks for the edition."""
     optional: tuple[str, ...] = ()
     """The names of evidence that it does without, as None, when that could not be had."""
@@ -67,11 +67,11 @@ def check(requirement_id: str, *, optional: Iterable[str] = ()) -> Callable[[Fun
         if known is not None and known.function.__code__.co_filename != function.__code__.co_filename:
             raise ValueError(f"two checks are named {name}")
         parameters = inspect.signature(function).parameters
-        needs = tuple(p for p in parameters if p not in ("see", TEXT))
+        needs = tuple(p for p in parameters if p not in ("subjects", EDITION))
         without = tuple(optional)
         if not set(without) <= set(needs):
             raise ValueError(f"check {name} has no parameter {', '.join(sorted(set(without) - set(needs)))}")
-        made = Check(name, requirement_id, function, needs, doc, TEXT in parameters, without)
+        made = Check(name, requirement_id, function, needs, doc, EDITION in parameters, without)
         _REGISTRY[name] = made
         function.lro_check = made  # type: ignore[attr-defined]
         return function
@@ -119,29 +119,31 @@ def judge(one: Check, have: Mapping[str, Any], *, edition: str = DEFAULT_EDITION
             return _result(one, Verdict.NOT_APPLICABLE, 0, str(problem))
         if isinstance(problem, BaseException):
             return _result(one, Verdict.ERROR, 0, f"the trial {name} failed: {type(problem).__name__}: {problem}")
-    see = Subjects()
+    subjects = Subjects()
     try:
-        told = {TEXT: edition_named(edition)} if one.by_text else {}
-        one.function(**had, **told, see=see)
+        told = {EDITION: edition_named(edition)} if one.by_edition else {}
+        one.function(**had, **told, subjects=subjects)
     except NotApplicable as other:
-        see.not_applicable(str(other))
+        subjects.not_applicable(str(other))
     except NotObserved as nothing:
-        see.unseen(str(nothing))
+        subjects.not_observed(str(nothing))
     except Exception as problem:
-        return _result(one, Verdict.ERROR, see.examined, f"{type(problem).__name__}: {problem}")
-    return _verdict(one, see, edition)
+        return _result(one, Verdict.ERROR, subjects.examined, f"{type(problem).__name__}: {problem}")
+    return _verdict(one, subjects, edition)
 
 
-def _verdict(one: Check, see: Subjects, edition: str) -> CheckResult:
-    if see.misses:
-        return _missed(one, see, see.misses, missed(one.requirement, edition))
-    if see.errata:
-        return _missed(one, see, see.errata, Verdict.WARN, erratum=True)
-    if see.examined:
-        return _result(one, Verdict.PASS, see.examined, f"as expected in {see.examined} of {see.examined}")
-    if see.not_applicable_because is not None:
-        return _result(one, Verdict.NOT_APPLICABLE, 0, see.not_applicable_because)
-    return _result(one, Verdict.NOT_OBSERVED, 0, "; ".join(see.unseen_because) or "nothing to examine")
+def _verdict(one: Check, subjects: Subjects, edition: str) -> CheckResult:
+    if subjects.misses:
+        return _missed(one, subjects, subjects.misses, missed(one.requirement, edition))
+    if subjects.errata:
+        return _missed(one, subjects, subjects.errata, Verdict.WARN, erratum=True)
+    if subjects.examined:
+        return _result(
+            one, Verdict.PASS, subjects.examined, f"as expected in {subjects.examined} of {subjects.examined}"
+        )
+    if subjects.not_applicable_because is not None:
+        return _result(one, Verdict.NOT_APPLICABLE, 0, subjects.not_applicable_because)
+    return _result(one, Verdict.NOT_OBSERVED, 0, "; ".join(subjects.not_observed_because) or "nothing to examine")
 
 
 def missed(requirement_id: str, edition: str) -> Verdict:
@@ -162,14 +164,16 @@ def held_by(edition: str, checks: Iterable[Check]) -> list[Check]:
     return [c for c in checks if c.requirement in held]
 
 
-def _missed(one: Check, see: Subjects, misses: list[Miss], verdict: Verdict, *, erratum: bool = False) -> CheckResult:
+def _missed(
+    one: Check, subjects: Subjects, misses: list[Miss], verdict: Verdict, *, erratum: bool = False
+) -> CheckResult:
     first = misses[0]
-    tally = f" ({len(misses)} of {see.examined} subjects)" if see.examined > 1 else ""
+    tally = f" ({len(misses)} of {subjects.examined} subjects)" if subjects.examined > 1 else ""
     return CheckResult(
         name=one.name,
         requirement=one.requirement,
         verdict=verdict,
-        subjects=see.examined,
+        subjects=subjects.examined,
         expected=first.expected,
         observed=first.observed + tally,
         evidence=first.evidence,

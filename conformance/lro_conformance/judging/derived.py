@@ -1,7 +1,7 @@
 """Derived evidence: what several checks make of the same captures, computed once a run and asked for by name.
 
 A derived evidence is a pure function decorated with `derived`. Its parameters name what it is made of, other derived
-evidence as well. Two names are given by the engine: `TEXT`, the
+evidence as well. Two names are given by the engine: `EDITION`, the
 edition that is judged by, and `FOUND`, everything the trials of the run have found, by their names. Where what it
 needs could not be had, it cannot be had either, for the same reason. It is not kept with recorded evidence, but
 computed anew.
@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-TEXT = "text"
+EDITION = "edition"
 """The parameter that is given the edition which is judged by."""
 
 FOUND = "found"
@@ -33,7 +33,7 @@ class Derived:
     needs: tuple[str, ...]
     """The names of the evidence that it is made of."""
     function: Callable[..., Any]
-    by_text: bool
+    by_edition: bool
     by_all: bool
     """Whether it is made of the evidence of all trials."""
 
@@ -44,8 +44,8 @@ def derived(function: Function) -> Function:
     known = _REGISTRY.get(name)
     if known is not None and known.function.__module__ != function.__module__:
         raise ValueError(f"two derived evidences are named {name}")
-    needs = tuple(p for p in parameters if p not in (TEXT, FOUND))
-    _REGISTRY[name] = Derived(name, needs, function, TEXT in parameters, FOUND in parameters)
+    needs = tuple(p for p in parameters if p not in (EDITION, FOUND))
+    _REGISTRY[name] = Derived(name, needs, function, EDITION in parameters, FOUND in parameters)
     return function
 
 
@@ -83,8 +83,8 @@ def _made(one: Derived, have: Mapping[str, Any], text: object, computed: dict[st
         if isinstance(part, BaseException):
             return part
     given = dict(parts)
-    if one.by_text:
-        given[TEXT] = text
+    if one.by_edition:
+        given[EDITION] = text
     if one.by_all:
         given[FOUND] = {n: found for n, found in have.items() if not isinstance(found, BaseException)}
     try:

@@ -50,7 +50,7 @@ class Subjects:
     examined: int = 0
     misses: list[Miss] = field(default_factory=list[Miss])
     errata: list[Miss] = field(default_factory=list[Miss])
-    unseen_because: list[str] = field(default_factory=list[str])
+    not_observed_because: list[str] = field(default_factory=list[str])
     not_applicable_because: str | None = None
 
     def expect(self, holds: bool, *, expected: str, observed: str, at: object = None) -> bool:
@@ -66,14 +66,14 @@ class Subjects:
         self.examined += 1
         self.errata.append(Miss.of(expected, observed, at))
 
-    def unseen(self, reason: str) -> None:
+    def not_observed(self, reason: str) -> None:
         """Note why something could not be examined."""
-        if reason not in self.unseen_because:
-            self.unseen_because.append(reason)
+        if reason not in self.not_observed_because:
+            self.not_observed_because.append(reason)
 
-    def half(self, reason: str) -> None:
+    def inconclusive(self, reason: str) -> None:
         """Note that what was examined is one half of a proof and why the other is missing: a miss still counts."""
-        self.unseen(reason)
+        self.not_observed(reason)
         if not self.misses:
             self.examined = 0
 

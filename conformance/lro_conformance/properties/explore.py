@@ -85,7 +85,7 @@ class Live:
 
     def judge(
         self,
-        see: Subjects,
+        subjects: Subjects,
         name: str,
         strategy: SearchStrategy[Value],
         observe: Callable[[Value], Seen],
@@ -101,21 +101,21 @@ class Live:
         verdicts = [verdict(s) for _, s in seen]
         missed = next((value for (value, _), v in zip(seen, verdicts, strict=True) if isinstance(v, Miss)), None)
         if missed is not None:
-            self.explore(see, strategy, lambda value: verdict(observe(value)), share=share)
-            if see.misses:
+            self.explore(subjects, strategy, lambda value: verdict(observe(value)), share=share)
+            if subjects.misses:
                 return
             self.lab.forget_experiments()
             once_more = verdict(observe(missed))  # there was no time to come to it again
             if isinstance(once_more, Miss):
-                see.misses.append(once_more)
-                see.examined += 1
+                subjects.misses.append(once_more)
+                subjects.examined += 1
             else:
-                see.examined = 0
-                see.unseen(_GONE)
+                subjects.examined = 0
+                subjects.not_observed(_GONE)
             return
-        see.examined += sum(v is not False for v in verdicts)
-        if not see.examined:
-            see.unseen(_NOTHING)
+        subjects.examined += sum(v is not False for v in verdicts)
+        if not subjects.examined:
+            subjects.not_observed(_NOTHING)
 
     def _shared(
         self, name: str, strategy: SearchStrategy[Value], observe: Callable[[Value], Seen], share: float
@@ -134,7 +134,7 @@ class Live:
 
     def explore(
         self,
-        see: Subjects,
+        subjects: Subjects,
         strategy: SearchStrategy[Value],
         examine: Callable[[Value], Miss | bool],
         *,
@@ -146,23 +146,23 @@ class Live:
         that does not come again is noted, not held against a server.
         *share* is how many of the usual number of examples are tried.
         """
-        before = see.examined
+        before = subjects.examined
 
         def one(value: Value) -> Miss | bool:
             found = examine(value)
-            see.examined += found is not False
+            subjects.examined += found is not False
             return found
 
         try:
             missed = self._explore(strategy, one, share)
         except _NotAgain:
-            see.examined = before
-            see.unseen(_GONE)
+            subjects.examined = before
+            subjects.not_observed(_GONE)
             return
         if missed is not None:
-            see.misses.append(missed)
-        if not see.examined:
-            see.unseen(_NOTHING)
+            subjects.misses.append(missed)
+        if not subjects.examined:
+            subjects.not_observed(_NOTHING)
 
     def _explore(
         self, strategy: SearchStrategy[Value], examine: Callable[[Value], Miss | bool], share: float

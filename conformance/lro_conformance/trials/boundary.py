@@ -90,7 +90,7 @@ def edges(lab: Lab, survey: Survey) -> Edges:
         with lab.bench(Settings(threshold_tokens=estimate + drift)) as bench:
             at = _twice(bench, name, estimate, estimate + drift)
             far += _far(bench, survey, name, estimate + drift, others=not far)
-            after = _after(bench, name, estimate) if name not in survey.restless else None
+            after = _after(bench, name, estimate) if name not in survey.volatile_operations else None
         below = lab.accepted.within(min(known) - drift - 1)
         keep = kept is None
         with lab.bench(Settings(threshold_tokens=below), keep=keep) as bench:
@@ -111,10 +111,10 @@ def _estimates(lab: Lab, survey: Survey, name: str) -> list[int]:
     """
     calls = list(survey.repeats[name])
     same = len({(c.estimate, frozenset(by_id(c.filed))) for c in calls}) == 1
-    if name in survey.restless or not same:
+    if name in survey.volatile_operations or not same:
         with lab.bench(Settings(threshold_tokens=1)) as bench:
             samples = [_call(bench, name) for _ in range(SAMPLES)]
-        calls = samples if name in survey.restless else [*calls, *samples]
+        calls = samples if name in survey.volatile_operations else [*calls, *samples]
     return [c.estimate for c in calls if c.estimate is not None]
 
 

@@ -228,10 +228,14 @@ def recipes_by(
                     unmet.append((role.number, call))
             if sum(bool(t.output.problem) for t in tries) >= MOST_ENDED:
                 break
-    flown = (c for call in survey.flown for c in commands_of(call))
+    flown = (c for call in survey.concurrent_files for c in commands_of(call))
     flat = (*(c for found in commands.values() for c in found), *flown)
     named = {c.pipeline.path for c in flat if c.pipeline is not None}
-    named |= {path for c in (*survey.files, *survey.flown) if isinstance(path := c.descriptor.get("file_path"), str)}
+    named |= {
+        path
+        for c in (*survey.files, *survey.concurrent_files)
+        if isinstance(path := c.descriptor.get("file_path"), str)
+    }
     real = {p: real_path(p) for p in sorted(named)}
     return Recipes(flat, tuple(tries), tuple(unmet), binary or "libjq", real, edition, bundled.unrun)
 

@@ -122,7 +122,7 @@ class Survey:
         return [c for c in self.offloaded if c.file is not None and c.file.problem is None]
 
     @property
-    def flown(self) -> list[Call]:
+    def concurrent_files(self) -> list[Call]:
         """The calls in flight together whose file could be read; none where a file holds another call's result
         (LRO-NAME-04), whose header says nothing of this one."""
         seen = [(c, a) for c, a in self.together if c.file is not None and c.file.problem is None]
@@ -146,43 +146,43 @@ class Survey:
             return True
         if self.lowest > 1 and all(map(self.is_small, self.answered)):
             return None
-        if self.claims and not self.exceeding:
+        if self.claims and not self.exceeds_default:
             return None
         if self.guessed:
             return False
-        return False if self.filled or not self.operations else None
+        return False if self.returned_anything or not self.operations else None
 
     @property
-    def filled(self) -> bool:
+    def returned_anything(self) -> bool:
         """Whether anything was answered that could have been offloaded."""
         listed = [c.records for c in self.answered if c.records is not None]
         # Where some results are lists, the words of others ("No memories match.") are no memory, nor are few words.
         return any(listed) if listed else any(len(c.text) > WORDS for c in self.answered)
 
     @cached_property
-    def greatest(self) -> int:
+    def largest_inline(self) -> int:
         """The characters of the largest inline result."""
         return max(map(size_of, self.calls), default=0)
 
     @property
-    def exceeding(self) -> bool:
+    def exceeds_default(self) -> bool:
         """Whether a result came inline that exceeds the default threshold by any honest estimate."""
-        return surely_exceeds(self.greatest, self.default_tokens)
+        return surely_exceeds(self.largest_inline, self.default_tokens)
 
     @cached_property
-    def restless(self) -> frozenset[str]:
+    def volatile_operations(self) -> frozenset[str]:
         """The operations whose identical calls have other records or values each time: counters, times, ties."""
         return frozenset(n for n, (a, b) in self.repeats.items() if _lines(a) != _lines(b))
 
     @property
-    def least(self) -> Mapping[str, Call]:
+    def minimal_calls(self) -> Mapping[str, Call]:
         """For each operation a call that the lowest threshold offloads: of two records, of many where it is not 1."""
         return self.tiny if self.lowest == 1 else {n: a for n, (a, _) in self.repeats.items()}
 
     @property
     def effective(self) -> list[str]:
         """The operations for which the lowest threshold takes effect."""
-        return [n for n, c in self.least.items() if c.outcome == "offloaded"]
+        return [n for n, c in self.minimal_calls.items() if c.outcome == "offloaded"]
 
     def is_small(self, call: Call) -> bool:
         """Whether an inline result may lawfully be one: where the lowest threshold is not 1 and it may be within it.

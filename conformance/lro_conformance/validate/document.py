@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Literal, cast
 
 from lro_conformance.validate.paths import LINES, STDIN
-from lro_conformance.validate.visited import LedTo
+from lro_conformance.validate.visited import VisitedFiles
 from lro_spec.discovery import find_descriptor, reply_result
 from lro_spec.display import pointer
 from lro_spec.editions import EDITIONS
@@ -67,7 +67,7 @@ class Document:
         named: bool = True,
         follow: bool = False,
         opened: Callable[[str, Readable], Readable] | None = None,
-        led_to: LedTo | None = None,
+        led_to: VisitedFiles | None = None,
     ) -> None:
         """*named*: whether it was meant by itself, so that lines need not look like those of LRO to be judged.
 
@@ -90,7 +90,7 @@ class Document:
         self._named = named
         self._follow = follow
         self._opened = opened or _unwatched
-        self._led_to = LedTo() if led_to is None else led_to
+        self._led_to = VisitedFiles() if led_to is None else led_to
         self._again = False
 
     def findings(self) -> Iterator[Finding]:

@@ -16,7 +16,7 @@ _DOCUMENTS = ("", ".json", ".yaml", ".yml")
 _LOOK = 64 * 1024
 
 
-class LedTo:
+class VisitedFiles:
     """The files that descriptors led to, and that were judged.
 
     A file is the same by whatever path it is reached, but not under another name: its name is judged, too.

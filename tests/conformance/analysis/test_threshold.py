@@ -41,7 +41,7 @@ MEDIUM = {"id": "a", "title": "t", "summary": "s"}
 def survey(*files: Made, details: tuple[str, ...] = ("light", "full"), **other: Any) -> Any:
     """A survey with these files."""
     known: dict[str, Any] = {
-        "files": files, "whole": {}, "restless": (), "repeats": {},
+        "files": files, "whole": {}, "volatile_operations": (), "repeats": {},
         "operations": {n: Made(details=details) for n in ("recall", "search", "inject")},
     }  # fmt: skip
     return Made(**{**known, **other})
@@ -64,7 +64,7 @@ def survey(*files: Made, details: tuple[str, ...] = ("light", "full"), **other: 
     ],
 )
 def test_estimates_are_rounded_where_six_are_multiples_of_ten_or_more(estimates: tuple[Any, ...], step: int) -> None:
-    assert readings.grain(survey(*(one(estimate=e) for e in estimates))) == step
+    assert readings.rounding_step(survey(*(one(estimate=e) for e in estimates))) == step
 
 
 def probe(threshold: int, outcome: str) -> Any:
@@ -167,7 +167,7 @@ def test_where_estimates_are_rounded_the_figure_is_another() -> None:
 
 
 @pytest.mark.parametrize(
-    ("sides", "after", "sticks"),
+    ("sides", "after", "latches"),
     [
         (SIDES_OF[0], "offloaded", True),
         (SIDES_OF[0], "inline", False),
@@ -175,9 +175,9 @@ def test_where_estimates_are_rounded_the_figure_is_another() -> None:
         (SIDES_OF[1], "offloaded", False),
     ],
 )
-def test_a_server_sticks_that_offloads_everything_after_an_exact_edge(sides: Any, after: Any, sticks: bool) -> None:
+def test_a_server_latches_that_offloads_everything_after_an_exact_edge(sides: Any, after: Any, latches: bool) -> None:
     later = probe(100, after) if after else None
-    assert readings.sticks(Made(edges={"recall": edge(sides, after=later)})) is sticks
+    assert readings.latches_after_offloading(Made(edges={"recall": edge(sides, after=later)})) is latches
 
 
 @pytest.mark.parametrize(
@@ -267,7 +267,7 @@ def test_an_estimate_may_cover_a_part_or_precede_the_limit(
     limited = readings.before_the_limit(survey(*calls), "recall")
     assert (covered and calls.index(covered)) == part
     assert (limited and tuple(calls.index(c) for c in limited)) == before
-    assert readings.weighs_otherwise(survey(*calls), "recall") is otherwise
+    assert readings.measures_differently(survey(*calls), "recall") is otherwise
 
 
 @pytest.mark.parametrize(
@@ -445,7 +445,7 @@ def test_a_level_is_told_by_fields_where_headers_do_not_tell_it(
         one(400, 100, MEDIUM, operation="inject"), one(filed=[]),
     ]  # fmt: skip
     assert [readings.level_of(known, c) for c in calls] == levels
-    assert (readings.deaf_to_detail(known, "recall"), readings.follows_detail(known, "recall")) == (deaf, follows)
+    assert (readings.ignored_detail(known, "recall"), readings.follows_detail(known, "recall")) == (deaf, follows)
 
 
 @pytest.mark.parametrize(

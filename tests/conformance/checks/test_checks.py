@@ -21,7 +21,7 @@ assert NAME is not None
 
 
 class TestWhereFilesLie:
-    NAME = "naming.file_lies_in_the_folder"
+    NAME = "naming.file_is_in_the_output_directory"
 
     @pytest.mark.parametrize(
         "unknown",
@@ -48,12 +48,12 @@ class TestNames:
     )
     def test_the_time_may_be_as_much_beside_as_clocks_are(self, off: float, verdict: Verdict) -> None:
         one = call(started=WRITTEN + off, ended=WRITTEN + off)
-        assert judged("naming.ulid_tells_the_time", survey=survey(one)).verdict is verdict
+        assert judged("naming.ulid_encodes_creation_time", survey=survey(one)).verdict is verdict
 
     @pytest.mark.parametrize("path", ["/out/plain.jsonl", "/out/atlatl-recall-short.jsonl"])
     def test_one_without_a_ulid_does_not_hide_the_next(self, path: str) -> None:
         late = call(started=WRITTEN + 60, ended=WRITTEN + 60)
-        result = judged("naming.ulid_tells_the_time", survey=survey(call(file=file(path)), late, call()))
+        result = judged("naming.ulid_encodes_creation_time", survey=survey(call(file=file(path)), late, call()))
         assert result.verdict is Verdict.FAIL
         assert result.subjects == 2
 
@@ -179,7 +179,7 @@ class TestOutputFolder:
 
 
 class TestTemporaryFolder:
-    NAME = "config.system_temporary_folder"
+    NAME = "config.system_temporary_directory"
 
     def judged(self, *unset: Made, known: tuple[Made, ...] = (call(),), **other: Any) -> CheckResult:
         bare = other.pop("bare", None)
@@ -275,7 +275,7 @@ def own(*left: str, **other: Any) -> Made:
 
 
 class TestExpiry:
-    NAME = "cleanup.expired_files_go"
+    NAME = "cleanup.expired_files_are_deleted"
 
     @pytest.mark.parametrize(
         ("found", "usual", "verdict"),
@@ -343,7 +343,7 @@ class TestExpiry:
     def test_is_told_once_for_each_file_in_one_place(
         self, first: Cleaning | None, second: Cleaning | None, found: tuple[Verdict, int]
     ) -> None:
-        result = judged("cleanup.expiry_is_told", cleanup=cleanup(first), defaults=Made(cleaning=second))
+        result = judged("cleanup.expiry_event_is_emitted", cleanup=cleanup(first), defaults=Made(cleaning=second))
         verdict, subjects = found
         assert (result.verdict, result.subjects) == (Verdict.WARN if verdict is Verdict.FAIL else verdict, subjects)
 
@@ -480,7 +480,7 @@ class TestInject:
             (self.survey(budgets=budgets), verdict or Verdict.NOT_OBSERVED),
             (self.survey(budgets=budgets[:1]), Verdict.NOT_OBSERVED),
         ):
-            result = judged("inject.judged_before_budgeting", survey=made, edges=edges)
+            result = judged("inject.decided_before_budgeting", survey=made, edges=edges)
             assert result.verdict is expected
         assert result.observed == "inject's threshold is not exact for another reason"
 
@@ -539,7 +539,7 @@ class TestLeftBehind:
     ) -> CheckResult:
         failing = [Made(litter=names) for names in litter]
         return judged(
-            "hardening.nothing_is_left_behind",
+            "hardening.no_temporary_files_remain",
             survey=survey(*calls, unnamed=unnamed),
             fallback=Made(failing=failing),
         )

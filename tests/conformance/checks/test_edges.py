@@ -53,7 +53,7 @@ class TestPayloadBeside:
     LONG = "0123456789" * 6
 
     def judged(self, *calls: Made) -> Any:
-        return judged("descriptor.no_payload_beside_it", survey=survey(*calls))
+        return judged("descriptor.no_records_with_descriptor", survey=survey(*calls))
 
     @pytest.mark.parametrize(
         ("length", "known", "beside", "told"),
@@ -151,7 +151,9 @@ class TestPayloadBeside:
 
 class TestCursor:
     def judged(self, result: Any = None, **descriptor: Any) -> Any:
-        return judged("descriptor.no_cursor_beside_it", survey=survey(offloaded(result=result, descriptor=descriptor)))
+        return judged(
+            "descriptor.no_cursor_with_descriptor", survey=survey(offloaded(result=result, descriptor=descriptor))
+        )
 
     @pytest.mark.parametrize("name", ["nextCursor", "cursor", "next_page_token", "pageToken", "NEXT_CURSOR"])
     def test_leads_to_a_next_page_by_any_of_these_names(self, name: str) -> None:
@@ -183,9 +185,9 @@ class TestCursor:
     def test_in_a_result_needs_no_descriptor(self) -> None:
         one = offloaded(result={"cursor": "x"})
         one.found = None
-        assert seen(judged("descriptor.no_cursor_beside_it", survey=survey(one, offloaded()))) == (FAIL, 2)
+        assert seen(judged("descriptor.no_cursor_with_descriptor", survey=survey(one, offloaded()))) == (FAIL, 2)
         one.result = {}
-        assert seen(judged("descriptor.no_cursor_beside_it", survey=survey(one))) == (PASS, 1)
+        assert seen(judged("descriptor.no_cursor_with_descriptor", survey=survey(one))) == (PASS, 1)
 
 
 class TestDetail:
@@ -223,7 +225,7 @@ class TestDetail:
         assert seen(self.judged("light", offloads=("light",), other=True)) == (PASS, 1)
 
 
-@pytest.mark.parametrize("name", ["file.header_timestamp_minds_its_zone", "naming.ulid_knows_no_zone"])
+@pytest.mark.parametrize("name", ["file.header_timestamp_respects_time_zone", "naming.ulid_ignores_time_zone"])
 def test_of_files_that_cannot_be_read_no_time_is_looked_at(name: str) -> None:
     gone = call(file=file(problem="is not there"), header={"timestamp": "never"}, ended=0, started=0)
     folders = Made(stranger=[call(file=None), gone])
@@ -241,19 +243,19 @@ class TestHeaderEstimate:
             for n, c in ((100, 400), (again, size))
         )
         made = survey(one, other, operations={"recall": Made(details=())})
-        assert judged("file.header_estimate_is_steady", survey=made).verdict is verdict
+        assert judged("file.header_estimate_is_stable", survey=made).verdict is verdict
 
 
 class TestComplete:
     """A file and the records that the same call returns inline."""
 
-    def judged(self, filed: str, shown: str, *, page: bool = False, restless: bool = False, limit: int = 40) -> Any:
+    def judged(self, filed: str, shown: str, *, page: bool = False, volatile: bool = False, limit: int = 40) -> Any:
         result = {
             "structuredContent": {"memories": [{"id": i} for i in shown], **({"nextCursor": "x"} if page else {})}
         }
         one = call(filed=[{"id": i} for i in filed], limit=limit)
         other = call(records=[{"id": i} for i in shown], result=result, outcome="inline", limit=limit)
-        made = survey(one, repeats={"recall": (one, one)}, restless={"recall"} if restless else set())
+        made = survey(one, repeats={"recall": (one, one)}, volatile_operations={"recall"} if volatile else set())
         inline = Made(whole={}, edges={"recall": other}, calls=[other])
         return judged("file.file_is_complete", survey=made, inline=inline)
 
@@ -289,7 +291,7 @@ class TestComplete:
     def test_of_a_restless_operation_only_the_number_counts(
         self, filed: str, shown: str, page: bool, found: Found
     ) -> None:
-        assert seen(self.judged(filed, shown, page=page, restless=True)) == found
+        assert seen(self.judged(filed, shown, page=page, volatile=True)) == found
 
     def test_what_is_missing_is_told(self) -> None:
         told = self.judged("ax", "abc").observed
@@ -297,4 +299,4 @@ class TestComplete:
 
     @pytest.mark.parametrize("limit", [1, 39, 41, 100])
     def test_with_another_limit_it_is_compared(self, limit: int) -> None:
-        assert seen(self.judged("abcx", "abcd", restless=True, limit=limit)) == (FAIL, 1)
+        assert seen(self.judged("abcx", "abcd", volatile=True, limit=limit)) == (FAIL, 1)

@@ -27,7 +27,9 @@ def weighed(estimate: Any, characters: int = 4000, id: str = "a", **other: Any) 
 
 
 def surveyed(*files: Any, whole: Any = None) -> Any:
-    return survey(*files, operations=ALL, restless=set(), repeats={}, single={}, budgets=(), whole=whole or {})
+    return survey(
+        *files, operations=ALL, volatile_operations=set(), repeats={}, single={}, budgets=(), whole=whole or {}
+    )
 
 
 def bracket(inline: int | None, offloaded: int | None) -> Made:

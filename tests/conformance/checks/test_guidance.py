@@ -27,7 +27,7 @@ def guided(check: str, *guidance: str, tools: tuple[str, ...] = (), by: str = "l
 
 
 class TestTheTool:
-    CHECK = "guidance_leads_to_the_tool"
+    CHECK = "guidance_names_the_tool"
     BY = "lro-1600"
 
     @pytest.mark.parametrize("tools", [(), ("recall_memories", "zoo"), ("lro_extracts", "lro_extrac")])

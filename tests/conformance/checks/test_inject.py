@@ -94,7 +94,7 @@ class TestBudgets:
         )
         whole = {("inject", None): plain, ("inject", "full"): short, ("recall", "full"): recall}
         operations = {n: Made(details=("medium", "full")) for n in ("inject", "recall")}
-        made = survey(whole=whole, budgets=(), operations=operations, restless=set())
+        made = survey(whole=whole, budgets=(), operations=operations, volatile_operations=set())
         result = judged("inject.file_holds_the_set_before_budgeting", survey=made)
         assert (*seen(result), result.observed) == (FAIL, 1, "1 memories for E = 1000, far too few")
 

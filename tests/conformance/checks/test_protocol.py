@@ -38,7 +38,7 @@ class TestMessages:
         return Made(calls=calls, messages=messages, protocol=MODERN_VERSION)
 
     def test_results_by_the_other_protocol_are_looked_at(self) -> None:
-        name = "protocol.shape_by_the_other_protocol"
+        name = "protocol.shape_in_the_other_protocol"
         made = self.survey(*starts())
         assert seen(judged(name, survey=made, eras=self.eras(self.NEW, None, self.NEW))) == (PASS, 2)
         result = judged(name, survey=made, eras=self.eras(self.OLD))
@@ -48,7 +48,7 @@ class TestMessages:
 
     def test_and_so_are_messages(self) -> None:
         one = Made(kind="tools/call", value=self.OLD)
-        name = "protocol.shape_by_the_other_protocol"
+        name = "protocol.shape_in_the_other_protocol"
         result = judged(name, survey=self.survey(*starts()), eras=self.eras(messages=(one,)))
         assert seen(result) == (FAIL, 1)
         assert "resultType" in result.observed

@@ -318,7 +318,7 @@ class TestForm:
         see = Subjects()
         well_formed(made, edition("lro-6400"), see)
         assert (see.examined, see.misses) == (1, [])
-        assert [u.partition(":")[0] for u in see.unseen_because] == [f"recipe #{index + 1}"]
+        assert [u.partition(":")[0] for u in see.not_observed_because] == [f"recipe #{index + 1}"]
 
 
 def test_a_description_that_another_command_has_elsewhere_is_told_with_the_first_of_those() -> None:

@@ -102,7 +102,7 @@ class TestScope:
 class TestDefault:
     """The default threshold of lro-6400, seen from both sides."""
 
-    def judged(self, offloaded: int, inline: int | None = None, *, restless: bool = False, **other: Any) -> Any:
+    def judged(self, offloaded: int, inline: int | None = None, *, volatile: bool = False, **other: Any) -> Any:
         small = call(outcome="inline", records=ONE, **other)
         bracket = Made(
             operation="recall",
@@ -113,14 +113,16 @@ class TestDefault:
         )
         return judged(
             "threshold.default_threshold",
-            survey=survey(restless={"recall"} if restless else set(), operations={"recall": Made(details=())}),
+            survey=survey(
+                volatile_operations={"recall"} if volatile else set(), operations={"recall": Made(details=())}
+            ),
             edges=NO_EDGES,
             defaults=Made(brackets=(bracket,), enabled=()),
             text=edition("lro-6400"),
         )
 
     @pytest.mark.parametrize(
-        ("offloaded", "inline", "restless", "verdict"),
+        ("offloaded", "inline", "volatile", "verdict"),
         [
             (6401, 6400, False, PASS),
             (6400, 6400, False, FAIL),
@@ -133,9 +135,9 @@ class TestDefault:
         ],
     )
     def test_lies_between_a_result_that_is_offloaded_and_one_that_is_not(
-        self, offloaded: int, inline: int, restless: bool, verdict: Verdict
+        self, offloaded: int, inline: int, volatile: bool, verdict: Verdict
     ) -> None:
-        assert self.judged(offloaded, inline, restless=restless).verdict is verdict
+        assert self.judged(offloaded, inline, volatile=volatile).verdict is verdict
 
     @pytest.mark.parametrize(("size", "verdict"), [(42_666, PASS), (42_667, FAIL), (1000, PASS), (100_000, FAIL)])
     def test_of_a_result_without_an_estimate_is_judged_by_its_characters(self, size: int, verdict: Verdict) -> None:
@@ -155,7 +157,7 @@ class TestDefault:
         )
         found = judged(
             "threshold.default_threshold",
-            survey=survey(restless=set(), operations={"recall": Made(details=())}),
+            survey=survey(volatile_operations=set(), operations={"recall": Made(details=())}),
             edges=NO_EDGES,
             defaults=Made(brackets=(bracket,), enabled=()),
             text=edition("lro-6400"),
@@ -224,7 +226,7 @@ class TestFar:
 class TestTotal:
     def judged(self, *edges: Edge) -> Any:
         made = Made(edges={e.operation: e for e in edges}, reason=None)
-        return judged("threshold.the_total_counts", survey=survey(), edges=made)
+        return judged("threshold.total_is_compared", survey=survey(), edges=made)
 
     @pytest.mark.parametrize(("largest", "found"), [(98, (PASS, 1)), (99, (NOT_OBSERVED, 0)), (120, (NOT_OBSERVED, 0))])
     def test_counts_where_no_record_exceeds_the_threshold_alone(self, largest: int, found: tuple[Verdict, int]) -> None:
@@ -263,7 +265,7 @@ class TestSizes:
     )
     def test_a_large_memory_has_to_be_alone(self, outcome: str, records: Any, verdict: Verdict) -> None:
         seeded = Made(large=call(outcome=outcome, records=records), large_estimate=10)
-        found = judged("threshold.a_large_memory_below_stays_inline", survey=survey(), seeded=seeded)
+        found = judged("threshold.large_memory_below_threshold_stays_inline", survey=survey(), seeded=seeded)
         assert found.verdict is verdict
         if verdict is FAIL:
             assert found.expected == "one memory of 10 tokens at threshold 20 inline"
@@ -283,7 +285,7 @@ class TestSizes:
         text = OTHER_WORD + "x" * (length - len(OTHER_WORD))
         huge = call(outcome=outcome, filed=[{"content": "no"}, {"content": text}, {"content": OTHER_WORD}])
         seeded = Made(huge=huge, large_estimate=100, files=[], large_filed=None)
-        assert judged("edge_cases.a_huge_memory_is_offloaded", survey=survey(), seeded=seeded).verdict is verdict
+        assert judged("edge_cases.huge_memory_is_offloaded", survey=survey(), seeded=seeded).verdict is verdict
 
     @pytest.mark.parametrize(
         ("outcome", "lowest", "small", "verdict"),
@@ -303,13 +305,13 @@ class TestSizes:
         alone = call(outcome=outcome, records=[{"content": WORD}], filed=[{"content": WORD}], text="x" * 10)
         made = survey(lowest=lowest, is_small=lambda call: small)
         seeded = Made(huge=None, large_estimate=0, files=[], large_filed=alone)
-        found = judged("edge_cases.a_huge_memory_is_offloaded", survey=made, seeded=seeded)
+        found = judged("edge_cases.huge_memory_is_offloaded", survey=made, seeded=seeded)
         assert found.verdict is verdict
         if verdict is FAIL:
             assert found.expected == f"one memory of 10 characters is offloaded at threshold {lowest}"
         none = call(outcome=outcome, records=[{"content": "other"}], filed=[])
         seeded = Made(huge=None, large_estimate=0, files=[], large_filed=none)
-        assert judged("edge_cases.a_huge_memory_is_offloaded", survey=made, seeded=seeded).verdict is NOT_OBSERVED
+        assert judged("edge_cases.huge_memory_is_offloaded", survey=made, seeded=seeded).verdict is NOT_OBSERVED
 
     @pytest.mark.parametrize(
         ("estimate", "share", "verdict"),
@@ -339,5 +341,5 @@ class TestGuidance:
     @pytest.mark.parametrize(("detail", "found"), [("light", (PASS, 1)), ("full", (FAIL, 1)), ("", (NOT_OBSERVED, 0)),
                                                    (3, (NOT_OBSERVED, 0))])  # fmt: skip
     def test_names_the_level(self, detail: Any, found: tuple[Verdict, int]) -> None:
-        result = self.judged("a LIGHT one", "guidance_notes_the_detail", detail=detail)
+        result = self.judged("a LIGHT one", "guidance_names_the_detail", detail=detail)
         assert seen(result) in (found, (WARN, found[1]) if found[0] is FAIL else found)

@@ -27,9 +27,9 @@ def judged(function: Callable[..., None], id: str = MUST, **have: Any) -> CheckR
 
 
 def expecting(*holds: bool) -> Callable[..., None]:
-    def function(see: Subjects) -> None:
+    def function(subjects: Subjects) -> None:
         for number, one in enumerate(holds, 1):
-            see.expect(one, expected=f"thing {number}", observed=f"no thing {number}", at=f"at {number}")
+            subjects.expect(one, expected=f"thing {number}", observed=f"no thing {number}", at=f"at {number}")
 
     return function
 
@@ -79,24 +79,24 @@ class TestACheck:
         assert judged(expecting(False), SHOULD).verdict is Verdict.WARN
 
     def test_says_why_it_saw_nothing_each_reason_once(self) -> None:
-        def function(see: Subjects) -> None:
+        def function(subjects: Subjects) -> None:
             for reason in ("no file", "no call", "no file"):
-                see.unseen(reason)
+                subjects.not_observed(reason)
 
         assert judged(function).observed == "no file; no call"
 
     def test_that_saw_something_does_not_say_what_it_did_not_see(self) -> None:
-        def function(see: Subjects) -> None:
-            see.unseen("no file")
-            see.not_applicable("no tool")
-            see.expect(True, expected="", observed="")
+        def function(subjects: Subjects) -> None:
+            subjects.not_observed("no file")
+            subjects.not_applicable("no tool")
+            subjects.expect(True, expected="", observed="")
 
         assert judged(function).verdict is Verdict.PASS
 
     def test_that_does_not_apply_says_so(self) -> None:
-        def function(see: Subjects) -> None:
-            see.unseen("no file")
-            see.not_applicable("no tool")
+        def function(subjects: Subjects) -> None:
+            subjects.not_observed("no file")
+            subjects.not_applicable("no tool")
 
         result = judged(function)
         assert (result.verdict, result.subjects, result.observed) == (Verdict.NOT_APPLICABLE, 0, "no tool")
@@ -110,15 +110,15 @@ class TestACheck:
         ],
     )
     def test_may_raise_what_keeps_it_from_a_verdict(self, problem: Exception, verdict: Verdict, says: str) -> None:
-        def function(see: Subjects) -> None:
+        def function(subjects: Subjects) -> None:
             raise problem
 
         result = judged(function)
         assert (result.verdict, result.subjects, result.observed) == (verdict, 0, says)
 
     def test_that_breaks_half_way_is_an_error_whatever_it_had_seen(self) -> None:
-        def function(see: Subjects) -> None:
-            see.expect(False, expected="", observed="")
+        def function(subjects: Subjects) -> None:
+            subjects.expect(False, expected="", observed="")
             raise KeyError("x")
 
         assert (judged(function).verdict, judged(function).subjects) == (Verdict.ERROR, 1)
@@ -132,7 +132,7 @@ class TestACheck:
         ],
     )
     def test_is_not_run_without_its_evidence(self, evidence: Exception, verdict: Verdict, says: str) -> None:
-        def function(survey: object, see: Subjects) -> None:
+        def function(survey: object, subjects: Subjects) -> None:
             pytest.fail("it was run")
 
         result = judged(function, survey=evidence)
@@ -140,8 +140,8 @@ class TestACheck:
 
     @pytest.mark.parametrize("absent", [NotObserved("no file"), NotApplicable("no tool")])
     def test_does_without_what_may_be_none(self, absent: Exception) -> None:
-        def function(survey: object, fallback: object | None, see: Subjects) -> None:
-            see.expect(fallback is not None, expected="a fallback", observed=f"{survey} alone")
+        def function(survey: object, fallback: object | None, subjects: Subjects) -> None:
+            subjects.expect(fallback is not None, expected="a fallback", observed=f"{survey} alone")
 
         def result(fallback: object) -> tuple[Verdict, str]:
             known = replace(made(function, MUST, "survey", "fallback"), optional=("fallback",))
@@ -153,11 +153,11 @@ class TestACheck:
         assert result(OSError("disk"))[0] is Verdict.ERROR
 
     def test_says_by_its_parameters_what_may_be_none(self) -> None:
-        assert [c.optional for c in checks() if c.name == "fallback.no_failure_is_told_of_a_success"] == [("fallback",)]
+        assert [c.optional for c in checks() if c.name == "fallback.no_failure_event_for_success"] == [("fallback",)]
 
     def test_is_given_the_evidence_that_it_names(self) -> None:
-        def function(survey: int, inline: int, see: Subjects) -> None:
-            see.expect((survey, inline) == (1, 2), expected="1 and 2", observed=f"{survey} and {inline}")
+        def function(survey: int, inline: int, subjects: Subjects) -> None:
+            subjects.expect((survey, inline) == (1, 2), expected="1 and 2", observed=f"{survey} and {inline}")
 
         assert judged(function, survey=1, inline=2).verdict is Verdict.PASS
 
@@ -184,9 +184,9 @@ class TestAnotherEdition:
 
 class TestAnErratum:
     def test_warns_and_is_marked(self) -> None:
-        def function(see: Subjects) -> None:
-            see.expect(True, expected="", observed="")
-            see.erratum(expected="a sorted list", observed="the text's own command fails", at=Shown())
+        def function(subjects: Subjects) -> None:
+            subjects.expect(True, expected="", observed="")
+            subjects.erratum(expected="a sorted list", observed="the text's own command fails", at=Shown())
 
         result = judged(function)
         assert (result.verdict, result.subjects, result.erratum) == (Verdict.WARN, 2, True)
@@ -197,9 +197,9 @@ class TestAnErratum:
         assert (result.evidence, result.reproduce, result.location) == ("evidence", "script", "line")
 
     def test_never_hides_a_miss(self) -> None:
-        def function(see: Subjects) -> None:
-            see.erratum(expected="", observed="")
-            see.expect(False, expected="all", observed="none")
+        def function(subjects: Subjects) -> None:
+            subjects.erratum(expected="", observed="")
+            subjects.expect(False, expected="all", observed="none")
 
         result = judged(function)
         assert (result.verdict, result.expected, result.erratum) == (Verdict.FAIL, "all", False)
@@ -246,7 +246,7 @@ class TestRegistering:
         known: dict[str, Check] = {}
         monkeypatch.setattr("lro_conformance.judging.check._REGISTRY", known)
 
-        def test_it(survey: object, see: Subjects, zeal: object) -> None:
+        def test_it(survey: object, subjects: Subjects, zeal: object) -> None:
             """What it says."""
 
         assert check(MUST)(test_it) is test_it
@@ -258,14 +258,14 @@ class TestRegistering:
             check("LRO-NONE-01")(lambda see: None)
 
     def test_declares_only_what_it_reads_as_optional(self) -> None:
-        def test_it(survey: object, see: Subjects) -> None:
+        def test_it(survey: object, subjects: Subjects) -> None:
             """What it says."""
 
         with pytest.raises(ValueError, match=r"check check.it has no parameter fallback"):
             check(MUST, optional=("fallback",))(test_it)
 
     def test_needs_a_docstring(self) -> None:
-        def test_it(see: Subjects) -> None: ...
+        def test_it(subjects: Subjects) -> None: ...
 
         with pytest.raises(ValueError, match=r"check check.it has no docstring"):
             check(MUST)(test_it)
@@ -273,7 +273,7 @@ class TestRegistering:
     def test_refuses_a_name_of_another_file(self) -> None:
         one = next(c for c in checks() if c.name == "file.every_line_is_json")
 
-        def test_every_line_is_json(see: Subjects) -> None:
+        def test_every_line_is_json(subjects: Subjects) -> None:
             """Another."""
 
         test_every_line_is_json.__module__ = "elsewhere.test_file"

@@ -77,7 +77,7 @@ def test_no_example_is_tried_when_the_time_of_the_run_is_used_up(live: Live) -> 
     see = Subjects()
     live.explore(see, NUMBERS, too_large)
     assert (see.examined, see.misses) == (0, [])
-    assert see.unseen_because
+    assert see.not_observed_because
 
 
 @pytest.mark.parametrize("misses", [1, 2])
@@ -90,7 +90,7 @@ def test_a_miss_that_does_not_come_again_is_no_finding(live: Live, misses: int) 
     see = Subjects()
     live.judge(see, "numbers", NUMBERS, lambda n: n, at_first)
     assert (see.examined, see.misses) == (0, [])
-    assert see.unseen_because
+    assert see.not_observed_because
 
 
 def test_the_same_seed_ends_with_the_same_example_however_many_would_be_smaller(

@@ -86,7 +86,7 @@ class TestGate:
     def test_changes_no_verdict_and_no_level(self):
         before = read_report(EQUAL)
         after = apply_baseline(
-            before, (Entry("threshold.equal_stays_inline", Verdict.FAIL, date(2099, 1, 1), "later"),)
+            before, (Entry("threshold.equal_to_threshold_stays_inline", Verdict.FAIL, date(2099, 1, 1), "later"),)
         )
         assert replace(after, baseline=()) == before
 
@@ -125,7 +125,7 @@ class TestShown:
 class TestFile:
     good: Sequence[str] = (
         "accept:",
-        "- check: threshold.equal_stays_inline",
+        "- check: threshold.equal_to_threshold_stays_inline",
         "  until: 2027-03-31",
         "  reason: issue 123",
     )
@@ -133,7 +133,7 @@ class TestFile:
     def test_is_read_with_dates_in_quotes_or_without(self, tmp_path: Path):
         (tmp_path / "b.yaml").write_text("\n".join(self.good[:4]))
         assert load(tmp_path / "b.yaml") == (
-            Entry("threshold.equal_stays_inline", Verdict.FAIL, date(2027, 3, 31), "issue 123"),
+            Entry("threshold.equal_to_threshold_stays_inline", Verdict.FAIL, date(2027, 3, 31), "issue 123"),
         )
 
     @pytest.mark.parametrize(
@@ -144,15 +144,18 @@ class TestFile:
             ("accepts: []", "b.yaml:1: accepts: unknown key; did you mean accept?"),
             ("accept:\n- {check: a.b, until: 2027-01-01}", "b.yaml:2: accept[0].reason: missing; it is required"),
             (
-                "accept:\n- {check: threshold.equal_stay_inline, until: 2027-01-01, reason: r}",
-                "accept[0].check: no check threshold.equal_stay_inline; did you mean threshold.equal_stays_inline?",
+                "accept:\n- {check: threshold.equal_to_threshold_stay_inline, until: 2027-01-01, reason: r}",
+                (
+                    "accept[0].check: no check threshold.equal_to_threshold_stay_inline; "
+                    "did you mean threshold.equal_to_threshold_stays_inline?"
+                ),
             ),
             (
-                "accept:\n- {check: threshold.equal_stays_inline, until: 2027-02-30, reason: r}",
+                "accept:\n- {check: threshold.equal_to_threshold_stays_inline, until: 2027-02-30, reason: r}",
                 "b.yaml:2: accept[0].until: expected a day as YYYY-MM-DD, got 2027-02-30",
             ),
             (
-                "accept:\n- {check: threshold.equal_stays_inline, until: next year, reason: r}",
+                "accept:\n- {check: threshold.equal_to_threshold_stays_inline, until: next year, reason: r}",
                 "b.yaml:2: accept[0].until: expected ",
             ),
         ],

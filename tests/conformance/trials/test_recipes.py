@@ -332,7 +332,7 @@ class TestWhatLibjqCannotRun:
 
     def found(self, monkeypatch: pytest.MonkeyPatch, binary: str | None, call: Any = ODD) -> recipes.Recipes:
         monkeypatch.setattr(recipe_runner.shutil, "which", lambda _: binary)
-        survey: Any = Made(files=(call,), flown=(), whole={("recall", "full"): call})
+        survey: Any = Made(files=(call,), concurrent_files=(), whole={("recall", "full"): call})
         return recipes_by(DEFAULT_EDITION, survey)
 
     def test_is_no_reason_to_judge_no_recipe(self, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ import pytest
 
 from lro_conformance.validate import document as documents
 from lro_conformance.validate.document import Document
-from lro_conformance.validate.visited import LedTo
+from lro_conformance.validate.visited import VisitedFiles
 from tests.golden.documents import DESCRIPTOR, HEADER, PROFILE, WRONG, A, lines, spread
 from tests.golden.files import NAME
 from tests.golden.kept import DOCUMENTS, kept
@@ -94,7 +94,7 @@ class Breaking:
 def test_a_file_that_could_not_be_read_is_judged_once_more(here: Path) -> None:
     (here / NAME).write_bytes(WRONG)
     (here / "x.json").write_bytes(spread(DESCRIPTOR))
-    led_to = LedTo()
+    led_to = VisitedFiles()
 
     def judged(*, breaking: bool) -> tuple[set[str], int]:
         def opened(path: str, stream: Any) -> Any:

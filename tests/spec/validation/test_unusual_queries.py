@@ -80,14 +80,14 @@ def test_a_query_is_blamed_for_what_it_breaks_alone(
     said = None if refused is None else fails_by_its_literal(refused, ran())
     tried = [Made(command=command, refused=said)]
     result = judged(
-        "edge_cases.any_query_leaves_recipes_whole", survey=survey(usual), folders=Made(odd=[odd], tried=tried)
+        "edge_cases.any_query_keeps_recipes_valid", survey=survey(usual), folders=Made(odd=[odd], tried=tried)
     )
     assert result.verdict is verdict
 
 
 def test_a_query_that_finds_nothing_tells_nothing() -> None:
     folders = Made(odd=[], tried=())
-    result = judged("edge_cases.any_query_leaves_recipes_whole", survey=survey(asked(".")), folders=folders)
+    result = judged("edge_cases.any_query_keeps_recipes_valid", survey=survey(asked(".")), folders=folders)
     assert result.verdict is Verdict.NOT_OBSERVED
 
 

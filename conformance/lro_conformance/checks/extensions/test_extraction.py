@@ -18,10 +18,10 @@ MOST = 100_000
 
 
 @check("LRO-EXTRACT-01")
-def test_the_file_is_read(extraction: Extraction, see: Subjects) -> None:
+def test_requested_file_is_read(extraction: Extraction, subjects: Subjects) -> None:
     """Each tool reads the file that it is asked for: what it answers is in that file."""
     for one, wanted in extraction.wanted():
-        see.expect(
+        subjects.expect(
             one.call.outcome == "offloaded" or (one.call.outcome == "inline" and wanted in one.call.text),
             expected=f"{one.tool}: of {one.about} something with {show(wanted, 60)}",
             observed=told(one.call),
@@ -30,41 +30,43 @@ def test_the_file_is_read(extraction: Extraction, see: Subjects) -> None:
 
 
 @check("LRO-EXTRACT-02")
-def test_nothing_outside_is_read(extraction: Extraction, see: Subjects) -> None:
+def test_paths_outside_are_refused(extraction: Extraction, subjects: Subjects) -> None:
     """No path leads out of the folder of offloaded results: not by .., by a link, by a folder with a like name."""
-    _keeps_the_secret(extraction, extraction.outside, see)
+    _keeps_the_secret(extraction, extraction.outside, subjects)
 
 
 @check("LRO-EXTRACT-03")
-def test_only_what_was_offered_is_read(extraction: Extraction, see: Subjects) -> None:
+def test_foreign_files_are_refused(extraction: Extraction, subjects: Subjects) -> None:
     """A file that the server has not offloaded is not read, even where it lies in the folder and looks like one."""
-    _keeps_the_secret(extraction, extraction.foreign, see)
+    _keeps_the_secret(extraction, extraction.foreign, subjects)
 
 
-def _keeps_the_secret(extraction: Extraction, asked: Iterable[Asked], see: Subjects) -> None:
-    for one in _by_working_tools(extraction, asked, see):
+def _keeps_the_secret(extraction: Extraction, asked: Iterable[Asked], subjects: Subjects) -> None:
+    for one in _by_working_tools(extraction, asked, subjects):
         read = MARK in one.call.text or MARK in json.dumps(one.call.reply.error or "")
-        see.expect(
+        subjects.expect(
             not read, expected=f"{one.tool}: {one.about} is refused", observed="what stands in that file", at=one
         )
 
 
-def _by_working_tools(extraction: Extraction, asked: Iterable[Asked], see: Subjects) -> Iterable[Asked]:
+def _by_working_tools(extraction: Extraction, asked: Iterable[Asked], subjects: Subjects) -> Iterable[Asked]:
     for one in asked:
         if extraction.works(one.tool):
             yield one
         else:
-            see.unseen(f"{one.tool} does not read a file that it ought to")
+            subjects.not_observed(f"{one.tool} does not read a file that it ought to")
 
 
 @check("LRO-EXTRACT-04")
-def test_a_refusal_is_an_error(extraction: Extraction, see: Subjects) -> None:
+def test_refusals_are_errors(extraction: Extraction, subjects: Subjects) -> None:
     """What is refused, gone or unknown is an error that says so, and no empty result."""
     for one in (*extraction.outside, *extraction.foreign, *extraction.gone):
         if MARK in one.call.text or one.call.outcome == "offloaded":
-            see.unseen(f"{one.about} is read or offloaded instead")
+            subjects.not_observed(f"{one.about} is read or offloaded instead")
             continue
-        see.expect(refused(one.call), expected=f"{one.tool}: an error for {one.about}", observed=told(one.call), at=one)
+        subjects.expect(
+            refused(one.call), expected=f"{one.tool}: an error for {one.about}", observed=told(one.call), at=one
+        )
 
 
 def refused(call: Call) -> bool:
@@ -78,13 +80,13 @@ def refused(call: Call) -> bool:
 
 
 @check("LRO-EXTRACT-05")
-def test_a_query_reads_its_input_only(extraction: Extraction, see: Subjects) -> None:
+def test_queries_read_their_input_only(extraction: Extraction, subjects: Subjects) -> None:
     """A query has neither the environment nor any file but the one that it is asked of."""
     if not extraction.reaching:
         raise NotApplicable("no tool that the server lists takes a query")
-    for one in _by_working_tools(extraction, extraction.reaching, see):
+    for one in _by_working_tools(extraction, extraction.reaching, subjects):
         read = next((text for text in (extraction.temp, MARK) if text in one.call.text), None)
-        see.expect(
+        subjects.expect(
             read is None or one.call.outcome == "error",
             expected=f"{one.tool}: a query for {one.about} gets none of it",
             observed=show(one.call.text, 120),
@@ -93,21 +95,21 @@ def test_a_query_reads_its_input_only(extraction: Extraction, see: Subjects) -> 
 
 
 @check("LRO-EXTRACT-06")
-def test_values_are_no_program(extraction: Extraction, see: Subjects) -> None:
+def test_values_are_not_interpreted(extraction: Extraction, subjects: Subjects) -> None:
     """A value is a value: neither a part of a query, nor an option of the program that runs it."""
     answers = {(one.tool, one.about): one.call for one in extraction.spliced}
     ids = [str(r.get("id")) for r in extraction.source.filed]
-    for one in _by_working_tools(extraction, extraction.spliced, see):
+    for one in _by_working_tools(extraction, extraction.spliced, subjects):
         if one.call.outcome == "offloaded":
-            see.unseen("an answer is a descriptor")
+            subjects.not_observed("an answer is a descriptor")
             continue
         if one.about == "a query that is an option":
-            see.expect(
+            subjects.expect(
                 refused(one.call), expected=f"{one.tool}: --version is no query", observed=told(one.call), at=one
             )
         elif one.about == "a pattern that is an option":
             usual = answers[one.tool, "a pattern that is nowhere"]
-            see.expect(
+            subjects.expect(
                 _without(one.call, "--version") == _without(usual, NOWHERE),
                 expected=f"{one.tool}: no line has --version, as none has {NOWHERE}: {show(usual.text, 60)}",
                 observed=told(one.call),
@@ -116,9 +118,9 @@ def test_values_are_no_program(extraction: Extraction, see: Subjects) -> None:
         elif one.about.startswith("a keyword") and one.about not in _KNOWN:
             there, nowhere = (answers[one.tool, about] for about in _KNOWN)
             if not any(id in there.text for id in ids) or any(id in nowhere.text for id in ids):
-                see.unseen("recipe 3 takes no keyword, or heeds none")
+                subjects.not_observed("recipe 3 takes no keyword, or heeds none")
                 continue
-            see.expect(
+            subjects.expect(
                 not any(id in one.call.text for id in ids),
                 expected=f"{one.about} finds nothing, as no record has it",
                 observed=told(one.call),
@@ -134,10 +136,10 @@ def _without(call: Call, value: str) -> tuple[str, str]:
 
 
 @check("LRO-EXTRACT-07")
-def test_an_endless_query_is_stopped(extraction: Extraction, see: Subjects) -> None:
+def test_endless_queries_are_stopped(extraction: Extraction, subjects: Subjects) -> None:
     """A query or a pattern that never ends is stopped, and the server goes on answering."""
     for one in (*extraction.endless, *(extraction.after if extraction.endless else ())):
-        see.expect(
+        subjects.expect(
             one.call.outcome != "no answer",
             expected=f"{one.tool}: an answer to {one.about}",
             observed=told(one.call),
@@ -146,12 +148,12 @@ def test_an_endless_query_is_stopped(extraction: Extraction, see: Subjects) -> N
 
 
 @check("LRO-EXTRACT-08")
-def test_answers_are_bounded(extraction: Extraction, see: Subjects) -> None:
+def test_answers_are_bounded(extraction: Extraction, subjects: Subjects) -> None:
     """No answer has more than 100,000 characters, also where one line has more."""
     if extraction.large is None:
-        see.unseen("no result of so many characters could be offloaded")
+        subjects.not_observed("no result of so many characters could be offloaded")
     for one in extraction.flooding:
-        see.expect(
+        subjects.expect(
             len(one.call.text) <= MOST,
             expected=f"{one.tool}: at most {MOST} characters of {one.about}",
             observed=f"{len(one.call.text)} characters",
@@ -160,10 +162,10 @@ def test_answers_are_bounded(extraction: Extraction, see: Subjects) -> None:
 
 
 @check("LRO-EXTRACT-09")
-def test_an_answer_is_never_offloaded(extraction: Extraction, see: Subjects) -> None:
+def test_answers_are_never_offloaded(extraction: Extraction, subjects: Subjects) -> None:
     """What a tool reads from a file comes inline, however large; so does an error."""
     for one in extraction.every:
-        see.expect(
+        subjects.expect(
             one.call.outcome != "offloaded",
             expected=f"{one.tool}: what was asked for ({one.about}), or an error",
             observed="a descriptor of another file",

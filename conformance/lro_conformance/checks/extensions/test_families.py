@@ -17,20 +17,20 @@ from lro_conformance.trials.extensions.families import Part
 
 
 @check("LRO-EXTRACT-10")
-def test_recipes_by_number(extraction: Extraction, see: Subjects) -> None:
+def test_recipes_by_number(extraction: Extraction, subjects: Subjects) -> None:
     """A recipe by its number tells of the records that the descriptor's own recipe tells of."""
     _bound(extraction, "lro_extract")
     for one in extraction.families.numbered:
         wanted = _told_of(extraction.families.source, one.given)
         if not wanted:
-            see.unseen("a recipe finds nothing in the file, or tells of no record by id or title")
+            subjects.not_observed("a recipe finds nothing in the file, or tells of no record by id or title")
             continue
         call = one.asked.call
         if call.outcome == "error" and len(wanted) < len(extraction.families.source.filed):
-            see.unseen("a recipe that looks for something asks what for")
+            subjects.not_observed("a recipe that looks for something asks what for")
             continue
         same = call.outcome == "inline" and _told_of(extraction.families.source, call.text) == wanted
-        see.expect(
+        subjects.expect(
             call.outcome == "offloaded" or same,
             expected=f"{one.asked.about}: {len(wanted)} records, as jq gives",
             observed=told(call),
@@ -45,31 +45,31 @@ def _told_of(source: Call, text: str) -> set[str]:
 
 
 @check("LRO-EXTRACT-11")
-def test_a_recipe_or_a_query(extraction: Extraction, see: Subjects) -> None:
+def test_recipe_and_query_exclude_each_other(extraction: Extraction, subjects: Subjects) -> None:
     """A recipe and a query together are an error, and so are neither of them."""
     _bound(extraction, "lro_extract")
     for one in extraction.families.undecided:
         holds = one.call.outcome == "offloaded" or refused(one.call)
-        see.expect(holds, expected=f"an error for {one.about}", observed=told(one.call), at=one)
+        subjects.expect(holds, expected=f"an error for {one.about}", observed=told(one.call), at=one)
 
 
 @check("LRO-EXTRACT-12")
-def test_ranges_are_of_characters(extraction: Extraction, see: Subjects) -> None:
+def test_ranges_count_characters(extraction: Extraction, subjects: Subjects) -> None:
     """A range is of characters from 0, its end exclusive; an end beyond the file's is the file's."""
     _bound(extraction, "read_large_output")
-    _parts(extraction.families.ranges, see)
+    _parts(extraction.families.ranges, subjects)
 
 
 @check("LRO-EXTRACT-13")
-def test_a_search_ignores_case(extraction: Extraction, see: Subjects) -> None:
+def test_search_ignores_case(extraction: Extraction, subjects: Subjects) -> None:
     """A search finds a word in either case, and with case_sensitive in the one that was asked for."""
     _bound(extraction, "search_large_output")
     id = str(extraction.families.source.filed[0].get("id"))
     for one, wanted in zip(extraction.families.cased, (True, False), strict=False):
         if one.call.outcome != "inline":
-            see.unseen("a search for a word is refused")
+            subjects.not_observed("a search for a word is refused")
             continue
-        see.expect(
+        subjects.expect(
             (id in one.call.text) is wanted,
             expected=f"{one.about}: the record that has it" if wanted else f"{one.about}: nothing",
             observed=told(one.call),
@@ -78,13 +78,13 @@ def test_a_search_ignores_case(extraction: Extraction, see: Subjects) -> None:
 
 
 @check("LRO-EXTRACT-14")
-def test_what_is_too_large_is_told_as_a_result(extraction: Extraction, see: Subjects) -> None:
+def test_oversized_answer_is_reported_as_result(extraction: Extraction, subjects: Subjects) -> None:
     """An answer over the budget is replaced by a result that tells its size and what to ask instead."""
     _bound(extraction, "read")
     for one in (o for o in extraction.flooding if o.tool == "read" and o.call.outcome != "offloaded"):
         said = _object(one.call.text) if one.call.outcome == "inline" else {}
         tokens: Any = said.get("estimated_tokens")
-        see.expect(
+        subjects.expect(
             str(said.get("error")).endswith("_too_large") and isinstance(tokens, int) and bool(said.get("suggestions")),
             expected="a result with error …_too_large, estimated_tokens and suggestions",
             observed=told(one.call),
@@ -100,18 +100,18 @@ def _object(text: str) -> dict[str, Any]:
 
 
 @check("LRO-EXTRACT-15")
-def test_slices_are_of_lines_from_1(extraction: Extraction, see: Subjects) -> None:
+def test_slices_count_lines_from_1(extraction: Extraction, subjects: Subjects) -> None:
     """A slice has the lines from start to end, both included, the first of them 1."""
     _bound(extraction, "slice")
-    _parts(extraction.families.lines, see)
+    _parts(extraction.families.lines, subjects)
 
 
-def _parts(parts: Iterable[Part], see: Subjects) -> None:
+def _parts(parts: Iterable[Part], subjects: Subjects) -> None:
     for part in parts:
         call = part.asked.call
         more = next((text for text in part.longer if text in call.text), None)
         right = call.outcome == "inline" and part.expected in call.text and more is None
-        see.expect(
+        subjects.expect(
             call.outcome == "offloaded" or right,
             expected=f"{part.asked.about}: {show(part.expected, 80)}",
             observed=told(call) if more is None else f"more than that: {show(call.text, 120)}",
@@ -120,13 +120,13 @@ def _parts(parts: Iterable[Part], see: Subjects) -> None:
 
 
 @check("LRO-EXTRACT-16")
-def test_a_missing_key_is_told_with_those_there_are(extraction: Extraction, see: Subjects) -> None:
+def test_missing_key_error_lists_available_keys(extraction: Extraction, subjects: Subjects) -> None:
     """A path to a key that is not there is answered with the keys that are."""
     _bound(extraction, "get_in")
     for one in extraction.families.missing:
         keys = list(extraction.families.source.filed[0])
         text = one.call.text or json.dumps(one.call.reply.error)
-        see.expect(
+        subjects.expect(
             one.call.outcome == "offloaded" or any(key in text for key in keys if key != "lroprobe"),
             expected=f"the keys there are, such as {', '.join(keys[:3])}",
             observed=told(one.call),
@@ -135,12 +135,12 @@ def test_a_missing_key_is_told_with_those_there_are(extraction: Extraction, see:
 
 
 @check("LRO-EXTRACT-17")
-def test_an_invalid_pattern_is_searched_as_it_is(extraction: Extraction, see: Subjects) -> None:
+def test_invalid_pattern_is_searched_literally(extraction: Extraction, subjects: Subjects) -> None:
     """A pattern that is no regular expression is searched for as it stands, and is no error."""
     _bound(extraction, "grep")
     for one in extraction.families.literal:
         expected = f"no error for {one.call.arguments.get('pattern')}"
-        see.expect(not refused(one.call), expected=expected, observed=told(one.call), at=one)
+        subjects.expect(not refused(one.call), expected=expected, observed=told(one.call), at=one)
 
 
 def _bound(extraction: Extraction, tool: str) -> None:

@@ -25,35 +25,35 @@ SHOWN = 1 / 3
 
 
 @check("LRO-PROXY-01")
-def test_small_results(proxied: Proxied, see: Subjects) -> None:
+def test_small_results_are_unchanged(proxied: Proxied, subjects: Subjects) -> None:
     """A result below the threshold arrives with every member and every value that the server gave it."""
     for one in proxied.small:
         difference = changed(one.given, one.call)
-        see.expect(difference is None, expected=f"{one.kind}, as it was given", observed=difference or "", at=one)
+        subjects.expect(difference is None, expected=f"{one.kind}, as it was given", observed=difference or "", at=one)
 
 
 @check("LRO-PROXY-01")
-def test_inline_up_to_the_threshold(proxied: Proxied, see: Subjects) -> None:
+def test_inline_up_to_the_threshold(proxied: Proxied, subjects: Subjects) -> None:
     """No text is offloaded that no honest estimate puts above the threshold."""
     for one, characters, (_, high) in _at_the_edge(proxied, "offloaded"):
         said = f"a text of {characters} characters, {high} tokens at the very most, is inline at {proxied.threshold}"
-        see.expect(high > proxied.threshold, expected=said, observed="a descriptor", at=one)
+        subjects.expect(high > proxied.threshold, expected=said, observed="a descriptor", at=one)
 
 
 @check("LRO-PROXY-02")
-def test_small_bytes(proxied: Proxied, see: Subjects) -> None:
+def test_small_results_keep_their_bytes(proxied: Proxied, subjects: Subjects) -> None:
     """A result below the threshold arrives as the bytes that came: digits, escapes, order and spaces."""
     for one in (*proxied.small, proxied.exact):
         kept = one.given.encode() in (one.call.reply.raw or b"")
-        see.expect(kept, expected=f"{one.kind}: the bytes of the result", observed="written anew", at=one)
+        subjects.expect(kept, expected=f"{one.kind}: the bytes of the result", observed="written anew", at=one)
 
 
 @check("LRO-PROXY-03")
-def test_large_results(proxied: Proxied, see: Subjects) -> None:
+def test_large_results_are_offloaded(proxied: Proxied, subjects: Subjects) -> None:
     """A result above the threshold leaves as a descriptor that names a file with a header and its records."""
     for one in proxied.large:
         wrong = _not_offloaded(one.call)
-        see.expect(
+        subjects.expect(
             wrong is None,
             expected=f"{one.kind}, {FACTOR} times the threshold of {proxied.threshold} tokens: a descriptor, a file",
             observed=wrong or "",
@@ -62,11 +62,11 @@ def test_large_results(proxied: Proxied, see: Subjects) -> None:
 
 
 @check("LRO-PROXY-03")
-def test_offloaded_above_the_threshold(proxied: Proxied, see: Subjects) -> None:
+def test_offloaded_above_the_threshold(proxied: Proxied, subjects: Subjects) -> None:
     """No text stays inline that any honest estimate puts above the threshold."""
     for one, characters, (low, _) in _at_the_edge(proxied, "inline"):
         said = f"a text of {characters} characters, {low} tokens at least, is offloaded at {proxied.threshold}"
-        see.expect(low <= proxied.threshold, expected=said, observed="inline", at=one)
+        subjects.expect(low <= proxied.threshold, expected=said, observed="inline", at=one)
 
 
 def _at_the_edge(proxied: Proxied, outcome: str) -> Iterator[tuple[Passed, int, tuple[int, int]]]:
@@ -91,23 +91,23 @@ def _not_offloaded(call: Call) -> str | None:
 
 
 @check("LRO-PROXY-04")
-def test_nothing_is_lost(proxied: Proxied, see: Subjects) -> None:
+def test_nothing_is_lost(proxied: Proxied, subjects: Subjects) -> None:
     """Each record, each line and each value of a large result is found in its file."""
     known = proxied.known
-    for one in _filed(proxied, see):
+    for one in _filed(proxied, subjects):
         missing = lost(known[one.kind], one.call.file) if one.call.file is not None else None
-        see.expect(missing is None, expected=f"{one.kind}: all of it in the file", observed=missing or "", at=one)
+        subjects.expect(missing is None, expected=f"{one.kind}: all of it in the file", observed=missing or "", at=one)
 
 
 @check("LRO-PROXY-05")
-def test_numbers_keep_their_digits(proxied: Proxied, see: Subjects) -> None:
+def test_numbers_keep_their_digits(proxied: Proxied, subjects: Subjects) -> None:
     """An integer of any size and a decimal stand in the file as the server wrote them."""
-    for one in (o for o in _filed(proxied, see) if o.kind == "numbers"):
+    for one in (o for o in _filed(proxied, subjects) if o.kind == "numbers"):
         data = one.call.file.data if one.call.file is not None else b""
         wanted = len(payloads.marks(data))
         for number in (payloads.BIG, payloads.EXACT):
             there = data.count(number.encode())
-            see.expect(
+            subjects.expect(
                 there >= wanted,
                 expected=f"{number} in each of {wanted} records",
                 observed=f"{there} times in the file",
@@ -116,12 +116,12 @@ def test_numbers_keep_their_digits(proxied: Proxied, see: Subjects) -> None:
 
 
 @check("LRO-PROXY-06")
-def test_the_payload_is_in_no_answer(proxied: Proxied, see: Subjects) -> None:
+def test_no_payload_in_answers(proxied: Proxied, subjects: Subjects) -> None:
     """A payload that is in a file is in neither text nor structured content of the answer."""
     known = proxied.known
-    for one in _filed(proxied, see):
+    for one in _filed(proxied, subjects):
         shown = len(set(payloads.marks(one.call.reply.raw or b"")))
-        see.expect(
+        subjects.expect(
             shown <= SHOWN * known[one.kind].count,
             expected=f"{one.kind}: a third of its {known[one.kind].count} pieces in the answer at most",
             observed=f"{shown} of them, in an answer of {len(one.call.reply.raw or b'')} bytes",
@@ -130,12 +130,12 @@ def test_the_payload_is_in_no_answer(proxied: Proxied, see: Subjects) -> None:
 
 
 @check("LRO-PROXY-07")
-def test_the_payload_is_kept_once(proxied: Proxied, see: Subjects) -> None:
+def test_payload_is_stored_once(proxied: Proxied, subjects: Subjects) -> None:
     """What a server sends twice, as text and as structured content, is in the file once."""
-    for one in _filed(proxied, see):
+    for one in _filed(proxied, subjects):
         lines = [line.raw for line in one.call.file.record_lines] if one.call.file is not None else []
         twice = [word.decode() for word, times in Counter(payloads.marks(b"\n".join(lines))).items() if times > 1]
-        see.expect(
+        subjects.expect(
             not twice,
             expected=f"{one.kind}: every piece once in the file",
             observed=f"{len(twice)} of them more than once, such as {', '.join(twice[:1])}",
@@ -144,17 +144,17 @@ def test_the_payload_is_kept_once(proxied: Proxied, see: Subjects) -> None:
 
 
 @check("LRO-PROXY-08")
-def test_output_schema_admits_both(proxied: Proxied, see: Subjects) -> None:
+def test_output_schema_admits_both(proxied: Proxied, subjects: Subjects) -> None:
     """What a tool with an output schema returns is valid for the schema that the proxy lists, offloaded or not."""
     schema: Any = next((t.get("outputSchema") for t in proxied.tools if t.get("name") == proxied.names["typed"]), None)
     if schema is None:
         raise NotApplicable("the proxy lists no output schema")
     listed = as_record(schema)
     if listed != schema or schema_problem(listed) is not None:
-        see.expect(holds=False, expected="a valid outputSchema", observed=show(schema, 200))
+        subjects.expect(holds=False, expected="a valid outputSchema", observed=show(schema, 200))
         return
     example = {"items": [{"id": 1}]}
-    see.expect(
+    subjects.expect(
         not lines_violating(listed, [example]) and not lines_violating(ITEMS, [example]),
         expected=f"the listed schema admits what the server's own does, as {show(example)}",
         observed=f"it does not: {show(listed, 200)}",
@@ -162,7 +162,7 @@ def test_output_schema_admits_both(proxied: Proxied, see: Subjects) -> None:
     for one in (o for o in proxied.large if o.call.operation == "typed" and o.call.result is not None):
         structured = (one.call.result or {}).get("structuredContent")
         wrong = "there is none" if structured is None else _invalid(listed, structured)
-        see.expect(
+        subjects.expect(
             wrong is None,
             expected="structuredContent that is valid for the listed outputSchema",
             observed=wrong or "",
@@ -176,14 +176,14 @@ def _invalid(schema: Mapping[str, Any], value: Any) -> str | None:
 
 
 @check("LRO-PROXY-09")
-def test_other_blocks_stay(proxied: Proxied, see: Subjects) -> None:
+def test_other_blocks_stay(proxied: Proxied, subjects: Subjects) -> None:
     """An image and a link beside a large text are in the answer as they came."""
     known = proxied.known
     for one in (o for o in proxied.large if known[o.kind].beside and o.call.result is not None):
         content: Any = (one.call.result or {}).get("content")
         blocks = [as_record(b) for b in cast("list[Any]", content)] if isinstance(content, list) else []
         found = [b for b in blocks if b.get("type") != "text"]
-        see.expect(
+        subjects.expect(
             found == list(known[one.kind].beside),
             expected="the image and the link",
             observed=f"blocks of type {', '.join(str(b.get('type')) for b in found) or 'text alone'}",
@@ -192,14 +192,14 @@ def test_other_blocks_stay(proxied: Proxied, see: Subjects) -> None:
 
 
 @check("LRO-PROXY-10")
-def test_errors_stay_inline(proxied: Proxied, see: Subjects) -> None:
+def test_errors_stay_inline(proxied: Proxied, subjects: Subjects) -> None:
     """An error arrives as the server gave it, however large it is: a result with isError, and a JSON-RPC error."""
     for one in proxied.errors:
         if one.call.operation == "refuse":
             wrong = _other_error(json.loads(one.given), one.call)
         else:
             wrong = "a descriptor" if one.call.outcome == "offloaded" else changed(one.given, one.call)
-        see.expect(wrong is None, expected=f"{one.kind}, as it was given", observed=wrong or "", at=one)
+        subjects.expect(wrong is None, expected=f"{one.kind}, as it was given", observed=wrong or "", at=one)
 
 
 def _other_error(given: Mapping[str, Any], call: Call) -> str | None:
@@ -211,12 +211,12 @@ def _other_error(given: Mapping[str, Any], call: Call) -> str | None:
 
 
 @check("LRO-PROXY-11")
-def test_calls_together(proxied: Proxied, see: Subjects) -> None:
+def test_concurrent_calls(proxied: Proxied, subjects: Subjects) -> None:
     """Of calls in flight together each gets its own result, and none waits for another."""
     fleet = proxied.together
     files = [p.call.file.path for p in fleet.passed if p.call.file is not None]
     for one in fleet.passed:
-        see.expect(
+        subjects.expect(
             _own(one, files) is None,
             expected=f"{one.kind}: its own result, while an earlier call waits",
             observed=_own(one, files) or "",
@@ -224,7 +224,7 @@ def test_calls_together(proxied: Proxied, see: Subjects) -> None:
         )
     if fleet.waited is not None:
         difference = changed(fleet.waited.given, fleet.waited.call)
-        see.expect(
+        subjects.expect(
             difference is None,
             expected="the result of the call that waited, as it was given",
             observed=difference or "",
@@ -248,15 +248,15 @@ def _own(one: Passed, files: Sequence[str]) -> str | None:
 
 
 @check("LRO-PROXY-12")
-def test_cancellation(proxied: Proxied, see: Subjects) -> None:
+def test_cancellation(proxied: Proxied, subjects: Subjects) -> None:
     """A cancellation reaches the server, with the id that the server knows the call by."""
     one = proxied.cancelled
     if one is None:
-        see.unseen("calls in flight together got no answers, so nothing could be cancelled")
+        subjects.not_observed("calls in flight together got no answers, so nothing could be cancelled")
         return
     notes = [as_record(n) for n in one.heard]
     ids = [as_record(n.get("params")).get("requestId") for n in notes if n.get("method") == "notifications/cancelled"]
-    see.expect(
+    subjects.expect(
         any(id in one.waiting or not one.waiting for id in ids),
         expected=f"notifications/cancelled for {_ids(one.waiting)}, the call that waits",
         observed=f"cancellations of {_ids(ids)}" if ids else "none was heard",
@@ -269,20 +269,20 @@ def _ids(ids: Sequence[Any]) -> str:
 
 
 @check("LRO-PROXY-13")
-def test_notifications_arrive(proxied: Proxied, see: Subjects) -> None:
+def test_notifications_arrive(proxied: Proxied, subjects: Subjects) -> None:
     """Progress and log messages of the server reach the client, in order and as they were."""
     told = proxied.told
     notes = [as_record(json.loads(line)) for line in told.messages]
     steps = [as_record(n.get("params")) for n in notes if n.get("method") == "notifications/progress"]
     own = [s for s in steps if s.get("progressToken") == told.token]
-    see.expect(
+    subjects.expect(
         [(s.get("progress"), s.get("message")) for s in own] == [(n, f"step {n}") for n in range(1, STEPS + 1)],
         expected=f"{STEPS} notifications of progress with the token {told.token}, in order",
         observed=f"{len(own)} of {len(steps)}: {show([s.get('progress') for s in own], 80)}",
         at=told,
     )
     logged = [as_record(n.get("params")) for n in notes if n.get("method") == "notifications/message"]
-    see.expect(
+    subjects.expect(
         any(n.get("data") == {"n": 1} and n.get("level") == "warning" for n in logged),
         expected="the log message of the server",
         observed=show(logged, 120) if logged else "none",
@@ -291,15 +291,15 @@ def test_notifications_arrive(proxied: Proxied, see: Subjects) -> None:
 
 
 @check("LRO-PROXY-13")
-def test_a_flood_arrives(proxied: Proxied, see: Subjects) -> None:
+def test_message_bursts_arrive(proxied: Proxied, subjects: Subjects) -> None:
     """Of very many messages at once all reach the client, in order, and the answer after them."""
     flooded = proxied.flooded
     if flooded is None:
-        see.unseen("the call that brings a flood of messages was not answered")
+        subjects.not_observed("the call that brings a flood of messages was not answered")
         return
     notes = [as_record(as_record(json.loads(line)).get("params")) for line in flooded.messages]
     numbers = [as_record(n.get("data")).get("n") for n in notes if n.get("logger") == "lro-probe-flood"]
-    see.expect(
+    subjects.expect(
         numbers == list(range(FLOOD)),
         expected=f"{FLOOD} log messages, in order",
         observed=f"{len(numbers)} of them" if len(numbers) != FLOOD else "all of them, in another order",
@@ -308,12 +308,12 @@ def test_a_flood_arrives(proxied: Proxied, see: Subjects) -> None:
 
 
 @check("LRO-PROXY-13")
-def test_requests_of_the_server_arrive(proxied: Proxied, see: Subjects) -> None:
+def test_server_requests_arrive(proxied: Proxied, subjects: Subjects) -> None:
     """A request of the server reaches the client, and the client's answer the server."""
     asked = proxied.asked
     requests = [as_record(json.loads(line)) for line in asked.messages]
     own = [as_record(r.get("params")) for r in requests if r.get("method") == "sampling/createMessage"]
-    see.expect(
+    subjects.expect(
         any(all(r.get(k) == v for k, v in ASKED.items()) for r in own),
         expected="the server's request sampling/createMessage",
         observed=show(own, 120) if own else "none",
@@ -321,7 +321,7 @@ def test_requests_of_the_server_arrive(proxied: Proxied, see: Subjects) -> None:
     )
     if own:
         said = asked.call.text
-        see.expect(
+        subjects.expect(
             '"code":-32601' in said.replace(" ", ""),
             expected="the client's own answer to it, an error -32601, at the server",
             observed=show(said or asked.call.outcome, 120),
@@ -330,7 +330,7 @@ def test_requests_of_the_server_arrive(proxied: Proxied, see: Subjects) -> None:
 
 
 @check("LRO-PROXY-14")
-def test_recipes_run(proxied: Proxied, see: Subjects) -> None:
+def test_recipes_run(proxied: Proxied, subjects: Subjects) -> None:
     """Every recipe of a descriptor is a command on its file that jq carries out without an error."""
     for one in proxied.recipes:
         wrong = one.command.problem if one.run is None else None
@@ -339,18 +339,18 @@ def test_recipes_run(proxied: Proxied, see: Subjects) -> None:
         path = one.call.path
         if wrong is None and one.command.pipeline is not None and one.command.pipeline.path != path:
             wrong = f"it reads {one.command.pipeline.path}"
-        see.expect(
+        subjects.expect(
             wrong is None, expected=f"a command on {path} that ends without an error", observed=wrong or "", at=one
         )
 
 
 @check("LRO-PROXY-15")
-def test_the_end_of_the_server(proxied: Proxied, see: Subjects) -> None:
+def test_upstream_exit_fails_pending_calls(proxied: Proxied, subjects: Subjects) -> None:
     """When the server behind it ends, every call in progress is answered with an error."""
     if not proxied.ended:
-        see.unseen("the proxy did not answer before, so the server behind it was not ended")
+        subjects.not_observed("the proxy did not answer before, so the server behind it was not ended")
     for call in proxied.ended:
-        see.expect(
+        subjects.expect(
             call.outcome == "error",
             expected="an error for a call that was in progress when the server ended",
             observed=f"{call.outcome}: {show(call.reply.failure or call.text, 120)}",
@@ -359,14 +359,14 @@ def test_the_end_of_the_server(proxied: Proxied, see: Subjects) -> None:
 
 
 @check("LRO-PROXY-16")
-def test_a_failed_write(proxied: Proxied, see: Subjects) -> None:
+def test_failed_write_keeps_the_result(proxied: Proxied, subjects: Subjects) -> None:
     """A call whose file cannot be written succeeds: with all of the result, or with its beginning and a warning."""
     known = proxied.known
     if not proxied.unwritable:
-        see.unseen(proxied.problem or "writing could not be made to fail")
+        subjects.not_observed(proxied.problem or "writing could not be made to fail")
     for one in proxied.unwritable:
         wrong = _not_kept(one, known[one.kind])
-        see.expect(
+        subjects.expect(
             wrong is None,
             expected=f"{one.kind}: all of it, or its beginning and a warning, since output_dir is a file",
             observed=wrong or "",
@@ -387,10 +387,10 @@ def _not_kept(one: Passed, known: payloads.Large) -> str | None:
     return None
 
 
-def _filed(proxied: Proxied, see: Subjects) -> Iterator[Passed]:
+def _filed(proxied: Proxied, subjects: Subjects) -> Iterator[Passed]:
     """The large results whose file could be read."""
     for one in proxied.large:
         if one.call.outcome == "offloaded" and one.call.file is not None and one.call.file.problem is None:
             yield one
         else:
-            see.unseen(f"{one.kind}: no file could be read")
+            subjects.not_observed(f"{one.kind}: no file could be read")
