@@ -89,7 +89,7 @@ class Bench:
 
     @property
     def output_dir(self) -> Path | None:
-        """The output folder that was set; None where none was."""
+        """The output folder that was set; None if none was."""
         return self.start.output_dir
 
     @property
@@ -99,7 +99,7 @@ class Bench:
 
     @property
     def in_far_zone(self) -> bool:
-        """Whether the server's local time is that of `far_zone`."""
+        """True when the server's local time is that of `far_zone`."""
         return self.start.env.get("TZ") == far_zone()
 
     @property
@@ -271,7 +271,7 @@ class Bench:
         return reply
 
     def stored(self, memory: Mapping[str, Any]) -> bool:
-        """Whether the server accepted one memory."""
+        """Return whether the server accepted one memory."""
         reply = self.store(memory)
         result: object = None if reply is None else reply.result
         return isinstance(result, dict) and cast("dict[str, Any]", result).get("isError") is not True
@@ -284,7 +284,7 @@ class Bench:
 
     @property
     def has_trigger(self) -> bool:
-        """Whether the profile names a way to trigger cleanup, or the server lists the conventional tool."""
+        """True when the profile names a way to trigger cleanup, or the server lists the conventional tool."""
         return self.profile.cleanup is not None or self._lists_cleanup_tool
 
     @property

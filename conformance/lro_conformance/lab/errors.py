@@ -13,7 +13,7 @@ class ServerTrouble(NotObserved):
     start: Start | None = None
     """The start that failed; None when the server could not be started at all."""
     declined = False
-    """Whether the server ended, or refused, before it could be used: other settings may suit it."""
+    """True when the server ended, or refused, before it could be used: other settings may suit it."""
 
 
 class Refused(ServerTrouble):

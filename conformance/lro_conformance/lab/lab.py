@@ -51,7 +51,7 @@ class Lab:
         self.accepted = AcceptedThresholds()
         self.seeding = Seeding(self.ledger.remark)
         self.switched_on = False
-        """Whether the server offloads only with ``enabled = true``, which is set from then on."""
+        """True when the server offloads only with ``enabled = true``, which is set from then on."""
         self._observer = observer
         self._operations: dict[str, Operation] | None = None
         self._tools: Sequence[Mapping[str, Any]] = ()
@@ -218,7 +218,7 @@ class Lab:
 
     @property
     def observes_events(self) -> bool:
-        """Whether the profile says where events are seen, so that silence means that there were none."""
+        """True when the profile says where events are seen, so that silence means that there were none."""
         return self.profile.events.observable
 
     def forget_experiments(self) -> None:
@@ -227,7 +227,7 @@ class Lab:
             bench.forget_experiment()
 
     def can_set(self, name: str) -> bool:
-        """Whether the profile says how this setting reaches the server."""
+        """Return whether the profile says how this setting reaches the server."""
         return self.launcher.can_set(name)
 
     def _find_operations(self, server: ServerProcess) -> tuple[Sequence[Mapping[str, Any]], dict[str, Operation]]:

@@ -148,7 +148,7 @@ class Launcher:
         server.forget()
 
     def can_set(self, name: str) -> bool:
-        """Whether the profile says how this setting reaches the server."""
+        """Return whether the profile says how this setting reaches the server."""
         return self.profile.settings.get(name) is not None
 
     def run_command(self, words: Sequence[str], key: str, values: Mapping[str, Value], workdir: Path) -> list[str]:

@@ -53,7 +53,7 @@ class Operation:
     limit_maximum: int | None
     output_schema: Mapping[str, Any] | None = field(default=None, repr=False)
     needs_detail: bool = False
-    """Whether the tool refuses a call without a level, so that it has no default."""
+    """True when the tool refuses a call without a level, so that it has no default."""
 
 
 class NoSuchTool(ValueError):
@@ -151,7 +151,7 @@ def matching_tool(name: str, listed: Iterable[str]) -> str | None:
 
 
 def properties_of(tool: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of a tool as a server lists it, each with its schema; empty where there are none."""
+    """The arguments of a tool as a server lists it, each with its schema; empty if there are none."""
     schema = tool.get("inputSchema")
     properties = cast("dict[str, Any]", schema).get("properties") if isinstance(schema, dict) else None
     return cast("dict[str, Any]", properties) if isinstance(properties, dict) else {}
@@ -196,7 +196,7 @@ def _enumeration(schema: Any) -> list[Any] | None:
 
 
 def _names_levels(schema: Any) -> bool:
-    """Whether two detail levels or more are among what an argument may be, whatever it is called."""
+    """Return whether two detail levels or more are among what an argument may be, whatever it is called."""
     return len(set(DETAILS) & {v for v in _enumeration(schema) or [] if isinstance(v, str)}) > 1
 
 

@@ -36,13 +36,13 @@ class Trial:
     needs: tuple[str, ...]
     function: Callable[..., Any]
     unbound: Callable[[Profile], str | None] = _bound
-    """Why a server with this profile has no such part, so that nothing is to be tried; None where it has."""
+    """Why a server with this profile has no such part, so that nothing is to be tried; None if it has."""
     unlisted: Callable[[Any], str | None] = _bound
     """The same by what the survey found."""
 
     @property
     def asks_no_lro(self) -> bool:
-        """Whether it is made of a server without LRO, too: those of extensions."""
+        """True when it is made of a server without LRO, too: those of extensions."""
         return not self.needs or self.unlisted is not _bound
 
 

@@ -49,7 +49,7 @@ class Planted:
     age_s: int
     gone: bool
     near: bool = False
-    """Whether its age is so near to the TTL that a mistaken time zone counts."""
+    """True when its age is so near to the TTL that a mistaken time zone counts."""
 
     @property
     def operation(self) -> str:
@@ -72,7 +72,7 @@ class Cleaning:
     """What one cleanup did under one TTL."""
 
     ttl_s: int | None
-    """The TTL set; None where the default applied."""
+    """The TTL set; None if the default applied."""
     planted: tuple[Planted, ...]
     decoys: tuple[Decoy, ...]
     own: tuple[tuple[str, bool], ...]
@@ -80,11 +80,11 @@ class Cleaning:
     events: tuple[str, ...]
     """What was emitted as OffloadFileExpired."""
     listened: bool
-    """Whether the profile says where events are seen."""
+    """True when the profile says where events are seen."""
     call: Call | None
     """A call that made an own file."""
     trigger: int | None = None
-    """The id of the request that set cleanup off; None where it was none."""
+    """The id of the request that set cleanup off; None if it was none."""
     told: tuple[str, ...] = ()
     """What else was said then that names a planted file."""
     read: Planted | None = None
@@ -94,7 +94,7 @@ class Cleaning:
 
     @property
     def takes_fresh(self) -> bool:
-        """Whether it deleted a file of the server's own that was made just before."""
+        """True when it deleted a file of the server's own that was made just before."""
         return any(gone for _, gone in self.own)
 
     @property

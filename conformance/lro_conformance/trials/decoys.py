@@ -49,7 +49,7 @@ def _ahead(own: FileSeen) -> float:
 
 
 def operation_of(name: str) -> str:
-    """The operation in the name of a file; empty where there is none."""
+    """The operation in the name of a file; empty if there is none."""
     return name.split("-")[1] if name.count("-") > 1 else ""
 
 

@@ -44,15 +44,15 @@ class Expiry(OfACall):
     left: tuple[str, ...]
     """Those that are still there in the end."""
     aged_gone: bool
-    """Whether a planted file that is much older was deleted."""
+    """True when a planted file that is much older was deleted."""
     fresh_stays: bool | None
-    """Whether a new file stayed when the process itself was older than the TTL; None when that could not be seen."""
+    """True when a new file stayed when the process itself was older than the TTL; None when that could not be seen."""
     triggered: bool
-    """Whether there is something that sets cleanup off, other than a restart."""
+    """True when there is something that sets cleanup off, other than a restart."""
     waited_s: float
     cleanups: int
     trigger: int | None = None
-    """The id of the last request that set cleanup off; None where it was none."""
+    """The id of the last request that set cleanup off; None if it was none."""
     stopped_by: tuple[str, ...] = ()
     """Names that tell no time, folders and links, where aged files were left beside them, though one went without."""
     late: Call | None = None
@@ -62,7 +62,7 @@ class Expiry(OfACall):
 
     @property
     def gone(self) -> bool:
-        """Whether every one of them was deleted."""
+        """True when every one of them was deleted."""
         return not self.left
 
 
@@ -77,7 +77,7 @@ def _(expiry: Expiry) -> str:
 
 
 def watch(lab: Lab, threshold: int | None, name: str, others: Sequence[str]) -> Expiry | None:
-    """What becomes of two files of one operation and one of each of the *others*; None where none is written.
+    """What becomes of two files of one operation and one of each of the *others*; None if none is written.
 
     Raises `RefusedError` where the server does not start with so short a TTL.
     """
@@ -122,7 +122,7 @@ def _own(bench: Bench, ttl_s: int, name: str, others: Sequence[str]) -> Expiry |
 
 
 def _once_more(bench: Bench, ttl_s: int, late: Call, aged_gone: bool) -> tuple[bool | None, tuple[str, ...]]:
-    """Whether the file of a *late* call outlives a cleanup of a process that is older than the TTL, None when that took
+    """Return whether the file of a *late* call outlives a cleanup of a process that is older than the TTL, None when that took
     too long; and what stops that cleanup: names that tell no time, where aged files stay beside them."""
     begun, file = time.monotonic(), late.file
     if file is None or file.problem is not None:
@@ -142,7 +142,7 @@ def _once_more(bench: Bench, ttl_s: int, late: Call, aged_gone: bool) -> tuple[b
 
 
 def _stopped(bench: Bench, aged: Sequence[Path], strange: Mapping[Path, str]) -> bool:
-    """Whether the server ended of what is *strange*, or leaves files beside it that it deletes once that is away."""
+    """Return whether the server ended of what is *strange*, or leaves files beside it that it deletes once that is away."""
     if not any(path.exists() for path in aged) or not bench.server.alive:
         return any(path.exists() for path in aged)
     for path in (p for p in strange if os.path.lexists(p)):

@@ -53,31 +53,31 @@ class Failing(OfACall):
     alive: bool
     events: tuple[str, ...]
     first: bool
-    """Whether nothing had failed in this server before."""
+    """True when nothing had failed in this server before."""
     listened: bool
-    """Whether the profile says where events are seen."""
+    """True when the profile says where events are seen."""
     litter: tuple[str, ...]
     """What stood in the folder afterwards that was not there before."""
     limit: int | None = None
-    """The greatest file that the operating system allowed, in bytes; None where it set no limit."""
+    """The greatest file that the operating system allowed, in bytes; None if it set no limit."""
     weighed: int | None = None
     """E of the very records that it returned, where they seem to exceed the threshold and E could be learned."""
 
     @property
     def recreated(self) -> bool:
-        """Whether the server found a lawful way to write after all (it made the removed folder anew)."""
+        """True when the server found a lawful way to write after all (it made the removed folder anew)."""
         file = self.call.file
         return self.call.outcome == "offloaded" and file is not None and file.problem is None and self.torn is None
 
     @property
     def lost(self) -> bool:
-        """Whether a file was named of a server whose files are not where it says when writing works, either."""
+        """True when a file was named of a server whose files are not where it says when writing works, either."""
         original = self.original.file
         return self.call.outcome == "offloaded" and (original is None or original.problem is not None)
 
     @property
     def elsewhere(self) -> bool:
-        """Whether the file that was named lies in another folder than the one that was set, where the server writes."""
+        """True when the file that was named lies in another folder than the one that was set, where the server writes."""
         return _within(self.original) is True and _within(self.call) is False
 
     @property
@@ -282,7 +282,7 @@ class _Scene:
 
 
 def _within(call: Call) -> bool | None:
-    """Whether a call's file lies below the output folder that was set; None where one of them is not known."""
+    """Return whether a call's file lies below the output folder that was set; None if one of them is not known."""
     if call.file is None or call.file.real is None or call.real_output_dir is None:
         return None
     return Path(call.file.real).is_relative_to(call.real_output_dir)

@@ -26,7 +26,7 @@ def _marks(named: Collection[str], edition: str) -> set[str]:
 
 
 def is_register(path: Path, marks: Collection[str], records: Iterable[Record]) -> bool:
-    """Whether a file has the name of one that a descriptor named in it, or its ULID, and nothing of the records."""
+    """Return whether a file has the name of one that a descriptor named in it, or its ULID, and nothing of the records."""
     text = see_file(str(path), (path.parent.resolve(),)).data.decode("utf-8", "replace")
     without_ids = ({k: v for k, v in record.items() if k != "id"} for record in records)
     return any(mark in text for mark in marks) and not tells_of(text, without_ids)

@@ -1,4 +1,4 @@
-"""Whether files are still there a while after they were written, where nobody cleans up."""
+"""True when files are still there a while after they were written, where nobody cleans up."""
 
 from __future__ import annotations
 

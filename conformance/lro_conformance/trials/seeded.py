@@ -48,13 +48,13 @@ class Seeded:
     """The same call at a threshold of 1, which offloads it."""
     large_estimate: int
     huge: Call | None
-    """One memory of more than 2^16 tokens, asked for at that threshold; None where the server did not take it."""
+    """One memory of more than 2^16 tokens, asked for at that threshold; None if the server did not take it."""
     delicate: Call | None = None
     """The memory with values that careless code alters, stored twice under two ids, inline."""
     delicate_filed: Call | None = None
     """The same one in a file."""
     rough: Call | None = None
-    """The memory with values that some stores refuse, inline; None where it was refused."""
+    """The memory with values that some stores refuse, inline; None if it was refused."""
     rough_filed: Call | None = None
     """The same one in a file."""
     mixed: tuple[Call, ...] = ()
@@ -103,7 +103,7 @@ def _huge(known: Call) -> Memory:
 
 
 def _twins(bench: Bench, name: str) -> Call | None:
-    """A call that finds the two memories that differ in nothing but their ids; None where they were not taken."""
+    """A call that finds the two memories that differ in nothing but their ids; None if they were not taken."""
     both = all(bench.stored({**delicate(), "id": id}) for id in TWINS)
     return _alone(bench, name, DELICATE_WORD, limit=5) if both else None
 

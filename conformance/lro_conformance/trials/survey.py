@@ -84,11 +84,11 @@ class Survey:
     word: str | None
     """A query that finds something."""
     adjustable: bool
-    """Whether the threshold could be set."""
+    """True when the threshold could be set."""
     anomalies: tuple[str, ...]
     """What stood on stdout that no JSON-RPC message of MCP is."""
     named: bool
-    """Whether the profile names the tools of the operations."""
+    """True when the profile names the tools of the operations."""
     server_info: Mapping[str, Any]
     """What the server says of itself."""
     protocol: str | None
@@ -100,7 +100,7 @@ class Survey:
     many: Call | None = None
     """A call for `CROWDED` records, where the usual limit cut the result and identical calls find the same."""
     claims: tuple[str, ...] = ()
-    """Who says that it offloads, a sentence each; empty where nobody does."""
+    """Who says that it offloads, a sentence each; empty if nobody does."""
     default_tokens: int = 6400
     """The default threshold of the edition that the run is judged by."""
     lowest: int = 1
@@ -132,12 +132,12 @@ class Survey:
 
     @property
     def guessed(self) -> bool:
-        """Whether no tool is one that LRO applies to by name: those that were tried only sound like one."""
+        """True when no tool is one that LRO applies to by name: those that were tried only sound like one."""
         return not self.named and not any(o.tool == TOOLS[n] for n, o in self.operations.items())
 
     @property
     def implemented(self) -> bool | None:
-        """Whether the server offloads at all; None when nothing it returned could tell.
+        """True when the server offloads at all; None when nothing it returned could tell.
 
         Where it is said that it does, a threshold of 1 without effect tells of that setting; a result that exceeds the
         default threshold tells of the server.
@@ -154,7 +154,7 @@ class Survey:
 
     @property
     def returned_anything(self) -> bool:
-        """Whether anything was answered that could have been offloaded."""
+        """True when anything was answered that could have been offloaded."""
         listed = [c.records for c in self.answered if c.records is not None]
         # Where some results are lists, the words of others ("No memories match.") are no memory, nor are few words.
         return any(listed) if listed else any(len(c.text) > WORDS for c in self.answered)
@@ -166,7 +166,7 @@ class Survey:
 
     @property
     def exceeds_default(self) -> bool:
-        """Whether a result came inline that exceeds the default threshold by any honest estimate."""
+        """True when a result came inline that exceeds the default threshold by any honest estimate."""
         return surely_exceeds(self.largest_inline, self.default_tokens)
 
     @cached_property
@@ -185,7 +185,7 @@ class Survey:
         return [n for n, c in self.minimal_calls.items() if c.outcome == "offloaded"]
 
     def is_small(self, call: Call) -> bool:
-        """Whether an inline result may lawfully be one: where the lowest threshold is not 1 and it may be within it.
+        """Return whether an inline result may lawfully be one: where the lowest threshold is not 1 and it may be within it.
 
         Of a text without records nobody knows what of it is counted.
         """
@@ -193,7 +193,7 @@ class Survey:
         return self.lowest > 1 and call.outcome == "inline" and small
 
     def offloads(self, operation: str) -> bool:
-        """Whether an operation offloaded anything."""
+        """Return whether an operation offloaded anything."""
         return any(c.operation == operation for c in self.offloaded)
 
 
@@ -383,7 +383,7 @@ def _cut(
 
 
 def _grew(before: FileSeen, after: FileSeen) -> bool:
-    """Whether a file was named before it was complete; one that was complete and got more is as it was named."""
+    """Return whether a file was named before it was complete; one that was complete and got more is as it was named."""
     if after.problem is not None or len(after.data) <= len(before.data) or not after.data.startswith(before.data):
         return False
     return (before.header or {}).get("count") != len(before.records)

@@ -224,7 +224,7 @@ def _kind(path: str, stream: Peekable, named: bool) -> DocumentKind:
 
 
 def _looks_offloaded(start: bytes) -> bool:
-    """Whether a header or a memory is among the first lines: logs and transcripts are JSONL, too."""
+    """Return whether a header or a memory is among the first lines: logs and transcripts are JSONL, too."""
     tops = filter(None, map(_object, start.split(b"\n", _MOST_LINES)[:_MOST_LINES]))
     return any(resembles_header(top) or (isinstance(top.get("id"), str) and _OF_MEMORIES & top.keys()) for top in tops)
 
@@ -271,7 +271,7 @@ def _kind_of(path: str, stream: Peekable, named: bool) -> DocumentKind:
 
 
 def _looks_like_profile(start: bytes) -> bool:
-    """Whether the first line that is no comment is a key of a profile, in YAML."""
+    """Return whether the first line that is no comment is a key of a profile, in YAML."""
     lines = (line.strip() for line in start.split(b"\n", _MOST_COMMENTS))
     first = next((line for line in lines if line and not line.startswith((b"#", b"---"))), b"")
     return first.partition(b":")[0].decode("utf-8", "replace") in json_schema("profile")["properties"]

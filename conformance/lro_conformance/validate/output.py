@@ -105,7 +105,7 @@ class Telling:
 
     @property
     def quiet(self) -> bool:
-        """Whether nothing but findings is wanted."""
+        """True when nothing but findings is wanted."""
         return self._quiet
 
     def _show(self, path: str, finding: Finding) -> None:

@@ -29,7 +29,7 @@ class Chosen:
 
     path: str
     named: bool
-    """Whether it was named itself: then it has to be something that can be judged."""
+    """True when it was named itself: then it has to be something that can be judged."""
 
 
 def chosen(arguments: Sequence[str]) -> list[Chosen]:

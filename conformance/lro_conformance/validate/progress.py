@@ -82,7 +82,7 @@ class Meter:
 
     @cached_property
     def _named(self) -> int | None:
-        """None where it cannot be known: then the bar only moves."""
+        """None if it cannot be known: then the bar only moves."""
         if any(file.path == STDIN for file in self._files):
             return None
         try:

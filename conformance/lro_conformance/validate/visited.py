@@ -44,7 +44,7 @@ def _rank(path: str) -> int:
 
 
 def _starts_with_a_record(path: str) -> bool:
-    """Whether the first line is JSON by itself, and not the last. A pipe can be read but once, and is not."""
+    """Return whether the first line is JSON by itself, and not the last. A pipe can be read but once, and is not."""
     if not os.path.isfile(path):
         return False
     try:

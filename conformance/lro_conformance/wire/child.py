@@ -29,7 +29,7 @@ class Exit:
     signal: int | None
     """The signal that ended it."""
     killed: bool
-    """Whether it had to be made to stop: it did not exit when its stdin was closed."""
+    """True when it had to be made to stop: it did not exit when its stdin was closed."""
     seconds: float
     """How long it lived."""
     left: int = 0
@@ -59,7 +59,7 @@ class Child:
         self.process = process
         self.pid = process.pid
         self.exit_fd = _pidfd(process.pid)
-        """Becomes readable at the exit; None where the system has no such thing."""
+        """Becomes readable at the exit; None if the system has no such thing."""
         self._marker = marker
         self._started = time.monotonic()
         self._ended: tuple[int, float] | None = None

@@ -47,7 +47,7 @@ class Reply:
     result: Any
     """The JSON value as it came; None also where there is none."""
     error: Any
-    """The JSON-RPC error as it came, of whatever shape; None where there is none."""
+    """The JSON-RPC error as it came, of whatever shape; None if there is none."""
     failure: Failure | None
     sent_at: float
     """Seconds since the epoch."""
@@ -57,7 +57,7 @@ class Reply:
 
     @property
     def ok(self) -> bool:
-        """Whether there is a result and nothing else."""
+        """True when there is a result and nothing else."""
         return self.failure is None and self.error is None
 
 

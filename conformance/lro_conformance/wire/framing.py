@@ -24,7 +24,7 @@ class Line:
 
     @property
     def too_large(self) -> bool:
-        """Whether the line was over the cap, so that its middle is gone."""
+        """True when the line was over the cap, so that its middle is gone."""
         return self.size > len(self.data)
 
 

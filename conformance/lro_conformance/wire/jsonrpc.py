@@ -198,7 +198,7 @@ def likely_id(head: bytes, tail: bytes = b"") -> int | None:
 
 
 def names_method(head: bytes) -> bool:
-    """Whether a message that cannot be read as a whole begins like a notification or a request."""
+    """Return whether a message that cannot be read as a whole begins like a notification or a request."""
     return _HEAD_METHOD.match(head) is not None
 
 

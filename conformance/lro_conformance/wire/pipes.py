@@ -82,7 +82,7 @@ class Channel:
 
     @property
     def finished(self) -> bool:
-        """Whether nothing more can come: the process has ended and its outputs are at their end."""
+        """True when nothing more can come: the process has ended and its outputs are at their end."""
         return self.exited_at is not None and self.stdout_closed_at is not None and not self._err_open
 
     def turn(self, timeout_s: float) -> bool:

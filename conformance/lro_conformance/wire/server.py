@@ -108,7 +108,7 @@ class ServerProcess:
         self.server_info: dict[str, Any] = {}
         self.capabilities: dict[str, Any] = {}
         self.protocol_version: str | None = None
-        """What the server answered to `initialize`; None where it was not a string."""
+        """What the server answered to `initialize`; None if it was not a string."""
         self.instructions: str | None = None
         self.handshake: dict[str, Any] = {}
         """The result that opened the conversation, of `initialize` or of `discover`."""
@@ -175,12 +175,12 @@ class ServerProcess:
 
     @property
     def alive(self) -> bool:
-        """Whether the process runs."""
+        """True when the process runs."""
         return self._child is not None and self.exit is None and self._child.peek() is None
 
     @property
     def closed(self) -> bool:
-        """Whether `close` has ended it."""
+        """True when `close` has ended it."""
         return self._closed
 
     @property
@@ -189,7 +189,7 @@ class ServerProcess:
         return self._child.pid if self._child else None
 
     def limit_files(self, size: int) -> bool:
-        """From now on, let every write beyond *size* bytes of a file fail with EFBIG; False where that cannot be done.
+        """From now on, let every write beyond *size* bytes of a file fail with EFBIG; False if that cannot be done.
 
         The process must have been started with a `file_size_limit`, however large, so that it ignores SIGXFSZ.
         """
@@ -258,7 +258,7 @@ class ServerProcess:
             self.protocol_version = self.instructions = None
 
     def _ask_to_stop(self, channel: Channel) -> bool:
-        """Whether it took a signal."""
+        """Return whether it took a signal."""
         channel.close_stdin()
         steps = (
             (None, self.limits.stop_timeout_s),
@@ -395,12 +395,12 @@ class ServerProcess:
 
     @property
     def modern(self) -> bool:
-        """Whether the conversation goes by the protocol of 2026-07-28."""
+        """True when the conversation goes by the protocol of 2026-07-28."""
         return self._envelope is not None
 
     @property
     def offers_logging(self) -> bool:
-        """Whether `set_log_level` makes sense."""
+        """True when `set_log_level` makes sense."""
         return "logging" in self.capabilities and not self.modern
 
     def set_log_level(self, level: str = "debug") -> Reply:
@@ -561,7 +561,7 @@ class ServerProcess:
 
 
 def _long_ago(when: float | None, pending: Pending | None = None) -> bool:
-    """Whether *when*, and the request too, is long enough ago for what was under way to have arrived."""
+    """Return whether *when*, and the request too, is long enough ago for what was under way to have arrived."""
     return when is not None and time.monotonic() - max(when, pending.clock if pending else when) > _SETTLE_S
 
 

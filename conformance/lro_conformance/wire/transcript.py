@@ -36,7 +36,7 @@ class Entry:
 
     @property
     def parsed(self) -> Any:
-        """The JSON value, read anew each time; None where there is none or the line is cut."""
+        """The JSON value, read anew each time; None if there is none or the line is cut."""
         return None if self.cut else jsonrpc.parse(self.line).value
 
 

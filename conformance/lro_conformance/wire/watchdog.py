@@ -60,7 +60,7 @@ def _scan(value: bytes) -> tuple[list[int], bool]:
 
 
 def _environment(pid: str) -> bytes | None:
-    """A process's environment; empty where it is not ours to read; None while the process is inside ``execve``.
+    """A process's environment; empty if it is not ours to read; None while the process is inside ``execve``.
 
     There the old environment is gone and the new one not yet visible, for long if the machine is busy: a child that a
     server started a moment before its end would be overlooked.

@@ -75,7 +75,7 @@ class TestPayloadBeside:
     ) -> None:
         ids = [f"{n:0{length}}" for n in range(1, known + 1)]
         one = offloaded(filed=[{"id": i} for i in ids], beside=" ".join(ids[:beside]))
-        assert payload_beside(one) == (f"the ids of {beside} records stand beside it" if told else None)
+        assert payload_beside(one) == (f"the ids of {beside} records next to the descriptor" if told else None)
 
     @pytest.mark.parametrize(
         ("text", "beside", "told"),

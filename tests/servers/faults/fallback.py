@@ -217,7 +217,7 @@ class returns_the_descriptor_all_the_same(Server):
         return self.offloaded(call, os.path.join(self.output_dir(), self.file_name(call)))
 
 
-@fault("LRO-ERR-05", says="torn file", proves=2)
+@fault("LRO-ERR-05", says="incomplete file", proves=2)
 class names_what_one_write_took(Server):
     """A full disk takes a part of the file, and how much is not looked at."""
 

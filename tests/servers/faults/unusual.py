@@ -233,7 +233,7 @@ class files_hold_five_hundred_records(Server):
 # Files
 
 
-@fault("LRO-CLN-03", says="less than a minute all stay", proves=1, also=("LRO-HARD-07",))
+@fault("LRO-CLN-03", says="younger than a minute all stay", proves=1, also=("LRO-HARD-07",))
 class keeps_64_files(Server):
     """The oldest file goes when there are more than 64, whatever its age."""
 

@@ -49,11 +49,11 @@ class Compaction:
     done: Asked
     """The conversation, in mode compact."""
     messages: Sequence[Any]
-    """What came back; empty where nothing did."""
+    """What came back; empty if nothing did."""
     stored: FileSeen | None
     """The file that the large message refers to."""
     reload: Asked | None
-    """That file by `read_file`; None where the server lists no such tool, or no file was named."""
+    """That file by `read_file`; None if the server lists no such tool, or no file was named."""
     foreign: tuple[Asked, ...]
     """`read_file` of files that hold no message."""
     escaping: tuple[tuple[Asked, str], ...]

@@ -66,7 +66,7 @@ class Extraction:
     spliced: tuple[Asked, ...]
     """Values that would be something else as a part of a program or of a command."""
     large: Call | None
-    """The call whose file has `LARGE` characters and more; None where there is none."""
+    """The call whose file has `LARGE` characters and more; None if there is none."""
     flooding: tuple[Asked, ...]
     """All of that file."""
     endless: tuple[Asked, ...]
@@ -83,7 +83,7 @@ class Extraction:
         return (*self.read, *self.again, *tried, *self.flooding, *self.endless, *self.after)
 
     def works(self, tool: str) -> bool:
-        """Whether a tool reads the files that it ought to: else it is no merit that it reads no other."""
+        """Return whether a tool reads the files that it ought to: else it is no merit that it reads no other."""
         asked = [(one, wanted) for one, wanted in self.wanted() if one.tool == tool]
         return bool(asked) and all(one.call.outcome == "inline" and wanted in one.call.text for one, wanted in asked)
 

@@ -35,7 +35,7 @@ class Large:
     count: int = 0
     """How many pieces of the payload have a mark of their own."""
     typed: bool = False
-    """Whether it is a result of the tool with an output schema."""
+    """True when it is a result of the tool with an output schema."""
     beside: Sequence[Mapping[str, Any]] = field(default_factory=tuple)
     """Blocks that are no text, in their order."""
 

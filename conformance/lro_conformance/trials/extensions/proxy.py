@@ -58,7 +58,7 @@ class Recipe(OfACall):
     call: Call
     command: Command
     run: JqRun | None
-    """None where it could not be understood."""
+    """None if it could not be understood."""
 
 
 @evidence_of.register
@@ -72,7 +72,7 @@ class Together:
 
     passed: tuple[Passed, ...]
     waited: Passed | None
-    """The call that waited until the others were answered; None where it could not be released."""
+    """The call that waited until the others were answered; None if it could not be released."""
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ class Proxied:
     asked: Told
     together: Together
     cancelled: Cancelled | None
-    """None where the proxy no longer answered."""
+    """None if the proxy no longer answered."""
     ended: tuple[Call, ...]
     """Calls that were in progress when the server behind it ended, the last of them the one that ended it."""
     unwritable: tuple[Passed, ...]
@@ -135,7 +135,7 @@ class Proxied:
     problem: str = ""
     """Why writing could not be made to fail."""
     flooded: Told | None = None
-    """A call before whose answer came very many messages; None where the proxy no longer answered."""
+    """A call before whose answer came very many messages; None if the proxy no longer answered."""
     edge: tuple[Passed, ...] = ()
     """The largest text that stayed inline and the smallest that did not, as near as was looked; or one of them."""
 

@@ -23,7 +23,7 @@ class Tool:
     some: Mapping[str, Any]
     """What asks for a little of a small file; ``{id}`` stands for the id of its first record."""
     all: Mapping[str, Any] | None
-    """What asks for as much as the tool can be asked for; None where that is never much."""
+    """What asks for as much as the tool can be asked for; None if that is never much."""
     shows: str = "{id}"
     """What an answer to `some` holds."""
 
