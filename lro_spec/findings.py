@@ -1,16 +1,26 @@
-"""What validation finds: one deviation, where it is, and which requirement it breaks."""
+"""Findings of validation: one deviation, where it is, and which requirement it breaks.
+
+A file may have a finding in every line, and most of them are only counted. So a finding may know at first no more than
+what it is counted by (rule, kind, severity, line, path), and compute its details when one of them is first read.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 Severity = Literal["error", "warning"]
 
+MAX_LAZY_BYTES = 64 * 1024
+"""The longest line that a lazy finding may refer to; findings in longer lines are computed at once."""
+
 _EXCERPT = 120
 _BEFORE = 50
+
+_DETAILS = frozenset({"pointer", "message", "expected", "observed", "hint", "column", "excerpt"})
 
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
@@ -109,11 +119,31 @@ class Excerpt:
 
     text: str
     mark: int
-    """The place in `text` that is meant, from 0; its length, where that is behind the end."""
+    """The place of the value in `text`, from 0; the length of `text` if the value is missing at its end."""
+
+
+class _Details:
+    """Fields that are computed together when one of them is first read."""
+
+    __slots__ = ("_compute",)
+
+    _compute: Callable[[], Finding] | None
+
+    if not TYPE_CHECKING:  # to a type checker every name would be an attribute
+
+        def __getattr__(self, name: str) -> Any:  # called for a slot that is not set
+            if name not in _DETAILS:
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            if self._compute is not None:
+                details = self._compute()
+                for each in _DETAILS:
+                    object.__setattr__(self, each, getattr(details, each))
+                object.__setattr__(self, "_compute", None)  # releases the line
+            return object.__getattribute__(self, name)
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(_Details):
     """One deviation from a requirement."""
 
     rule: str
@@ -136,7 +166,23 @@ class Finding:
     excerpt: Excerpt | None = None
     """What is written there. None where there is no text, or no place in it."""
     path: str | None = None
-    """The file that it is in, where that is not what was handed over but what a descriptor led to."""
+    """The file that it is in, if that is not the document itself but the file of a descriptor."""
+
+    @classmethod
+    def lazy(
+        cls,
+        rule: str,
+        kind: Kind,
+        line: int | None,
+        severity: Severity,
+        path: str | None,
+        compute: Callable[[], Finding],
+    ) -> Finding:
+        """A finding that gets its other fields from what *compute* returns, once one of them is read."""
+        finding = cls.__new__(cls)
+        for name, value in zip(_KNOWN, (rule, kind, line, severity, path, compute), strict=True):
+            object.__setattr__(finding, name, value)
+        return finding
 
     def __str__(self) -> str:
         place = ":".join(str(part) for part in (self.path, self.line, self.column) if part is not None)
@@ -152,6 +198,23 @@ class Finding:
         if not self.expected:
             return self.message
         return f"{self.message}: expected {self.expected}, got {self.observed}"
+
+
+_KNOWN = ("rule", "kind", "line", "severity", "path", "_compute")
+
+
+def revise(
+    finding: Finding, *, rule: str | None = None, severity: Severity | None = None, path: str | None = None
+) -> Finding:
+    """The finding with another rule, severity or path. Computes no details, unlike `dataclasses.replace`."""
+    return Finding.lazy(
+        rule or finding.rule,
+        finding.kind,
+        finding.line,
+        severity or finding.severity,
+        path or finding.path,
+        lambda: finding,
+    )
 
 
 def _escaped(character: re.Match[str]) -> str:

@@ -122,15 +122,21 @@ def judge_in_child(schema: object, records: Iterable[object], limit: int, timeou
         return _read(out.read(), timeout_s)
 
 
-def judge_of(schema: object) -> Callable[[object], Violation | None]:
-    """What tells the first reason why a record violates the schema; None where it does not."""
+def validator_of(schema: object) -> Validator:
+    """The jsonschema validator of a schema, by the draft that it declares."""
     from jsonschema_specifications import REGISTRY  # pyright: ignore[reportMissingTypeStubs]
-    from referencing.exceptions import Unresolvable
 
     declared = draft(cast("Mapping[str, Any]", schema) if isinstance(schema, dict) else {})
     kind = reading_patterns_in_both_ways(declared)
     # Holds the drafts' own schemas and cannot fetch: an unknown reference stays unknown.
-    validator = kind(cast("Any", _without_unknown_names(cast("object", schema))), registry=REGISTRY)
+    return kind(cast("Any", _without_unknown_names(cast("object", schema))), registry=REGISTRY)
+
+
+def judge_of(schema: object) -> Callable[[object], Violation | None]:
+    """What tells the first reason why a record violates the schema; None where it does not."""
+    from referencing.exceptions import Unresolvable
+
+    validator = validator_of(schema)
 
     def judge(record: object) -> Violation | None:
         try:

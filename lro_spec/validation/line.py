@@ -6,20 +6,21 @@ anything else in it is gone through line by line.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from itertools import repeat
 from operator import itemgetter, methodcaller
 from typing import Any, cast
 
 from lro_spec.display import shown
-from lro_spec.findings import Finding, Kind, excerpt
+from lro_spec.findings import MAX_LAZY_BYTES, Finding, Kind, Severity, excerpt
 from lro_spec.jsonl.lines import Block, PhysicalLine
 from lro_spec.jsonl.parse import BOM, RULE, Parsed, exact, parsed, plain_value, plain_values
 from lro_spec.jsonl.position import nearest_position
 from lro_spec.schema.fast import joint_gate, record_gate
 from lro_spec.validation.header import MARKER, header_problems, holds_memories, is_header, resembles_header
-from lro_spec.validation.record import CORE, level, validate_line
+from lro_spec.validation.record import CORE, level, record_errors, record_finding, record_rule
 from lro_spec.validation.state import FileState
 
 record_id = itemgetter("id")
@@ -201,8 +202,8 @@ def _record(line: PhysicalLine, value: object, state: FileState) -> Iterator[Fin
 
 
 def _broken(line: PhysicalLine, value: object, state: FileState) -> Iterator[Finding]:
-    for finding in validate_line(value, state.detail):
-        yield placed(finding, line)
+    for error in record_errors(value, state.detail):
+        yield _in_line(line, record_rule(error), error.kind, "error", partial(record_finding, error))
 
 
 def _again(line: PhysicalLine, record: dict[str, Any], state: FileState) -> Iterator[Finding]:
@@ -228,7 +229,18 @@ def _seen(records: list[dict[str, Any]], state: FileState) -> None:
 
 
 def placed(finding: Finding, line: PhysicalLine) -> Finding:
-    """A finding in a line's value, with the line and the column where that value, or what should hold it, stands."""
-    text = line.data.decode("utf-8", "replace")
-    at = nearest_position(text, finding.pointer)
-    return replace(finding, line=line.number, column=at + 1, excerpt=excerpt(text, at))
+    """A finding about a value in a line, with the place of that value or of the object that should have it."""
+    return _in_line(line, finding.rule, finding.kind, finding.severity, lambda: finding)
+
+
+def _in_line(line: PhysicalLine, rule: str, kind: Kind, severity: Severity, make: Callable[[], Finding]) -> Finding:
+    """The finding that *make* returns, with its place in a line; both are computed when they are read."""
+
+    def compute() -> Finding:
+        finding, text = make(), line.data.decode("utf-8", "replace")
+        at = nearest_position(text, finding.pointer)
+        return replace(finding, line=line.number, column=at + 1, excerpt=excerpt(text, at))
+
+    if line.length > MAX_LAZY_BYTES:
+        return compute()
+    return Finding.lazy(rule, kind, line.number, severity, None, compute)

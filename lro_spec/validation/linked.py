@@ -6,7 +6,6 @@ import io
 import os
 import stat
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 from threading import Thread
 from types import TracebackType
@@ -15,7 +14,7 @@ from typing import Any, cast
 from lro_spec.display import shown
 from lro_spec.editions import DEFAULT_EDITION, Edition
 from lro_spec.editions import edition as edition_named
-from lro_spec.findings import Finding, Kind
+from lro_spec.findings import Finding, Kind, revise
 from lro_spec.jsonl.compression import PACKED_SUFFIXES, plain_name, unpacked
 from lro_spec.jsonl.lines import Block, Readable
 from lro_spec.schema.checker import LineJudge
@@ -149,7 +148,7 @@ class Following:
                 for finding in self._in_file(path, state):
                     # the name was judged with the descriptor
                     if finding.line is not None or finding.rule not in _OF_NAMES:
-                        yield replace(finding, path=path)
+                        yield revise(finding, path=path)
             except OSError as problem:
                 yield Finding(
                     _RULE,
@@ -162,14 +161,14 @@ class Following:
                 return
             self.lines, self.header, self.read, self.doubtful = state.lines, state.header, True, state.doubtful
             for finding in reader.end():
-                yield replace(finding, path=path)
+                yield revise(finding, path=path)
             if state.header is None or state.header_line is None:
                 return
             if state.opaque:  # there may be others in what is not known
                 reader.facts.namespaces, reader.facts.scores = None, Range()
             elif reader.facts.characters:
                 for finding in estimate_of_header(state.header, reader.facts) if state.memories else ():
-                    yield replace(placed(finding, state.header_line), path=path)
+                    yield revise(placed(finding, state.header_line), path=path)
             if not state.memories:
                 reader.facts.namespaces = None
             if isinstance(descriptor.get("summary"), dict):

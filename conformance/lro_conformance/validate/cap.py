@@ -30,18 +30,13 @@ class Capped:
 
     def take(self, document: Document, found: Iterator[Finding]) -> None:
         """Takes in the findings of a document."""
-        errors: list[Finding] = []
-        warnings: list[Finding] = []
         room = self._most - self._errors
-        left = max(0, room - self._warnings)
+        first_errors, first_warnings = _First(room), _First(max(0, room - self._warnings))
         try:
             for finding in found:
-                kept, most = (errors, room) if finding.severity == "error" else (warnings, left)
-                kept.append(finding)
-                if len(kept) >= _BEHIND * most + 100:
-                    kept[:] = _first(kept, most)
+                (first_errors if finding.severity == "error" else first_warnings).add(finding)
         finally:  # what was found before a document turned out to be unreadable is wrong all the same
-            errors, warnings = _first(errors, room), _first(warnings, left)
+            errors, warnings = first_errors.in_order(), first_warnings.in_order()
             self._errors += len(errors)
             self._warnings += len(warnings)
             told = sorted((*errors, *warnings), key=_place)
@@ -74,8 +69,30 @@ class Capped:
         self._waiting = kept
 
 
-def _first(found: list[Finding], most: int) -> list[Finding]:
-    return sorted(found, key=_place)[:most]
+class _First:
+    """The first findings of a document by their place, at most *limit*; the details of all others are not computed."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._findings: list[Finding] = []
+        self._last = ("", 0) if limit == 0 else None
+
+    def add(self, finding: Finding) -> None:
+        """Keeps a finding if it is among the first so far."""
+        if self._last is not None and _line(finding) > self._last:
+            return
+        self._findings.append(finding)
+        if len(self._findings) >= _BEHIND * self._limit + 100:
+            self._findings = self.in_order()
+            self._last = _line(self._findings[-1]) if self._findings else ("", 0)
+
+    def in_order(self) -> list[Finding]:
+        """The first findings, sorted."""
+        return sorted(self._findings, key=_place)[: self._limit]
+
+
+def _line(finding: Finding) -> tuple[str, int]:
+    return finding.path or "", finding.line or 0
 
 
 def _place(finding: Finding) -> tuple[str, int, int]:

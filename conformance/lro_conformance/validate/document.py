@@ -150,8 +150,10 @@ class Document:
                 yield in_text(not_strict(*problem, inside), text, nearest_position(text, inside))
                 return
         for finding in self._judged(value):
-            at = nearest_position(text, inside + finding.pointer)
-            yield finding if finding.path else in_text(finding, text, at)
+            if finding.path is not None:
+                yield finding
+            else:
+                yield in_text(finding, text, nearest_position(text, inside + finding.pointer))
 
     def _judged(self, value: object) -> Iterator[Finding]:
         if self.kind == "header":
