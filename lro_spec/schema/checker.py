@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from lro_spec.findings import MAX_LAZY_BYTES, Finding, Kind, excerpt
 from lro_spec.jsonl.lines import Block
 from lro_spec.jsonl.parse import exact
-from lro_spec.jsonl.position import position
+from lro_spec.jsonl.strict import position
 from lro_spec.schema.fast import foreign_gate, passes, tells_long_integers_apart
 from lro_spec.schema.untrusted import Violation, is_tame, judge_in_child, judge_of, validator_of
 

@@ -17,7 +17,7 @@ from lro_spec.display import shown
 from lro_spec.findings import MAX_LAZY_BYTES, Finding, Kind, Severity, excerpt
 from lro_spec.jsonl.lines import Block, PhysicalLine
 from lro_spec.jsonl.parse import BOM, RULE, Parsed, exact, parsed, plain_value, plain_values
-from lro_spec.jsonl.position import nearest_position
+from lro_spec.jsonl.strict import nearest_position
 from lro_spec.schema.fast import joint_gate, record_gate
 from lro_spec.validation.header import MARKER, header_problems, holds_memories, is_header, resembles_header
 from lro_spec.validation.record import CORE, level, record_errors, record_finding, record_rule

@@ -14,8 +14,7 @@ from lro_spec.jsonl import strict
 from lro_spec.jsonl.compression import Peekable
 from lro_spec.jsonl.lines import Block
 from lro_spec.jsonl.parse import plain_value
-from lro_spec.jsonl.position import nearest_position
-from lro_spec.jsonl.strict import StrictJsonError, equal, loads, too_deep
+from lro_spec.jsonl.strict import StrictJsonError, equal, loads, nearest_position, too_deep
 from lro_spec.jsonl.values import not_strict
 from lro_spec.schema import checker
 from lro_spec.schema.checker import LineJudge
@@ -98,8 +97,7 @@ class TestTexts:
     def test_that_are_not_strict_are_shown_from_the_fault_on(self) -> None:
         for before in (0, 3, 30, 31, 100):
             text = json.dumps(["x" * before]).replace('"]', '", NaN, "abcdefghijklmnopqrstuvwxyz"]')
-            problem = strict.no_number(text)
-            assert problem is not None
+            (problem,) = strict.read(text).problems
             found = not_strict(problem, text, "/a")
             assert (found.pointer, found.observed) == ("/a", '"NaN, \\"abcdefghijklmnopqrstuvwx"')
             assert found.hint == ""
@@ -111,8 +109,7 @@ class TestTexts:
             assert not_strict(raised.value, text).observed == "the end of the text"
 
     def test_that_hold_a_key_twice_come_with_a_hint(self) -> None:
-        problem = strict.dispute('{"a": 1, "a": 2}')
-        assert problem is not None
+        (problem,) = strict.read('{"a": 1, "a": 2}').problems
         assert not_strict(problem, "").hint == "two readers may take different values for it"
 
 
