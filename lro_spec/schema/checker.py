@@ -1,7 +1,8 @@
 """Every record of a file against its descriptor's ``line_schema``, however large the file and whoever wrote the schema.
 
-Records that jsonschema-rs accepts are done. All others are validated with jsonschema: in this process if the schema is
-tame, else in a child process with limits. All of that together has a time limit.
+Records that jsonschema-rs accepts are done. Of those that it refuses, jsonschema decides in all cases where the two are
+not known to agree, and explains why: in this process if the schema is tame, else in a child process with limits. All of
+that together has a time limit.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from lro_spec.findings import MAX_LAZY_BYTES, Finding, Kind, excerpt
 from lro_spec.jsonl.lines import Block
 from lro_spec.jsonl.parse import exact
 from lro_spec.jsonl.strict import position
-from lro_spec.schema.fast import foreign_gate, passes, tells_long_integers_apart
+from lro_spec.schema.fast import foreign_gate, gate_decides, passes, tells_long_integers_apart
 from lro_spec.schema.untrusted import Violation, is_tame, judge_in_child, judge_of, validator_of
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ class LineJudge:
     def __init__(self, schema: object, patience_s: float = PATIENCE_S) -> None:
         self._schema = schema
         self._gate = foreign_gate(schema)
+        self._gate_decides = gate_decides(schema)
         self._tame = is_tame(schema)
         self._by_digits = tells_long_integers_apart(schema)
         self._left_s = patience_s
@@ -129,9 +131,12 @@ class LineJudge:
         return judge_of(self._schema)
 
     def _violates(self, line: _Line) -> bool:
+        """True if jsonschema refuses a record; it is only asked if jsonschema-rs could be wrong."""
         try:
-            return not self._validator.is_valid(line.record)  # a quarter of the time that an explanation takes
-        except Exception:  # such as odd schemas of draft 3 raise
+            if self._gate is not None and self._gate_decides:
+                return not self._gate(line.record)
+            return not self._validator.is_valid(line.record)
+        except Exception:  # half a surrogate pair in the gate, an odd schema of draft 3 in jsonschema
             return self._judge(line.record) is not None
 
     def _explained(self, line: _Line) -> Violation:

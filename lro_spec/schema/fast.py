@@ -11,6 +11,7 @@ from functools import cache
 from typing import Any, cast
 
 from lro_spec.schema.bundled import json_schema
+from lro_spec.schema.lint import subschemas
 from lro_spec.schema.untrusted import children, is_bounded
 
 Gate = Callable[[object], bool]
@@ -20,6 +21,15 @@ _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _RECORD = "urn:lro:record"
 _REGEX_BYTES = 1 << 20
 _DIVISORS = ("multipleOf", "divisibleBy")
+_AGREED = frozenset(
+    {
+        *("$schema", "$defs", "$ref", "title", "description", "default", "examples", "format"),
+        *("type", "enum", "const", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"),
+        *("minLength", "maxLength", "items", "prefixItems", "minItems", "maxItems"),
+        *("properties", "required", "additionalProperties", "allOf", "anyOf", "oneOf", "not"),
+    }
+)
+"""Keywords on which jsonschema-rs and jsonschema agree; not those with regular expressions or arithmetic."""
 _MOST_NEGATIVE, _BEYOND = -(2**63), 2**64  # integers between are read with every digit
 
 
@@ -47,6 +57,13 @@ def foreign_gate(schema: object) -> Gate | None:
     if isinstance(schema, dict) and not is_bounded(cast("object", schema)):
         return None
     return _built(cast("Any", schema)) if isinstance(schema, dict | bool) else None
+
+
+def gate_decides(schema: object) -> bool:
+    """True if the gate of somebody else's schema is known to refuse only values that jsonschema refuses."""
+    if not isinstance(schema, dict) or cast("dict[str, Any]", schema).get("$schema", _DIALECT) != _DIALECT:
+        return False
+    return all(node.keys() <= _AGREED for _, node in subschemas(cast("object", schema)))
 
 
 def tells_long_integers_apart(schema: object) -> bool:

@@ -19,8 +19,7 @@ from lro_spec.editions import EDITIONS
 from lro_spec.findings import Finding, Kind, excerpt, in_text
 from lro_spec.jsonl.compression import DamagedError, Peekable, plain_name, unpacked
 from lro_spec.jsonl.lines import Readable
-from lro_spec.jsonl.strict import nearest_position
-from lro_spec.jsonl.strict import StrictJsonError, loads
+from lro_spec.jsonl.strict import StrictJsonError, loads, nearest_position
 from lro_spec.jsonl.values import not_strict, problems
 from lro_spec.schema.bundled import json_schema
 from lro_spec.schema.errors import from_schema

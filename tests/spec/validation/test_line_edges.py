@@ -144,7 +144,7 @@ def many(*records: dict[str, Any]) -> tuple[list[dict[str, Any]], Block]:
     return list(records), Block(5, 0, [json.dumps(r).encode() for r in records])
 
 
-DISPUTED = {"properties": {"n": {"minimum": 0}}}
+DISPUTED = {"properties": {"n": {"multipleOf": 0.5}}}
 
 
 class TestLinesAgainstSchemas:
