@@ -84,6 +84,8 @@ def violations(value: object, name: str, part: str = "") -> Iterator[SchemaError
     except (ValueError, TypeError, OverflowError, RecursionError):  # no JSON value, or half a surrogate pair
         slow = validator(name, part).iter_errors(cast("Any", value))
         errors = [error for each in slow for error in explained(each)]
+    if len(errors) == 1:
+        return iter(errors)
     # Each missing field is named by every error about one of them.
     different = {(error.path, error.keyword, id(error.schema)): error for error in errors}
     return iter(sorted(different.values(), key=lambda e: ([str(p) for p in e.path], e.keyword != "type")))

@@ -189,7 +189,8 @@ def _header_again(state: FileState) -> Finding:
 
 def _record(line: PhysicalLine, value: object, state: FileState) -> Iterator[Finding]:
     if state.memories or not isinstance(value, dict):
-        yield from _broken(line, value, state)
+        for error in record_errors(value, state.detail):
+            yield _in_line(line, record_rule(error), error.kind, "error", partial(record_finding, error))
     if not isinstance(value, dict):
         return
     record = cast("dict[str, Any]", value)
@@ -199,11 +200,6 @@ def _record(line: PhysicalLine, value: object, state: FileState) -> Iterator[Fin
         yield from _again(line, record, state)
     if state.reader is not None:
         yield from state.reader.take([record], Block(line.number, line.offset, [line.data]), False)
-
-
-def _broken(line: PhysicalLine, value: object, state: FileState) -> Iterator[Finding]:
-    for error in record_errors(value, state.detail):
-        yield _in_line(line, record_rule(error), error.kind, "error", partial(record_finding, error))
 
 
 def _again(line: PhysicalLine, record: dict[str, Any], state: FileState) -> Iterator[Finding]:
