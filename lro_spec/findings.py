@@ -72,16 +72,16 @@ class Kind(StrEnum):
     MOVED_FILE = "moved-file"
     """The file is not where the descriptor says, but beside the descriptor."""
 
-    # what is said in two places
+    # contradictions between two places
     CONTRADICTION = "contradiction"
     NAME_AGAINST_SUMMARY = "name-against-summary"
-    """Name and summary give two operations; which of the two is wrong, only the file can tell."""
+    """Name and summary give two operations; only the file shows which of them is wrong."""
     NOT_AS_ASKED = "not-as-asked"
     """An operation or a detail level that is not the one of the call."""
     MISQUOTED = "misquoted"
     """Guidance that is as wrong as the specification's own."""
     UNKNOWN_WORD = "unknown-word"
-    """A word that the specification does not know, where it lists those that it knows."""
+    """A word that is not in the specification's list."""
     REPEATED_ITEM = "repeated-item"
     WRONG_ORDER = "wrong-order"
     PLACEHOLDER = "placeholder"
@@ -110,7 +110,7 @@ class Kind(StrEnum):
     """A recipe that fails by the text that was put into it."""
 
     NOT_EVALUATED = "not-evaluated"
-    """Something could not be tried here, and nobody is accused."""
+    """Something could not be evaluated here; nothing is known to be wrong."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,19 +152,19 @@ class Finding(_Details):
     pointer: str
     """A JSON pointer (RFC 6901) to the value, within its line where there are lines; "" is the whole."""
     message: str
-    """What is wrong, in one sentence."""
+    """The deviation, in one sentence."""
     expected: str
     observed: str
     hint: str = ""
-    """How to fix it."""
+    """Advice for fixing it."""
     line: int | None = None
-    """The line of the file, from 1; the header is line 1. None where there are no lines."""
+    """The line of the file, from 1; the header is line 1. None if there are no lines."""
     column: int | None = None
-    """The column in that line, from 1, in characters. None where it is not known."""
+    """The column in that line, from 1, in characters. None if it is not known."""
     severity: Severity = "error"
     """An *error* breaks the requirement; a *warning* is worth a look and breaks nothing."""
     excerpt: Excerpt | None = None
-    """What is written there. None where there is no text, or no place in it."""
+    """The text at that place. None if there is no text, or no place in it."""
     path: str | None = None
     """The file that it is in, if that is not the document itself but the file of a descriptor."""
 
@@ -199,7 +199,7 @@ class Finding(_Details):
 
     @property
     def sentence(self) -> str:
-        """What is wrong, what was expected and what came."""
+        """The message with the expected and the observed value."""
         if not self.expected:
             return self.message
         return f"{self.message}: expected {self.expected}, got {self.observed}"

@@ -24,7 +24,7 @@ Json: TypeAlias = Any
 """A value that JSON can hold; Python has no type for it that helps a reader."""
 
 DEEPEST = 500
-"""How deep arrays and objects may nest."""
+"""Deepest nesting of arrays and objects."""
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}:,]|-?(?:NaN|Infinity)|[^\s"\[\]{}:,]+', re.DOTALL)
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|.)")
@@ -41,7 +41,7 @@ class StrictJsonError(ValueError):
 
     def __init__(self, problem: str, text: str, offset: int, kind: Kind = Kind.NOT_JSON) -> None:
         self.problem = problem
-        """What is wrong, without the place."""
+        """The problem, without its place."""
         self.kind = kind
         self.offset = offset
         """Characters before it."""
