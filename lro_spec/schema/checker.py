@@ -16,7 +16,7 @@ from lro_spec.jsonl.lines import Block
 from lro_spec.jsonl.parse import exact
 from lro_spec.jsonl.position import position
 from lro_spec.schema.fast import foreign_gate, passes, tells_long_integers_apart
-from lro_spec.schema.untrusted import Violation, is_tame, judge_in_child, judge_of
+from lro_spec.schema.untrusted import SchemaChild, Violation, is_tame, judge_of
 
 PATIENCE_S = 30.0
 """How long close looks at lines may take, all together."""
@@ -44,6 +44,7 @@ class LineJudge:
         self._left_s = patience_s
         self._patience_s = patience_s
         self._judge: Callable[[object], Violation | None] | None = None
+        self._child: SchemaChild | None = None
         self._waiting: list[_Line] = []
         self.judged = 0
         """How many records were."""
@@ -74,6 +75,8 @@ class LineJudge:
     def end(self) -> Iterator[Finding]:
         """What is left to say after the last record."""
         yield from self._look()
+        if self._child is not None:
+            self._child.close()
         if self._unjudged:
             were = "line was" if self._unjudged == 1 else "lines were"
             message = f"{self._unjudged} {were} not held against line_schema"
@@ -107,7 +110,8 @@ class LineJudge:
             judged = len(waiting)
         else:
             time_s = min(_LOOK_S, self._left_s)
-            judgement = judge_in_child(self._schema, [w.record for w in waiting], len(waiting), time_s)
+            child = self._child = self._child or SchemaChild()
+            judgement = child.judge(self._schema, [w.record for w in waiting], len(waiting), time_s)
             found, judged = list(judgement.violations), judgement.judged
             if time_s < min(_LOOK_S, self._patience_s):  # too little to blame a line for taking all of it
                 found = [(place, said) for place, said in found if place < judged]

@@ -1,7 +1,7 @@
 """A descriptor's ``line_schema``: whether it is a schema at all, which records violate it, whether it says anything.
 
 The schema was written by whoever is being judged. Nothing it refers to is ever fetched, and what could run for ever
-(recursion, regular expressions, sheer size) is evaluated in a child process with limits (`lro_spec.schema._worker`).
+(recursion, regular expressions, sheer size) is evaluated in a child process with limits (`lro_spec.schema.job`).
 """
 
 from __future__ import annotations

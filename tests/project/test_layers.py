@@ -31,6 +31,7 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
         "jsonl",
         "catalogue",
         "quota findings display",
+        "sandbox",
         "filenames redaction",
         "editions tokens timestamps",
     ),

@@ -33,6 +33,10 @@ class Child:
         self.given: list[tuple[int, float]] = []
         self.now = 0.0
         self.took_s = took_s
+        self.closed = False
+
+    def close(self) -> None:
+        self.closed = True
 
     def judge(self, schema: object, records: Iterable[object], limit: int, timeout_s: float) -> Judgement:
         assert schema is UNBOUNDED
@@ -54,7 +58,7 @@ Made = Callable[..., Child]
 def child(monkeypatch: pytest.MonkeyPatch) -> Made:
     def make(*judgements: Judgement, took_s: float = 0.0) -> Child:
         made = Child(*judgements, took_s=took_s)
-        monkeypatch.setattr(checker, "judge_in_child", made.judge)
+        monkeypatch.setattr(checker, "SchemaChild", lambda: SimpleNamespace(judge=made.judge, close=made.close))
         monkeypatch.setattr(checker, "time", SimpleNamespace(monotonic=lambda: made.now))
         return made
 
@@ -83,6 +87,7 @@ def test_others_are_judged_five_hundred_lines_at_a_time(child: Made) -> None:
     assert [(f.line, f.observed) for f in judge.take(*many(501))] == [(5, "x"), (504, "y")]
     assert list(judge.end()) == []
     assert made.given == [(500, 5.0), (1, 5.0)]
+    assert made.closed
 
 
 def test_lines_behind_one_that_takes_all_the_time_of_a_look_are_judged_too(child: Made) -> None:
