@@ -21,15 +21,18 @@ def prepare(context: Context) -> Run:
         except (re.error, OverflowError, RecursionError) as problem:
             message = " ".join(str(problem).split())[:300]
             return {"problem": f"the pattern is no valid regular expression: {message}"}, b""
-        found: list[bytes] = []
-        number = 0
+        found = bytearray()
+        number = count = 0
         for file in context.files:
             for line in file:
                 number += 1
                 if pattern.search(line.decode("utf-8", "replace").rstrip("\n")):
-                    found.append(b"%d\n" % number)
-                    if len(found) == request["limit"]:
-                        return {"problem": ""}, b"".join(found)
-        return {"problem": ""}, b"".join(found)
+                    found += b"%d\n" % number
+                    count += 1
+                    if len(found) > request["max_output"]:
+                        return {"problem": "", "too_large": True}, bytes(found[: request["max_output"]])
+                    if count == request["limit"]:
+                        return {"problem": "", "too_large": False}, bytes(found)
+        return {"problem": "", "too_large": False}, bytes(found)
 
     return run

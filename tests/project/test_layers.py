@@ -58,6 +58,7 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
     ),
     "lro_proxy": (
         "__main__ serve",
+        "supervise",
         "options",
         "config run_folder",
         "relay",

@@ -18,8 +18,7 @@ def matching(
     """
     if len(pattern) > bench.limits.program_characters:
         raise Refused(f"the pattern has {len(pattern)} characters; at most {bench.limits.program_characters} are run")
-    job = {"kind": "search", "program": pattern, "case_sensitive": case_sensitive, "most": most + 1}
-    found = [int(number) for number in bench.sandbox.run(job, *files).text.split()]
+    found = bench.queries.search(pattern, files, case_sensitive=case_sensitive, limit=most + 1)
     return found[:most], len(found) > most
 
 

@@ -305,9 +305,10 @@ def searched(tmp_path: Path) -> Callable[..., Answer]:
     path = tmp_path / "file"
     path.write_text("one\ntwo\nThree\ntwo\n")
 
-    def search(pattern: str, *, case_sensitive: bool = True, limit: int = 10) -> Answer:
+    def search(pattern: str, *, case_sensitive: bool = True, limit: int = 10, max_output: int = 100) -> Answer:
         with path.open("rb") as file, Sandbox(REGEX, memory=MEMORY, files=[file.fileno()], sealed=True) as sandbox:
-            request = {"pattern": pattern, "case_sensitive": case_sensitive, "limit": limit}
+            options = {"case_sensitive": case_sensitive, "limit": limit, "max_output": max_output}
+            request = {"pattern": pattern, **options}
             return sandbox.run(request, limits=LIMITS)
 
     return search
@@ -318,6 +319,10 @@ def test_a_regular_expression_gives_the_numbers_of_its_lines(searched: Callable[
     assert searched("^t", case_sensitive=False).output == b"2\n3\n4\n"
     assert searched("^t", case_sensitive=False, limit=2).output == b"2\n3\n"
     assert searched("x").output == b""
+    assert (searched("t", max_output=4).result["too_large"], searched("t", max_output=3).result["too_large"]) == (
+        False,
+        True,
+    )
     assert str(searched("(").result["problem"]).startswith("the pattern is no valid regular expression: missing )")
 
 
