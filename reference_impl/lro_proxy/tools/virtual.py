@@ -1,6 +1,6 @@
-"""The family `virtual`: an offloaded file read by ranges of characters, searched by lines, or queried with jq.
+"""The family `virtual`: tools that read ranges of characters of an offloaded file, search its lines, or query it by jq.
 
-Ranges count characters (code points) from 0, the end is exclusive. Nothing is passed to a shell or to a command line:
+Ranges count characters (code points) from 0; the end is exclusive. Nothing is passed to a shell or to a command line:
 patterns and queries run in a sandboxed process (`queries`).
 """
 
@@ -51,17 +51,17 @@ def search(bench: Workbench, arguments: Mapping[str, Any]) -> str:
     """The matching lines, numbered and marked, with two lines around each. Raises `Refused`."""
     most = arguments.get("max_results", 50)
     with bench.files.open(arguments["filename"]) as (_, file):
-        found, more = matching(
+        matches, more = matching(
             bench, [file], arguments["pattern"], case_sensitive=arguments.get("case_sensitive", False), most=most
         )
-        if not found:
+        if not matches:
             return NOTHING
-        note = f"\n({len(found)} matching lines, the first of more: raise max_results, or narrow the pattern)" * more
+        note = f"\n({len(matches)} matching lines, the first of more: raise max_results, or narrow the pattern)" * more
         try:
-            return regions(file, found, _CONTEXT, bench.limits.output_characters - len(note)) + note
+            return regions(file, matches, _CONTEXT, bench.limits.output_characters - len(note)) + note
         except TooLarge as problem:
             raise Refused(
-                f"{problem} ({len(found)} lines match): ask for fewer max_results, or use read_large_output or "
+                f"{problem} ({len(matches)} lines match): ask for fewer max_results, or use read_large_output or "
                 "query_large_output for parts of long lines"
             ) from None
 

@@ -1,4 +1,4 @@
-"""Lines against somebody else's schema: what is looked at when, and what is told of what there was no time for."""
+"""Lines against a foreign schema: the order of evaluation, and the report on lines that there was no time for."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from lro_spec.validation import validate_file
 from tests.golden.files import HEADER
 
 UNBOUNDED = {"properties": {"a": {"$ref": "#"}}}
-"""A schema that only a child may look at."""
+"""A schema that is evaluated in a child only."""
 
 
 class Child:
-    """Says what a test gives it, and remembers how many records it was given, and how much time."""
+    """Returns the judgements of a test, and records the number of records and the time of each request."""
 
     def __init__(self, *judgements: Judgement, took_s: float = 0.0) -> None:
         self.judgements = list(judgements)
@@ -132,7 +132,7 @@ def test_all_looks_together_have_a_limit(child: Made) -> None:
 
 
 BEYOND = 2**64 + 1
-"""What orjson takes for 2.0**64."""
+"""An integer that orjson reads as 2.0**64."""
 
 
 def test_integers_over_64_bits_keep_their_digits_where_a_line_is_accused() -> None:

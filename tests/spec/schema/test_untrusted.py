@@ -23,7 +23,7 @@ DRAFT_4 = "http://json-schema.org/draft-04/schema#"
 
 
 def times(monkeypatch: pytest.MonkeyPatch, module: object, *now: float) -> None:
-    """What the clock shows, each time that it is looked at."""
+    """Replace the clock of a module by one that shows these times in turn."""
     shown = iter(now)
     monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: next(shown)))
 
@@ -40,7 +40,7 @@ class Odd(dict[str, Any]):
 
 
 class PanicException(BaseException):
-    """As a library in Rust raises it."""
+    """An exception like that of a library in Rust."""
 
 
 class TestThisProcess:
