@@ -240,8 +240,3 @@ def test_without_the_jq_package_there_is_no_engine(monkeypatch: pytest.MonkeyPat
 def test_without_a_binary_libjq_runs_everything(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("PATH", "/nonexistent")
     assert lines(run(piped(".a"), DATA, binary=None)) == ["1", "2", "null"]
-
-
-def test_programs_of_libjq_know_the_local_time(tmp_path: Path):
-    output = run(piped("0 | mktime? // (0 | localtime | mktime)", "-n"), b"", binary=None)
-    assert lines(output) == [str(-time.timezone)]
