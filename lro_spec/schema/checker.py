@@ -18,7 +18,7 @@ from lro_spec.jsonl.lines import Block
 from lro_spec.jsonl.parse import exact
 from lro_spec.jsonl.strict import position
 from lro_spec.schema.fast import foreign_gate, gate_decides, passes, tells_long_integers_apart
-from lro_spec.schema.untrusted import Violation, is_tame, judge_in_child, judge_of, validator_of
+from lro_spec.schema.untrusted import SchemaChild, Violation, is_tame, judge_of, validator_of
 
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator
@@ -51,6 +51,7 @@ class LineJudge:
         self._by_digits = tells_long_integers_apart(schema)
         self._left_s = patience_s
         self._patience_s = patience_s
+        self._child: SchemaChild | None = None
         self._waiting: list[_Line] = []
         self.judged = 0
         """Number of records that were validated."""
@@ -81,6 +82,8 @@ class LineJudge:
     def end(self) -> Iterator[Finding]:
         """Findings that are left after the last record."""
         yield from self._look()
+        if self._child is not None:
+            self._child.close()
         if self._unjudged:
             were = "line was" if self._unjudged == 1 else "lines were"
             message = f"{self._unjudged} {were} not held against line_schema"
@@ -115,7 +118,8 @@ class LineJudge:
             ]
             return here, len(waiting)
         time_s = min(_LOOK_S, self._left_s)
-        judgement = judge_in_child(self._schema, [w.record for w in waiting], len(waiting), time_s)
+        child = self._child = self._child or SchemaChild()
+        judgement = child.judge(self._schema, [w.record for w in waiting], len(waiting), time_s)
         found, judged = judgement.violations, judgement.judged
         if time_s < min(_LOOK_S, self._patience_s):  # too little to blame a line for taking all of it
             found = tuple((place, violation) for place, violation in found if place < judged)

@@ -1,7 +1,7 @@
 """A descriptor's ``line_schema``: validity, the records that violate it, and schemas that say nothing.
 
 The schema is untrusted. Nothing that it refers to is fetched, and anything that could run for ever
-(recursion, regular expressions, sheer size) is evaluated in a child process with limits (`lro_spec.schema._worker`).
+(recursion, regular expressions, sheer size) is evaluated in a child process with limits (`lro_spec.schema.job`).
 """
 
 from __future__ import annotations

@@ -31,6 +31,7 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
         "jsonl",
         "catalogue",
         "quota findings display",
+        "sandbox",
         "filenames redaction",
         "editions tokens timestamps",
     ),
@@ -57,6 +58,7 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
     ),
     "lro_proxy": (
         "__main__ serve",
+        "supervise",
         "options",
         "config run_folder",
         "relay",

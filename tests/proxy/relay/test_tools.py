@@ -18,7 +18,7 @@ from mcp import StdioServerParameters
 from lro_proxy.relay.server_tools import ServerTools
 from lro_proxy.relay.tools import ProxyTools
 from lro_proxy.tools.limits import Limits, Refused
-from lro_proxy.tools.sandbox import Sandbox
+from lro_proxy.tools.queries import QueryRunner
 from lro_proxy.tools.toolbox import Toolbox
 from lro_reference.cancellation import Cancellation
 from lro_reference.settings import Settings
@@ -122,7 +122,7 @@ def test_a_stopped_job_does_not_begin() -> None:
     stop = Cancellation()
     stop.request()
     with pytest.raises(Refused, match="cancelled"):
-        Sandbox(Limits()).until(stop).run({})
+        QueryRunner(Limits()).until(stop).search("x", [], case_sensitive=True, limit=1)
 
 
 def test_what_is_stopped_is_told_once_and_never_afterwards() -> None:

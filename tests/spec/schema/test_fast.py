@@ -18,7 +18,7 @@ from lro_spec.schema.fast import foreign_gate, gate_decides, joint_gate, own_gat
 from lro_spec.schema.untrusted import judge_of
 
 LINES = 4_000
-"""How many lines are generated and mutated."""
+"""Number of lines that are generated and mutated."""
 
 PARTS = ("any", "light", "medium", "full")
 VALUES: list[Any] = [

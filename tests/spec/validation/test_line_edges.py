@@ -206,7 +206,7 @@ class TestLooksOfAChild:
             self.now += self.took_s
             return self.judgements.pop(0)
 
-        monkeypatch.setattr(checker, "judge_in_child", judge)
+        monkeypatch.setattr(checker, "SchemaChild", lambda: SimpleNamespace(judge=judge, close=lambda: None))
         monkeypatch.setattr(checker, "time", SimpleNamespace(monotonic=lambda: self.now))
 
     def lines(self, judge: LineJudge, count: int) -> list[int | None]:
