@@ -7,15 +7,16 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 import orjson
 
 from lro_proxy.payload import memories as memory_results
 from lro_proxy.payload import python_values
-from lro_proxy.payload.classify import Shape, is_text, shape, structured_beside_text, text_of
 from lro_proxy.payload.guide import RecordGuide
-from lro_proxy.payload.lines import TextLines
+from lro_proxy.payload.result import ToolResult, content_of, is_text, of_program
+from lro_proxy.payload.shape import Shape, shape, text_shape
+from lro_proxy.payload.text import Text
 from lro_reference import delegation
 from lro_reference.custodian import clean
 from lro_reference.events import Emit, to_stderr
@@ -24,8 +25,9 @@ from lro_reference.memory.model import SCHEMA_VERSION
 from lro_reference.settings import Settings, from_environment
 from lro_reference.writer import encode
 from lro_spec.discovery import find_descriptor
+from lro_spec.jsonl import lossless
 from lro_spec.messages import OffloadResponse
-from lro_spec.tokens import script_aware_estimate
+from lro_spec.tokens import characters_estimate, estimate_of, script_aware_estimate
 
 RECORDS_VERSION = "0"
 """The schema version in headers of files whose records are not MIF memories."""
@@ -33,9 +35,13 @@ MEMORY_EDITION, RECORD_EDITION = "lro-6400", "lro-paper"
 """How files are named: the paper's text has no list of operations, so any tool may be one."""
 _NOT_A_WORD = re.compile(r"[^A-Za-z0-9_]+", re.ASCII)
 _LONGEST_NAME = 64
-_LARGEST_DESCRIPTOR = 1 << 16
 _TOKEN = 4
-"""Characters that are more than no token in most estimates."""
+"""Characters of a token in most estimates."""
+_COUNTERS: Mapping[Estimate, Callable[[int, int], int]] = {
+    script_aware_estimate: estimate_of,
+    characters_estimate: lambda characters, wide: -(-characters // 4),
+}
+"""Estimates from the number of characters and the number of wide ones among them, which need no text in memory."""
 
 
 class Interceptor:
@@ -56,109 +62,120 @@ class Interceptor:
     ) -> None:
         self.settings = from_environment() if settings is None else settings
         self._emit, self._estimate, self._publish = emit, estimate, publish
+        self._count = _COUNTERS.get(estimate)
 
     def __call__(self, value: Any, *, operation: str = "results", arguments: Mapping[str, Any] | None = None) -> Any:
-        """*value* itself where it fits the threshold; otherwise it is in a file, and this is the descriptor.
+        """Return *value* itself if it fits the threshold; otherwise write it to a file and return the descriptor.
 
         *value* is any JSON value; tuples become arrays, and one with NaN or infinity is kept as the text that Python
         writes. *operation* becomes part of the file's name; *arguments* are those of the call. Raises `TypeError` for
-        what is no JSON.
+        a value that cannot be JSON.
         """
         wrapped = {"structuredContent": value}
         made = self.result(wrapped, tool=operation, arguments=arguments)
         return value if made is wrapped else json.loads(encode(made["structuredContent"]))
 
     def result(
+        self, result: Mapping[str, Any], *, tool: str, arguments: Mapping[str, Any] | None = None
+    ) -> Mapping[str, Any]:
+        """A `tools/call` result as JSON: *result* itself if it stays as it is, or one with a descriptor.
+
+        Errors, and results that another server has offloaded, stay as they are.
+        """
+        try:
+            made = self.offload(of_program(result), tool=tool, arguments=arguments)
+        except python_values.NoJsonError:
+            texts = {**result, "structuredContent": None}
+            alone = of_program(texts).size == (0, 0)
+            text = python_values.text(result["structuredContent"] if alone else result)
+            source = "structuredContent" if alone else "result"
+            made = self.offload_text(text, result, source=source, tool=tool, arguments=arguments)
+        return result if made is None else made
+
+    def offload(
         self,
-        result: Mapping[str, Any],
+        result: ToolResult,
         *,
         tool: str,
         arguments: Mapping[str, Any] | None = None,
-        again: Callable[[], Mapping[str, Any]] | None = None,
         threshold_tokens: int | None = None,
-    ) -> Mapping[str, Any]:
-        """A `tools/call` result as JSON: *result* itself where it stays as it is, or one that holds a descriptor.
+    ) -> Mapping[str, Any] | None:
+        """The result with a descriptor instead of its payload; None if it stays as it is.
 
-        Errors, and what another server has offloaded, stay as they are. *again* parses the result once more without
-        losing a digit (`exact.parse`); *threshold_tokens* stands instead of the setting.
+        *threshold_tokens* replaces the setting. Raises `lossless.InexactError` for a result that only its text can
+        keep (`offload_text`).
         """
-        if delegation.has_result_meta(result):
-            whole = again or (lambda: result)
-            told = self._told(result, whole, threshold_tokens)
+        settings = self._settings(threshold_tokens)
+        if delegation.has_result_meta(result.members):
+            shown = replace(result, members=delegation.without_result_meta(result.members))
+            told = self._delegated(result, shown, settings)
             if told is not None:
                 return told
-            result, again = (
-                delegation.without_result_meta(result),
-                lambda: delegation.without_result_meta(whole()),
-            )  # which makes no sense
-        settings = self._settings(threshold_tokens)
-        if not settings.enabled or result.get("isError") is True:
-            return result
-        if again is None and result.get("structuredContent") is not None:  # of a program's, and not read by a parser
-            try:
-                parsed = {**result, "structuredContent": python_values.plain(result["structuredContent"])}
-            except python_values.NoJsonError:
-                return self._as_text(result, tool, arguments, threshold_tokens)
-            made = self.result(
-                parsed, tool=tool, arguments=arguments, again=lambda: parsed, threshold_tokens=threshold_tokens
-            )
-            return result if made is parsed else made
-        text = text_of(result)
-        tokens, threshold = self._estimate(text), settings.threshold_tokens
-        more = 0 if tokens > threshold else self._estimate(structured_beside_text(result))
-        # Records as lines never weigh more than the text they came in, so this is no hasty verdict on memories either.
-        if max(tokens, more) <= threshold or (
-            len(text) <= _LARGEST_DESCRIPTOR and self._is_offloaded(result, threshold)
-        ):
-            return result
-        del text
-        found = shape(result, again or (lambda: result))
+            # The server's facts make no sense: they are ignored, but still not for the client.
+            made = self.offload(shown, tool=tool, arguments=arguments, threshold_tokens=threshold_tokens)
+            return shown.parsed() if made is None else made
+        if not settings.enabled or result.members.get("isError") is True:
+            return None
+        tokens, threshold = self._tokens(result), settings.threshold_tokens
+        beside = 0 if tokens > threshold else self._tokens_beside_text(result)
+        # Records as lines never weigh more than the text they came in, so this is right for memories, too.
+        if max(tokens, beside) <= threshold or self._is_offloaded(result, threshold):
+            return None
+        found = shape(result)
         if found is None or not len(found.lines) or (tokens <= threshold and found.extra.get("from") == "both"):
-            return result
-        return self.shaped(
-            result, found, max(tokens, more), tool=tool, arguments=arguments, threshold_tokens=threshold_tokens
-        )
+            return None
+        return self._offload(result.members, found, max(tokens, beside), settings, tool, arguments)
 
-    def _is_offloaded(self, result: Mapping[str, Any], threshold: int) -> bool:
-        """Whether all of it that is large is a descriptor; a text about descriptors may hold one, too."""
-        found = find_descriptor(result)
+    def offload_text(
+        self,
+        text: str,
+        result: Mapping[str, Any],
+        *,
+        source: str,
+        tool: str,
+        arguments: Mapping[str, Any] | None = None,
+        threshold_tokens: int | None = None,
+    ) -> Mapping[str, Any] | None:
+        """Like `offload`, for a result that only its own text can keep; *source* names the text in the header."""
+        settings = self._settings(threshold_tokens)
+        kept = Text.of(text)
+        found = text_shape(kept, {"from": source})
+        tokens = self._tokens(ToolResult(result, kept))
+        if not settings.enabled or result.get("isError") is True or tokens <= settings.threshold_tokens:
+            return None
+        return self._offload(result, found, tokens, settings, tool, arguments)
+
+    def _tokens(self, result: ToolResult) -> int:
+        return self._estimate(result.payload()) if self._count is None else self._count(*result.size)
+
+    def _tokens_beside_text(self, result: ToolResult) -> int:
+        """Estimated tokens of structured content that stands beside texts."""
+        if result.structured is None or (result.text is None and result.blocks is None):
+            return 0
+        if self._count is None:
+            return self._estimate(encode(result.parsed_structured()).decode())
+        return self._count(*result.structured_size)
+
+    def _is_offloaded(self, result: ToolResult, threshold: int) -> bool:
+        """True if all of the result that is large is a descriptor; a text about descriptors may hold one, too."""
+        found = find_descriptor(json.loads(encode(result.parsed()))) if result.may_have_descriptor() else None
         return found is not None and self._estimate(found.around) <= threshold
 
-    def _as_text(
-        self,
-        result: Mapping[str, Any],
-        tool: str,
-        arguments: Mapping[str, Any] | None,
-        threshold_tokens: int | None,
-    ) -> Mapping[str, Any]:
-        """Like `result`, for structured content that is no JSON: the file holds the text that Python writes."""
-        alone = not text_of({**result, "structuredContent": None})
-        text = python_values.text(result["structuredContent"] if alone else result)
-        told = "structuredContent" if alone else "result"
-        found = Shape(TextLines(text), (), {"format": "text", "from": told, "ending": ""})
-        tokens = self._estimate(text)
-        if tokens <= self._settings(threshold_tokens).threshold_tokens:
-            return result
-        return self.shaped(result, found, tokens, tool=tool, arguments=arguments, threshold_tokens=threshold_tokens)
-
-    def shaped(
+    def _offload(
         self,
         result: Mapping[str, Any],
         found: Shape,
         tokens: int,
-        *,
+        settings: Settings,
         tool: str,
-        arguments: Mapping[str, Any] | None = None,
-        threshold_tokens: int | None = None,
-    ) -> Mapping[str, Any]:
-        """Like `result`, for one whose payload is known as *found* and costs *tokens*."""
-        settings = self._settings(threshold_tokens)
+        arguments: Mapping[str, Any] | None,
+    ) -> Mapping[str, Any] | None:
         memories = memory_results.are_memories(found.records)
         results = (_memories if memories else _records)(found, tool, arguments or {}, tokens)
         edition = MEMORY_EDITION if memories else RECORD_EDITION
         match intercept(results, settings, self._emit, edition=edition, estimate=self._estimate):
             case Inline():
-                return result
+                return None
             case Offloaded(response):
                 return _descriptor(result, self._publish(response))
             case Truncated(lines, total, warning):
@@ -173,7 +190,7 @@ class Interceptor:
         return len(memories.deleted) + len(records.deleted)
 
     def _beginning(self, found: Shape, threshold: int) -> str:
-        """What of the first record fits the threshold: of its text, or of its JSON where it is no line of text."""
+        """The beginning of the first record that fits the threshold: of its text, or of its JSON if it has fields."""
         line = next(iter(found.lines)).decode()
         text: str = json.loads(line)["text"] if _is_text(found) else line
         size = min(len(text), _TOKEN * threshold)
@@ -184,31 +201,25 @@ class Interceptor:
     def _settings(self, threshold_tokens: int | None) -> Settings:
         return self.settings if threshold_tokens is None else replace(self.settings, threshold_tokens=threshold_tokens)
 
-    def _told(
-        self, result: Mapping[str, Any], again: Callable[[], Mapping[str, Any]], threshold_tokens: int | None
-    ) -> Mapping[str, Any] | None:
-        """The result of a server that knows that a proxy offloads for it; what it has told is not for the client.
+    def _delegated(self, result: ToolResult, shown: ToolResult, settings: Settings) -> Mapping[str, Any] | None:
+        """The result of a server that has delegated offloading to this proxy; *shown* is it without the server's facts.
 
-        None where that makes no sense.
+        None if these facts make no sense.
         """
-        shown = delegation.without_result_meta(result)
-        if result.get("isError") is True:
-            return shown
-        found = shape(shown, lambda: delegation.without_result_meta(again()))
-        records = None if found is None else list(found.records)
-        results = delegation.result_set(again(), records, MEMORY_EDITION)
+        if result.members.get("isError") is True:
+            return shown.parsed()
+        found = shape(shown)
+        records = None if found is None else list(map(lossless.parse, found.lines)) if len(found.records) else []
+        results = delegation.result_set(result.members, records, MEMORY_EDITION)
         if results is None:
             return None
-        outcome = intercept(
-            results, self._settings(threshold_tokens), self._emit, edition=MEMORY_EDITION, estimate=self._estimate
-        )
-        match outcome:
+        match intercept(results, settings, self._emit, edition=MEMORY_EDITION, estimate=self._estimate):
             case Inline():
-                return shown
+                return shown.parsed()
             case Offloaded(response):
-                return _descriptor(shown, self._publish(response))
+                return _descriptor(shown.members, self._publish(response))
             case Truncated(lines, total, warning):
-                return _cut(shown, lines, total, warning)
+                return _cut(shown.members, lines, total, warning)
 
 
 def _memories(found: Shape, tool: str, arguments: Mapping[str, Any], tokens: int) -> ResultSet:
@@ -260,8 +271,8 @@ def _with_payload(result: Mapping[str, Any], text: str, value: Mapping[str, Any]
     """The result with another payload, as text and, where there was one, as structured content; the rest stays."""
     made = dict(result)
     if "content" in result or "structuredContent" not in result:
-        content = cast("list[Any]", result.get("content") or [])
-        made["content"] = [{"type": "text", "text": text}, *(block for block in content if not is_text(block))]
+        others = (block for block in content_of(result) if not is_text(block))
+        made["content"] = [{"type": "text", "text": text}, *others]
     if result.get("structuredContent") is not None:
         made["structuredContent"] = value
     return made

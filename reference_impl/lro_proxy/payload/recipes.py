@@ -1,4 +1,4 @@
-"""Recipes for the fields that are there, each run on a sample of the records before anybody is told of it."""
+"""Recipes for the fields of records, each run on a sample of them before it is offered."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ _SAMPLE_LINES = 16
 _SAMPLE_BYTES = 1 << 15
 _CHUNK = 1 << 20
 _ESCAPE = re.compile(rb"\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(u[dD][89a-fA-F]..)|.)", re.DOTALL)
-"""In JSON; its group is half of a surrogate pair."""
+"""An escape in JSON; its group is half of a surrogate pair."""
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 _KEYWORDS = frozenset(
     ("and", "or", "not", "if", "then", "elif", "else", "end", "as", "def", "reduce", "foreach", "try", "catch", "label")
 ) | {"import", "include", "__loc__"}
 
 PLACEHOLDER = "word"
-"""What recipes look for; whoever runs one puts another word in its place."""
+"""The word that recipes look for, which a user replaces."""
 Draft = tuple[str, str, str]
-"""What it is for, jq's options, and the program."""
+"""A recipe: its description, jq's options, and the program."""
 
 
-def for_text() -> list[Draft]:
-    """For lines of text, records of ``n`` and ``text``."""
+def _for_text() -> list[Draft]:
+    """Recipes for lines of text, records of ``n`` and ``text``."""
     return [
         ("The first 40 lines", "-r", "select(.n <= 40) | .text"),
         ("Lines 100 to 150", "-r", "select(.n >= 100 and .n <= 150) | .text"),
@@ -44,8 +44,8 @@ def for_text() -> list[Draft]:
     ]
 
 
-def for_records(found: Fields) -> list[Draft]:
-    """For records with fields."""
+def _for_records(found: Fields) -> list[Draft]:
+    """Recipes for records with fields."""
     drafts: list[Draft] = [("The first three records", "-sc", ".[:3][]")]
     if len(found.short) > 1:
         names = ", ".join(f"{json.dumps(name, ensure_ascii=False)}: {_path(name)}" for name in found.short)
@@ -77,19 +77,19 @@ def for_records(found: Fields) -> list[Draft]:
     return drafts
 
 
-def made(drafts: Iterable[Draft], path: str, lines: Iterable[bytes]) -> list[JqRecipe]:
+def recipes_for(fields: Fields, path: str, lines: Iterable[bytes]) -> list[JqRecipe]:
     """The first ten recipes that run on the first records without an error, as commands on the file."""
     sample = _sample(lines)
-    return _commands((draft for draft in drafts if _runs(draft[1], draft[2], sample)), path)
+    return _commands((draft for draft in _for_records(fields) if _runs(draft[1], draft[2], sample)), path)
 
 
-def made_for_text(path: str) -> list[JqRecipe]:
-    """The recipes for lines of text, as commands on the file; all such records are alike, so they have run once."""
+def recipes_for_text(path: str) -> list[JqRecipe]:
+    """Recipes for lines of text, as commands on the file; since all such records are alike, they are run only once."""
     return _commands(_running_for_text(), path)
 
 
-def half_pairs(path: str) -> bool:
-    """Whether a record of the file has half of a surrogate pair: then jq reads no further."""
+def has_half_pairs(path: str) -> bool:
+    """True if a record of the file has half of a surrogate pair, at which jq stops."""
     with open(path, "rb") as file:
         file.readline()
         while chunk := file.read(_CHUNK) + file.readline():
@@ -109,7 +109,7 @@ def _commands(drafts: Iterable[Draft], path: str) -> list[JqRecipe]:
 @cache
 def _running_for_text() -> tuple[Draft, ...]:
     sample = ['{"n":1,"text":"a word"}', '{"n":2,"text":""}']
-    return tuple(draft for draft in for_text() if _runs(draft[1], draft[2], sample))
+    return tuple(draft for draft in _for_text() if _runs(draft[1], draft[2], sample))
 
 
 def _sample(lines: Iterable[bytes]) -> list[str]:

@@ -14,14 +14,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
-import orjson
-
 from lro_proxy.errors import CANCELLED, GONE, INTERNAL, TIMED_OUT, TOO_LONG, UNREADABLE, Log, error_line
-from lro_proxy.fastpath.result import WORTH_IT
-from lro_proxy.fastpath.result import read as read_raw_result
-from lro_proxy.payload.classify import Shape
+from lro_proxy.payload.array import LARGE
 from lro_proxy.payload.interceptor import Interceptor
-from lro_proxy.payload.lines import TextLines
+from lro_proxy.payload.result import Answer, cut_answer, read_answer
 from lro_proxy.protocol import OPENINGS, announce_proxy
 from lro_proxy.relay.output_schemas import advertise, widen_tools
 from lro_proxy.relay.pending import Id, PendingRequests, Request, request_of
@@ -30,8 +26,6 @@ from lro_proxy.wire.framing import Outgoing, OversizedLine, Writer, ends, read_l
 from lro_proxy.wire.jsonrpc import Message, members, parse, parse_lossless, raw_items, raw_member, serialise
 from lro_proxy.wire.truncated import id_in, response_id_in
 from lro_reference import delegation
-from lro_spec.jsonl import lossless
-from lro_spec.tokens import estimate_of, wide_characters
 
 if TYPE_CHECKING:
     from lro_spec.redaction import Masks
@@ -55,8 +49,6 @@ class RelayOptions:
     """The threshold of a tool in tokens; None: its results are never offloaded."""
     capability: Mapping[str, Any]
     """The capability ``lro`` that the proxy advertises."""
-    estimate_of: Callable[[int, int], int] = estimate_of
-    """Estimates tokens from the number of characters and the number of wide ones among them."""
     masks: Masks | None = None
     """Secrets that are redacted in all messages of servers."""
 
@@ -191,12 +183,10 @@ class Relay:
             return
         if line.startswith(_BYTE_ORDER_MARK):
             del line[: len(_BYTE_ORDER_MARK)]  # a byte order mark, which JSON does not allow and most clients reject
-        if len(line) >= WORTH_IT and (raw := self._large_result(line)) is not None:
-            self._client.write(raw)
-            return
-        message = parse(line)
+        answer = cut_answer(line) if len(line) >= LARGE else None  # not parsed as a whole, which takes much memory
+        message = parse(line) if answer is None else answer.message
         if isinstance(message, dict) and "method" not in message:
-            self._answer_one(cast("Message", message), line)
+            self._answer_one(cast("Message", message), line, answer)
         elif isinstance(message, list) and any(isinstance(one, dict) for one in cast("list[Any]", message)):
             self._answer_batch(cast("list[Any]", message), line)
         elif isinstance(message, dict):
@@ -205,35 +195,7 @@ class Relay:
         else:
             self._drop_unreadable(line)
 
-    def _large_result(self, line: bytearray) -> bytes | None:
-        """The rewritten answer to a call whose result is one large payload; None if the general path must handle it."""
-        found = read_raw_result(line)
-        if found is None:
-            return None
-        request = self._requests.get(found.message.get("id"))
-        if request is None or request.method not in TOOL_RESULTS or request.cancelled:
-            return None
-        threshold = self._options.threshold_of(request.tool)
-        result = found.message["result"]
-        tokens = self._options.estimate_of(found.characters, found.wide)
-        if threshold is None or tokens <= threshold or result.get("isError") is True:
-            return None
-        try:
-            made = self._interceptor.shaped(
-                result,
-                found.shape,
-                tokens,
-                tool=request.tool,
-                arguments=request.arguments,
-                threshold_tokens=threshold,
-            )
-        except Exception as problem:  # the general path handles every result
-            self._log(f"a large result cannot be extracted from its line: {problem}")
-            return None
-        self._requests.pop(request.id)
-        return orjson.dumps({**found.message, "result": made})
-
-    def _answer_one(self, message: Message, line: bytearray) -> None:
+    def _answer_one(self, message: Message, line: bytearray, answer: Answer | None) -> None:
         request = self._requests.pop(message.get("id"))
         if request is None:
             if message.get("id") is None or self._has_unparsed:
@@ -245,12 +207,12 @@ class Relay:
         if own is not None and request.method == OWN_LIST:
             own.server_tools.receive(message)
         elif own is not None and own.needs_more_pages(members(message.get("result")), request.id):
-            own.server_tools.fetch(lambda: self._deliver(message, line, request))
+            own.server_tools.fetch(lambda: self._deliver(message, line, request, answer))
         else:
-            self._deliver(message, line, request)
+            self._deliver(message, line, request, answer)
 
-    def _deliver(self, message: Message, line: bytearray, request: Request) -> None:
-        made = self._rewrite(message, line, request)
+    def _deliver(self, message: Message, line: bytearray, request: Request, answer: Answer | None) -> None:
+        made = self._rewrite(message, line, request, answer)
         self._client.write(line if made is None else made)
 
     def _answer_batch(self, batch: list[Any], line: bytearray) -> None:
@@ -268,8 +230,13 @@ class Relay:
         request = self._requests.pop(message.get("id"))
         return None if request is None else self._rewrite(message, line, request)
 
-    def _rewrite(self, message: Message, line: bytes | bytearray, request: Request) -> bytes | None:
-        """The rewritten answer; None if it is forwarded unchanged."""
+    def _rewrite(
+        self, message: Message, line: bytes | bytearray, request: Request, answer: Answer | None = None
+    ) -> bytes | None:
+        """The rewritten answer; None if it is forwarded unchanged.
+
+        *answer* is the message where its large payload was cut out of it.
+        """
         result = message.get("result")
         if not isinstance(result, dict):
             if self._tools is None or request.method != "tools/list":
@@ -278,13 +245,9 @@ class Relay:
         try:
             if request.method in TOOL_RESULTS:
                 try:
-                    return self._tool_result(message, line, request)
-                except (
-                    ValueError,
-                    TypeError,
-                    RecursionError,
-                ):  # unpaired surrogates, NaN, duplicate keys, deep nesting
-                    return self._as_text(message, line, request)
+                    return self._tool_result(line, request, answer)
+                except (ValueError, TypeError, RecursionError):
+                    return self._as_text(line, request)  # half of a surrogate pair, NaN, a key twice, deep nesting
             if request.method in OPENINGS:
                 message = parse_lossless(line)
                 changed = advertise(message["result"], self._options.capability)
@@ -298,51 +261,36 @@ class Relay:
                 ) or changed
                 return serialise(message) if changed else None
         except Exception as problem:  # must not lose this answer nor later ones
-            self._log(f"an answer to {request.method} cannot be parse and is forwarded unchanged: {problem}")
+            self._log(f"an answer to {request.method} cannot be rewritten and is forwarded unchanged: {problem}")
         return None
 
-    def _tool_result(self, message: Message, line: bytes | bytearray, request: Request) -> bytes | None:
+    def _tool_result(self, line: bytes | bytearray, request: Request, answer: Answer | None) -> bytes | None:
         threshold = self._options.threshold_of(request.tool)
-        hinted = _HINT in line
-        if not hinted and (threshold is None or len(line) * _TOKENS_A_BYTE <= threshold):
+        if _HINT not in line and (threshold is None or len(line) * _TOKENS_A_BYTE <= threshold):
             return None
         if request.cancelled:
             return error_line(request.id, CANCELLED, "the call was cancelled, and its large result discarded")
-        result = message["result"]
-        made = self._interceptor.result(
-            result,
+        answer = read_answer(line) if answer is None else answer
+        made = self._interceptor.offload(
+            answer.result,
             tool=request.tool,
             arguments=request.arguments,
-            again=lambda: _exactly(line)["result"],
             threshold_tokens=_NEVER if threshold is None else threshold,
         )
-        if made is result:
-            return None
-        rest = {key for key in message if key not in ("jsonrpc", "id", "result")}
-        if rest or set(made) - {"content", "structuredContent", "isError"}:
-            try:
-                whole = _exactly(line)
-            except lossless.InexactError:
-                whole = message
-            said = whole["result"]
-            said = delegation.without_result_meta(said) if delegation.has_result_meta(said) else said
-            new = {key: made[key] if key in ("content", "structuredContent") else value for key, value in said.items()}
-            return serialise({**whole, "result": new | {k: v for k, v in made.items() if k not in new}})
-        return serialise({**message, "result": made})
+        return None if made is None else serialise({**answer.message, "result": made})
 
-    def _as_text(self, message: Message, line: bytes | bytearray, request: Request) -> bytes | None:
-        """Offload a result that cannot be parse without loss: the file holds its original JSON text."""
-        result, threshold = message["result"], self._options.threshold_of(request.tool)
-        raw = raw_member(line, "result")
-        made = self._interceptor.shaped(
-            result,
-            Shape(TextLines(raw), (), {"format": "text", "from": "result", "ending": ""}),
-            self._options.estimate_of(len(raw), wide_characters(raw)),
+    def _as_text(self, line: bytes | bytearray, request: Request) -> bytes | None:
+        """Offload a result that cannot be parsed without loss: the file holds its original JSON text."""
+        message, threshold = cast("Message", parse(line)), self._options.threshold_of(request.tool)
+        made = self._interceptor.offload_text(
+            raw_member(line, "result"),
+            message["result"],
+            source="result",
             tool=request.tool,
             arguments=request.arguments,
             threshold_tokens=_NEVER if threshold is None else threshold,
         )
-        return None if made is result else serialise({**message, "result": made})
+        return None if made is None else serialise({**message, "result": made})
 
     def _observe(self, message: Message) -> None:
         """Evaluate a notification or a request of the server."""
@@ -425,7 +373,3 @@ class Relay:
 
     def _error(self, id: object, code: int, message: str) -> None:
         self._client.write(error_line(id, code, message))
-
-
-def _exactly(line: bytes | bytearray) -> Message:
-    return lossless.parse(bytes(line))
