@@ -26,10 +26,11 @@ class InexactError(ValueError):
     """The text is no JSON, or not one that can be written again without a loss."""
 
 
-def parse(text: str | bytes) -> Any:
+def parse(text: str | bytes, *, allow_deep: bool = False) -> Any:
     """The value of a JSON text; numbers that a float or 64 bits would change are `orjson.Fragment`.
 
-    `orjson.dumps` of it has every member, every element and every digit. Raises `InexactError`.
+    `orjson.dumps` of it has every member, every element and every digit; *allow_deep* also accepts nesting beyond the
+    254 levels that it writes. Raises `InexactError`.
     """
     data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
     try:
@@ -37,8 +38,12 @@ def parse(text: str | bytes) -> Any:
     except ValueError:
         pass
     else:
-        if is_whole(value, data):
-            return value
+        try:
+            if is_whole(value, data):
+                return value
+        except InexactError:
+            if not allow_deep:
+                raise
     try:
         return _DECODER.decode(data.decode("utf-8", "surrogatepass"))
     except (ValueError, RecursionError) as problem:

@@ -10,6 +10,7 @@ import re
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, cast
 
 import orjson
@@ -34,7 +35,7 @@ _PIECE = 1 << 15
 _PROBE = 256
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ToolResult:
     """The result of a tool call."""
 
@@ -52,7 +53,7 @@ class ToolResult:
     is_inexact: bool = False
     """True if `structured` or `layout` has lost something, such as a duplicate key."""
 
-    @property
+    @cached_property
     def size(self) -> tuple[int, int]:
         """The characters of the payload as a reader receives it, and the wide ones among them.
 
@@ -61,7 +62,7 @@ class ToolResult:
         source = self.text or self.blocks
         return self.structured_size if source is None else (source.characters, source.wide)
 
-    @property
+    @cached_property
     def structured_size(self) -> tuple[int, int]:
         """The characters of the structured content as JSON, and the wide ones among them."""
         if self.structured is None:

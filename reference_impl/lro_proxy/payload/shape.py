@@ -20,6 +20,7 @@ from lro_proxy.payload import table as tables
 from lro_proxy.payload.array import Array, ParsedArray, in_memory, same
 from lro_proxy.payload.batches import Batched, BatchedLines, encoded, numbered
 from lro_proxy.payload.blocks import Blocks, value_of
+from lro_proxy.payload.jsonl import JsonLines
 from lro_proxy.payload.result import ToolResult
 from lro_proxy.payload.text import Text
 from lro_reference.results import Lines, Records
@@ -51,7 +52,7 @@ def shape(result: ToolResult) -> Shape | None:
         raise lossless.InexactError("a key twice, NaN, half of a surrogate pair, or nesting that is too deep")
     structured, layout = result.structured, result.layout
     if result.text is not None:
-        value = _json_value(result.text)
+        value = _value(result.text)
         repeated = {} if structured is None else _repeats_text(structured, result.text, value)
         if repeated is not None:
             return _of_text(result.text, value, {**layout, **repeated})
@@ -83,11 +84,11 @@ def _repeats_text(structured: Any, text: Text, value: Any) -> dict[str, Any] | N
     entries = _items(structured)
     found = [(key, True) for key, member in entries if member is text]
     if not found:
-        string = str(text)
-        value = value_of(string) if value is None else value
+        value = value_of(str(text)) if value is None else value
         if same(structured, value):
             return {"from": "both"}
-        found = [(key, member == string) for key, member in entries if member == string or same(member, value)]
+        as_text = {key: isinstance(member, str) and _is_string_of(text, member) for key, member in entries}
+        found = [(key, as_text[key]) for key, member in entries if as_text[key] or same(member, value)]
     for key, as_text in found:
         rest = {k: v for k, v in entries if k != key}
         if _is_small(rest):
@@ -117,10 +118,17 @@ def _repetition(key: str, rest: dict[str, Any], *, as_text: bool) -> dict[str, A
     return {"from": "both", "repeated": key, "as": "text" if as_text else "json", "structured": rest}
 
 
-def _json_value(text: Text) -> Any:
-    """The array or object in a text; None if it is not JSON."""
-    if text.utf8 is None or _first_character(text.utf8) not in (b"[", b"{"):
+def _is_string_of(text: Text, member: str) -> bool:
+    return len(member) == text.characters and member == str(text)
+
+
+def _value(text: Text) -> Any:
+    """The array or object in a text, or its `JsonLines`; None if it is neither."""
+    first = b"" if text.utf8 is None else _first_character(text.utf8)
+    if text.utf8 is None or first not in (b"[", b"{"):
         return None
+    if first == b"{" and (objects := jsonl.read(text.utf8)) is not None:
+        return objects
     try:
         return arrays.parse(text.utf8)
     except lossless.InexactError:
@@ -132,13 +140,13 @@ def _first_character(utf8: bytes | bytearray) -> bytes:
 
 
 def _of_text(text: Text, value: Any, extra: Mapping[str, Any]) -> Shape:
+    if isinstance(value, JsonLines):
+        return Shape(value.lines, value.records, {"format": "jsonl", **extra, "ending": value.ending})
     if value is not None:
         return _of_value(value, extra)
-    if text.utf8 is not None:
-        first = _first_character(text.utf8)
-        if first == b"{" and (objects := jsonl.read(text.utf8)) is not None:
-            return Shape(objects.lines, objects.records, {"format": "jsonl", **extra, "ending": objects.ending})
-        if first not in (b"[", b"{") and (table := tables.read(text.utf8)) is not None:
+    if text.utf8 is not None and _first_character(text.utf8) not in (b"[", b"{"):
+        table = tables.read(text.utf8)
+        if table is not None:
             return Shape(table.lines, table.records, {"format": "table", **extra, **table.layout})
     return text_shape(text, extra)
 

@@ -23,7 +23,17 @@ from lro_proxy.relay.output_schemas import advertise, widen_tools
 from lro_proxy.relay.pending import Id, PendingRequests, Request, request_of
 from lro_proxy.relay.tools import ProxyTools
 from lro_proxy.wire.framing import Outgoing, OversizedLine, Writer, ends, read_lines
-from lro_proxy.wire.jsonrpc import Message, members, parse, parse_lossless, raw_items, raw_member, serialise
+from lro_proxy.wire.jsonrpc import (
+    TOO_DEEP,
+    Message,
+    members,
+    parse,
+    parse_lossless,
+    raw_items,
+    raw_member,
+    serialise,
+    unreadable,
+)
 from lro_proxy.wire.truncated import id_in, response_id_in
 from lro_reference import delegation
 
@@ -260,6 +270,8 @@ class Relay:
                     self._tools is not None and self._tools.add_to_list(message["result"], request.id)
                 ) or changed
                 return serialise(message) if changed else None
+        except RecursionError:
+            return error_line(request.id, UNREADABLE, f"the server's answer {TOO_DEEP}")
         except Exception as problem:  # must not lose this answer nor later ones
             self._log(f"an answer to {request.method} cannot be rewritten and is forwarded unchanged: {problem}")
         return None
@@ -303,7 +315,7 @@ class Relay:
         shown = bytes(line[:80]).decode(errors="replace").strip()
         request = self._requests.pop(response_id_in(ends(line)))
         if request is not None:
-            self._fail(request, UNREADABLE, f"the server's answer is not valid JSON: {shown}…")
+            self._fail(request, UNREADABLE, f"the server's answer {unreadable(line)}")
         elif shown:
             self._log(f"the server wrote {len(line)} bytes that are not a message; they are dropped: {shown!r}")
 

@@ -21,7 +21,7 @@ from lro_proxy.protocol import message_version
 from lro_proxy.upstream.headers import LAST_EVENT, SESSION, VERSION, media_type, message_headers, origin
 from lro_proxy.upstream.sse import TooLargeError, events
 from lro_proxy.wire.framing import Outbox, ends
-from lro_proxy.wire.jsonrpc import Message, members, parse, parse_lossless, serialise
+from lro_proxy.wire.jsonrpc import Message, members, parse, parse_lossless, serialise, unreadable
 from lro_proxy.wire.truncated import id_in
 
 _TIMES = httpx2.Timeout(30, read=None)
@@ -166,8 +166,7 @@ class HttpUpstream:
                 raise _Rejection(f"{self._display_url} answered HTTP {response.status_code} with {kind or 'nothing'}")
             body = self._body(response)
             if len(body) < _LARGE and parse(body) is None:  # the relay checks large ones
-                shown = bytes(body[:80]).decode(errors="replace")
-                raise _Rejection(f"the server's answer is not valid JSON: {shown}…", UNREADABLE)
+                raise _Rejection(f"the server's answer {unreadable(body)}", UNREADABLE)
             if not self._pass_on(body, message):
                 raise _Rejection(f"{self._display_url} answered HTTP {response.status_code}, but not this request")
         return None
