@@ -58,32 +58,32 @@ class Array:
         """Its place in the text."""
         self.are_objects = objects
         """True if all elements are objects."""
-        self._data, self._batches, self._between = data, batches, between
+        self._data, self._parts, self._between = data, batches, between
         self._count = sum(batch.count for batch in batches)
 
     def __len__(self) -> int:
         return self._count
 
     def __iter__(self) -> Iterator[Any]:
-        return chain.from_iterable(self.loose())
+        return chain.from_iterable(self.batches())
 
-    def exact(self) -> Iterator[list[Any]]:
+    def lossless_batches(self) -> Iterator[list[Any]]:
         """The elements batch by batch, as `lossless.parse` reads them."""
-        return map(self._exactly, self._batches)
+        return map(self._parse_lossless, self._parts)
 
     def lines(self) -> Iterator[bytes]:
         """The elements as lines, a block of them for each batch."""
-        for batch in self._batches:
+        for batch in self._parts:
             if batch.compact and self._between is not None:
                 yield _lines(bytes(memoryview(self._data)[batch.start : batch.stop]), self._between)
             else:
-                yield from encoded([self._exactly(batch)])
+                yield from encoded([self._parse_lossless(batch)])
 
-    def loose(self) -> Iterator[list[Any]]:
+    def batches(self) -> Iterator[list[Any]]:
         """The elements batch by batch; floats and integers beyond 64 bits may lose digits."""
-        return map(self._parse, self._batches)
+        return map(self._parse, self._parts)
 
-    def _exactly(self, batch: _Batch) -> list[Any]:
+    def _parse_lossless(self, batch: _Batch) -> list[Any]:
         return self._parse(batch) if batch.plain else lossless.parse(_cut(self._data, batch))
 
     def _parse(self, batch: _Batch) -> list[Any]:
@@ -101,15 +101,15 @@ class ParsedArray:
     def __len__(self) -> int:
         return len(self._elements)
 
-    def exact(self) -> Iterator[list[Any]]:
+    def lossless_batches(self) -> Iterator[list[Any]]:
         """The elements, some thousand at a time."""
         return (self._elements[n : n + _ELEMENTS] for n in range(0, len(self._elements), _ELEMENTS))
 
-    loose = exact
+    batches = lossless_batches
 
     def lines(self) -> Iterator[bytes]:
         """The elements as lines, a block of them for each batch."""
-        return encoded(self.exact())
+        return encoded(self.lossless_batches())
 
 
 def find(data: Text, start: int, stop: int) -> Array | None:
@@ -119,9 +119,9 @@ def find(data: Text, start: int, stop: int) -> Array | None:
         place = data.find(b"[", place + 1, start + _AROUND)
         if place < 0:
             return None
-        found = read(data, place, stop)
-        if found is not None and stop - start - (found.stop - found.start) <= _AROUND:
-            return found
+        array = read(data, place, stop)
+        if array is not None and stop - start - (array.stop - array.start) <= _AROUND:
+            return array
     return None
 
 
@@ -130,12 +130,12 @@ def parse(data: Text) -> Any:
 
     Raises `lossless.InexactError`.
     """
-    found = find(data, 0, len(data)) if len(data) >= LARGE else None
-    if found is None:
+    array = find(data, 0, len(data)) if len(data) >= LARGE else None
+    if array is None:
         return lossless.parse(bytes(data))
     mark = secrets.token_hex(8)
-    skeleton = b'%b"%b"%b' % (data[: found.start], mark.encode(), data[found.stop :])
-    return replace_marks(lossless.parse(skeleton), {mark: found})
+    skeleton = b'%b"%b"%b' % (data[: array.start], mark.encode(), data[array.stop :])
+    return replace_marks(lossless.parse(skeleton), {mark: array})
 
 
 def replace_marks(value: Any, marks: Mapping[str, Any]) -> Any:
@@ -150,7 +150,7 @@ def replace_marks(value: Any, marks: Mapping[str, Any]) -> Any:
 def in_memory(value: Any) -> Any:
     """A value with a list for each `Array` in it."""
     if isinstance(value, Array):
-        return list(chain.from_iterable(value.exact()))
+        return list(chain.from_iterable(value.lossless_batches()))
     if isinstance(value, dict):
         return {key: in_memory(member) for key, member in cast("dict[str, Any]", value).items()}
     return value
@@ -168,21 +168,21 @@ def same(one: Any, other: Any) -> bool:
     if isinstance(one, str):
         return one == other
     if isinstance(one, Array):
-        others = chain.from_iterable(other.exact())
-        same_batches = (same(batch, list(islice(others, len(batch)))) for batch in one.exact())
+        others = chain.from_iterable(other.lossless_batches())
+        same_batches = (same(batch, list(islice(others, len(batch)))) for batch in one.lossless_batches())
         return all(same_batches)
     arrays: list[Array] = []
     others_arrays: list[Array] = []
     try:
-        spelt_alike = _spelt(one, arrays) == _spelt(other, others_arrays)
+        are_alike = _json(one, arrays) == _json(other, others_arrays)
     except TypeError:  # nested too deeply, or half of a surrogate pair
         return False
     if bool(arrays) is not bool(others_arrays):  # one was large, the other just too small
         return same(in_memory(one), in_memory(other))
-    return spelt_alike and all(map(same, arrays, others_arrays))
+    return are_alike and all(map(same, arrays, others_arrays))
 
 
-def _spelt(value: Any, arrays: list[Array]) -> bytes:
+def _json(value: Any, arrays: list[Array]) -> bytes:
     """The JSON of a value, with a question mark for each `Array` in it."""
 
     def mark(array: Array) -> orjson.Fragment:
@@ -226,7 +226,7 @@ def read(data: Text, start: int, stop: int) -> Array | None:
 
 
 def _batch(data: Text, start: int, stop: int, between: bytes | None) -> tuple[_Batch, bool] | None:
-    """The elements in a part of a text, and whether all are objects; None if they are not whole, or not exact."""
+    """The elements in a part of a text, and whether all are objects; None if they are not whole, or inexact."""
     text = _cut(data, _Batch(start, stop, 0, True))
     try:
         elements: list[Any] = orjson.loads(text)
@@ -285,10 +285,10 @@ def _cut(data: Text, batch: _Batch) -> bytes:
 
 
 def _after_space(data: Text, place: int) -> int:
-    found = _SPACE.match(data, place)
-    return found.end() if found else place
+    space = _SPACE.match(data, place)
+    return space.end() if space else place
 
 
 def _after_space_in(text: str, place: int) -> int:
-    found = _SPACE_IN_TEXT.match(text, place)
-    return found.end() if found else place
+    space = _SPACE_IN_TEXT.match(text, place)
+    return space.end() if space else place

@@ -45,7 +45,7 @@ class Blocks:
 
         if not array.are_objects:
             raise ValueError("not an array of blocks")
-        return cls(len(array), lambda: ([text_of(block) for block in batch] for batch in array.loose()))
+        return cls(len(array), lambda: ([text_of(block) for block in batch] for batch in array.batches()))
 
     def __len__(self) -> int:
         return len(self.texts)

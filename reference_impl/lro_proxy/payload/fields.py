@@ -71,19 +71,19 @@ def _type(types: frozenset[str]) -> str | list[str]:
 
 def fields(records: Records) -> Fields:
     """The fields of records, from a look at each; `grouping`, `reading` and `weighing` are chosen from a sample."""
-    seen = survey(records, lambda layouts, head: _choose_grouping(_types(layouts), head))
-    types, sample = _types(seen.layouts), seen.sample
+    findings = survey(records, lambda layouts, head: _choose_grouping(_types(layouts), head))
+    types, sample = _types(findings.layouts), findings.sample
     if not types:
         return Fields({}, frozenset())
     grouping = _choose_grouping(types, sample)
     top: list[tuple[str, int]] = []
     if grouping is not None:
-        top = (seen.counted if grouping == seen.guessed else count(records, grouping)).most_common(_TOP)
+        top = (findings.counted if grouping == findings.guessed else count(records, grouping)).most_common(_TOP)
     numbers = [n for n, t in types.items() if t & {"integer", "number"} and not t & {"string", "object", "array"}]
     texts = [name for name, found in types.items() if "string" in found]
     return Fields(
         types=types,
-        always=frozenset(types).intersection(*(names for names, _ in seen.layouts)),
+        always=frozenset(types).intersection(*(names for names, _ in findings.layouts)),
         grouping=grouping,
         top=tuple(top),
         reading=_preferred(texts, _READING) or max(texts, key=lambda n: _length(n, sample), default=None),

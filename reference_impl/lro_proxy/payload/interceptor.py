@@ -32,7 +32,7 @@ from lro_spec.tokens import characters_estimate, estimate_of, script_aware_estim
 RECORDS_VERSION = "0"
 """The schema version in headers of files whose records are not MIF memories."""
 MEMORY_EDITION, RECORD_EDITION = "lro-6400", "lro-paper"
-"""How files are named: the paper's text has no list of operations, so any tool may be one."""
+"""Editions by which files are named; the paper has no list of operations, so that any tool may be one."""
 _NOT_A_WORD = re.compile(r"[^A-Za-z0-9_]+", re.ASCII)
 _LONGEST_NAME = 64
 _TOKEN = 4
@@ -72,8 +72,8 @@ class Interceptor:
         a value that cannot be JSON.
         """
         wrapped = {"structuredContent": value}
-        made = self.result(wrapped, tool=operation, arguments=arguments)
-        return value if made is wrapped else json.loads(encode(made["structuredContent"]))
+        answer = self.result(wrapped, tool=operation, arguments=arguments)
+        return value if answer is wrapped else json.loads(encode(answer["structuredContent"]))
 
     def result(
         self, result: Mapping[str, Any], *, tool: str, arguments: Mapping[str, Any] | None = None
@@ -83,14 +83,14 @@ class Interceptor:
         Errors, and results that another server has offloaded, stay as they are.
         """
         try:
-            made = self.offload(of_program(result), tool=tool, arguments=arguments)
+            answer = self.offload(of_program(result), tool=tool, arguments=arguments)
         except python_values.NoJsonError:
             texts = {**result, "structuredContent": None}
             alone = of_program(texts).size == (0, 0)
             text = python_values.text(result["structuredContent"] if alone else result)
             source = "structuredContent" if alone else "result"
-            made = self.offload_text(text, result, source=source, tool=tool, arguments=arguments)
-        return result if made is None else made
+            answer = self.offload_text(text, result, source=source, tool=tool, arguments=arguments)
+        return result if answer is None else answer
 
     def offload(
         self,
@@ -108,12 +108,12 @@ class Interceptor:
         settings = self._settings(threshold_tokens)
         if delegation.has_result_meta(result.members):
             shown = replace(result, members=delegation.without_result_meta(result.members))
-            told = self._delegated(result, shown, settings)
-            if told is not None:
-                return told
+            answer = self._delegated(result, shown, settings)
+            if answer is not None:
+                return answer
             # The server's facts make no sense: they are ignored, but still not for the client.
-            made = self.offload(shown, tool=tool, arguments=arguments, threshold_tokens=threshold_tokens)
-            return shown.parsed() if made is None else made
+            answer = self.offload(shown, tool=tool, arguments=arguments, threshold_tokens=threshold_tokens)
+            return shown.parsed() if answer is None else answer
         if not settings.enabled or result.members.get("isError") is True:
             return None
         tokens, threshold = self._tokens(result), settings.threshold_tokens
@@ -121,10 +121,10 @@ class Interceptor:
         # Records as lines never weigh more than the text they came in, so this is right for memories, too.
         if max(tokens, beside) <= threshold or self._is_offloaded(result, threshold):
             return None
-        found = shape(result)
-        if found is None or not len(found.lines) or (tokens <= threshold and found.extra.get("from") == "both"):
+        payload = shape(result)
+        if payload is None or not len(payload.lines) or (tokens <= threshold and payload.extra.get("from") == "both"):
             return None
-        return self._offload(result.members, found, max(tokens, beside), settings, tool, arguments)
+        return self._offload(result.members, payload, max(tokens, beside), settings, tool, arguments)
 
     def offload_text(
         self,
@@ -138,12 +138,12 @@ class Interceptor:
     ) -> Mapping[str, Any] | None:
         """Like `offload`, for a result that only its own text can keep; *source* names the text in the header."""
         settings = self._settings(threshold_tokens)
-        kept = Text.of(text)
-        found = text_shape(kept, {"from": source})
-        tokens = self._tokens(ToolResult(result, kept))
+        whole = Text.of(text)
+        payload = text_shape(whole, {"from": source})
+        tokens = self._tokens(ToolResult(result, whole))
         if not settings.enabled or result.get("isError") is True or tokens <= settings.threshold_tokens:
             return None
-        return self._offload(result, found, tokens, settings, tool, arguments)
+        return self._offload(result, payload, tokens, settings, tool, arguments)
 
     def _tokens(self, result: ToolResult) -> int:
         return self._estimate(result.payload()) if self._count is None else self._count(*result.size)
@@ -158,20 +158,20 @@ class Interceptor:
 
     def _is_offloaded(self, result: ToolResult, threshold: int) -> bool:
         """True if all of the result that is large is a descriptor; a text about descriptors may hold one, too."""
-        found = find_descriptor(json.loads(encode(result.parsed()))) if result.may_have_descriptor() else None
-        return found is not None and self._estimate(found.around) <= threshold
+        descriptor = find_descriptor(json.loads(encode(result.parsed()))) if result.may_have_descriptor() else None
+        return descriptor is not None and self._estimate(descriptor.around) <= threshold
 
     def _offload(
         self,
         result: Mapping[str, Any],
-        found: Shape,
+        payload: Shape,
         tokens: int,
         settings: Settings,
         tool: str,
         arguments: Mapping[str, Any] | None,
     ) -> Mapping[str, Any] | None:
-        memories = memory_results.are_memories(found.records)
-        results = (_memories if memories else _records)(found, tool, arguments or {}, tokens)
+        memories = memory_results.are_memories(payload.records)
+        results = (_memories if memories else _records)(payload, tool, arguments or {}, tokens)
         edition = MEMORY_EDITION if memories else RECORD_EDITION
         match intercept(results, settings, self._emit, edition=edition, estimate=self._estimate):
             case Inline():
@@ -179,20 +179,20 @@ class Interceptor:
             case Offloaded(response):
                 return _descriptor(result, self._publish(response))
             case Truncated(lines, total, warning):
-                beginning = self._beginning(found, settings.threshold_tokens) if not lines else ""
-                return _truncated(result, found, lines, total, warning, beginning)
+                beginning = self._beginning(payload, settings.threshold_tokens) if not lines else ""
+                return _truncated(result, payload, lines, total, warning, beginning)
 
     def clean(self, folder: str | None = None) -> int:
-        """Deletes the expired files of its folder, or of another, of earlier runs as well; how many. Never raises."""
+        """Delete expired files, also of earlier runs, in its folder or another; returns how many. Never raises."""
         folder, ttl = folder or self.settings.folder, self.settings.ttl_seconds
         memories = clean(folder, ttl, self._emit, edition=MEMORY_EDITION)
         records = clean(folder, ttl, self._emit, edition=RECORD_EDITION, ulid_only=True)  # lro-*.jsonl may be anybody's
         return len(memories.deleted) + len(records.deleted)
 
-    def _beginning(self, found: Shape, threshold: int) -> str:
+    def _beginning(self, payload: Shape, threshold: int) -> str:
         """The beginning of the first record that fits the threshold: of its text, or of its JSON if it has fields."""
-        line = next(iter(found.lines)).decode()
-        text: str = json.loads(line)["text"] if _is_text(found) else line
+        line = next(iter(payload.lines)).decode()
+        text: str = json.loads(line)["text"] if _is_text(payload) else line
         size = min(len(text), _TOKEN * threshold)
         while size < len(text) and self._estimate(text[:size]) <= threshold:  # tokens of its own may be longer
             size = min(len(text), 2 * size + 1)
@@ -208,8 +208,8 @@ class Interceptor:
         """
         if result.members.get("isError") is True:
             return shown.parsed()
-        found = shape(shown)
-        records = None if found is None else list(map(lossless.parse, found.lines)) if len(found.records) else []
+        payload = shape(shown)
+        records = None if payload is None else list(map(lossless.parse, payload.lines)) if len(payload.records) else []
         results = delegation.result_set(result.members, records, MEMORY_EDITION)
         if results is None:
             return None
@@ -222,32 +222,32 @@ class Interceptor:
                 return _cut(shown.members, lines, total, warning)
 
 
-def _memories(found: Shape, tool: str, arguments: Mapping[str, Any], tokens: int) -> ResultSet:
+def _memories(payload: Shape, tool: str, arguments: Mapping[str, Any], tokens: int) -> ResultSet:
     del tokens  # memories are weighed by their lines, as any memory server weighs them
     return ResultSet(
         operation=memory_results.operation(tool),
-        detail=memory_results.detail(arguments, found.records),
-        records=found.records,
-        line_schema=memory_results.line_schema(found.records),
+        detail=memory_results.detail(arguments, payload.records),
+        records=payload.records,
+        line_schema=memory_results.line_schema(payload.records),
         schema_version=SCHEMA_VERSION,
         query=_query(arguments),
-        lines=found.lines,
-        extra=found.extra,
+        lines=payload.lines,
+        extra=payload.extra,
     )
 
 
-def _records(found: Shape, tool: str, arguments: Mapping[str, Any], tokens: int) -> ResultSet:
-    guide = RecordGuide(found)
+def _records(payload: Shape, tool: str, arguments: Mapping[str, Any], tokens: int) -> ResultSet:
+    guide = RecordGuide(payload)
     return ResultSet(
         operation=operation_of(tool),
         detail="full",
-        records=found.records,
+        records=payload.records,
         line_schema=guide.line_schema,
         schema_version=RECORDS_VERSION,
         query=_query(arguments),
-        lines=found.lines,
+        lines=payload.lines,
         tokens=tokens,
-        extra=found.extra,
+        extra=payload.extra,
         guide=guide,
     )
 
@@ -269,27 +269,27 @@ def _descriptor(result: Mapping[str, Any], response: OffloadResponse) -> dict[st
 
 def _with_payload(result: Mapping[str, Any], text: str, value: Mapping[str, Any]) -> dict[str, Any]:
     """The result with another payload, as text and, where there was one, as structured content; the rest stays."""
-    made = dict(result)
+    answer = dict(result)
     if "content" in result or "structuredContent" not in result:
         others = (block for block in content_of(result) if not is_text(block))
-        made["content"] = [{"type": "text", "text": text}, *others]
+        answer["content"] = [{"type": "text", "text": text}, *others]
     if result.get("structuredContent") is not None:
-        made["structuredContent"] = value
-    return made
+        answer["structuredContent"] = value
+    return answer
 
 
-def _is_text(found: Shape) -> bool:
-    return found.extra.get("format") == "text"
+def _is_text(payload: Shape) -> bool:
+    return payload.extra.get("format") == "text"
 
 
 def _truncated(
-    result: Mapping[str, Any], found: Shape, lines: Sequence[bytes], total: int, warning: str, beginning: str
+    result: Mapping[str, Any], payload: Shape, lines: Sequence[bytes], total: int, warning: str, beginning: str
 ) -> dict[str, Any]:
-    """The records that fit; of the first one the *beginning*, where not even that fits as a whole."""
+    """The result with the records that fit, or with the *beginning* of the first one if it does not fit as a whole."""
     if beginning:
-        what = "line" if _is_text(found) else "record"
-        warning += f" Of the first {what}, its first {len(beginning)} characters are returned."
-    if _is_text(found) and result.get("structuredContent") is None:
+        noun = "line" if _is_text(payload) else "record"
+        warning += f" Of the first {noun}, its first {len(beginning)} characters are returned."
+    if _is_text(payload) and result.get("structuredContent") is None:
         text = beginning or "\n".join(json.loads(line)["text"] for line in lines)
         return _with_payload(result, f"{text}\n\n{warning}" if text else warning, {})
     return _cut(result, lines, total, warning, beginning)

@@ -18,12 +18,12 @@ def plain(value: Any) -> Any:
     Raises `NoJsonError`, and `TypeError` for objects that cannot be serialised.
     """
     try:
-        made = lossless.parse(lossless.dump(value))
-        if made != value:  # as where there are tuples, but also where a NaN has become null
+        parsed = lossless.parse(lossless.dump(value))
+        if parsed != value:  # because of a tuple, or because NaN became null
             json.dumps(value, allow_nan=False, default=lossless.members)
     except ValueError as problem:
         raise NoJsonError(str(problem)) from None
-    return made
+    return parsed
 
 
 def text(value: Any) -> str:

@@ -44,30 +44,30 @@ def _for_text() -> list[Draft]:
     ]
 
 
-def _for_records(found: Fields) -> list[Draft]:
+def _for_records(fields: Fields) -> list[Draft]:
     """Recipes for records with fields."""
     drafts: list[Draft] = [("The first three records", "-sc", ".[:3][]")]
-    if len(found.short) > 1:
-        names = ", ".join(f"{json.dumps(name, ensure_ascii=False)}: {_path(name)}" for name in found.short)
+    if len(fields.short) > 1:
+        names = ", ".join(f"{json.dumps(name, ensure_ascii=False)}: {_path(name)}" for name in fields.short)
         drafts.append(("The short fields of every record", "-c", f"{{{names}}}"))
-        cells = ", ".join(_path(name) for name in found.short)
+        cells = ", ".join(_path(name) for name in fields.short)
         drafts.append(("The same as a table", "-r", f"[{cells}] | @tsv"))
-    if found.grouping is not None and found.top:
-        path, value = _path(found.grouping), json.dumps(found.top[0][0], ensure_ascii=False)
-        drafts.append((f"Records by their {found.grouping}", "-c", f"select({path} == {value})"))
+    if fields.grouping is not None and fields.top:
+        path, value = _path(fields.grouping), json.dumps(fields.top[0][0], ensure_ascii=False)
+        drafts.append((f"Records by their {fields.grouping}", "-c", f"select({path} == {value})"))
         counted = f"group_by({path}) | map({{value: .[0]{path}, count: length}}) | sort_by(-.count)"
-        drafts.append((f"How many records of each {found.grouping}", "-sc", f"{counted} | .[]"))
-    if found.reading is not None:
-        path = _path(found.reading)
-        text = path if found.is_only(found.reading, "string") else f"({path} | tostring)"
-        drafts.append((f"Records with a word in {found.reading}", "-c", f'select({text} | test("word"; "i"))'))
-    if found.weighing is not None:
-        path = _path(found.weighing)
-        numbers = "" if found.is_only(found.weighing, "integer", "number") else f"map(select({path} | numbers)) | "
-        drafts.append((f"Highest {found.weighing} first", "-sc", f"{numbers}sort_by(-{path}) | .[:10][]"))
+        drafts.append((f"How many records of each {fields.grouping}", "-sc", f"{counted} | .[]"))
+    if fields.reading is not None:
+        path = _path(fields.reading)
+        text = path if fields.is_only(fields.reading, "string") else f"({path} | tostring)"
+        drafts.append((f"Records with a word in {fields.reading}", "-c", f'select({text} | test("word"; "i"))'))
+    if fields.weighing is not None:
+        path = _path(fields.weighing)
+        numbers = "" if fields.is_only(fields.weighing, "integer", "number") else f"map(select({path} | numbers)) | "
+        drafts.append((f"Highest {fields.weighing} first", "-sc", f"{numbers}sort_by(-{path}) | .[:10][]"))
         figures = "{count: length, min: min, max: max, mean: (if length > 0 then add / length else null end)}"
-        drafts.append((f"{found.weighing}: least, most, mean", "-sc", f"map({path} | numbers) | {figures}"))
-    lists = next((n for n, types in found.types.items() if types <= {"array", "null"} and "array" in types), None)
+        drafts.append((f"{fields.weighing}: least, most, mean", "-sc", f"map({path} | numbers) | {figures}"))
+    lists = next((n for n, types in fields.types.items() if types <= {"array", "null"} and "array" in types), None)
     if lists is not None:
         drafts.append((f"Records that have any {lists}", "-c", f"select({_path(lists)} | length > 0)"))
     drafts.append(("Records with a word anywhere", "-c", 'select(tostring | test("word"; "i"))'))
@@ -113,14 +113,14 @@ def _running_for_text() -> tuple[Draft, ...]:
 
 
 def _sample(lines: Iterable[bytes]) -> list[str]:
-    taken: list[str] = []
+    sample: list[str] = []
     room = _SAMPLE_BYTES
     for line in islice(lines, _SAMPLE_LINES):
         room -= len(line)
-        if room < 0 and taken:
+        if room < 0 and sample:
             break
-        taken.append(line.decode())
-    return taken
+        sample.append(line.decode())
+    return sample
 
 
 def _runs(options: str, program: str, sample: Sequence[str]) -> bool:

@@ -44,7 +44,7 @@ class ToolResult:
     text: Text | None = None
     """The text of the only text block."""
     blocks: Blocks | None = None
-    """Those of several."""
+    """The texts of several text blocks."""
     structured: Any = None
     """The structured content as `lossless.parse` reads it, with an `Array` for a large one, and with `text` itself for
     a member that repeats it."""
@@ -67,19 +67,19 @@ class ToolResult:
         """The characters of the structured content as JSON, and the wide ones among them."""
         if self.structured is None:
             return 0, 0
-        found: list[Array] = []
+        large: list[Array] = []
 
         def json_of(part: object) -> Any:
-            return found.append(part) if isinstance(part, Array) else str(part)  # a `Text`
+            return large.append(part) if isinstance(part, Array) else str(part)  # a `Text`
 
         try:
             around = orjson.dumps(self.structured, default=json_of)
         except TypeError:  # half of a surrogate pair, or deep nesting
-            found, around = [], encode(self.parsed_structured())
+            large, around = [], encode(self.parsed_structured())
         characters, wide = characters_in_utf8(around), wide_in_utf8(around)
-        for array in found:
+        for array in large:
             characters += 1 - len(b"null")
-            for elements in array.exact():
+            for elements in array.lossless_batches():
                 json = encode(elements)
                 characters += characters_in_utf8(json) - 1  # without the brackets, with a comma
                 wide += wide_in_utf8(json)
@@ -101,14 +101,16 @@ class ToolResult:
 
     def parsed(self) -> dict[str, Any]:
         """The whole result in memory."""
-        made = dict(self.members)
-        if "content" in made:
+        members = dict(self.members)
+        if "content" in members:
             texts = iter(self.texts())
-            blocks = [{**one, "text": next(texts)} if is_text(one) else one for one in content_of(made)]
-            made["content"] = blocks + [{"type": "text", "text": text} for text in texts]  # of content that was cut out
+            blocks = [{**one, "text": next(texts)} if is_text(one) else one for one in content_of(members)]
+            members["content"] = blocks + [
+                {"type": "text", "text": text} for text in texts
+            ]  # of content that was cut out
         if self.structured is not None:
-            made["structuredContent"] = self.parsed_structured()
-        return made
+            members["structuredContent"] = self.parsed_structured()
+        return members
 
     def may_have_descriptor(self) -> bool:
         """False if the result is certainly not one that a server has offloaded."""
@@ -184,12 +186,12 @@ def _of_parsed(result: Mapping[str, Any], *, is_inexact: bool = False) -> ToolRe
 
 
 def _layout(result: Mapping[str, Any]) -> dict[str, Any]:
-    found = {
+    layout = {
         str(place): more
         for place, block in enumerate(content_of(result))
         if is_text(block) and (more := {k: v for k, v in block.items() if k not in ("type", "text")})
     }
-    return {"blocks": found} if found else {}
+    return {"blocks": layout} if layout else {}
 
 
 def _with_strings(value: Any) -> Any:
@@ -241,31 +243,35 @@ def _cut(line: Line) -> Answer | None:
 
 def _fill_in(result: dict[str, Any], mark: str, parts: _Parts, line: Line) -> ToolResult:
     """The result of a message with marks in place of its parts. Raises `ValueError` if they are elsewhere in it."""
-    structured: Any = result.get("structuredContent")
+    structured = result.get("structuredContent")
     if structured is not None:
         result["structuredContent"] = {}
     if parts.blocks is not None:
         if result["content"] != f"{mark}blocks":
             raise ValueError("not the content")
         result["content"] = []
-    found = _of_parsed(result)
+    rest = _of_parsed(result)
     if parts.text is not None:
-        if found.text is None or str(found.text) != f"{mark}text":
+        if rest.text is None or str(rest.text) != f"{mark}text":
             raise ValueError("not the only text")
-        found = replace(found, text=Text.read(line, parts.text.start + 1, parts.text.stop - 1))
+        rest = replace(rest, text=Text.read(line, parts.text.start + 1, parts.text.stop - 1))
     if parts.blocks is not None:
-        found = replace(found, blocks=Blocks.read(parts.blocks))
+        rest = replace(rest, blocks=Blocks.read(parts.blocks))
+    return replace(rest, structured=_fill_in_structured(structured, mark, parts, rest.text))
+
+
+def _fill_in_structured(structured: Any, mark: str, parts: _Parts, text: Text | None) -> Any:
     if parts.repeated is not None:
         marked = f"{mark}repeated"
         if marked not in structured.values():
             raise ValueError("not a member of the structured content")
-        structured = {key: found.text if member == marked else member for key, member in structured.items()}
+        return {key: text if member == marked else member for key, member in structured.items()}
     if parts.array is not None:
         filled = replace_marks(structured, {f"{mark}array": parts.array})
         if filled == structured:
             raise ValueError("not in the structured content")
-        structured = filled
-    return replace(found, structured=structured)
+        return filled
+    return structured
 
 
 def _large_parts(line: Line) -> _Parts:
@@ -285,8 +291,8 @@ def _large_parts(line: Line) -> _Parts:
 
 def _very_many_blocks(line: Line) -> Array | None:
     key = _CONTENT.search(line) if len(line) >= LARGE else None
-    found = None if key is None else arrays.read(line, key.end(), len(line))
-    return found if found is not None and len(found) > 1 and found.stop - found.start >= LARGE // 2 else None
+    blocks = None if key is None else arrays.read(line, key.end(), len(line))
+    return blocks if blocks is not None and len(blocks) > 1 and blocks.stop - blocks.start >= LARGE // 2 else None
 
 
 def _repetition(line: Line, start: int, end: int) -> _String | None:

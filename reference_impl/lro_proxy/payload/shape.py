@@ -82,17 +82,17 @@ def text_shape(text: Text, extra: Mapping[str, Any]) -> Shape:
 def _repeats_text(structured: Any, text: Text, value: Any) -> dict[str, Any] | None:
     """The header's description of structured content that repeats a text, or its JSON value; None if it does not."""
     entries = _items(structured)
-    found = [(key, True) for key, member in entries if member is text]
-    if not found:
+    repetitions = [(key, True) for key, member in entries if member is text]
+    if not repetitions:
         value = value_of(str(text)) if value is None else value
         if same(structured, value):
             return {"from": "both"}
         as_text = {key: isinstance(member, str) and _is_string_of(text, member) for key, member in entries}
-        found = [(key, as_text[key]) for key, member in entries if as_text[key] or same(member, value)]
-    for key, as_text in found:
+        repetitions = [(key, as_text[key]) for key, member in entries if as_text[key] or same(member, value)]
+    for key, is_string in repetitions:
         rest = {k: v for k, v in entries if k != key}
         if _is_small(rest):
-            return _repetition(key, rest, as_text=as_text)
+            return _repetition(key, rest, as_text=is_string)
     return None
 
 
@@ -108,9 +108,9 @@ def _repeats_blocks(structured: Any, blocks: Blocks) -> dict[str, Any] | None:
     items = ParsedArray(cast("list[Any]", value)) if isinstance(value, list) else value
     if not isinstance(items, (Array, ParsedArray)) or len(items) != len(blocks):
         return None
-    if all(map(eq, blocks.texts, chain.from_iterable(items.exact()))):
+    if all(map(eq, blocks.texts, chain.from_iterable(items.lossless_batches()))):
         return _repetition(key, {}, as_text=True)
-    are_same = all(map(same, blocks.values(), chain.from_iterable(items.exact())))
+    are_same = all(map(same, blocks.values(), chain.from_iterable(items.lossless_batches())))
     return _repetition(key, {}, as_text=False) if are_same else None
 
 
@@ -158,20 +158,20 @@ def _of_blocks(blocks: Blocks, extra: Mapping[str, Any]) -> Shape:
 
 
 def _of_value(value: Any, extra: Mapping[str, Any]) -> Shape:
-    found, at, around = _large_array(value)
-    if found is not None:
-        return _of_array(found, {"format": "json", **extra, "at": at} | ({} if around is None else {"around": around}))
+    array, at, around = _large_array(value)
+    if array is not None:
+        return _of_array(array, {"format": "json", **extra, "at": at} | ({} if around is None else {"around": around}))
     if isinstance(value, dict):
         return _of_records(list(members(in_memory(value))), {"format": "members", **extra})
     return _of_records([{"value": value}], {"format": "value", **extra})
 
 
-def _of_array(found: Array | ParsedArray, extra: Mapping[str, Any]) -> Shape:
-    count = len(found)
-    if found.are_objects:
-        return Shape(BatchedLines(count, found.lines), Batched(count, found.loose), extra)
-    lines = BatchedLines(count, lambda: encoded(numbered(found.exact(), "value")))
-    return Shape(lines, Batched(count, lambda: numbered(found.loose(), "value")), {**extra, "wrapped": True})
+def _of_array(array: Array | ParsedArray, extra: Mapping[str, Any]) -> Shape:
+    count = len(array)
+    if array.are_objects:
+        return Shape(BatchedLines(count, array.lines), Batched(count, array.batches), extra)
+    lines = BatchedLines(count, lambda: encoded(numbered(array.lossless_batches(), "value")))
+    return Shape(lines, Batched(count, lambda: numbered(array.batches(), "value")), {**extra, "wrapped": True})
 
 
 def _of_records(records: list[Any], extra: Mapping[str, Any]) -> Shape:
@@ -209,16 +209,16 @@ def _large_array(value: Any) -> tuple[Array | ParsedArray | None, str, Any]:
     return None, "", None
 
 
-def _as_array(found: list[Any] | Array) -> Array | ParsedArray:
-    return ParsedArray(found) if isinstance(found, list) else found
+def _as_array(value: list[Any] | Array) -> Array | ParsedArray:
+    return ParsedArray(value) if isinstance(value, list) else value
 
 
 def _size(value: object) -> int:
     """The size of a value as JSON, in bytes; numbers and other short values count alike."""
     if isinstance(value, (dict, Array)):
-        found: list[Array] = []
-        size = len(orjson.dumps(value, default=found.append))
-        return size + sum(one.stop - one.start for one in found)
+        large: list[Array] = []
+        size = len(orjson.dumps(value, default=large.append))
+        return size + sum(array.stop - array.start for array in large)
     return len(orjson.dumps(value)) if isinstance(value, (list, str)) else 8
 
 

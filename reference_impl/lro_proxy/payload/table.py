@@ -86,8 +86,10 @@ def read(text: bytes | bytearray) -> Table | None:
     parts: list[tuple[int, int]] = []
     count = start = 0
     while start < len(text):
-        stop = _end_of_batch(text, start)
+        stop = text.find(b"\n", start + _BATCH) + 1 or len(text)
         rows = form.rows(_decoded(text, start, stop))
+        if rows is None and (after := _end_of_quotes(text, start, stop)) > stop:
+            rows, stop = form.rows(_decoded(text, start, after)), after
         if rows is None:
             return None
         if not names:
@@ -134,9 +136,8 @@ def _lines(names: Sequence[str], rows: Cells) -> bytes:
     return b"".join(parts)[3:] + b'"}'
 
 
-def _end_of_batch(text: bytes | bytearray, start: int) -> int:
-    """The end of the next batch: a line feed that is not in a quoted value."""
-    stop = text.find(b"\n", start + _BATCH) + 1 or len(text)
+def _end_of_quotes(text: bytes | bytearray, start: int, stop: int) -> int:
+    """The first line feed from *stop* on that is not in a quoted value, for rows that begin at *start*."""
     quotes = text.count(b'"', start, stop)
     while quotes % 2 and stop < len(text):
         following = text.find(b"\n", stop) + 1 or len(text)

@@ -161,7 +161,7 @@ def _piece(text: str) -> _Piece:
 
 @cache
 def _first_beginnings() -> list[bytes]:
-    """Those of the first records, which every file has: for a text of a megabyte they take as long as splitting it."""
+    """The beginnings of the first records, which all files share; for a megabyte they take as long as splitting it."""
     return _beginnings(1, _CACHED)
 
 

@@ -152,18 +152,18 @@ class Relay:
             return line
         return b"[" + b",".join(rest) + b"]" if rest else None
 
-    def _track_message(self, said: Message, line: bytes | bytearray) -> bytes | bytearray | None:
-        id, params = said.get("id"), members(said.get("params"))
+    def _track_message(self, message: Message, line: bytes | bytearray) -> bytes | bytearray | None:
+        id, params = message.get("id"), members(message.get("params"))
         possible = id is None or isinstance(id, Id)
-        if possible and self._tools is not None and self._tools.handle(said, lambda: line):
+        if possible and self._tools is not None and self._tools.handle(message, lambda: line):
             return None
-        if "method" in said and not possible:
+        if "method" in message and not possible:
             self._has_unparsed = True  # left to the server
-        elif "method" in said and id is not None:
-            self._requests.add(request_of(said, params))
-        elif said.get("method") == "notifications/cancelled":
+        elif "method" in message and id is not None:
+            self._requests.add(request_of(message, params))
+        elif message.get("method") == "notifications/cancelled":
             self._requests.cancel(params.get("requestId"))
-        return announce_proxy(line) if said.get("method") == "initialize" else line
+        return announce_proxy(line) if message.get("method") == "initialize" else line
 
     def _refuse_long_request(self, line: OversizedLine) -> None:
         self._log(f"the client sent a line of {line.size} bytes; at most {self._options.max_bytes} are passed on")
@@ -222,16 +222,16 @@ class Relay:
             self._deliver(message, line, request, answer)
 
     def _deliver(self, message: Message, line: bytearray, request: Request, answer: Answer | None) -> None:
-        made = self._rewrite(message, line, request, answer)
-        self._client.write(line if made is None else made)
+        rewritten = self._rewrite(message, line, request, answer)
+        self._client.write(line if rewritten is None else rewritten)
 
     def _answer_batch(self, batch: list[Any], line: bytearray) -> None:
         texts = raw_items(line)
-        made = [self._answer_in_batch(members(one), text) for one, text in zip(batch, texts, strict=True)]
-        if all(one is None for one in made):
+        rewritten = [self._answer_in_batch(members(one), text) for one, text in zip(batch, texts, strict=True)]
+        if all(one is None for one in rewritten):
             self._client.write(line)
             return
-        self._client.write(b"[" + b",".join(one or text for one, text in zip(made, texts, strict=True)) + b"]")
+        self._client.write(b"[" + b",".join(one or text for one, text in zip(rewritten, texts, strict=True)) + b"]")
 
     def _answer_in_batch(self, message: Message, line: bytes) -> bytes | None:
         if "method" in message:
@@ -283,18 +283,18 @@ class Relay:
         if request.cancelled:
             return error_line(request.id, CANCELLED, "the call was cancelled, and its large result discarded")
         answer = read_answer(line) if answer is None else answer
-        made = self._interceptor.offload(
+        rewritten = self._interceptor.offload(
             answer.result,
             tool=request.tool,
             arguments=request.arguments,
             threshold_tokens=_NEVER if threshold is None else threshold,
         )
-        return None if made is None else serialise({**answer.message, "result": made})
+        return None if rewritten is None else serialise({**answer.message, "result": rewritten})
 
     def _as_text(self, line: bytes | bytearray, request: Request) -> bytes | None:
         """Offload a result that cannot be parsed without loss: the file holds its original JSON text."""
         message, threshold = cast("Message", parse(line)), self._options.threshold_of(request.tool)
-        made = self._interceptor.offload_text(
+        rewritten = self._interceptor.offload_text(
             raw_member(line, "result"),
             message["result"],
             source="result",
@@ -302,7 +302,7 @@ class Relay:
             arguments=request.arguments,
             threshold_tokens=_NEVER if threshold is None else threshold,
         )
-        return None if made is None else serialise({**message, "result": made})
+        return None if rewritten is None else serialise({**message, "result": rewritten})
 
     def _observe(self, message: Message) -> None:
         """Evaluate a notification or a request of the server."""

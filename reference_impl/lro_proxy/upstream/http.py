@@ -287,11 +287,11 @@ class HttpUpstream:
             return
         if status == 404 and self._session and message.get("method") != "initialize":
             raise _SessionEnded(f"{self._display_url} no longer knows the session (HTTP 404)")
-        said = bytes(self._body(response))
-        told = members(parse(said)) if media_type(response) == "application/json" else {}
+        body = bytes(self._body(response))
+        answer = members(parse(body)) if media_type(response) == "application/json" else {}
         where = response.headers.get("location")
         hint = f": it is at {where} now" if where else ": give what authorizes as a header" if status == 401 else ""
-        line = orjson.dumps({**told, "id": message["id"]}) if asks and isinstance(told.get("error"), dict) else b""
+        line = orjson.dumps({**answer, "id": message["id"]}) if asks and isinstance(answer.get("error"), dict) else b""
         raise _Rejection(f"{self._display_url} answered HTTP {status}{hint}", line=line)
 
     def _renew(self, used: Mapping[str, str]) -> None:
