@@ -97,7 +97,7 @@ class ToolResult:
 
     def parsed_structured(self) -> Any:
         """The structured content in memory."""
-        return in_memory(_with_strings(self.structured))
+        return in_memory(with_strings(self.structured))
 
     def parsed(self) -> dict[str, Any]:
         """The whole result in memory."""
@@ -194,8 +194,8 @@ def _layout(result: Mapping[str, Any]) -> dict[str, Any]:
     return {"blocks": layout} if layout else {}
 
 
-def _with_strings(value: Any) -> Any:
-    """Structured content with a string for each `Text` in it."""
+def with_strings(value: Any) -> Any:
+    """Structured content with strings in place of a `Text`."""
     if isinstance(value, dict):
         return {k: str(v) if isinstance(v, Text) else v for k, v in cast("dict[str, Any]", value).items()}
     return value

@@ -21,7 +21,7 @@ from lro_proxy.payload.array import Array, ParsedArray, in_memory, same
 from lro_proxy.payload.batches import Batched, BatchedLines, encoded, numbered
 from lro_proxy.payload.blocks import Blocks, value_of
 from lro_proxy.payload.jsonl import JsonLines
-from lro_proxy.payload.result import ToolResult
+from lro_proxy.payload.result import ToolResult, with_strings
 from lro_proxy.payload.text import Text
 from lro_reference.results import Lines, Records
 from lro_spec.jsonl import lossless
@@ -64,11 +64,10 @@ def shape(result: ToolResult) -> Shape | None:
         return None
     else:
         return _of_value(structured, {"from": "structuredContent"})
-    structured = result.parsed_structured()
     if result.size[0] <= SMALL and _is_small(texts := result.texts()):
-        return _of_value(structured, {**layout, "from": "structuredContent", "texts": texts})
+        return _of_value(with_strings(structured), {**layout, "from": "structuredContent", "texts": texts})
     parts: dict[str, Any] = {f"content/{n}": text for n, text in enumerate(result.texts())}
-    parts |= {f"structuredContent/{key}": value for key, value in _items(structured)}
+    parts |= {f"structuredContent/{key}": value for key, value in _items(result.parsed_structured())}
     return _of_records(list(members(parts)), {**layout, "format": "members", "from": "separate"})
 
 
