@@ -27,10 +27,11 @@ class InexactError(ValueError):
     """The text is not JSON, or cannot be read and written without a loss."""
 
 
-def parse(text: str | bytes) -> Any:
+def parse(text: str | bytes, *, allow_deep: bool = False) -> Any:
     """The value of a JSON text; a number that a float or 64 bits would change is an `orjson.Fragment`.
 
-    `orjson.dumps` of it has every member, element and digit. Raises `InexactError`.
+    `orjson.dumps` of it has every member, element and digit; *allow_deep* also accepts nesting beyond the 254 levels
+    that it writes. Raises `InexactError`.
     """
     data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
     try:
@@ -38,8 +39,12 @@ def parse(text: str | bytes) -> Any:
     except ValueError:
         pass
     else:
-        if is_whole(value, data):
-            return value
+        try:
+            if is_whole(value, data):
+                return value
+        except InexactError:
+            if not allow_deep:
+                raise
     try:
         return _DECODER.decode(data.decode("utf-8", "surrogatepass"))
     except (ValueError, RecursionError) as problem:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from lro_proxy import run_folder
 from lro_proxy.config import Server
-from lro_proxy.options import COUNTED, ESTIMATES, ProxyOptions
+from lro_proxy.options import ESTIMATES, ProxyOptions
 from lro_proxy.payload.interceptor import Interceptor
 from lro_proxy.relay.pending import PendingRequests
 from lro_proxy.relay.relay import Relay, RelayOptions
@@ -119,7 +119,6 @@ class Wiring:
             options.max_line_mb << 20,
             options.threshold_of,
             {"version": "1", "proxy": True},
-            COUNTED[options.estimator],
             options.masks,
         )
         relay = Relay(relay_options, requests, self.interceptor, client, log, tools)

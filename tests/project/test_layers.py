@@ -63,7 +63,6 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
         "config run_folder",
         "relay",
         "upstream",
-        "fastpath",
         "protocol errors",
         "tools payload",
         "wire",
