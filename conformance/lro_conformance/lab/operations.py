@@ -70,23 +70,23 @@ def resolve(
         named = profile.operations.get(name) if profile.operations is not None else None
         if profile.operations is not None:
             if named is not None:
-                found[name] = _named(name, named, listed.get(named.tool, {}))
+                found[name] = _from_profile(name, named, listed.get(named.tool, {}))
             continue
         tool = matching_tool(name, listed)
         if tool is not None:
-            found[name] = _guessed(name, listed[tool])
+            found[name] = _from_listing(name, listed[tool])
     return found
 
 
-def introduced(tools: Mapping[str, str], listed: Sequence[Mapping[str, Any]]) -> dict[str, Operation]:
+def operations_of(tools: Mapping[str, str], listed: Sequence[Mapping[str, Any]]) -> dict[str, Operation]:
     """The operations with these tools, their arguments guessed. Raises `NoSuchTool` for one that is not listed."""
     by_name = {str(t.get("name")): t for t in listed}
     if missing := [tool for tool in tools.values() if tool not in by_name]:
         raise NoSuchTool(f"the server lists no tool {missing[0]}; it lists {', '.join(by_name) or 'none'}")
-    return {name: _guessed(name, by_name[tool]) for name, tool in tools.items()}
+    return {name: _from_listing(name, by_name[tool]) for name, tool in tools.items()}
 
 
-def _named(name: str, named: Named, tool: Mapping[str, Any]) -> Operation:
+def _from_profile(name: str, named: Named, tool: Mapping[str, Any]) -> Operation:
     schema = properties_of(tool)
     details = _details(schema.get(named.detail or "", {})) if named.detail else ()
     return Operation(
@@ -104,7 +104,7 @@ def _named(name: str, named: Named, tool: Mapping[str, Any]) -> Operation:
     )
 
 
-def _guessed(name: str, tool: Mapping[str, Any]) -> Operation:
+def _from_listing(name: str, tool: Mapping[str, Any]) -> Operation:
     properties = properties_of(tool)
     names = {kind: _argument(kind, properties) for kind in _NAMES}
     arguments: dict[str, Any] = {}
