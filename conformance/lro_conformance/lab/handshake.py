@@ -44,7 +44,7 @@ class Handshakes:
         return not tried
 
     def revert_protocol(self) -> None:
-        """Open conversations by the handshake again, since the other protocol did no better."""
+        """Open conversations by the handshake again, since the other protocol did not help."""
         self.modern = False
 
     def open(self, server: ServerProcess, client: str | None = None) -> Reply:

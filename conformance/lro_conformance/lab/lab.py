@@ -58,7 +58,7 @@ class Lab:
         self._lock = threading.Lock()
 
     def for_profile(self, profile: Profile) -> Lab:
-        """A laboratory of the same run for another server, whose faults are not blamed on the first."""
+        """A lab of the same run for a different server, with notes of its own."""
         other = Lab.__new__(Lab)
         other._set_up(
             self.launcher.for_profile(profile, self.ledger.for_profile()), self.editions, self._observer, self.seed
@@ -92,7 +92,7 @@ class Lab:
 
         *folder* is the name of its own output folder; *prepare* is called with that path before the server starts (by
         default the folder is made); *file_size_limit* bounds every file that the server writes, in bytes; *client* is
-        the name that the suite gives; *modern* asks for the protocol of 2026-07-28, whatever the others speak;
+        the name that the suite gives; *modern* selects MCP 2026-07-28, whatever the other servers speak;
         *in_far_zone* sets local time far from UTC, unless the profile sets TZ.
 
         Raises `ServerTrouble` when the server does not start.
@@ -222,7 +222,7 @@ class Lab:
         return self.profile.events.observable
 
     def forget_experiments(self) -> None:
-        """Let the kept servers begin another experiment."""
+        """Let the running servers begin the next experiment."""
         for bench in self._kept:
             bench.forget_experiment()
 

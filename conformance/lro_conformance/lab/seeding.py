@@ -55,8 +55,10 @@ class Seeding:
         answer = cast("dict[str, Any]", result) if isinstance(result, dict) else None
         if reply is None or (answer is not None and answer.get("isError") is not True):
             return answer is not None
-        said = reply.error or text_of(answer) or (reply.failure.detail if reply.failure is not None else "no answer")
+        reason = reply.error or text_of(answer) or (reply.failure.detail if reply.failure is not None else "no answer")
         seed = bench.profile.seed
         tool = seed.tool if seed is not None else None
-        self._remark(f"seeding failed: {tool} did not take a memory of the suite's (profile: seed): {show(said, 300)}")
+        self._remark(
+            f"seeding failed: {tool} did not accept a memory of the suite (profile: seed): {show(reason, 300)}"
+        )
         return False

@@ -307,7 +307,7 @@ class TestExpiry:
         [
             (((300, False), (1200, True), OLD), []),
             (((300, True), (1200, True), OLD), ["300 s old stays"]),
-            (((300, False), (1200, False), OLD), ["1200 s old goes"]),
+            (((300, False), (1200, False), OLD), ["1200 s old is deleted"]),
         ],
     )
     def test_under_a_ttl_goes_by_it(self, ages: tuple[tuple[int, bool], ...], blamed: list[str]) -> None:

@@ -383,7 +383,7 @@ class cleanup_dies_of_a_dangling_link(Server):
         return super().is_ours(path)
 
 
-@fault("LRO-CLN-02", says="3900 s old goes", proves=1, also=("LRO-CFG-03",))
+@fault("LRO-CLN-02", says="3900 s old is deleted", proves=1, also=("LRO-CFG-03",))
 class files_live_twice_as_long(Server):
     """Deleted when the TTL has passed a second time."""
 

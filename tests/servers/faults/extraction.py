@@ -124,7 +124,7 @@ class reads_notes(Extracting):
         return name == "notes.txt" or super().is_offered(name)
 
 
-@broken("04", says="never was")
+@broken("04", says="never existed")
 class an_unknown_file_is_empty(Extracting):
     """A file that is not there has nothing in it."""
 
@@ -352,7 +352,7 @@ class ranges_include_their_end(Extracting):
         return text[start : end + 1]
 
 
-@broken("13", says="in whichever case")
+@broken("13", says="in either case")
 class a_search_is_case_sensitive(Extracting):
     """Case always counts."""
 

@@ -266,7 +266,7 @@ class keeps_falling_back_after_a_failure(Server):
         return super().on_write_failure(call, problem)
 
 
-@fault("LRO-ERR-05", says="another folder", proves=2)
+@fault("LRO-ERR-05", says="a different folder", proves=2)
 class falls_back_to_the_temporary_folder(Server):
     """What cannot be written where it was told to is written where nobody looks for it, nor cleans up."""
 

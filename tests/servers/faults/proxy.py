@@ -278,7 +278,7 @@ class forgets_that_it_was_an_error(Proxy):
         return self.encode({**message, "result": {"content": message["result"]["content"]}})
 
 
-@broken("10", says="another code")
+@broken("10", says="a different code")
 class has_an_error_of_its_own(Proxy):
     """Whatever the server's error was, the client gets -32603."""
 

@@ -70,7 +70,7 @@ class fails_where_nothing_is_found(Server):
         return super().threshold(call)
 
 
-@fault("LRO-THR-07", says="the server ended", proves=0)
+@fault("LRO-THR-07", says="the server exited", proves=0)
 class dies_where_nothing_is_found(Server):
     """The same without anybody to catch it."""
 
