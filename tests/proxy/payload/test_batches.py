@@ -47,7 +47,7 @@ def tiny(large: int = 2) -> Generator[None]:
         yield
 
 
-def spelt(value: Any, spelling: str) -> str:
+def json_text(value: Any, spelling: str) -> str:
     match spelling:
         case "compact":
             return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
@@ -144,22 +144,22 @@ JSONL = [json.dumps(item, ensure_ascii=False) for item in ITEMS]
 @pytest.mark.parametrize(
     "value", [ITEMS, BOTH, {"a": {"b": 1, "c/d~": ITEMS}, "n": [1]}, list(range(1000)), [[1]] * 99]
 )
-def test_json_however_it_is_spelt(value: Any, spelling: str) -> None:
-    text = spelt(value, spelling)
+def test_json_in_every_spelling(value: Any, spelling: str) -> None:
+    text = json_text(value, spelling)
     assert is_cut(line_of(text))
     if isinstance(value, dict):
         assert is_cut(line_of(structured=text.strip()))
-        assert is_cut(line_of(text, structured=spelt(value, "compact")))
+        assert is_cut(line_of(text, structured=json_text(value, "compact")))
     else:
-        assert is_cut(line_of(text, structured=spelt({"result": value}, "compact")))
+        assert is_cut(line_of(text, structured=json_text({"result": value}, "compact")))
 
 
 @pytest.mark.parametrize(
     "text",
     [
         dumped([{"a": Decimal("1.10"), "b": 10**30, "c": -(2**63)}] * 40 + [{"a": 5}]),
-        spelt([*ITEMS, {"memory": True}, 5, "x", None], "python"),
-        spelt([{"id": "m1", "title": "t", "namespace": "n", "content": "c"}] * 30, "compact"),
+        json_text([*ITEMS, {"memory": True}, 5, "x", None], "python"),
+        json_text([{"id": "m1", "title": "t", "namespace": "n", "content": "c"}] * 30, "compact"),
         "\n".join(JSONL),
         "\n".join(JSONL) + "\n",
         table_of(60),
@@ -186,8 +186,8 @@ def test_a_log_with_a_comma_in_each_line_is_text() -> None:
 
 
 INEXACT = [
-    line_of(structured=spelt(ITEMS, "compact")[:-1] + ',{"a":1,"a":2}]'),
-    line_of(structured=spelt(ITEMS, "compact")[:-1] + ",NaN]"),
+    line_of(structured=json_text(ITEMS, "compact")[:-1] + ',{"a":1,"a":2}]'),
+    line_of(structured=json_text(ITEMS, "compact")[:-1] + ",NaN]"),
     line_of("x" * 5000, structured='{"content":"y","content":"z"}'),
 ]
 
@@ -204,17 +204,17 @@ def test_structured_content_that_cannot_be_kept_is_refused(line: bytearray) -> N
 @pytest.mark.parametrize(
     "line",
     [
-        line_of(spelt(ITEMS, "compact")[:-1] + ',{"a":1,"a":2}]'),
-        line_of(spelt(ITEMS, "compact")[:-1] + ',{"a":1'),
-        line_of(spelt(ITEMS, "compact")[:-1] + ",NaN]"),
-        line_of(spelt(ITEMS, "compact") + "x"),
-        line_of(spelt(ITEMS, "compact"), structured=spelt({"result": [*ITEMS, 1]}, "compact")),
-        line_of(spelt(ITEMS, "compact"), structured=spelt({"result": [*ITEMS[:-1], {}]}, "compact")),
-        line_of(spelt(ITEMS, "compact"), structured=spelt({"result": [*ITEMS[:-1], NEARLY]}, "compact")),
-        line_of(spelt(BOTH, "compact"), structured=spelt({"result": [*ITEMS[:-1], NEARLY]}, "compact")),
-        line_of("x" * 5000, structured=spelt({"result": ITEMS}, "compact")),
-        line_of("short", structured=spelt({"result": ITEMS}, "compact")),
-        line_of(structured=spelt({"a": {"b": {"c": {"d": {"e": ITEMS}}}}}, "compact")),
+        line_of(json_text(ITEMS, "compact")[:-1] + ',{"a":1,"a":2}]'),
+        line_of(json_text(ITEMS, "compact")[:-1] + ',{"a":1'),
+        line_of(json_text(ITEMS, "compact")[:-1] + ",NaN]"),
+        line_of(json_text(ITEMS, "compact") + "x"),
+        line_of(json_text(ITEMS, "compact"), structured=json_text({"result": [*ITEMS, 1]}, "compact")),
+        line_of(json_text(ITEMS, "compact"), structured=json_text({"result": [*ITEMS[:-1], {}]}, "compact")),
+        line_of(json_text(ITEMS, "compact"), structured=json_text({"result": [*ITEMS[:-1], NEARLY]}, "compact")),
+        line_of(json_text(BOTH, "compact"), structured=json_text({"result": [*ITEMS[:-1], NEARLY]}, "compact")),
+        line_of("x" * 5000, structured=json_text({"result": ITEMS}, "compact")),
+        line_of("short", structured=json_text({"result": ITEMS}, "compact")),
+        line_of(structured=json_text({"a": {"b": {"c": {"d": {"e": ITEMS}}}}}, "compact")),
         line_of("\n".join([*JSONL, "x"])),
         line_of("\n".join([*JSONL, '{"a":1,"a":2}'])),
         line_of("\n".join([*JSONL, '{"a":[1', '{"b":2}]}'])),
@@ -234,16 +234,16 @@ def test_what_is_nearly_something_else_gives_the_same_in_batches(line: bytearray
 @pytest.mark.parametrize("spelling", SPELLINGS)
 @pytest.mark.parametrize("items", [ITEMS, [{"a": 1.5, "b": 10**15}] * 30, ["one", "{", "字", *["1"] * 40]])
 def test_a_list_of_a_python_server_as_many_texts(items: list[Any], spelling: str) -> None:
-    texts = [item if isinstance(item, str) else spelt(item, spelling) for item in items]
+    texts = [item if isinstance(item, str) else json_text(item, spelling) for item in items]
     assert is_cut(line_of(*texts), 800)
-    assert is_cut(line_of(*texts, structured=spelt({"result": items}, "python")), 800)
-    is_cut(line_of(*texts, structured=spelt({"result": [*items[:-1], 5]}, "python")), 800)
-    is_cut(line_of(*texts, structured=spelt({"result": items, "more": 1}, "python")), 800)
+    assert is_cut(line_of(*texts, structured=json_text({"result": items}, "python")), 800)
+    is_cut(line_of(*texts, structured=json_text({"result": [*items[:-1], 5]}, "python")), 800)
+    is_cut(line_of(*texts, structured=json_text({"result": items, "more": 1}, "python")), 800)
 
 
 def test_a_list_that_nearly_agrees_with_its_texts_gives_the_same_in_batches() -> None:
-    texts = [spelt(item, "python") for item in ITEMS]
-    is_cut(line_of(*texts, structured=spelt({"result": [*ITEMS[:-1], NEARLY]}, "python")), 800)
+    texts = [json_text(item, "python") for item in ITEMS]
+    is_cut(line_of(*texts, structured=json_text({"result": [*ITEMS[:-1], NEARLY]}, "python")), 800)
 
 
 def test_digits_stay_in_many_texts() -> None:
@@ -253,7 +253,7 @@ def test_digits_stay_in_many_texts() -> None:
 
 def test_a_large_text_of_a_program_is_read_in_batches_as_well() -> None:
     with tiny():
-        found = of_program({"content": [{"type": "text", "text": spelt(ITEMS, "indented")}]})
+        found = of_program({"content": [{"type": "text", "text": json_text(ITEMS, "indented")}]})
         assert found.text is not None
         assert found.text.utf8 is not None
         assert isinstance(array.parse(found.text.utf8), Array)

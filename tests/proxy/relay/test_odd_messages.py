@@ -36,11 +36,11 @@ def test_a_name_that_is_no_text_ends_nothing(client: Client, name: str) -> None:
 
 
 def test_a_client_line_that_the_proxy_cannot_take_is_the_servers(monkeypatch: pytest.MonkeyPatch) -> None:
-    heard: list[bytes] = []
-    relay, told = broken_in("track", monkeypatch, Silent(), b"a", b"b")
-    relay.forward(0, Listening(heard))
-    assert heard == [b"a", b"b"]
-    assert len(told) == 2
+    received: list[bytes] = []
+    relay, log = broken_in("track", monkeypatch, Silent(), b"a", b"b")
+    relay.forward(0, Listening(received))
+    assert received == [b"a", b"b"]
+    assert len(log) == 2
 
 
 def test_a_server_line_that_the_proxy_cannot_take_costs_its_own_call_only(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -52,7 +52,7 @@ def test_a_server_line_that_the_proxy_cannot_take_costs_its_own_call_only(monkey
 
 
 def broken_in(name: str, monkeypatch: pytest.MonkeyPatch, client: Silent, *lines: bytes) -> tuple[Relay, list[str]]:
-    """A relay with a defect that hears these lines, and what it tells."""
+    """A relay with a defect that reads these lines, and its log."""
 
     def fail(*given: object) -> None:
         raise KeyError(*given)
@@ -61,12 +61,12 @@ def broken_in(name: str, monkeypatch: pytest.MonkeyPatch, client: Silent, *lines
         del given
         return map(bytearray, lines)
 
-    told: list[str] = []
+    log: list[str] = []
     options = RelayOptions(1 << 20, dict[str, int]().get, {})
-    relay = Relay(options, PendingRequests(1), Interceptor(), client, told.append)
+    relay = Relay(options, PendingRequests(1), Interceptor(), client, log.append)
     monkeypatch.setattr(relay, name, fail)
     monkeypatch.setattr("lro_proxy.relay.relay.read_lines", read)
-    return relay, told
+    return relay, log
 
 
 class Silent:
@@ -83,8 +83,8 @@ class Silent:
 class Listening:
     """A server that is written to."""
 
-    def __init__(self, heard: list[bytes]) -> None:
-        self._heard = heard
+    def __init__(self, received: list[bytes]) -> None:
+        self._heard = received
 
     def write(self, line: bytes | bytearray) -> bool:
         self._heard.append(bytes(line))
