@@ -96,7 +96,7 @@ def test_files_survive_until_expiry(lasting: Lasting, subjects: Subjects) -> Non
 
 @check("LRO-CLN-03")
 def test_new_sessions_keep_fresh_files(cleanup: Cleanup, subjects: Subjects) -> None:
-    """A fresh file outlives the start of another process."""
+    """A fresh file survives the start of a new process."""
     sessions = cleanup.sessions
     if sessions is None:
         raise NotObserved(cleanup.reason or "the server has no output folder of its own to look into")
@@ -323,13 +323,13 @@ _FRESH_TOO = "fresh files are deleted too, so nothing can be said of ages"
 
 
 def _scanning(cleaning: Cleaning | None, *, though_fresh_go: bool = False) -> Cleaning:
-    """The cleaning, where ages can be told from it: the server deletes by age, and files of earlier processes too."""
+    """The cleaning, if it shows ages: the server deletes by age, including files of earlier processes."""
     if cleaning is None:
         raise NotObserved("no cleanup could be watched under this TTL")
     if cleaning.takes_fresh and not though_fresh_go:
         raise NotObserved(_FRESH_TOO)
     if not any(p.gone for p in cleaning.planted):
-        raise NotObserved("no file of an earlier process was deleted under this TTL, so back-dated ones tell nothing")
+        raise NotObserved("no file of an earlier process was deleted under this TTL, so back-dated ones show nothing")
     return cleaning
 
 

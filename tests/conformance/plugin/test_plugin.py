@@ -141,14 +141,14 @@ class TestVerdicts:
         result.assert_outcomes(failed=1, deselected=len(EVERY) - 1)
         result.stdout.fnmatch_lines(
             [
-                "*LRO-THR-06 test_one_above_is_offloaded*",
+                "*LRO-THR-06 test_one_token_above_is_offloaded*",
                 "  expected     recall of E = * is offloaded",
                 "  observed     returned inline*",
                 "settings: threshold_tokens=*",
                 '→ {"jsonrpc":"2.0",*"tools/call"*',
                 "  fix *",
                 "Level 1 *failed by LRO-THR-06",
-                "FAILED *test_one_above_is_offloaded - LRO-THR-06: *",
+                "FAILED *test_one_token_above_is_offloaded - LRO-THR-06: *",
             ]
         )
         assert "Traceback" not in said(result)
