@@ -16,7 +16,7 @@ from lro_spec.messages import FoundDescriptor, find_descriptor
 
 if TYPE_CHECKING:
     from lro_conformance.capture.start import Start
-    from lro_conformance.wire.server import Reply
+    from lro_conformance.wire.reply import Reply
 
 Outcome = Literal["inline", "offloaded", "error", "no answer"]
 

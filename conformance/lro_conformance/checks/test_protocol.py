@@ -16,7 +16,7 @@ from lro_conformance.trials.directories import Folders
 from lro_conformance.trials.disabled import Disabled
 from lro_conformance.trials.protocols import Eras
 from lro_conformance.trials.survey import Said, Survey
-from lro_conformance.wire.server import MODERN_VERSION
+from lro_conformance.wire.reply import MODERN_VERSION
 from lro_spec.schema.line_schema import lines_violating, schema_problem
 
 

@@ -31,7 +31,7 @@ from lro_conformance.trials import Trial, closure
 from lro_conformance.trials.recipes import Recipes, recipes_by
 from lro_conformance.trials.survey import Survey
 from lro_conformance.version import version
-from lro_conformance.wire import Run
+from lro_conformance.wire.workspace import Workspace
 from lro_spec.catalogue import EXTENSIONS, Requirement, catalogue, requirement
 from lro_spec.editions import EDITIONS
 from lro_spec.editions import edition as edition_named
@@ -167,7 +167,7 @@ class Session:
         """Make the trials, judge, and report."""
         started, self.clock = datetime.now(UTC), time.monotonic()
         self.tell(RunStarted(self.info.command, self.profile.edition, tuple(t.name for t in self.trials)))
-        with Run() as run:
+        with Workspace() as run:
             lab = Lab(self.profile, run, self.tell, seed=self.seed, recorder=self.recorder, others=self.others)
             live = Live(lab, self.examples)
             try:
@@ -284,7 +284,7 @@ class Session:
                     self.evidence[LIVE] = live
                 self._judge()
         except BaseException:
-            lab.run.abort()  # or the trials under way would be waited for
+            lab.workspace.abort()  # or the trials under way would be waited for
             raise
         finally:
             pool.shutdown(wait=True, cancel_futures=True)

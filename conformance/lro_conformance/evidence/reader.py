@@ -23,7 +23,7 @@ from lro_conformance.judging.verdicts import Verdict
 from lro_conformance.lab.errors import ServerTrouble
 from lro_conformance.profile import Profile
 from lro_conformance.trials import trials
-from lro_conformance.wire import Failure, Reply
+from lro_conformance.wire.reply import Failure, Reply
 
 _KNOWN_PROBLEMS = {k.__name__: k for k in (ServerTrouble, NotObserved, NotApplicable)}
 

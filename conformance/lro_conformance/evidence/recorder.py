@@ -35,7 +35,8 @@ from lro_conformance.evidence.store import Store, claim
 if TYPE_CHECKING:
     from lro_conformance.judging.results import CheckResult, Report
     from lro_conformance.profile import Profile
-    from lro_conformance.wire import Reply, ServerProcess
+    from lro_conformance.wire.reply import Reply
+    from lro_conformance.wire.server import ServerProcess
     from lro_conformance.wire.transcript import Entry
 
 

@@ -27,7 +27,8 @@ from lro_conformance.lab.settings import FAR_ZONE_OFFSET_S, far_zone
 from lro_conformance.lab.thresholds import LIMIT, AcceptedThresholds
 from lro_conformance.profile import Profile
 from lro_conformance.profile.launcher import Value
-from lro_conformance.wire import Reply, ServerProcess
+from lro_conformance.wire.reply import Reply
+from lro_conformance.wire.server import ServerProcess
 from lro_spec.filenames import parse_file_name
 
 _NUMBER = re.compile(r"(?<![\w.])\d{1,6}(?![\w.]?\d)")
@@ -332,7 +333,7 @@ class Bench:
 
     def pause(self, seconds: float) -> None:
         """Wait, unless the run is aborted meanwhile."""
-        self.launcher.run.pause(seconds)
+        self.launcher.workspace.pause(seconds)
 
     def events(self, name: str) -> list[str]:
         """What was emitted as event *name*, with the channel before it: notifications, stderr, or the event file."""

@@ -22,7 +22,8 @@ from lro_conformance.lab.thresholds import AcceptedThresholds
 from lro_conformance.profile import Profile
 from lro_conformance.profile.launcher import Value
 from lro_conformance.profile.tools import match
-from lro_conformance.wire import Run, ServerProcess
+from lro_conformance.wire.server import ServerProcess
+from lro_conformance.wire.workspace import Workspace
 
 
 class Lab:
@@ -31,21 +32,23 @@ class Lab:
     def __init__(
         self,
         profile: Profile,
-        run: Run,
+        workspace: Workspace,
         observer: Observer,
         *,
         seed: int,
         recorder: Recorder | None = None,
         others: Sequence[str] = (),
     ) -> None:
-        ledger = Ledger(HeldMemory(), StrayFiles(run.root))
-        self._set_up(Launcher(profile, run, ledger, recorder), Editions.named(profile.edition, others), observer, seed)
+        ledger = Ledger(HeldMemory(), StrayFiles(workspace.root))
+        self._set_up(
+            Launcher(profile, workspace, ledger, recorder), Editions.named(profile.edition, others), observer, seed
+        )
         self._kept: list[Bench] = []
 
     def _set_up(self, launcher: Launcher, editions: Editions, observer: Observer, seed: int) -> None:
         self.launcher = launcher
         self.ledger = launcher.ledger
-        self.run = launcher.run
+        self.workspace = launcher.workspace
         self.editions = editions
         self.seed = seed
         self.accepted = AcceptedThresholds()
@@ -97,7 +100,7 @@ class Lab:
 
         Raises `ServerTrouble` when the server does not start.
         """
-        workdir = self.run.workdir()
+        workdir = self.workspace.workdir()
         temp = workdir / "tmp"
         temp.mkdir()
         values = settings.values(self.accepted)

@@ -17,7 +17,8 @@ from lro_conformance.capture.start import Start
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.lab.editions import Editions
 from lro_conformance.lab.errors import ServerTrouble, describe
-from lro_conformance.wire import Anomaly, Failure
+from lro_conformance.wire.reply import Failure
+from lro_conformance.wire.transcript import Anomaly
 
 MAX_HELD_BYTES = 320 << 20
 """Memory that the calls which are kept may take together."""

@@ -192,7 +192,7 @@ class Live:
             raise AssertionError(found.observed)
 
         try:
-            with on_its_own(self.lab.run.root / "hypothesis"):
+            with on_its_own(self.lab.workspace.root / "hypothesis"):
                 search(strategy, one, seed=self.lab.seed, examples=max(2, int(self.examples * share)))
         except (AssertionError, _Enough):
             if len(missed) == 1:  # so it has not come again yet

@@ -63,7 +63,7 @@ def folders(lab: Lab, survey: Survey) -> Folders:
     names = [n for n in survey.operations if survey.offloads(n)]
     empty = _empty(lab, survey, names)
     awkward, where = _awkward(lab, survey, names)
-    tried = with_unusual_queries(lab.editions.own.name, survey, empty.odd, lambda: lab.run.pause(0))
+    tried = with_unusual_queries(lab.editions.own.name, survey, empty.odd, lambda: lab.workspace.pause(0))
     return replace(empty, awkward=awkward, awkward_dir=where, tried=tried)
 
 

@@ -12,7 +12,7 @@ from lro_conformance.lab.lab import Lab
 from lro_conformance.lab.settings import Settings
 from lro_conformance.trials import trial
 from lro_conformance.trials.survey import EDGE_LIMIT, Said, Survey, said, usual_detail
-from lro_conformance.wire.server import MODERN_VERSION
+from lro_conformance.wire.reply import MODERN_VERSION
 
 
 @dataclass(frozen=True)

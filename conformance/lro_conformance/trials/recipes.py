@@ -188,7 +188,7 @@ def roles(edition: str, call: Call) -> tuple[StandardRecipe, ...]:
 def recipes(lab: Lab, survey: Survey) -> Recipes:
     """Run the recipes on files of every detail level."""
     own = lab.editions.own.name
-    return recipes_by(own, survey, lambda said: lab.step("recipes", said), going=lambda: lab.run.pause(0))
+    return recipes_by(own, survey, lambda said: lab.step("recipes", said), going=lambda: lab.workspace.pause(0))
 
 
 def recipes_by(

@@ -21,7 +21,7 @@ from lro_conformance.lab.settings import Settings
 from lro_conformance.lab.thresholds import LIMIT, NEVER
 from lro_conformance.trials import trial
 from lro_conformance.trials.leftovers import unnamed
-from lro_conformance.wire import ServerProcess
+from lro_conformance.wire.server import ServerProcess
 
 EDGE_LIMIT = 40
 """How many records the calls ask for that the exact threshold is tested with."""
@@ -264,10 +264,10 @@ def _look(lab: Lab, bench: Bench, adjustable: bool) -> Survey:
     calls = tuple(sorted(calls, key=lambda c: c.started))
     named = {c.file.path for c in (*calls, *together) if c.file is not None and c.file.problem is None}
     if named:
-        lab.run.pause(max(0.0, begun + SETTLING_S - time.monotonic()))
+        lab.workspace.pause(max(0.0, begun + SETTLING_S - time.monotonic()))
     later = {path: see_file(path, bench.roots) for path in named}
     if _grown(calls, later):  # those that were written last may not be finished yet
-        lab.run.pause(SETTLING_S)
+        lab.workspace.pause(SETTLING_S)
         later = {path: see_file(path, bench.roots) for path in named}
     unsettled = _grown(calls, later)
     by_identity = {id(c): _settled(c, later) if c in unsettled else c for c in calls}

@@ -199,7 +199,7 @@ def _large(threshold: int) -> Mapping[str, payloads.Large]:
 def _behind(lab: Lab, command: Sequence[str]) -> Lab:
     """A laboratory in which the proxy stands in front of the suite's own server."""
     words = [sys.executable, "-I", "-S", upstream.__file__]
-    config = lab.run.root / "lro-upstream.json"
+    config = lab.workspace.root / "lro-upstream.json"
     servers = {"mcpServers": {"probe": {"command": words[0], "args": words[1:]}}}
     config.write_text(json.dumps(servers), encoding="utf-8")
     server = replace(lab.profile.server, command=in_front(command, words, str(config)))
