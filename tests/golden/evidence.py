@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace as Made
-from typing import Any, cast
+from typing import Any
 
 from lro_conformance.capture.call import Call, descriptor_in
 from lro_conformance.capture.file import FileSeen
@@ -143,7 +143,7 @@ def evidence(at: int | None, change: Change, *, inline: bool = False) -> dict[st
             first.setdefault((name, detail), n)
     tools = [{"name": "recall_memories", "description": "Recalls"}, {"name": "store"}]
     survey = Survey(
-        bench=cast("Any", None), operations={n: operation(n) for n in ("recall", "inject", "search")}, tools=tools,
+        operations={n: operation(n) for n in ("recall", "inject", "search")}, tools=tools,
         calls=tuple(calls),
         whole={key: calls[n] for key, n in first.items()}, repeats={"recall": (calls[4], calls[5]),
         "inject": (calls[9], calls[10])},
@@ -154,7 +154,7 @@ def evidence(at: int | None, change: Change, *, inline: bool = False) -> dict[st
         server_info={"name": "x", "version": "1"}, protocol="2025-11-25",
     )  # fmt: skip
     shown = Inline(
-        cast("Any", None), {key: plain[n] for key, n in first.items()}, {"recall": plain[0], "inject": plain[8]},
+        {key: plain[n] for key, n in first.items()}, {"recall": plain[0], "inject": plain[8]},
         {"recall": plain[4]},
         {"recall": plain[0]}, (),
     )  # fmt: skip

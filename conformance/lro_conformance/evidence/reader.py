@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, cast, get_type_hints
+from typing import Any, cast
 
 from lro_conformance.capture.call import Call, descriptor_in
 from lro_conformance.capture.file import FileSeen
@@ -170,7 +170,7 @@ class _Reader:
         known = trials().get(title)
         if known is None and title != OVERALL:
             return NotObserved("this version has no such trial")
-        kind = Overall if known is None else get_type_hints(known.function)["return"]
+        kind = Overall if known is None else known.record
         try:
             return self._codec.decode(kind, value["found"])
         except ValueError as problem:

@@ -242,7 +242,7 @@ class Bench:
         result, raw = as_record(reply.result), reply.raw or b""
         if b".jsonl" not in raw or result.get("isError") is True or self.start.file_size_limit is not None:
             return None
-        folders = [self.output_dir] if self.output_dir is not None else [self.temp, *system_temps()]
+        folders = [self.output_dir] if self.output_dir is not None else self.temps
         names = [(f, n) for f in dict.fromkeys(folders) for n in names_in(f) if n not in self.named_files]
         ours = [(f, n) for f, n in names if self.editions.is_offload_name(n)]
         paths = [p for f, n in ours if n.encode() in raw and written_since(p := str(f / n), started)]
@@ -326,6 +326,11 @@ class Bench:
             self.seed_requests, self.corpus_requests, self.cleanup_request = [], 0, None
             self.launcher.handshake(self.server, self.client)
             self.on_restart(self)
+
+    @property
+    def temps(self) -> list[Path]:
+        """Folders that temporary files may go to: that of TMPDIR first."""
+        return [self.temp, *system_temps()]
 
     def forget_experiment(self) -> None:
         """Forget the requests that seeded the server beyond the suite's own memories: another experiment begins."""

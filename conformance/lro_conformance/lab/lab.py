@@ -44,6 +44,8 @@ class Lab:
             Launcher(profile, workspace, ledger, recorder), Editions.named(profile.edition, others), observer, seed
         )
         self._kept: list[Bench] = []
+        self.kept: dict[str, Bench] = {}
+        """Servers that run until the end, by the name of the trial that keeps them."""
 
     def _set_up(self, launcher: Launcher, editions: Editions, observer: Observer, seed: int) -> None:
         self.launcher = launcher
@@ -66,7 +68,7 @@ class Lab:
         other._set_up(
             self.launcher.for_profile(profile, self.ledger.for_profile()), self.editions, self._observer, self.seed
         )
-        other.switched_on, other._kept = self.switched_on, self._kept
+        other.switched_on, other._kept, other.kept = self.switched_on, self._kept, {}
         return other
 
     @property
@@ -83,7 +85,7 @@ class Lab:
         self,
         settings: Settings,
         *,
-        keep: bool = False,
+        keep: str | None = None,
         folder: str = "out",
         prepare: Callable[[Path], object] = Path.mkdir,
         file_size_limit: int | None = None,
@@ -91,7 +93,7 @@ class Lab:
         modern: bool = False,
         in_far_zone: bool = False,
     ) -> Generator[Bench, None, None]:
-        """A server under *settings*, stopped at the end unless *keep*.
+        """A server under *settings*, stopped at the end unless *keep* names the trial that keeps it.
 
         *folder* is the name of its own output folder; *prepare* is called with that path before the server starts (by
         default the folder is made); *file_size_limit* bounds every file that the server writes, in bytes; *client* is
@@ -118,14 +120,15 @@ class Lab:
                 del values["output_dir"]
         zone = {"TZ": far_zone()} if in_far_zone else {}
         made = self._open(values, workdir, temp, output_dir, file_size_limit, client, zone, modern=modern)
-        made.server.forget_opening(raw_only=keep or modern)
-        if keep:
+        made.server.forget_opening(raw_only=keep is not None or modern)
+        if keep is not None:
             with self._lock:
                 self._kept.append(made)
+                self.kept[keep] = made
         try:
             yield made
         finally:
-            if not keep:
+            if keep is None:
                 made.close()
 
     def _open(
@@ -171,7 +174,7 @@ class Lab:
     # servers that refuse the suite's preferred thresholds
 
     @contextmanager
-    def lowest_bench(self, settings: Settings, *, keep: bool = False) -> Generator[Bench, None, None]:
+    def lowest_bench(self, settings: Settings, *, keep: str | None = None) -> Generator[Bench, None, None]:
         """A bench under *settings*, with a threshold of 1 if any, of a server of which nothing is known yet.
 
         If it declines that, the lowest of `LOW` that it accepts replaces 1 from then on. Raises `ServerTrouble` with
@@ -181,7 +184,7 @@ class Lab:
             yield bench
 
     @contextmanager
-    def highest_bench(self, settings: Settings, *, keep: bool = False) -> Generator[Bench, None, None]:
+    def highest_bench(self, settings: Settings, *, keep: str | None = None) -> Generator[Bench, None, None]:
         """A bench under *settings* with a threshold of `NEVER`, which one of `HIGH` may replace from then on.
 
         Raises `ServerTrouble` with the first error.
@@ -203,7 +206,7 @@ class Lab:
 
     @contextmanager
     def _fallback(
-        self, settings: Settings, find: Callable[[Callable[[int], bool]], bool], *, keep: bool
+        self, settings: Settings, find: Callable[[Callable[[int], bool]], bool], *, keep: str | None
     ) -> Generator[Bench, None, None]:
         def starts(threshold: int) -> bool:
             with suppress(ServerTrouble), self.bench(replace(settings, threshold_tokens=threshold)):

@@ -7,14 +7,13 @@ import os
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lro_conformance.capture.call import Call
 from lro_conformance.capture.corpus import NOWHERE, long_query, odd, odd_query, shell_query
 from lro_conformance.capture.file import see_file
 from lro_conformance.capture.start import Start
-from lro_conformance.lab.bench import Bench
 from lro_conformance.lab.errors import ServerTrouble
-from lro_conformance.lab.lab import Lab
 from lro_conformance.lab.settings import Settings
 from lro_conformance.lab.thresholds import LIMIT
 from lro_conformance.trials import trial
@@ -22,6 +21,10 @@ from lro_conformance.trials.defaults import real_temps
 from lro_conformance.trials.disabled import asking
 from lro_conformance.trials.recipes import Try, with_unusual_queries
 from lro_conformance.trials.survey import Survey
+
+if TYPE_CHECKING:
+    from lro_conformance.lab.bench import Bench
+    from lro_conformance.lab.lab import Lab
 
 CLIENT = "claude-code"
 """The client that one server believes to serve. It is one whose model has a shell, so that no server has a reason to

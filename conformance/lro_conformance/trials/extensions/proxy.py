@@ -7,15 +7,13 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lro_conformance.capture.call import Call, OfACall
 from lro_conformance.capture.records import as_record, show
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.judging.subjects import evidence_of
-from lro_conformance.lab.bench import Bench, Sent
 from lro_conformance.lab.errors import ServerTrouble
-from lro_conformance.lab.lab import Lab
 from lro_conformance.lab.operations import Operation
 from lro_conformance.lab.settings import Settings
 from lro_conformance.profile import Profile, in_front, proxy_command
@@ -25,6 +23,10 @@ from lro_conformance.trials.extensions.upstream import PREFIX, TOOLS
 from lro_conformance.trials.recipe_runner import RecipeRunner
 from lro_conformance.trials.recipes import Command, commands_of
 from lro_spec.recipes.runner import JqRun
+
+if TYPE_CHECKING:
+    from lro_conformance.lab.bench import Bench, Sent
+    from lro_conformance.lab.lab import Lab
 
 THRESHOLD = 1000
 """In tokens, where it can be set."""
