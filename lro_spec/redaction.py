@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import fields, is_dataclass, replace
+from enum import Enum
 from typing import Any, TypeVar, cast
 from urllib.parse import quote
 
@@ -110,11 +111,14 @@ class Masks:
         return cast("Value", self._value(value)) if self._found is not None else value
 
     def _value(self, value: Any) -> Any:
+        if isinstance(value, Enum):
+            return value
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, tuple | list):
             items = [self._value(v) for v in cast("list[Any]", value)]
-            return tuple(items) if isinstance(value, tuple) else items
+            make: Any = list if isinstance(value, list) else getattr(cast("object", value), "_make", tuple)
+            return make(items)
         if isinstance(value, dict):
             return {self._value(k): self._value(v) for k, v in cast("dict[Any, Any]", value).items()}
         if is_dataclass(value) and not isinstance(value, type):
