@@ -180,3 +180,8 @@ def descriptor_in(reply: Reply) -> FoundDescriptor | None:
     """The first descriptor in the result of a reply."""
     result: object = reply.result
     return find_descriptor(cast("Record", result)) if isinstance(result, dict) else None
+
+
+def died(call: Call) -> bool:
+    """True if the server ended before it answered."""
+    return call.reply.failure is not None and call.reply.failure.kind == "exited"

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator
 from typing import Any, cast
 
+from lro_conformance.analysis.estimate import Estimates
 from lro_conformance.analysis.events import events_in
-from lro_conformance.analysis.threshold import follows_detail, measures_differently
 from lro_conformance.analysis.warnings import FAILED, SHORT, foreign
 from lro_conformance.capture.call import Call
 from lro_conformance.capture.estimate import is_honest, tokens_per_character
@@ -57,10 +57,12 @@ def _outcome(failing: Failing) -> str:
 
 
 @check("LRO-ERR-02")
-def test_whole_records_within_the_threshold(survey: Survey, fallback: Fallback, subjects: Subjects) -> None:
+def test_whole_records_within_the_threshold(
+    survey: Survey, fallback: Fallback, estimates: Estimates, subjects: Subjects
+) -> None:
     """The inline result holds fewer, but whole records, within threshold_tokens."""
     for failing in _inline(fallback, subjects):
-        if not is_honest(failing.original) or follows_detail(survey, failing.call.operation) is not None:
+        if not is_honest(failing.original) or estimates.against_detail(failing.call.operation) is not None:
             subjects.not_observed("the estimate is not honest, so the threshold says nothing of sizes")
             continue
         if failing.call.operation not in survey.effective:
@@ -115,10 +117,10 @@ def _is_cut(whole: object, part: object) -> bool:
 
 
 @check("LRO-ERR-03")
-def test_warning(survey: Survey, fallback: Fallback, subjects: Subjects) -> None:
+def test_warning(fallback: Fallback, estimates: Estimates, subjects: Subjects) -> None:
     """The response says that offloading failed and that the results are truncated, in whatever language."""
     for failing in _inline(fallback, subjects):
-        if _perhaps_not_tried(survey, failing, subjects):
+        if _perhaps_not_tried(estimates, failing, subjects):
             continue
         text = _beside_the_memories(failing)
         text += "".join(f" {_NAME_ENDS.sub(' ', name)}" for name in _TRUE.findall(text))
@@ -142,13 +144,13 @@ _TRUE = re.compile(r'"(\w+)"\s*:\s*true\b')
 _NAME_ENDS = re.compile(r"_|(?<=[a-z])(?=[A-Z])")
 
 
-def _perhaps_not_tried(survey: Survey, failing: Failing, subjects: Subjects) -> bool:
+def _perhaps_not_tried(estimates: Estimates, failing: Failing, subjects: Subjects) -> bool:
     """Whether all came inline, unremarked, of a server that weighs another set: it may not have wanted to write."""
     records = failing.call.records
     whole = records is None or len(records) >= len(failing.known)
     if failing.call.outcome != "inline" or failing.events or not whole:
         return False
-    if not measures_differently(survey, failing.call.operation):
+    if not estimates.measure_differently(failing.call.operation):
         return False
     subjects.not_observed(
         "the estimate is of another set (LRO-THR-05), so a result that came inline may not have been too large"
@@ -244,10 +246,10 @@ def test_offloads_again(fallback: Fallback, subjects: Subjects) -> None:
 
 
 @check("LRO-ERR-04")
-def test_failure_event_is_emitted(survey: Survey, fallback: Fallback, subjects: Subjects) -> None:
+def test_failure_event_is_emitted(fallback: Fallback, estimates: Estimates, subjects: Subjects) -> None:
     """An OffloadWriteFailed event with the error's details is emitted for a write that failed."""
     for failing in _each(fallback, subjects):
-        if _perhaps_not_tried(survey, failing, subjects):
+        if _perhaps_not_tried(estimates, failing, subjects):
             continue
         if failing.recreated or failing.torn is not None:  # what went unnoticed cannot be told (LRO-ERR-05)
             continue

@@ -14,8 +14,9 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lro_conformance.analysis.comparison import Comparison
 from lro_conformance.analysis.documents import broken_line
-from lro_conformance.analysis.threshold import incomparable, rules, volatile
+from lro_conformance.analysis.threshold import Rule
 from lro_conformance.capture.call import Call, OfACall
 from lro_conformance.capture.claims import size_of
 from lro_conformance.capture.file import FileSeen
@@ -31,7 +32,7 @@ from lro_conformance.trials.boundary import Edges
 from lro_conformance.trials.cleanup import TTL, Cleanup
 from lro_conformance.trials.decoys import DAY, OLD_S, plant
 from lro_conformance.trials.recipes import Recipes, Try, attempt, commands_of, right, roles, without_path
-from lro_conformance.trials.survey import Inline, Survey
+from lro_conformance.trials.survey import Survey
 from lro_spec.editions import Edition
 from lro_spec.filenames import parse_file_name
 from lro_spec.jsonl.strict import equal
@@ -44,19 +45,25 @@ if TYPE_CHECKING:
 
 
 @check("LRO-THR-06")
-def test_anything_above_is_offloaded(live: Live, survey: Survey, edges: Edges, subjects: Subjects) -> None:
+def test_anything_above_is_offloaded(
+    live: Live, survey: Survey, edges: Edges, decisions: Mapping[str, Rule], subjects: Subjects
+) -> None:
     """For any limit, detail level and query: what exceeds the threshold is offloaded."""
-    _iff(live, survey, edges, subjects, above=True)
+    _iff(live, survey, edges, decisions, subjects, above=True)
 
 
 @check("LRO-THR-07")
-def test_anything_else_is_inline(live: Live, survey: Survey, edges: Edges, subjects: Subjects) -> None:
+def test_anything_else_is_inline(
+    live: Live, survey: Survey, edges: Edges, decisions: Mapping[str, Rule], subjects: Subjects
+) -> None:
     """For any limit, detail level and query: what does not exceed the threshold is inline."""
-    _iff(live, survey, edges, subjects, above=False)
+    _iff(live, survey, edges, decisions, subjects, above=False)
 
 
-def _iff(live: Live, survey: Survey, edges: Edges, subjects: Subjects, *, above: bool) -> None:
-    exact = [n for n, r in rules(survey, edges).items() if r == "exact"]
+def _iff(
+    live: Live, survey: Survey, edges: Edges, decisions: Mapping[str, Rule], subjects: Subjects, *, above: bool
+) -> None:
+    exact = [n for n, r in decisions.items() if r == "exact"]
     bench, threshold = live.at_the_edge, edges.threshold
     if bench is None or not exact:
         raise NotObserved(edges.reason or "no operation has an exact threshold")
@@ -125,16 +132,15 @@ def _needs_seed(live: Live) -> None:
 
 
 @check("LRO-FILE-10")
-def test_any_memory_survives(live: Live, survey: Survey, inline: Inline, subjects: Subjects) -> None:
+def test_any_memory_survives(live: Live, survey: Survey, comparison: Comparison, subjects: Subjects) -> None:
     """Any memory comes out of the file as it does inline: every code point, every number, any depth.
 
     Only what the server keeps as it was given is compared: what it makes of a memory is its own affair.
     """
     _needs_seed(live)
-    against = incomparable(survey, inline)
-    if against is not None:
-        raise NotObserved(against)
-    skip = {p for name in survey.operations for p in volatile(inline, name)}
+    if comparison.obstacle is not None:
+        raise NotObserved(comparison.obstacle)
+    skip = {p for name in survey.operations for p in comparison.volatile(name)}
 
     def verdict(seen: Kept | None) -> Miss | bool:
         if seen is None or not live.inline.stored(seen.memory):

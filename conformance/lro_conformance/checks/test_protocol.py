@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from lro_conformance.analysis.messages import wrong_message
-from lro_conformance.analysis.threshold import died
+from lro_conformance.capture.call import died
 from lro_conformance.capture.overall import Overall
 from lro_conformance.capture.records import show
 from lro_conformance.capture.reproduce import Everything

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterator
 
-from lro_conformance.analysis.threshold import incomparable, volatile
+from lro_conformance.analysis.comparison import Comparison
 from lro_conformance.capture.overall import OVERALL, Overall
 from lro_conformance.capture.records import as_record, show
 from lro_conformance.capture.reproduce import Everything
@@ -42,12 +42,12 @@ def notes(evidence: Evidence, trouble: str | None) -> tuple[str, ...]:
     if isinstance(inline, Inline) and inline.threshold < NEVER:
         found.append(f"a threshold of {NEVER} is rejected; {inline.threshold} was used instead")
     if isinstance(survey, Survey) and isinstance(inline, Inline):
-        paths = sorted({"/".join(p) for n in survey.operations for p in volatile(inline, n)})
+        comparison: Comparison = evidence.select(["comparison"])["comparison"]
+        paths = sorted({"/".join(p) for n in survey.operations for p in comparison.volatile(n)})
         if paths:
             found.append(f"differs between identical calls, ignored in comparisons: {', '.join(paths)}")
-        against = incomparable(survey, inline)
-        if survey.files and against is not None:
-            found.append(f"{against}, so files and inline results are not compared")
+        if survey.files and comparison.obstacle is not None:
+            found.append(f"{comparison.obstacle}, so files and inline results are not compared")
     if isinstance(edges, Edges):
         found += [
             f"E of {e.operation} differs by {e.drift} between identical calls: its threshold was tested that much wider"
