@@ -5,6 +5,7 @@
 The file is as the reference server writes it: N records of about 700 bytes. Each round runs everything once, one after
 the other; what is printed are medians over the rounds, and ratios within them, since a busy machine is slow for all.
 Memory is that of all processes of a command together, sampled in a run of its own; what they share counts once.
+A file with a fault in every record is read beside the valid one: its findings are counted, and a hundred are printed.
 With --million the commands are run on 1,000,000 lines too (three rounds, ten gigabytes of memory for the CLI's sake).
 
     npm install --prefix /tmp/sourcemeta @sourcemeta/jsonschema
@@ -24,6 +25,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from random import Random
 
@@ -92,8 +94,20 @@ def make(folder: Path, lines: int) -> tuple[Path, Path]:
     return where, path
 
 
+def make_faulty(folder: Path, paths: tuple[Path, Path]) -> tuple[Path, Path]:
+    """Writes the same file and descriptor, but the title of every record is a number; returns both paths."""
+    folder.mkdir()
+    descriptor, path = folder / paths[0].name, folder / paths[1].name
+    descriptor.write_bytes(paths[0].read_bytes().replace(str(paths[1]).encode(), str(path).encode()))
+    with paths[1].open("rb") as valid, path.open("wb") as file:
+        file.write(next(valid))
+        for line in valid:
+            file.write(orjson.dumps({**orjson.loads(line), "title": 7}) + b"\n")
+    return descriptor, path
+
+
 def prepared(folder: Path, lines: int) -> tuple[Path, Path]:
-    """The same, with a schema that holds for the header and for records: the CLI reads every line."""
+    """A file, its descriptor, and a schema for the header and for records, so that the CLI reads every line."""
     paths = make(folder, lines)
     schema = {"if": {"required": ["id"]}, "then": orjson.loads(paths[0].read_bytes())["line_schema"]}
     text = json.dumps({"$schema": "https://json-schema.org/draft/2020-12/schema", **schema})
@@ -102,7 +116,7 @@ def prepared(folder: Path, lines: int) -> tuple[Path, Path]:
 
 
 def bare(descriptor: Path, path: Path) -> None:
-    """The loop that anybody would write: each line parsed and held against the line schema."""
+    """The obvious loop: each line is parsed and validated against the line schema."""
     schema = orjson.loads(descriptor.read_bytes())["line_schema"]
     is_valid, loads = jsonschema_rs.validator_for(schema).is_valid, orjson.loads
     with path.open("rb") as file:
@@ -122,19 +136,20 @@ def followed(descriptor: Path, path: Path) -> None:
 
 
 def followed_by_one(descriptor: Path, path: Path) -> None:
-    """The same in one process, as `lro_spec.validation.linked` does it."""
+    """The descriptor and the file in one process, as `lro_spec.validation.linked` reads them."""
     assert list(Following(orjson.loads(descriptor.read_bytes())).findings()) == []
 
 
 class Command:
     """A whole command; D, F and S stand for the descriptor, the file, and a schema of its lines."""
 
-    def __init__(self, *words: str) -> None:
+    def __init__(self, *words: str, code: int = 0) -> None:
         self.words = words
+        self.code = code
 
     def __call__(self, descriptor: Path, path: Path) -> None:
         with self._started(descriptor, path) as process:
-            assert process.wait() == 0
+            assert process.wait() == self.code
 
     def memory(self, descriptor: Path, path: Path) -> float:
         """The most that it takes, in MiB."""
@@ -221,6 +236,24 @@ def commands(paths: tuple[Path, Path], count: int, sourcemeta: str | None) -> tu
     return times, memory
 
 
+def with_faults(valid: tuple[Path, Path], folder: Path, count: int) -> list[tuple[str, float, float]]:
+    """Times of whole commands on a faulty file beside those on the valid one, printed, and what is required of them."""
+    faulty = make_faulty(folder, valid)
+    requirements: list[tuple[str, float, float]] = []
+    for base, words in (("lro validate F", ("F",)), (FOLLOWED, ("--follow", "D"))):
+        name = f"{base}, all faulty"
+
+        def on_faulty(failing: Command, *_: Path) -> None:
+            failing(*faulty)
+
+        passing, failing = Command(*LRO, *words), Command(*LRO, *words, code=1)
+        run: dict[str, Run] = {base: passing, name: partial(on_faulty, failing)}
+        times = rounds(run, valid, count)
+        tell("a fault in every line", times, base)
+        requirements.append((f"{base}: a fault in every line, in 5 times", 5 * ratio(times, name, base), 1.0))
+    return requirements
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--lines", type=int, default=100_000)
@@ -239,7 +272,9 @@ def main() -> None:
             5 * options.rounds,
         )
         tell("a descriptor alone", alone, "python -c pass")
+        faults = with_faults(paths, Path(folder, "faulty"), options.rounds)
     asked = [
+        *faults,
         ("follow, of the bare loop's throughput", ratio(inside, "follow", "bare loop"), 0.5),
         ("a descriptor alone, in 150 ms", 0.150 / statistics.median(alone["lro validate D"]), 1.0),
         ("memory, in 64 MiB", 64 / max(memory[name] for name in memory if name != CLI), 1.0),

@@ -1,7 +1,7 @@
 """Finding a descriptor in the result of a tool call, wherever a server put it.
 
 MCP gives a server two places, text blocks and `structuredContent`, and frameworks add their own: an object around the
-value, a sentence around the JSON, JSON inside a JSON string. All of these are read; none is held against a server here.
+value, a sentence around the JSON, JSON inside a JSON string. All of these are read; none is a fault.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple, cast
 
 from lro_spec.jsonl.strict import too_deep
 
-# A descriptor is written out within a few kilobytes of its sentence; more braces than this are somebody's payload.
+# A descriptor is written out within a few kilobytes of its sentence; more braces than this belong to a payload.
 _MOST_STARTS = 64
 
 
@@ -27,7 +27,7 @@ class _Found(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FoundDescriptor:
-    """A descriptor as it was found: still unjudged."""
+    """A descriptor in a result, not yet validated."""
 
     value: dict[str, Any]
     """The descriptor, as text where both places hold one: that is what a model reads."""
@@ -37,7 +37,7 @@ class FoundDescriptor:
     around: str
     """All other text of the result, where a payload beside the descriptor would show."""
     pointer: str = ""
-    """Where in the result the value stands, or the text that holds it (RFC 6901)."""
+    """JSON pointer (RFC 6901) in the result to the value, or to the text that has it."""
     sources: tuple[str, ...] = field(default=(), compare=False)
     """The texts that it was read from, leniently: one, and one within that for JSON in a JSON string."""
 
@@ -75,7 +75,7 @@ def find_descriptor(call_tool_result: Mapping[str, Any]) -> FoundDescriptor | No
 
 
 def reply_result(value: object) -> dict[str, Any] | None:
-    """The result of a tool call in what was kept of one: the result itself, or a JSON-RPC reply around it.
+    """The result of a tool call in a document: the document itself, or the result of a JSON-RPC reply.
 
     None for anything else; a descriptor is no result, whatever fields it has beside its own.
     """

@@ -1,4 +1,4 @@
-"""The texts of the specification that a run can be judged by, each with what it fixes.
+"""The editions of the specification, each with the facts that it fixes.
 
 An edition is a frozen set of facts. A run is judged by one edition, never by a mixture of two.
 """
@@ -22,17 +22,17 @@ class StandardRecipe:
     number: int
     """Its place in the library, from 1."""
     description: str
-    """What a reader gets from it, in a few words."""
+    """The result of the recipe, in a few words."""
     command: str
     """The shell command, with the placeholder ``{file}`` where the path belongs."""
     effect: str
-    """What it computes, as a name that `lro_spec.recipes.evaluate` knows."""
+    """Name of the computation for `lro_spec.recipes.oracle.evaluate`."""
     details: tuple[str, ...] = DETAILS
-    """The detail levels at which the library holds it."""
+    """The detail levels at which it belongs to the library."""
 
     @property
     def requirement(self) -> str:
-        """The requirement that it fulfils, whatever its number: what has the same purpose has the same id."""
+        """The requirement that it fulfils, whatever its number: recipes of one purpose share an id."""
         return _PURPOSE[self.effect]
 
 
@@ -61,48 +61,48 @@ _PURPOSE = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class Edition:
-    """What one text of the specification fixes."""
+    """One edition of the specification: the facts that it fixes."""
 
     name: str
     """``lro-6400``, ``lro-1600`` or ``lro-paper``."""
     default_threshold_tokens: int
     """In tokens; a result estimated above it is offloaded."""
     file_prefix: str
-    """What a file name starts with, before ``-{operation}-{ulid}.jsonl``."""
+    """The beginning of a file name, before ``-{operation}-{ulid}.jsonl``."""
     operations: tuple[str, ...]
-    """The operations that can offload; empty where the text does not enumerate them."""
+    """The operations that can offload; empty if the edition does not enumerate them."""
     recipes: tuple[StandardRecipe, ...]
-    """The recipe library, as far as the text shows it: of the paper's ten it is five."""
+    """The recipe library as far as the edition prints it: the paper shows five of its ten."""
     settings: Mapping[str, str]
     """The environment variable of each setting."""
     default_ttl_seconds: int = 3600
-    """How long a file lives, in seconds."""
+    """Lifetime of a file, in seconds."""
     default_detail: Mapping[str, str] = field(default_factory=lambda: _DEFAULT_DETAIL)
-    """The detail level of an operation that was called without one; only those that the text gives."""
+    """The detail level of an operation that was called without one; only for those that the edition names."""
     details: tuple[str, ...] = ("light", "medium", "full")
     """The detail levels, leanest first."""
     default_enabled: bool = True
-    """Whether results are offloaded when nobody said so."""
+    """True if results are offloaded when no setting says so."""
     default_output_dir: str = ""
-    """Where files go by default; empty is the system's temporary directory."""
+    """Default output directory; empty for the system's temporary directory."""
     recipe_count: int = 10
-    """How many recipes a descriptor lists."""
+    """Number of recipes in a descriptor."""
     more_recipes: bool = True
-    """Whether it may list more than that."""
+    """True if a descriptor may have more recipes than that."""
     marked_header: bool = True
-    """Whether the header is marked by its type, and repeats the query."""
+    """True if the header is marked by its type, and repeats the query."""
     descriptor_fields: tuple[str, ...] = (
         "offloaded", "summary", "file_path", "line_schema", "jq_recipes", "guidance",
     )  # fmt: skip
-    """What a descriptor of the first level has."""
+    """Fields of a descriptor at level 1."""
     summary_fields: tuple[str, ...] = ("count", "estimated_tokens", "operation", "top_namespaces", "detail")
-    """What its summary has; a score range may be absent in all of them."""
+    """Fields of its summary; the score range may be absent in all editions."""
     top_namespaces: int | None = 5
-    """How many namespaces the summary lists at most; None where the text names no number, nor a form."""
+    """Largest number of namespaces in the summary; None if the edition names neither a number nor a form."""
     misquoted: Mapping[int, str] = field(default_factory=lambda: MappingProxyType({}))
-    """Numbers under which the text's own guidance cites recipes that are others, and the purposes it states."""
+    """Recipes that the edition's own guidance cites wrongly: the number, and the purpose that it states."""
     named_events: bool = True
-    """Whether events have the names OffloadFileExpired and OffloadWriteFailed."""
+    """True if events have the names OffloadFileExpired and OffloadWriteFailed."""
 
     @property
     def file_pattern(self) -> str:
@@ -110,7 +110,7 @@ class Edition:
         return f"{self.file_prefix}-*.jsonl"
 
     def recipes_at(self, detail: str) -> tuple[StandardRecipe, ...]:
-        """The library as it stands at one detail level."""
+        """The recipes of one detail level."""
         return tuple(r for r in self.recipes if detail in r.details)
 
 

@@ -32,9 +32,9 @@ class FileName:
     ulid: str
     """As written. The canonical spelling is upper case; lower case is read as well."""
     created: datetime
-    """When the ULID was made (UTC, to the millisecond). A time after the year 9999 reads as `datetime.max`."""
+    """Time of the ULID (UTC, to the millisecond). A time after the year 9999 reads as `datetime.max`."""
     milliseconds: int
-    """The same since 1970, exact for every ULID."""
+    """Time of the ULID in milliseconds since 1970, exact for every ULID."""
     random: bytes
     """The ten bytes after the time."""
 
@@ -89,7 +89,7 @@ def ulid_at(when: datetime) -> str:
 
 
 def ulid_time(ulid: str) -> datetime:
-    """When a ULID was made (UTC); `datetime.max` for one beyond the year 9999. Raises `ValueError` for no ULID."""
+    """Time of a ULID (UTC); `datetime.max` after the year 9999. Raises `ValueError` if it is not a ULID."""
     if not _ULID.fullmatch(ulid):
         raise ValueError(f"{ulid!r} is not a ULID: expected 26 characters of Crockford's base 32, the first at most 7")
     return _moment(int.from_bytes(_decode(ulid)[:6]))

@@ -1,16 +1,26 @@
-"""What validation finds: one deviation, where it is, and which requirement it breaks."""
+"""Findings of validation: one deviation, where it is, and which requirement it breaks.
+
+A file may have a finding in every line, and most of them are only counted. So a finding may know at first no more than
+what it is counted by (rule, kind, severity, line, path), and compute its details when one of them is first read.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 Severity = Literal["error", "warning"]
 
+MAX_LAZY_BYTES = 64 * 1024
+"""The longest line that a lazy finding may refer to; findings in longer lines are computed at once."""
+
 _EXCERPT = 120
 _BEFORE = 50
+
+_DETAILS = frozenset({"pointer", "message", "expected", "observed", "hint", "column", "excerpt"})
 
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
@@ -62,16 +72,16 @@ class Kind(StrEnum):
     MOVED_FILE = "moved-file"
     """The file is not where the descriptor says, but beside the descriptor."""
 
-    # what is said in two places
+    # contradictions between two places
     CONTRADICTION = "contradiction"
     NAME_AGAINST_SUMMARY = "name-against-summary"
-    """Name and summary give two operations; which of the two is wrong, only the file can tell."""
+    """Name and summary give two operations; only the file shows which of them is wrong."""
     NOT_AS_ASKED = "not-as-asked"
     """An operation or a detail level that is not the one of the call."""
     MISQUOTED = "misquoted"
     """Guidance that is as wrong as the specification's own."""
     UNKNOWN_WORD = "unknown-word"
-    """A word that the specification does not know, where it lists those that it knows."""
+    """A word that is not in the specification's list."""
     REPEATED_ITEM = "repeated-item"
     WRONG_ORDER = "wrong-order"
     PLACEHOLDER = "placeholder"
@@ -100,7 +110,7 @@ class Kind(StrEnum):
     """A recipe that fails by the text that was put into it."""
 
     NOT_EVALUATED = "not-evaluated"
-    """Something could not be tried here, and nobody is accused."""
+    """Something could not be evaluated here; nothing is known to be wrong."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,11 +119,31 @@ class Excerpt:
 
     text: str
     mark: int
-    """The place in `text` that is meant, from 0; its length, where that is behind the end."""
+    """The place of the value in `text`, from 0; the length of `text` if the value is missing at its end."""
+
+
+class _Details:
+    """Fields that are computed together when one of them is first read."""
+
+    __slots__ = ("_compute",)
+
+    _compute: Callable[[], Finding] | None
+
+    if not TYPE_CHECKING:  # to a type checker every name would be an attribute
+
+        def __getattr__(self, name: str) -> Any:  # called for a slot that is not set
+            if name not in _DETAILS:
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            if self._compute is not None:
+                details = self._compute()
+                for each in _DETAILS:
+                    object.__setattr__(self, each, getattr(details, each))
+                object.__setattr__(self, "_compute", None)  # releases the line
+            return object.__getattribute__(self, name)
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(_Details):
     """One deviation from a requirement."""
 
     rule: str
@@ -122,21 +152,42 @@ class Finding:
     pointer: str
     """A JSON pointer (RFC 6901) to the value, within its line where there are lines; "" is the whole."""
     message: str
-    """What is wrong, in one sentence."""
+    """The deviation, in one sentence."""
     expected: str
     observed: str
     hint: str = ""
-    """How to fix it."""
+    """Advice for fixing it."""
     line: int | None = None
-    """The line of the file, from 1; the header is line 1. None where there are no lines."""
+    """The line of the file, from 1; the header is line 1. None if there are no lines."""
     column: int | None = None
-    """The column in that line, from 1, in characters. None where it is not known."""
+    """The column in that line, from 1, in characters. None if it is not known."""
     severity: Severity = "error"
     """An *error* breaks the requirement; a *warning* is worth a look and breaks nothing."""
     excerpt: Excerpt | None = None
-    """What is written there. None where there is no text, or no place in it."""
+    """The text at that place. None if there is no text, or no place in it."""
     path: str | None = None
-    """The file that it is in, where that is not what was handed over but what a descriptor led to."""
+    """The file that it is in, if that is not the document itself but the file of a descriptor."""
+
+    @classmethod
+    def lazy(
+        cls,
+        rule: str,
+        kind: Kind,
+        line: int | None,
+        severity: Severity,
+        path: str | None,
+        compute: Callable[[], Finding],
+    ) -> Finding:
+        """A finding that gets its other fields from what *compute* returns, once one of them is read."""
+        finding = cls.__new__(cls)
+        put = object.__setattr__  # one by one: a loop takes three times as long, and a file may have a million of them
+        put(finding, "rule", rule)
+        put(finding, "kind", kind)
+        put(finding, "line", line)
+        put(finding, "severity", severity)
+        put(finding, "path", path)
+        put(finding, "_compute", compute)
+        return finding
 
     def __str__(self) -> str:
         place = ":".join(str(part) for part in (self.path, self.line, self.column) if part is not None)
@@ -148,10 +199,24 @@ class Finding:
 
     @property
     def sentence(self) -> str:
-        """What is wrong, what was expected and what came."""
+        """The message with the expected and the observed value."""
         if not self.expected:
             return self.message
         return f"{self.message}: expected {self.expected}, got {self.observed}"
+
+
+def revise(
+    finding: Finding, *, rule: str | None = None, severity: Severity | None = None, path: str | None = None
+) -> Finding:
+    """The finding with another rule, severity or path. Computes no details, unlike `dataclasses.replace`."""
+    return Finding.lazy(
+        rule or finding.rule,
+        finding.kind,
+        finding.line,
+        severity or finding.severity,
+        path or finding.path,
+        lambda: finding,
+    )
 
 
 def _escaped(character: re.Match[str]) -> str:

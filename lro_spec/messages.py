@@ -1,4 +1,4 @@
-"""The messages of Large Result Offloading: the header of a file, and the descriptor that stands instead of a result.
+"""The messages of Large Result Offloading: the header of a file, and the descriptor that replaces a result.
 
 Each reads itself from parsed JSON (`from_dict`) and writes itself with exactly the keys of the specification
 (`to_dict`). Reading is lenient in what does not matter (unknown keys, 3.0 for 3) and precise in what it reports: a
@@ -45,11 +45,11 @@ class OffloadHeader:
 
     operation: str
     count: int
-    """How many record lines follow."""
+    """Number of record lines that follow."""
     schema_version: str
     """The MIF version of the records."""
     timestamp: str
-    """When the file was written, ISO 8601."""
+    """Time of writing, ISO 8601."""
     estimated_tokens: int
     """The estimate for the whole result set."""
     detail: str
@@ -88,7 +88,7 @@ class OffloadHeader:
 
 @dataclass(frozen=True, slots=True)
 class OffloadSummary:
-    """What the file holds, for a reader who does not open it (section "Inline Response Format")."""
+    """Summary of the file for a reader who does not open it (section "Inline Response Format")."""
 
     count: int
     estimated_tokens: int

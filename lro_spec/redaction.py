@@ -24,17 +24,17 @@ _IN_URL = re.compile(r"\b[a-z][a-z0-9+.-]*://[^/\s:@]*:([^/\s@]+)@", re.IGNORECA
 """The password of a URL, which is a secret whatever the variable is called."""
 
 _SHORT = {"\b": "b", "\f": "f", "\n": "n", "\r": "r", "\t": "t", '"': '"', "/": "/", "\\": r"\\"}
-"""What follows the backslash in the short escapes of JSON, as an expression."""
+"""Regular expressions for the character after the backslash in the short escapes of JSON."""
 
 _ONE = r"\\\\{0,7}"
-"""The backslash of an escape, which JSON in JSON doubles; never any number of them, which would take for ever."""
+"""One to eight backslashes: nested JSON doubles them; an unbounded repeat would backtrack."""
 
 SHORTEST = 6
-"""Shorter values are not looked for in texts: they would be found everywhere. They are still not written themselves."""
+"""Shorter values are not replaced within texts, since they occur everywhere; the variables themselves are masked."""
 
 
 def looks_secret(name: str) -> bool:
-    """Whether the name of an environment variable says that its value is nobody's business.
+    """True if the name of an environment variable says that its value is secret.
 
     ``MAX_TOKENS`` counts something; ``API_TOKEN``, ``DB_PASSWORD``, ``githubToken`` and ``AWS_ACCESS_KEY_ID`` do not.
     """
@@ -46,7 +46,7 @@ def looks_secret(name: str) -> bool:
 
 
 def is_secret(name: str, value: str) -> bool:
-    """Whether an environment variable is not to be written: by its name, or because a password is in its value.
+    """True if an environment variable must not be written: by its name, or because its value has a password.
 
     One that was masked stays a secret.
     """
@@ -87,12 +87,14 @@ class Masks:
         if self._found is None:
             return text
         text = self._found.sub(lambda match: self._mask(match.group()), text)
+        if "…" in text:
+            text = "…".join([*map(self._without_beginning, text.split("…")[:-1]), text.rpartition("…")[2]])
         if self._spelt is None or not self._escapes.search(text):
             return text
         return self._spelt.sub(self._masked, text)
 
     def data(self, data: bytes) -> bytes:
-        """The same for bytes, taken as UTF-8."""
+        """Bytes, read as UTF-8, without secrets."""
         if self._found_bytes is None:
             return data
         data = self._found_bytes.sub(
@@ -139,6 +141,17 @@ class Masks:
         last = cast("int", match.lastindex)
         return last - 1, self._names[last // 2 - 1]
 
+    def _without_beginning(self, text: str) -> str:
+        """A text that was shortened for display, which may end within a value."""
+        end = len(text) - text.endswith(" ")
+        for form, name in self._name_of.items():
+            start = text.find(form[:SHORTEST], max(0, end - len(form)), end)
+            while start >= 0:
+                if form.startswith(text[start:end]):
+                    return f"{text[:start]}[masked {name}]{text[end:]}"
+                start = text.find(form[:SHORTEST], start + 1, end)
+        return text
+
     def _mask(self, found: str) -> str:
         at = 0
         while found[at:] not in self._name_of and found.startswith(r"\\", at):
@@ -147,7 +160,7 @@ class Masks:
 
 
 def _before(first: str) -> str:
-    """What may stand before a value that begins so, as a group: pairs of backslashes, where one alone is an escape."""
+    """Group for the pairs of backslashes that may precede a value with this beginning, if one alone is an escape."""
     return r"((?<!\\)(?:\\\\)*)" if first in '"\\/bfnrtu' else "()"
 
 
@@ -177,7 +190,7 @@ def _like_dotnet(text: str) -> str:
 
 
 def _in_json(text: str) -> list[str]:
-    """How a text may stand within a JSON string: as little escaped as must be, or as PHP, Go or .NET do by default."""
+    """Forms of a text within a JSON string: minimal escapes, and those that PHP, Go and .NET use by default."""
     found: list[str] = []
     for ascii in (True, False):
         plain = json.dumps(text, ensure_ascii=ascii)[1:-1]
@@ -192,7 +205,7 @@ def _parts(value: str) -> list[str]:
 
 
 def _forms(value: str) -> list[str]:
-    """How a value may stand in a text: as it is, in JSON, in JSON in JSON, in a URL; a long one also line by line."""
+    """Forms of a value in a text: as it is, in JSON, in nested JSON, in a URL; of a long one also its lines."""
     forms: list[str] = []
     for part in _parts(value):
         in_url = quote(part, safe="", errors="replace")

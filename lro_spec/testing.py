@@ -28,10 +28,10 @@ def assert_valid_descriptor(
     __tracebackhide__ = True
     descriptor, unread = _descriptor(value)
     check = followed if follow else validate_descriptor
-    found = [f for f in check(descriptor, edition=edition) if not (allow_warnings and f.severity == "warning")]
-    found = unread or found  # of what readers take differently, nothing else is known
-    if found:
-        raise AssertionError(_told(found))
+    findings = [f for f in check(descriptor, edition=edition) if not (allow_warnings and f.severity == "warning")]
+    findings = unread or findings  # if readers disagree on the text, nothing else is known
+    if findings:
+        raise AssertionError(_message(findings))
     return cast("dict[str, Any]", descriptor)
 
 
@@ -50,7 +50,7 @@ def _descriptor(value: object) -> tuple[object, list[Finding]]:
     return found.value, [not_strict(*problem, found.pointer) for problem in problems(found.sources)]
 
 
-def _told(found: Iterable[Finding]) -> str:
-    lines = [str(finding) for finding in found]
+def _message(findings: Iterable[Finding]) -> str:
+    lines = [str(finding) for finding in findings]
     count = "1 finding" if len(lines) == 1 else f"{len(lines)} findings"
     return "\n".join([f"not a valid descriptor, {count}:", *(f"  {line}" for line in lines)])

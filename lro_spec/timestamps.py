@@ -31,12 +31,12 @@ def parse(text: str) -> datetime | None:
         moment = datetime.strptime(written, form + "T%H%M%S.%f" + ("%z" if offset else ""))
     except ValueError:
         return None
-    # A week or a day that its year has not is taken for one of the next year.
+    # A week or a day beyond the end of its year counts on into the next year.
     return moment if form == "%Y%m%d" or moment.strftime(form) == date else None
 
 
 def utc(moment: datetime) -> datetime:
-    """The same moment in UTC; a naive one is taken as UTC."""
+    """A moment converted to UTC; a naive one is taken as UTC."""
     try:
         return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
     except OverflowError:  # within hours of year 1 or 9999

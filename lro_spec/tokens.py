@@ -59,12 +59,12 @@ def script_aware_estimate(text: str) -> int:
 
 
 def wide_characters(text: str) -> int:
-    """How many characters of a text are Chinese, Japanese, Korean or emoji."""
+    """Number of Chinese, Japanese, Korean and emoji characters in a text."""
     return wide_in_utf8(text.encode("utf-8", "surrogatepass"))
 
 
 def characters_in_utf8(text: bytes) -> int:
-    """How many characters a text in UTF-8 has."""
+    """Number of characters in a text in UTF-8."""
     return len(text) if text.isascii() else len(text.translate(None, _INNER))
 
 

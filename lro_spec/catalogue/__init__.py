@@ -41,7 +41,7 @@ def chapters() -> tuple[Chapter, ...]:
 
 @cache
 def written() -> tuple[Chapter, ...]:
-    """The chapters as their files have them, without what stands in the sets of other editions."""
+    """The chapters of the default edition's files, without the sets of other editions."""
     return tuple(load(FOLDER))
 
 
@@ -58,13 +58,13 @@ def catalogue(edition: str = "lro-6400") -> tuple[Requirement, ...]:
 def edition_chapters(edition: str = "lro-6400") -> tuple[Chapter, ...]:
     """The catalogue of one edition by chapters, worded as that edition has it; empty chapters are left out.
 
-    Which other editions hold a requirement is told by those alone: the default one is read in a hurry, and by itself.
+    The default edition is read without the sets of the others, which saves time; its requirements do not name them.
     """
     if edition == DEFAULT_EDITION:
         own = (Chapter(c.title, tuple(r for r in c.requirements if edition in r.editions)) for c in written())
         return tuple(c for c in own if c.requirements)
-    found = (Chapter(c.title, worded(c, edition)) for c in chapters())
-    return tuple(c for c in found if c.requirements)
+    every = (Chapter(c.title, worded(c, edition)) for c in chapters())
+    return tuple(c for c in every if c.requirements)
 
 
 def requirement(id: str, edition: str = "lro-6400") -> Requirement:
@@ -82,9 +82,9 @@ def anywhere(id: str) -> Requirement:
 
 @cache
 def by_edition(id: str) -> dict[str, Requirement]:
-    """What each edition that holds a requirement makes of it; empty where none does.
+    """A requirement as each edition that has it words it, by edition; empty if none has it.
 
-    Of the chapters only the one that has the id is read: to explain one requirement is to be done in a hurry.
+    Only the chapter with the id is read, so that `lro explain` answers at once.
     """
     for path in sorted(FOLDER.glob("*.yaml")):
         if f"id: {id}" in path.read_text(encoding="utf-8"):

@@ -30,7 +30,7 @@ GROUPS: tuple[str, ...] = (
     "proxy",
     "extraction",
 )
-"""What requirements are about. The last ones are `EXTENSIONS`."""
+"""Subjects of requirements. The last ones are `EXTENSIONS`."""
 
 EXTENSIONS: tuple[str, ...] = ("proxy", "extraction")
 """Groups that bind servers with such a part only; they decide no level, and each has a verdict of its own."""
@@ -52,21 +52,21 @@ class Requirement:
     keyword: Keyword
     """MUST, SHOULD or MAY; RECOMMENDED counts as SHOULD, MUST NOT as MUST."""
     level: int | None
-    """The conformance level it binds at (1 to 3); None where it decides no level (hardening, the protocol itself)."""
+    """The conformance level it binds at (1 to 3); None if it decides no level (hardening, the protocol itself)."""
     section: str
     """The section of the specification it comes from."""
     statement: str
-    """What is required."""
+    """The requirement itself, in one sentence."""
     rationale: str
-    """Why it matters to the user of a server."""
+    """The reason for it, for the user of a server."""
     observed: str
-    """How it is seen from outside."""
+    """The experiment that shows from outside if a server meets it."""
     fix: str
-    """How to fix a failure."""
+    """Advice for fixing a failure."""
     editions: tuple[str, ...] = ("lro-6400",)
     """The editions whose requirement sets hold it."""
     excluded: str | None = None
-    """Why no check can or should judge it; None where checks do."""
+    """The reason that no check can or should judge it; None if checks do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ def load(folder: Path) -> Iterator[Chapter]:
 
 
 def read_yaml(path: Path) -> dict[str, object]:
-    """The mapping that a YAML file holds, empty where it holds something else. Raises `ValueError` for no YAML."""
+    """The mapping in a YAML file, empty if it has something else. Raises `ValueError` if it is not YAML."""
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # eight times faster, where PyYAML has libyaml
     try:
         document = cast("object", yaml.load(path.read_text(encoding="utf-8"), loader))

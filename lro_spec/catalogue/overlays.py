@@ -1,8 +1,8 @@
-"""What the editions beside the default one hold: their frozen requirement sets, ``data/editions/*.yaml``.
+"""Requirement sets of the editions other than the default one: ``data/editions/*.yaml``.
 
-A set names what it holds in two ways. ``held`` lists, by the section of its own text, the ids that it words as the
-default edition does; ``requirements`` has entries that say what is other: the keys that differ of an id that there is
-already, or all of them for an id that is this edition's own. What a set does not name, the edition does not hold.
+A set has two parts. ``held`` lists, by the section of the edition's own text, the ids that it words as the default
+edition does; ``requirements`` has entries for the differences: the keys that differ of a known id, or all keys of an id
+that only this edition has. A requirement that a set does not name does not belong to the edition.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class RequirementSet:
 
     edition: str
     changes: Mapping[str, Mapping[str, Any]]
-    """What is other, by id: of one that the default edition holds too, the keys that differ; else all of them."""
+    """Differences from the default edition by id; all keys of an id that the default edition does not have."""
 
 
 @cache
@@ -66,9 +66,9 @@ def _entries(file: str, entries: list[object]) -> Iterator[tuple[str, Mapping[st
 
 
 def completed(chapters: tuple[Chapter, ...]) -> tuple[Chapter, ...]:
-    """The chapters with what is the other editions' own, each requirement with the editions that hold it.
+    """The chapters with the other editions' own requirements, each with the editions that have it.
 
-    Raises `ValueError` where a set's own requirement lacks a key, or belongs to no chapter.
+    Raises `ValueError` if a set's own requirement lacks a key, or belongs to no chapter.
     """
     known = {r.id: r for c in chapters for r in c.requirements}
     for one in sets():
@@ -88,14 +88,14 @@ def _placed(chapter: Chapter, known: Mapping[str, Requirement], homes: Mapping[s
     """The requirements of a chapter; those that sets add stand after the others of their kind."""
     own = [r.id for r in chapter.requirements]
     added = [id for id in known if homes[_prefix(id)] == chapter.title and id not in own]
-    found: list[str] = []
+    order: list[str] = []
     for prefix, ids in groupby(own, _prefix):
-        found += [*ids, *(id for id in added if _prefix(id) == prefix)]
-    return tuple(known[id] for id in dict.fromkeys(found))
+        order += [*ids, *(id for id in added if _prefix(id) == prefix)]
+    return tuple(known[id] for id in dict.fromkeys(order))
 
 
 def worded(chapter: Chapter, edition: str) -> tuple[Requirement, ...]:
-    """Those of a chapter's requirements that an edition holds, worded as it has them."""
+    """The requirements of a chapter that an edition has, in its words."""
     changes = {id: change for s in sets() if s.edition == edition for id, change in s.changes.items()}
     return tuple(_changed(r, changes.get(r.id), edition) for r in chapter.requirements if edition in r.editions)
 

@@ -1,4 +1,4 @@
-"""Bytes as validation takes them in: looked into before they are read, unpacked where they are gzip."""
+"""Input bytes: they can be peeked at before they are read, and gzip is unpacked."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any, cast
 from lro_spec.jsonl.lines import Readable
 
 PACKED_SUFFIXES = (".gz", ".zst")
-"""What a compressed file's name ends with."""
+"""Suffixes of compressed files."""
 
 _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"
@@ -23,7 +23,7 @@ class DamagedError(Exception):
 
 
 class UnreadPackingError(OSError):
-    """Bytes are compressed by something else than gzip; the message says what to do."""
+    """Bytes are compressed, but not by gzip; the message says what to do."""
 
 
 class Peekable:
@@ -35,12 +35,12 @@ class Peekable:
         self._damage: DamagedError | None = None
 
     def peek(self, size: int) -> bytes:
-        """The next *size* bytes, fewer where the stream ends or is damaged; they stay to be read."""
+        """The next *size* bytes, or fewer if the stream ends or is damaged; a later `read` returns them, too."""
         while len(self._ahead) < size and self._damage is None:
             try:
                 more = self._some(size - len(self._ahead))
             except DamagedError as problem:
-                self._damage = problem  # what came before it is told first
+                self._damage = problem  # raised once the bytes before it have been read
             else:
                 if not more:
                     break
@@ -69,14 +69,14 @@ class Peekable:
         return more
 
     def readable(self) -> bool:
-        """True: what unpacks a stream asks."""
+        """True; `gzip` asks."""
         return True
 
 
 def unpacked(stream: Readable) -> Peekable:
-    """The bytes of a stream, unpacked where they are gzip.
+    """The bytes of a stream, unpacked if they are gzip.
 
-    Reading raises `DamagedError` where the compressed bytes are cut off or wrong. Raises `UnreadPackingError` for zstd.
+    Reading raises `DamagedError` if the compressed bytes are cut off or wrong. Raises `UnreadPackingError` for zstd.
     """
     packed = stream if isinstance(stream, Peekable) else Peekable(stream)
     start = packed.peek(4)
@@ -96,7 +96,7 @@ class _Unpacked:
 
     def read(self, size: int, /) -> bytes:
         try:
-            # No more than is there at once: what was unpacked before the damage is not lost with it.
+            # Only what is available at once: bytes before the damage are not lost.
             return self._stream.read(size) if size < 0 else self._stream.read1(size)
         except (gzip.BadGzipFile, EOFError, zlib.error) as problem:
             raise DamagedError(str(problem).rstrip(".") or type(problem).__name__) from None

@@ -1,4 +1,4 @@
-"""A byte stream cut into lines, however long they are, in bounded memory; in whole runs, for readers in a hurry."""
+"""A byte stream cut into lines, of any length in bounded memory; in blocks, because reading a block is fast."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _CHUNK = 64 * 1024
 
 
 class Readable(Protocol):
-    """What bytes come from: a binary file, a pipe, something that unpacks one of them."""
+    """A source of bytes: a binary file, a pipe, or something that unpacks one of them."""
 
     def read(self, size: int, /) -> bytes:
         """At most *size* bytes; none at the end."""
@@ -26,17 +26,17 @@ class PhysicalLine(NamedTuple):
     number: int
     """From 1."""
     offset: int
-    """Where it starts in the file, in bytes."""
+    """Its start in the file, in bytes."""
     data: bytes
-    """Its bytes; of a line that is too long, the first `MAX_LINE_BYTES` or what the caller allowed."""
+    """Its bytes; only the first `MAX_LINE_BYTES`, or the caller's limit, of a line that is too long."""
     length: int
     """Its whole length in bytes, without the line feed."""
     terminated: bool
-    """Whether a line feed ends it; only the last line can go without."""
+    """True if a line feed ends it; only the last line can lack one."""
 
     @property
     def too_long(self) -> bool:
-        """Whether `data` is only its beginning."""
+        """True if `data` is only its beginning."""
         return self.length > len(self.data)
 
 
@@ -46,11 +46,11 @@ class Block(NamedTuple):
     number: int
     """Of the first, from 1."""
     offset: int
-    """Where the first starts in the file, in bytes."""
+    """Start of the first in the file, in bytes."""
     lines: list[bytes]
     """Without their line feeds."""
     returns: bool = True
-    """Whether one of them may hold a carriage return."""
+    """False if none of them has a carriage return."""
 
     def physical(self) -> Iterator[PhysicalLine]:
         """The lines one at a time."""
@@ -67,46 +67,46 @@ def blocks(
 
     *number* and *offset* are those of the first line.
     """
-    begun = _Begun(max_line_bytes)
+    partial_line = _PartialLine(max_line_bytes)
     while chunk := stream.read(_CHUNK):
         lines = chunk.split(b"\n")
-        begun.add(lines[0])
+        partial_line.add(lines[0])
         if len(lines) == 1:
             continue
         last = lines.pop()
-        if begun.length > min(_CHUNK, max_line_bytes):  # by itself: what is made of it is gone before the next
-            data = begun.data()
-            line = PhysicalLine(number, offset, data, begun.length, True)
+        if partial_line.length > min(_CHUNK, max_line_bytes):  # alone, so that its value is freed before the next
+            data = partial_line.data()
+            line = PhysicalLine(number, offset, data, partial_line.length, True)
             yield line if line.too_long else Block(number, offset, [data], b"\r" in data)
-            number, offset = number + 1, offset + begun.length + 1
+            number, offset = number + 1, offset + partial_line.length + 1
             del data, line, lines[0]
-            begun = _Begun(max_line_bytes)
+            partial_line = _PartialLine(max_line_bytes)
         else:
-            lines[0] = begun.data()
+            lines[0] = partial_line.data()
         if lines and (max_line_bytes >= _CHUNK or max(map(len, lines)) <= max_line_bytes):
             yield Block(number, offset, lines, b"\r" in chunk or b"\r" in lines[0])
         else:
             for line in Block(number, offset, lines).physical():
                 yield line._replace(data=line.data[:max_line_bytes])
         number, offset = number + len(lines), offset + sum(map(len, lines)) + len(lines)
-        begun = _Begun(max_line_bytes)
-        begun.add(last)
-    if begun.length:
-        yield PhysicalLine(number, offset, begun.data(), begun.length, False)
+        partial_line = _PartialLine(max_line_bytes)
+        partial_line.add(last)
+    if partial_line.length:
+        yield PhysicalLine(number, offset, partial_line.data(), partial_line.length, False)
 
 
-class _Begun:
-    """A line whose end is not in sight yet; what is beyond the limit is counted and dropped."""
+class _PartialLine:
+    """A line whose end has not been read; bytes beyond the limit are counted and dropped."""
 
     def __init__(self, limit: int) -> None:
         self.length = 0
         self._left = limit
-        self._kept = io.BytesIO()  # gives its bytes away without a copy
+        self._buffer = io.BytesIO()  # gives its bytes away without a copy
 
     def add(self, part: bytes) -> None:
         if part and self._left > 0:
-            self._left -= self._kept.write(part[: self._left])
+            self._left -= self._buffer.write(part[: self._left])
         self.length += len(part)
 
     def data(self) -> bytes:
-        return self._kept.getvalue()
+        return self._buffer.getvalue()

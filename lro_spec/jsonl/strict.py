@@ -1,7 +1,8 @@
-"""JSON read strictly, and compared as the suite compares it.
+"""The strict JSON reader, which knows positions; and JSON values compared as the suite compares them.
 
-`loads` refuses what the standard library lets through and two readers may take differently: NaN, duplicate keys, a byte
-order mark, invalid UTF-8, numbers beyond a double, bottomless nesting. `equal` ignores what honest libraries change on
+`loads` refuses everything that two readers may understand differently: NaN, duplicate keys, a byte order mark, invalid
+UTF-8, numbers beyond a double, nesting without end. `read` gives the value that lenient readers get, with a list of
+these problems. `position` finds the value of a JSON pointer in a text. `equal` ignores what honest libraries change on
 the way: the spelling of numbers, the order of keys, lone surrogates.
 """
 
@@ -23,9 +24,13 @@ Json: TypeAlias = Any
 """A value that JSON can hold; Python has no type for it that helps a reader."""
 
 DEEPEST = 500
-"""How deep arrays and objects may nest."""
+"""Deepest nesting of arrays and objects."""
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}:,]|-?(?:NaN|Infinity)|[^\s"\[\]{}:,]+', re.DOTALL)
+_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|.)")
+_BEFORE_VALUE = re.compile(r"[ \t\r\n]*:?[ \t\r\n]*")
+_AFTER_VALUE = re.compile(r"[ \t\r\n]*(?:,[ \t\r\n]*)?")
+_SPACE = " \t\r\n"
 _SURROGATE = re.compile("[\ud800-\udfff]")
 # A double has at most this many digits before its point; longer numbers are looked at.
 _DIGITS_OF_DOUBLE = 308
@@ -36,7 +41,7 @@ class StrictJsonError(ValueError):
 
     def __init__(self, problem: str, text: str, offset: int, kind: Kind = Kind.NOT_JSON) -> None:
         self.problem = problem
-        """What is wrong, without the place."""
+        """The problem, without its place."""
         self.kind = kind
         self.offset = offset
         """Characters before it."""
@@ -48,79 +53,83 @@ class StrictJsonError(ValueError):
 
 
 class _Refused(Exception):
-    """Raised within hooks, which do not know where they are."""
-
-
-class _RefusedKey(_Refused):
-    """The same for a key that was there before; anything else is a number."""
-
-
-def loads(source: bytes | str) -> Json:
-    """The value of one JSON text. Integers keep every digit. Raises `StrictJsonError`."""
-    text = _decoded(source) if isinstance(source, bytes) else source
-    if text.startswith("\ufeff"):
-        raise StrictJsonError("starts with a byte order mark", text, 0, Kind.BYTE_ORDER_MARK)
-    if (problem := _first_too_deep(text)) is not None:
-        raise problem
-    try:
-        return _DECODER.decode(text)
-    except json.JSONDecodeError as problem:
-        raise StrictJsonError(problem.msg, text, problem.pos) from None
-    except RecursionError:
-        raise StrictJsonError(f"nests deeper than {DEEPEST} levels", text, 0, Kind.TOO_DEEP) from None
-    except _Refused:
-        raise next(_refused(text)) from None
+    """Raised within hooks of the decoder, which do not know where they are."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A well-formed text as lenient readers take it."""
+    """A well-formed text as lenient readers understand it."""
 
     value: Json
-    fits: bool = True
-    """Whether each of its numbers is one, and within the range of a double."""
-    undisputed: bool = True
-    """Whether it has no key twice in one object, and does not nest too deep for some readers."""
+    problems: tuple[StrictJsonError, ...] = ()
+    """The first problem of each kind, in the order of the text: a repeated key, a number that is none or beyond a
+    double, nesting too deep, half of a surrogate pair."""
+
+
+def loads(source: bytes | str) -> Json:
+    """The value of one JSON text. Integers keep every digit. Raises `StrictJsonError`.
+
+    Half of a surrogate pair is accepted: whether it matters depends on the value that has it.
+    """
+    text = _decoded(source) if isinstance(source, bytes) else source
+    deep = _first_too_deep(text)
+    if deep is not None:
+        raise deep
+    try:
+        return _decode(_STRICT, text)
+    except _Refused:
+        raise next(_refused(text)) from None
 
 
 def read(text: str) -> Reading:
-    """Reads a text, without a word on where in it something is wrong: in a fraction of the time.
+    """The value of one JSON text, and why readers may not agree on it.
 
-    Raises `json.JSONDecodeError` for what is not well-formed, `RecursionError` for what nests without end.
+    Raises `StrictJsonError` if it is not well-formed, or nests so deep that Python cannot read it.
     """
-    if text.startswith("\ufeff"):
-        raise json.JSONDecodeError("Unexpected UTF-8 BOM (decode using utf-8-sig)", text, 0)
-    shallow = _first_too_deep(text) is None
     try:
-        return Reading(_DECODER.decode(text), undisputed=shallow)
-    except _Refused as refused:
-        value = _GRAMMAR.decode(text)
-        twice = isinstance(refused, _RefusedKey)
-        fits = twice and _accepts(_NUMBERS, text)
-        return Reading(value, fits, not twice and shallow and _accepts(_KEYS, text))
+        value, problems = _decode(_STRICT, text), list[StrictJsonError]()
+    except _Refused:
+        value, problems = _decode(_LENIENT, text), list(_refused(text))
+    problems += filter(None, (_first_too_deep(text), _first_half(text)))
+    return Reading(value, tuple(sorted(problems, key=lambda each: each.offset)))
 
 
-def no_number(text: str) -> StrictJsonError | None:
-    """Where the first number stands that does not fit, in a well-formed text."""
-    return next((problem for problem in _refused(text) if problem.kind is Kind.BAD_NUMBER), None)
+def position(text: str, pointer: str) -> int | None:
+    """The index of the first character of the value at a JSON pointer; None if there is no such value.
+
+    Of a key that occurs twice the last one counts, as it does for readers.
+    """
+    try:
+        at = _skip(text, 0)
+        for escaped in pointer.split("/")[1:]:
+            part = escaped.replace("~1", "/").replace("~0", "~")
+            inner = _member(text, at, part) if text[at] == "{" else _item(text, at, int(part))
+            if inner is None:
+                return None
+            at = inner
+    except (ValueError, IndexError, RecursionError):
+        return None
+    return at
 
 
-def dispute(text: str) -> StrictJsonError | None:
-    """Where the first key stands that was there before, or the first bracket too deep, in a well-formed text."""
-    return _first_too_deep(text) or next(
-        (problem for problem in _refused(text) if problem.kind is Kind.REPEATED_KEY), None
-    )
+def nearest_position(text: str, pointer: str) -> int:
+    """Like `position`; if there is no such value, the index of the innermost object or array that should have it."""
+    while True:
+        at = position(text, pointer)
+        if at is not None or not pointer:
+            return at or 0
+        pointer = pointer.rpartition("/")[0]
 
 
 def breaks_off(text: str, at: int) -> bool:
-    """Whether a text that is no JSON from *at* on ends there, or within a string that begins there."""
+    """True if a text that is not JSON from *at* on ends there, or within a string that begins there."""
     return at >= len(text.rstrip()) or (text[at] == '"' and _TOKEN.match(text, at) is None)
 
 
 def too_deep(value: Json, most: int = DEEPEST) -> bool:
-    """Whether a value nests deeper than *most* levels: what lenient readers let through, and no recursion survives.
+    """True if a value nests deeper than *most* levels, which lenient readers accept and no recursion survives.
 
-    Looks level by level, so that it needs no stack of its own.
+    Goes level by level, so it needs no stack of its own.
     """
     level: list[Any] = [value]
     for _ in range(most):
@@ -137,7 +146,7 @@ def _members(value: Json) -> Iterable[Any]:
 
 
 def equal(a: Json, b: Json) -> bool:
-    """Whether two JSON values are equal as the suite reads it.
+    """True if two JSON values are equal for the suite.
 
     Numbers are compared as doubles (1 is 1.0, -0.0 is 0, integers beyond ±(2^53-1) may have been rounded), objects
     whatever the order of their keys, lone surrogates as U+FFFD. true is not 1.
@@ -146,7 +155,7 @@ def equal(a: Json, b: Json) -> bool:
         return True
     if type(a) in _CONTAINERS:
         try:
-            # Most that are equal are alike to the byte, which C settles; version 0 does not tell interned strings.
+            # Most equal values have equal bytes, which C compares; version 0 does not mark interned strings.
             if marshal.dumps(a, 0) == marshal.dumps(b, 0):
                 return True
         except ValueError:  # too deep
@@ -155,9 +164,9 @@ def equal(a: Json, b: Json) -> bool:
 
 
 def spelled(value: Json) -> str:
-    """A text that differs for values that differ, and may for equal ones (1 and 1.0) too: cheaper than `canonical`.
+    """A text that differs for different values, and possibly for equal ones (1 and 1.0): cheaper than `canonical`.
 
-    Raises `TypeError` for what is not JSON, `RecursionError` for what nests too deeply.
+    Raises `TypeError` for a value that is not JSON, `RecursionError` for one that nests too deep.
     """
     return _SPELL(value)
 
@@ -173,7 +182,7 @@ def number_of(value: Json) -> float | None:
 
 
 def canonical(value: Json) -> str:
-    """A text that is the same for equal values and for no others: a key for sets and counters."""
+    """A text that only equal values share: a key for sets and counters."""
     parts: list[str] = []
     _write(value, parts)
     return "".join(parts)
@@ -230,7 +239,7 @@ def _decoded(source: bytes) -> str:
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) != len(pairs):
-        raise _RefusedKey
+        raise _Refused
     return members
 
 
@@ -258,22 +267,23 @@ def _any_int(text: str) -> float:
 _SCALARS = (str, int, float, bool, type(None))
 _CONTAINERS = (dict, list)
 _SPELL = json.JSONEncoder(sort_keys=True).encode
-_DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_refuse, parse_float=_float, parse_int=_int)
-_GRAMMAR = json.JSONDecoder(parse_int=_any_int)
-_NUMBERS = json.JSONDecoder(parse_constant=_refuse, parse_float=_float, parse_int=_int)
-_KEYS = json.JSONDecoder(object_pairs_hook=_unique, parse_int=float)
+_STRICT = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_refuse, parse_float=_float, parse_int=_int)
+_LENIENT = json.JSONDecoder(parse_int=_any_int)
+
+
+def _decode(decoder: json.JSONDecoder, text: str) -> Json:
+    if text.startswith("\ufeff"):
+        raise StrictJsonError("starts with a byte order mark", text, 0, Kind.BYTE_ORDER_MARK)
+    try:
+        return decoder.decode(text)
+    except json.JSONDecodeError as problem:
+        raise StrictJsonError(problem.msg, text, problem.pos) from None
+    except RecursionError:
+        raise StrictJsonError(f"nests deeper than {DEEPEST} levels", text, 0, Kind.TOO_DEEP) from None
 
 
 def _tokens(text: str) -> Iterator[tuple[str, int]]:
     return ((match.group(), match.start()) for match in _TOKEN.finditer(text))
-
-
-def _accepts(decoder: json.JSONDecoder, text: str) -> bool:
-    try:
-        decoder.decode(text)
-    except _Refused:
-        return False
-    return True
 
 
 def _first_too_deep(text: str) -> StrictJsonError | None:
@@ -291,7 +301,8 @@ def _first_too_deep(text: str) -> StrictJsonError | None:
 
 
 def _refused(text: str) -> Iterator[StrictJsonError]:
-    """What hooks refuse, in the order of the text, which is well-formed up to the first of it."""
+    """The first repeated key and the first bad number, in the order of the text, which is well-formed up to there."""
+    repeated = bad = False
     open_keys: list[set[str] | None] = []
     expects_key = False
     for piece, offset in _tokens(text):
@@ -306,11 +317,79 @@ def _refused(text: str) -> Iterator[StrictJsonError]:
             keys = open_keys[-1] if expects_key and open_keys else None
             if keys is not None:
                 key = cast("str", json.loads(piece))
-                if key in keys:
+                if key in keys and not repeated:
+                    repeated = True
                     yield StrictJsonError(f"key {key!r} occurs twice in one object", text, offset, Kind.REPEATED_KEY)
                 keys.add(key)
+        elif bad:
+            continue
         elif piece.lstrip("-") in ("NaN", "Infinity"):
+            bad = True
             yield StrictJsonError(f"{piece} is not JSON", text, offset, Kind.BAD_NUMBER)
         elif piece[0] in "-0123456789" and math.isinf(float(piece)):
+            bad = True
             shown = piece if len(piece) <= 24 else piece[:20] + "…"
             yield StrictJsonError(f"number {shown} is beyond the range of a double", text, offset, Kind.BAD_NUMBER)
+
+
+def _first_half(text: str) -> StrictJsonError | None:
+    """The first escape of half a surrogate pair without the other half, in a well-formed text."""
+    high: int | None = None
+    for escape in _ESCAPE.finditer(text) if "\\u" in text else ():
+        code = int(escape[1] or "0", 16)
+        if high is not None:
+            if escape.start() != high + 6 or not 0xDC00 <= code <= 0xDFFF:
+                return _half(text, high)
+            high = None
+        elif 0xDC00 <= code <= 0xDFFF:
+            return _half(text, escape.start())
+        elif 0xD800 <= code <= 0xDBFF:
+            high = escape.start()
+    return None if high is None else _half(text, high)
+
+
+def _half(text: str, offset: int) -> StrictJsonError:
+    return StrictJsonError("half of a surrogate pair", text, offset, Kind.LONE_SURROGATE)
+
+
+_value_end = json.JSONDecoder().raw_decode
+
+
+def _member(text: str, at: int, key: str) -> int | None:
+    last = None
+    at = _skip(text, at + 1)
+    while text[at] != "}":
+        name, at = _value_end(text, at)
+        value = _behind(_BEFORE_VALUE, text, at)
+        if name == key:
+            last = value
+        at = _next(text, value)
+    return last
+
+
+def _item(text: str, at: int, index: int) -> int | None:
+    if text[at] != "[":
+        return None
+    at = _skip(text, at + 1)
+    while text[at] != "]":
+        if index == 0:
+            return at
+        index -= 1
+        at = _next(text, at)
+    return None
+
+
+def _next(text: str, value: int) -> int:
+    """The start of the value's neighbour, or of the bracket that closes both."""
+    return _behind(_AFTER_VALUE, text, _value_end(text, value)[1])
+
+
+def _behind(pattern: re.Pattern[str], text: str, at: int) -> int:
+    space = pattern.match(text, at)
+    return at if space is None else space.end()
+
+
+def _skip(text: str, at: int) -> int:
+    while text[at] in _SPACE:
+        at += 1
+    return at

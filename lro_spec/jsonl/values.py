@@ -1,4 +1,4 @@
-"""What Python values hold that strict JSON has no word for, and numbers as JSON Schema takes them."""
+"""Python values that strict JSON cannot express, and whole numbers as JSON Schema counts them."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ _PLAIN = (str, bool, type(None))
 
 
 def whole_number(value: object) -> int | None:
-    """A number without a fraction as an integer, for JSON Schema takes 3.0 for one; None for anything else."""
+    """A number without a fraction as an integer (3.0 is one in JSON Schema); None for anything else."""
     if isinstance(value, float):
         return int(value) if value.is_integer() else None
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def not_json(value: object) -> Iterator[tuple[Path, Finding]]:
-    """Where a value is none that strict JSON has, or that all readers take alike; each with the path to it.
+    """Findings about parts of a value that are not strict JSON, or that readers treat differently; each with its path.
 
-    Errors of the rule ``json``: NaN, numbers beyond a double, what is of no JSON type, what holds itself or nests too
-    deep. A warning: half of a surrogate pair. Values that were read strictly can only have the last.
+    Errors of the rule ``json``: NaN, numbers beyond a double, values of no JSON type, values that contain themselves or
+    nest too deep. A warning: half of a surrogate pair. Values that were read strictly can only have the last.
     """
     left: list[tuple[Path, object, bool]] = [((), value, True)]
     inside: set[int] = set()
@@ -59,12 +59,12 @@ def not_json(value: object) -> Iterator[tuple[Path, Finding]]:
         elif isinstance(one, str):
             if not one.isascii() and _SURROGATE.search(one):
                 yield path, _half(path, one)
-        elif not isinstance(one, _PLAIN) and (told := _number(path, one)) is not None:
-            yield path, told
+        elif not isinstance(one, _PLAIN) and (finding := _number(path, one)) is not None:
+            yield path, finding
 
 
 def problems(texts: Iterable[str]) -> Iterator[tuple[StrictJsonError, str]]:
-    """What keeps each of some texts from being strict JSON, with that text."""
+    """The problem of each text that is not strict JSON, with that text."""
     for text in texts:
         try:
             loads(text)
@@ -73,7 +73,7 @@ def problems(texts: Iterable[str]) -> Iterator[tuple[StrictJsonError, str]]:
 
 
 def not_strict(problem: StrictJsonError, text: str, place: str = "") -> Finding:
-    """The finding that a text is no strict JSON, at a place."""
+    """The finding that a text is not strict JSON, at a place."""
     near = text[problem.offset : problem.offset + _NEAR]
     observed = shown(near) if near.strip() else "the end of the text"
     hint = "two readers may take different values for it" if problem.kind is Kind.REPEATED_KEY else ""
@@ -88,7 +88,7 @@ def _children(path: Path, value: Any) -> Iterable[tuple[Path, object]]:
 
 
 def _number(path: Path, value: object) -> Finding | None:
-    """What is wrong with a value that is no text, container, truth value or null."""
+    """The finding about a value that is no string, container, boolean or null; None if it is a valid number."""
     if not isinstance(value, int | float):
         return _error(path, Kind.WRONG_TYPE, "a value is of no type that JSON has", "a JSON value", shown(value))
     try:
@@ -106,9 +106,9 @@ def _number(path: Path, value: object) -> Finding | None:
 
 
 def _half(path: Path, text: str) -> Finding:
-    found = _SURROGATE.search(text)
+    half = _SURROGATE.search(text)
     message, hint = "a text holds half of a surrogate pair", "readers replace it or refuse it; cut between characters"
-    observed = f"\\u{ord(found.group()):04x}" if found is not None else ""
+    observed = f"\\u{ord(half.group()):04x}" if half is not None else ""
     return Finding(
         "json",
         Kind.LONE_SURROGATE,

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, cast
 
 SCHEMA_NAMES: tuple[str, ...] = ("header", "line", "descriptor", "profile", "report", "baseline")
-"""What there is a schema for."""
+"""Names of the schemas."""
 
 # A wheel carries the schemas inside the package; in a checkout they are a folder beside it.
 _FOLDERS = (Path(__file__).parents[1] / "schemas", Path(__file__).parents[2] / "schemas")

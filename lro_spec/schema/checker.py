@@ -1,7 +1,8 @@
-"""A descriptor's ``line_schema`` against every line of its file, whoever wrote the schema, however long the file.
+"""Every record of a file against its descriptor's ``line_schema``, however large the file and whoever wrote the schema.
 
-The gate lets through what is sound; what it stops, and everything where there is none, is looked at closely: in
-this process where the schema is tame, else in a child with limits. All close looks together have a limit on time.
+Records that jsonschema-rs accepts are done. Of those that it refuses, jsonschema decides in all cases where the two are
+not known to agree, and explains why: in this process if the schema is tame, else in a child process with limits. All of
+that together has a time limit.
 """
 
 from __future__ import annotations
@@ -9,21 +10,27 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
 
-from lro_spec.findings import Finding, Kind, excerpt
+from lro_spec.findings import MAX_LAZY_BYTES, Finding, Kind, excerpt
 from lro_spec.jsonl.lines import Block
 from lro_spec.jsonl.parse import exact
-from lro_spec.jsonl.position import position
-from lro_spec.schema.fast import foreign_gate, passes, tells_long_integers_apart
-from lro_spec.schema.untrusted import Violation, is_tame, judge_in_child, judge_of
+from lro_spec.jsonl.strict import position
+from lro_spec.schema.fast import foreign_gate, gate_decides, passes, tells_long_integers_apart
+from lro_spec.schema.untrusted import SchemaChild, Violation, is_tame, judge_of, validator_of
+
+if TYPE_CHECKING:
+    from jsonschema.protocols import Validator
 
 PATIENCE_S = 30.0
-"""How long close looks at lines may take, all together."""
+"""Time limit of all validation with jsonschema together."""
 
 _BATCH = 500
 _LOOK_S = 5.0
 _RULE = "LRO-DESC-09"
+
+_Explain = Callable[[], Violation]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,25 +41,26 @@ class _Line:
 
 
 class LineJudge:
-    """Holds records against one schema, which must be one (`lro_spec.schema.line_schema.schema_problem`)."""
+    """Validates records against one schema, which must be one (`lro_spec.schema.line_schema.schema_problem`)."""
 
     def __init__(self, schema: object, patience_s: float = PATIENCE_S) -> None:
         self._schema = schema
         self._gate = foreign_gate(schema)
+        self._gate_decides = gate_decides(schema)
         self._tame = is_tame(schema)
         self._by_digits = tells_long_integers_apart(schema)
         self._left_s = patience_s
         self._patience_s = patience_s
-        self._judge: Callable[[object], Violation | None] | None = None
+        self._child: SchemaChild | None = None
         self._waiting: list[_Line] = []
         self.judged = 0
-        """How many records were."""
+        """Number of records that were validated."""
         self._unjudged = 0
 
     def take(self, records: list[dict[str, Any]], block: Block, *, fit: bool = False) -> Iterator[Finding]:
-        """What the schema says against the records of a block; some of it may come with a later block.
+        """Findings about the records of a block; some may come with a later block.
 
-        *fit* where they are known to satisfy it.
+        *fit* says that all of them are known to satisfy the schema.
         """
         if fit or (not self._by_digits and self._all_pass(records)):
             self.judged += len(records)
@@ -72,8 +80,10 @@ class LineJudge:
                 yield from self._look()
 
     def end(self) -> Iterator[Finding]:
-        """What is left to say after the last record."""
+        """Findings that are left after the last record."""
         yield from self._look()
+        if self._child is not None:
+            self._child.close()
         if self._unjudged:
             were = "line was" if self._unjudged == 1 else "lines were"
             message = f"{self._unjudged} {were} not held against line_schema"
@@ -92,40 +102,71 @@ class LineJudge:
         waiting, self._waiting = self._waiting, []
         while waiting and self._left_s > 0:
             began = time.monotonic()
-            found, judged = self._of(waiting)
+            violations, judged = self._violations(waiting)
             self._left_s -= time.monotonic() - began
             self.judged += judged
-            yield from self._told(waiting, found)
+            for place, explain in violations:
+                yield _finding(waiting[place], explain)
             waiting = waiting[judged:]  # behind a line that took all the time of one look
         self._unjudged += len(waiting)
 
-    def _of(self, waiting: list[_Line]) -> tuple[list[tuple[int, Violation]], int]:
-        """What one look finds, by the place of each line, and how many lines it came through."""
+    def _violations(self, waiting: list[_Line]) -> tuple[list[tuple[int, _Explain]], int]:
+        """The lines, by their index, that violate the schema, and how many lines were validated."""
         if self._tame:
-            judge = self._judge = self._judge or judge_of(self._schema)
-            found = [(place, said) for place, line in enumerate(waiting) if (said := judge(line.record))]
-            judged = len(waiting)
-        else:
-            time_s = min(_LOOK_S, self._left_s)
-            judgement = judge_in_child(self._schema, [w.record for w in waiting], len(waiting), time_s)
-            found, judged = list(judgement.violations), judgement.judged
-            if time_s < min(_LOOK_S, self._patience_s):  # too little to blame a line for taking all of it
-                found = [(place, said) for place, said in found if place < judged]
-        return found, judged + any(place >= judged for place, _ in found)
+            here = [
+                (place, partial(self._explained, line)) for place, line in enumerate(waiting) if self._violates(line)
+            ]
+            return here, len(waiting)
+        time_s = min(_LOOK_S, self._left_s)
+        child = self._child = self._child or SchemaChild()
+        judgement = child.judge(self._schema, [w.record for w in waiting], len(waiting), time_s)
+        found, judged = judgement.violations, judgement.judged
+        if time_s < min(_LOOK_S, self._patience_s):  # too little to blame a line for taking all of it
+            found = tuple((place, violation) for place, violation in found if place < judged)
+        judged += any(place >= judged for place, _ in found)
+        return [(place, partial(_known, violation)) for place, violation in found], judged
 
-    def _told(self, waiting: list[_Line], found: list[tuple[int, Violation]]) -> Iterator[Finding]:
-        for place, said in found:
-            line = waiting[place]
-            text = line.data.decode("utf-8", "replace")
-            at = position(text, said.pointer)
-            yield Finding(
-                _RULE,
-                Kind.SCHEMA_VIOLATION,
-                said.pointer if at is not None else "",
-                "the line does not satisfy line_schema",
-                said.expected or "a record that line_schema can be held against",
-                said.observed or str(said),
-                line=line.number,
-                column=(at or 0) + 1,
-                excerpt=excerpt(text, at or 0),
-            )
+    @cached_property
+    def _validator(self) -> Validator:
+        return validator_of(self._schema)
+
+    @cached_property
+    def _judge(self) -> Callable[[object], Violation | None]:
+        return judge_of(self._schema)
+
+    def _violates(self, line: _Line) -> bool:
+        """True if jsonschema refuses a record; it is only asked if jsonschema-rs could be wrong."""
+        try:
+            if self._gate is not None and self._gate_decides:
+                return not self._gate(line.record)
+            return not self._validator.is_valid(line.record)
+        except Exception:  # half a surrogate pair in the gate, an odd schema of draft 3 in jsonschema
+            return self._judge(line.record) is not None
+
+    def _explained(self, line: _Line) -> Violation:
+        return self._judge(line.record) or Violation("", "the record is not valid")
+
+
+def _known(violation: Violation) -> Violation:
+    return violation
+
+
+def _finding(line: _Line, explain: _Explain) -> Finding:
+    def compute() -> Finding:
+        violation, text = explain(), line.data.decode("utf-8", "replace")
+        at = position(text, violation.pointer)
+        return Finding(
+            _RULE,
+            Kind.SCHEMA_VIOLATION,
+            violation.pointer if at is not None else "",
+            "the line does not satisfy line_schema",
+            violation.expected or "a record that line_schema can be held against",
+            violation.observed or str(violation),
+            line=line.number,
+            column=(at or 0) + 1,
+            excerpt=excerpt(text, at or 0),
+        )
+
+    if len(line.data) > MAX_LAZY_BYTES:
+        return compute()
+    return Finding.lazy(_RULE, Kind.SCHEMA_VIOLATION, line.number, "error", None, compute)

@@ -1,4 +1,4 @@
-"""What a keyword of somebody else's JSON Schema asks for, in a reader's words."""
+"""Keywords of a foreign JSON Schema in plain words."""
 
 from __future__ import annotations
 

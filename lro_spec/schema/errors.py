@@ -1,10 +1,10 @@
-"""Errors of a JSON Schema validator, told in a reader's words."""
+"""Violations of the schemas of this package, in plain words."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, cast
 
@@ -20,18 +20,46 @@ if TYPE_CHECKING:
     from jsonschema.protocols import Validator
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class SchemaError:
-    """One violation of a schema."""
+    """One violation of a schema. The words are made when they are read: most findings are only counted."""
 
     path: tuple[str | int, ...]
     """From the root to the value; to the missing or unknown field where a field is missing or unknown."""
     keyword: str
     """The keyword of JSON Schema that was violated."""
-    expected: str
-    observed: str
-    known: tuple[Any, ...] = field(default=(), repr=False)
-    """The fields or the values that there may be, where the schema lists them."""
+    schema: Mapping[str, Any]
+    """The sub-schema that has the keyword."""
+    value: Any
+    """The value that violates it; the object itself if a field is missing or unknown."""
+
+    @property
+    def kind(self) -> Kind:
+        """The kind of a finding about it."""
+        return _WRONG.get(self.keyword, _OTHERWISE)[0]
+
+    @property
+    def expected(self) -> str:
+        """What the schema requires, in words."""
+        if self.keyword == "required":
+            return f"a field {self.path[-1]!r}"
+        if self.keyword in _CLOSED:
+            return f"one of {', '.join(self.known)}"
+        return _expectation(self.keyword, self.schema, self.value)
+
+    @property
+    def observed(self) -> str:
+        """What came instead, in words."""
+        if self.keyword == "required":
+            return "no such field"
+        return f"a field {self.path[-1]!r}" if self.keyword in _CLOSED else _observation(self.keyword, self.value)
+
+    @property
+    def known(self) -> tuple[Any, ...]:
+        """The possible fields or values, if the schema lists them."""
+        if self.keyword in _CLOSED:
+            return tuple(sorted(self.schema.get("properties", {})))
+        return tuple(self.schema["enum"]) if self.keyword == "enum" else ()
 
 
 @cache
@@ -52,19 +80,19 @@ def violations(value: object, name: str, part: str = "") -> Iterator[SchemaError
     if passes(own_gate(name, part), value):
         return iter(())
     try:
-        found = list(_found_by_rust(value, name, part))
-    except (
-        ValueError,
-        TypeError,
-        OverflowError,
-        RecursionError,
-    ):  # no JSON value, or half a surrogate pair
-        found = [told for error in validator(name, part).iter_errors(cast("Any", value)) for told in explained(error)]
-    return iter(sorted(dict.fromkeys(found), key=lambda e: ([str(p) for p in e.path], e.keyword != "type")))
+        errors = list(_errors_of_rust(value, name, part))
+    except (ValueError, TypeError, OverflowError, RecursionError):  # no JSON value, or half a surrogate pair
+        slow = validator(name, part).iter_errors(cast("Any", value))
+        errors = [error for each in slow for error in explained(each)]
+    if len(errors) == 1:
+        return iter(errors)
+    # Each missing field is named by every error about one of them.
+    different = {(error.path, error.keyword, id(error.schema)): error for error in errors}
+    return iter(sorted(different.values(), key=lambda e: ([str(p) for p in e.path], e.keyword != "type")))
 
 
-def _found_by_rust(value: object, name: str, part: str) -> Iterator[SchemaError]:
-    """The errors of jsonschema-rs, twenty times as fast as those of jsonschema: a file may have a million of them."""
+def _errors_of_rust(value: object, name: str, part: str) -> Iterator[SchemaError]:
+    """Errors by jsonschema-rs, twenty times as fast as jsonschema: a file may have a million of them."""
     root = json_schema(name)
     for error in own_validator(name, part).iter_errors(value):
         schema, wrong = root, cast("Any", value)
@@ -74,7 +102,7 @@ def _found_by_rust(value: object, name: str, part: str) -> Iterator[SchemaError]
             wrong = wrong[step]
         if isinstance(wrong, float) and not math.isfinite(wrong):
             raise ValueError("no JSON number")  # jsonschema-rs takes it for null
-        yield from _told(str(error.schema_path[-1]), schema, wrong, tuple(error.instance_path))
+        yield from _by_field(str(error.schema_path[-1]), schema, wrong, tuple(error.instance_path))
 
 
 def _resolved(root: Mapping[str, Any], schema: Any) -> Any:
@@ -83,22 +111,23 @@ def _resolved(root: Mapping[str, Any], schema: Any) -> Any:
 
 
 def explained(error: ValidationError) -> Iterator[SchemaError]:
-    """A validator's error as one for each field that it is about."""
+    """An error of jsonschema as one violation for each field that it is about."""
     schema = cast("Mapping[str, Any]", error.schema)
-    return _told(str(error.validator), schema, cast("Any", error.instance), tuple(error.absolute_path))
+    return _by_field(str(error.validator), schema, cast("Any", error.instance), tuple(error.absolute_path))
 
 
-def _told(keyword: str, schema: Mapping[str, Any], value: Any, path: tuple[str | int, ...]) -> Iterator[SchemaError]:
-    if keyword == "required":  # one error for each missing field; `violations` drops what is told twice
-        for name in (name for name in schema["required"] if name not in value):
-            yield SchemaError((*path, name), keyword, f"a field {name!r}", "no such field")
-    elif keyword in ("additionalProperties", "unevaluatedProperties") and schema[keyword] is False:
-        known = sorted(schema.get("properties", {}))
-        for name in sorted(set(value) - set(known), key=str):
-            yield SchemaError((*path, name), keyword, f"one of {', '.join(known)}", f"a field {name!r}", tuple(known))
+def _by_field(
+    keyword: str, schema: Mapping[str, Any], value: Any, path: tuple[str | int, ...]
+) -> Iterator[SchemaError]:
+    names: Iterable[str | int] = ()
+    if keyword == "required":
+        names = (name for name in schema["required"] if name not in value)
+    elif keyword in _CLOSED:
+        names = sorted(set(value) - set(schema.get("properties", {})), key=str)
     else:
-        known = tuple(schema[keyword]) if keyword == "enum" else ()
-        yield SchemaError(path, keyword, _expectation(keyword, schema, value), _observation(keyword, value), known)
+        yield SchemaError(path, keyword, schema, value)
+    for name in names:
+        yield SchemaError((*path, name), keyword, schema, value)
 
 
 def type_words(types: str | Sequence[str]) -> str:
@@ -153,6 +182,10 @@ def _observation(keyword: str, value: object) -> str:
             return shown(value)
 
 
+_CLOSED = ("additionalProperties", "unevaluatedProperties")
+"""Keywords that the schemas of this package only use with false: no other fields."""
+
+_OTHERWISE = (Kind.INVALID, "is not as required")
 _WRONG = {
     "required": (Kind.MISSING_FIELD, "is missing"),
     "additionalProperties": (Kind.UNKNOWN_FIELD, "is not as required"),
@@ -169,7 +202,7 @@ _WRONG = {
 
 
 def from_schema(error: SchemaError, rule: str, whole: str, hint: str = "") -> Finding:
-    """A violation of a schema as a finding; *whole* names the document where the violation is the document's own."""
+    """The finding about a violation of a schema; *whole* names the document, for a violation by the whole of it."""
     name = ".".join(str(part) for part in error.path) or whole
-    kind, wrong = _WRONG.get(error.keyword, (Kind.INVALID, "is not as required"))
+    kind, wrong = _WRONG.get(error.keyword, _OTHERWISE)
     return Finding(rule, kind, pointer(list(error.path)), f"{name} {wrong}", error.expected, error.observed, hint)

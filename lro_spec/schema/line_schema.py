@@ -1,7 +1,7 @@
-"""A descriptor's ``line_schema``: whether it is a schema at all, which records violate it, whether it says anything.
+"""A descriptor's ``line_schema``: validity, the records that violate it, and schemas that say nothing.
 
-The schema was written by whoever is being judged. Nothing it refers to is ever fetched, and what could run for ever
-(recursion, regular expressions, sheer size) is evaluated in a child process with limits (`lro_spec.schema._worker`).
+The schema is untrusted. Nothing that it refers to is fetched, and anything that could run for ever
+(recursion, regular expressions, sheer size) is evaluated in a child process with limits (`lro_spec.schema.job`).
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ _APPLICATORS = ("allOf", "anyOf", "oneOf")
 
 
 def schema_problem(schema: object) -> str | None:
-    """Why a value is no JSON Schema, in one sentence; None when it is one.
+    """The reason that a value is not a JSON Schema, in one sentence; None if it is one.
 
-    It is held to the draft that its ``$schema`` declares, to 2020-12 where it declares none or one that is not known.
-    Whether regular expressions compile is not judged: JSON Schema's are not Python's.
+    It is validated against the draft that its ``$schema`` declares, and against 2020-12 if that is absent or unknown.
+    Regular expressions are not compiled: those of JSON Schema are not Python's.
     """
     if isinstance(schema, bool):
         return None
@@ -55,7 +55,7 @@ def schema_problem(schema: object) -> str | None:
 
 @lru_cache(maxsize=128)
 def _meta_problem(text: str) -> str | None:
-    """By its text: a server sends the same schema with every descriptor, and judging one takes milliseconds."""
+    """Cached by the text: a server sends one schema with every descriptor, and validating it takes milliseconds."""
     return _meta_problem_of(json.loads(text))
 
 
@@ -119,7 +119,7 @@ def judge_lines(schema: object, records: Iterable[object], limit: int = 10, time
 
 
 def is_vacuous(schema: object, records: Sequence[object], timeout_s: float = 5) -> str | None:
-    """Why a schema says nothing about the records; None when it says something.
+    """The reason that a schema says nothing about the records; None if it says something.
 
     It says something when it names a property that the records have, or rejects some of them once a field is missing
     or has the wrong type. That it asks for an object is not enough. Not meant for what `schema_problem` refuses.
@@ -147,7 +147,7 @@ def is_vacuous(schema: object, records: Sequence[object], timeout_s: float = 5) 
 
 
 def refuses_every_record(schema: object) -> bool:
-    """Whether no record can satisfy a schema: it asks for an array, for example (LRO-DESC-09)."""
+    """True if no record can satisfy a schema: it requires an array, for example (LRO-DESC-09)."""
     return isinstance(schema, dict) and _refused(cast("dict[str, Any]", schema)) == "every"
 
 
@@ -161,14 +161,14 @@ def _refused(schema: Mapping[str, Any]) -> Literal["every", "some", "none", "unk
 
 
 def _as_to_all(schema: Mapping[str, Any], accepted: bool) -> str:
-    """What a schema makes of records whatever they are, where that is known; *accepted* where it accepted some."""
+    """Words for a schema's verdict on all records, if that is known; *accepted* if it accepted some."""
     refused = "none" if accepted else _refused(schema)
     words = {"every": " and refuses every record", "none": " and accepts them whatever their fields are"}
     return words.get(refused, "")
 
 
 def _refuses_objects(schema: object) -> bool:
-    """Whether a schema surely refuses each object, by what is written at its top and in what it is put together of."""
+    """True if a schema refuses every object by its top level or by the schemas that it combines."""
     if not isinstance(schema, dict):
         return not schema
     node = cast("dict[str, Any]", schema)
@@ -183,7 +183,7 @@ def _refuses_objects(schema: object) -> bool:
 
 
 def _size_problem(schema: object) -> str | None:
-    """Too deep or too large to be judged, before anything recursive looks at it."""
+    """The problem of a schema that is too deep or too large; checked before any recursive function reads it."""
     left = [(schema, 0)]
     nodes = 0
     while left:

@@ -1,6 +1,7 @@
-"""Where in a ``line_schema`` something stands that cannot be held against records: a pattern, a reference.
+"""Parts of a ``line_schema`` that cannot be evaluated, and their places: invalid patterns, dangling references.
 
-Regular expressions in JSON Schema are ECMAScript's. One that Python has not is no fault; one that no dialect has, is.
+Regular expressions in JSON Schema are ECMAScript's. One that Python does not know is no fault; one that is invalid in
+every dialect is.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ _BRACES = re.compile(r"\{[0-9]+(?:,[0-9]*)?\}")
 
 
 def subschemas(schema: object) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """Each object that is a schema by its place, with the path to it; what is only data is passed over."""
+    """Each object that is a schema by its place, with its path; plain data is skipped."""
     left: list[tuple[Path, object]] = [((), schema)]
     while left:
         path, value = left.pop()
@@ -53,7 +54,7 @@ def foreign_patterns(schema: object) -> Iterator[tuple[Path, str]]:
 
 
 def broken(pattern: str) -> str | None:
-    """Why a text is a regular expression in no dialect; None where it may be one in some."""
+    """The reason that a text is a regular expression in no dialect; None if it may be one in some."""
     depth, at, nothing = 0, 0, True
     while at < len(pattern):
         character = pattern[at]
@@ -82,7 +83,7 @@ def broken(pattern: str) -> str | None:
 
 
 def _class_end(pattern: str, at: int) -> int | None:
-    """Where the class ends that begins here; with ``]`` as its first character empty, as in ECMAScript."""
+    """End of the character class that begins here; ``[]`` is an empty class, as in ECMAScript."""
     while at < len(pattern):
         if pattern[at] == "]":
             return at

@@ -1,4 +1,4 @@
-"""Regular expressions as JSON Schema has them: those of ECMA-262, whose classes are not Python's.
+"""Regular expressions of JSON Schema, which are those of ECMA-262; its character classes differ from Python's.
 
 There ``\\w``, ``\\d`` and ``\\b`` know ASCII only, ``\\s`` every white space of Unicode, and there is ``\\p{L}``.
 Servers validate in either dialect, so a text violates a pattern only if it matches in neither.
@@ -21,7 +21,7 @@ _CLASSES = re.compile(r"\\[wWdDsSbB]")
 
 
 def compiles(pattern: str) -> bool:
-    """Whether Python takes a text for a regular expression."""
+    """True if a text is a regular expression for Python."""
     try:
         re.compile(pattern)
     except (re.error, RecursionError, OverflowError):
@@ -30,12 +30,12 @@ def compiles(pattern: str) -> bool:
 
 
 def is_evaluated(pattern: str) -> bool:
-    """Whether `matches` can hold texts against an expression: Python or jsonschema-rs has it."""
+    """True if `matches` can evaluate an expression: Python or jsonschema-rs knows it."""
     return compiles(pattern) or _in_rust(pattern) is not None
 
 
 def matches(pattern: str, text: str) -> bool:
-    """Whether a text matches in one of the two dialects, or cannot be held against the expression at all."""
+    """True if a text matches in one of the two dialects, or if the expression cannot be evaluated."""
     if not compiles(pattern):
         other = _in_rust(pattern)
         try:
@@ -50,7 +50,7 @@ def matches(pattern: str, text: str) -> bool:
 
 @lru_cache(maxsize=8)
 def reading_patterns_in_both_ways(kind: type[Validator]) -> type[Validator]:
-    """A class of validators like this one that accuses nobody whom either dialect acquits."""
+    """Validator class that accepts a string if it matches in either the Python or the ECMA-262 dialect."""
     from jsonschema.validators import extend  # pyright: ignore[reportUnknownVariableType]
 
     keywords = {
@@ -90,12 +90,12 @@ def _additional_properties(
         for name in others:
             yield from validator.descend(names[name], allowed, path=name)
     elif not allowed and others:
-        told = ", ".join(map(repr, others))
-        yield ValidationError(f"Additional properties are not allowed ({told} {_were(others)} unexpected)")
+        listing = ", ".join(map(repr, others))
+        yield ValidationError(f"Additional properties are not allowed ({listing} {_were(others)} unexpected)")
 
 
 def _names(pattern: str, name: str) -> bool:
-    """Whether an expression surely names a field: in Python's dialect where it has it, else in the other one."""
+    """True if an expression matches the name of a field: in Python's dialect if Python knows it, else in the other."""
     return re.search(pattern, name) is not None if compiles(pattern) else matches(pattern, name)
 
 

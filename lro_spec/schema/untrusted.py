@@ -1,4 +1,8 @@
-"""Evaluating somebody else's JSON Schema without being hung, bloated or sent to the network by it."""
+"""Evaluation of foreign JSON Schemas with bounded time and memory, and without a network.
+
+A schema whose evaluation costs no more than its size (`is_tame`) is evaluated in this process, any other in a sandbox
+(`SchemaChild`).
+"""
 
 from __future__ import annotations
 
@@ -7,12 +11,14 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self, cast
 from urllib.parse import unquote
 
 from lro_spec.display import pointer, shown
+from lro_spec.sandbox.process import JobLimits, Sandbox, WorkerError
 from lro_spec.schema.regex import compiles, reading_patterns_in_both_ways
 
 if TYPE_CHECKING:
@@ -20,34 +26,33 @@ if TYPE_CHECKING:
     from jsonschema.protocols import Validator
 
 _MAX_EXPANDED = 2_000
-# Harmless in one pass over a record; every other keyword may cost more than its size.
+# Keywords that may cost more than their size; all others are harmless in one pass over a record.
 _COSTLY = frozenset(
     {"pattern", "patternProperties", "propertyNames", "uniqueItems", "$dynamicRef", "$recursiveRef", "contains"}
 )
-# What stays costly where regular expressions cannot backtrack: the schema may recurse.
+# Costly even if regular expressions cannot backtrack, because the schema may recurse.
 _RECURSIVE = frozenset({"$dynamicRef", "$recursiveRef"})
 MAPS = frozenset({"properties", "$defs", "definitions", "dependentSchemas", "patternProperties"})
 """Keywords whose values are schemas by name."""
 DATA = frozenset({"const", "enum", "default", "examples"})
-"""Keywords whose values are no schemas, whatever they look like."""
+"""Keywords whose values are never schemas."""
 _OTHERS = frozenset({"additionalProperties", "unevaluatedProperties"})
-_TOLD_BY_MESSAGE = _OTHERS | {"additionalItems", "unevaluatedItems", "contains", "required", "dependentRequired"}
+_EXPLAINED_BY_MESSAGE = _OTHERS | {"additionalItems", "unevaluatedItems", "contains", "required", "dependentRequired"}
 _MESSAGE = 300
-_START_S = 10.0
-
-# The child finds the packages where the parent found them, and reads nothing else from its environment.
-_CHILD = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from lro_spec.schema._worker import main; main()"
+_JOB = Path(__file__).with_name("job.py")
+_MEMORY = 1024 * 1024 * 1024
+_BATCH = 4 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """Why a record violates a schema."""
+    """Reason why a record violates a schema."""
 
     pointer: str
-    """A JSON pointer (RFC 6901) to the value that is meant."""
+    """A JSON pointer (RFC 6901) to the invalid value."""
     message: str
     expected: str = ""
-    """What the schema asks for there, where that can be said in few words."""
+    """Requirement of the schema there, if it can be described in few words."""
     observed: str = ""
 
     def __str__(self) -> str:
@@ -56,18 +61,18 @@ class Violation:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What came of holding records against a schema."""
+    """Result of the validation of records against a schema."""
 
     judged: int
-    """How many records were judged before the time, the limit or the records ran out."""
+    """Number of records that were judged before the time, the limit or the records ran out."""
     violations: tuple[tuple[int, Violation], ...]
-    """The index of each that violates it, and why."""
+    """Violations, each with the index of its record."""
     stuck: bool = False
-    """Whether the last of them is one that the time was not enough for."""
+    """True if the last violation is a record that used up the time."""
 
 
 def draft(schema: Mapping[str, Any]) -> type[Validator]:
-    """The validator class of the draft that a schema declares; that of 2020-12 where it declares none that is known."""
+    """The validator class of the draft that a schema declares; that of 2020-12 if it declares no known one."""
     from jsonschema import Draft202012Validator
     from jsonschema.validators import validator_for
 
@@ -77,17 +82,17 @@ def draft(schema: Mapping[str, Any]) -> type[Validator]:
 
 
 def is_tame(schema: object) -> bool:
-    """Whether evaluating it costs about what its size says: no recursion, no regular expressions, nothing quadratic."""
+    """True if evaluation costs about its size: no recursion, no regular expression, nothing quadratic."""
     return isinstance(schema, bool) or _expanded(schema, schema, (), _COSTLY) <= _MAX_EXPANDED
 
 
 def is_bounded(schema: object) -> bool:
-    """The same for an engine whose regular expressions never backtrack, and whose sets are no lists."""
+    """Like `is_tame`, but for an engine with linear-time regular expressions and hashed sets."""
     return isinstance(schema, bool) or _expanded(schema, schema, (), _RECURSIVE) <= _MAX_EXPANDED
 
 
 def judge_here(schema: object, records: Iterable[object], limit: int, timeout_s: float) -> Judgement:
-    """Evaluates in this process. Only for what `is_tame`."""
+    """Evaluate a schema that `is_tame` in this process."""
     until = time.monotonic() + timeout_s
     judged = 0
     found: list[tuple[int, Violation]] = []
@@ -99,38 +104,91 @@ def judge_here(schema: object, records: Iterable[object], limit: int, timeout_s:
     return Judgement(judged, tuple(found))
 
 
+class SchemaChild:
+    """A child process that evaluates schemas, with limits on time and memory; a context manager."""
+
+    def __init__(self) -> None:
+        path = [os.path.abspath(folder) for folder in sys.path]  # its working directory is another
+        self._sandbox = Sandbox(_JOB, memory=_MEMORY, path=path)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, tb: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the process."""
+        self._sandbox.close()
+
+    def judge(self, schema: object, records: Iterable[object], limit: int, timeout_s: float) -> Judgement:
+        """Evaluate records until *limit* violations or *timeout_s* seconds; the start of the process does not count."""
+        text = json.dumps(schema)
+        judged, spent_s, stuck = 0, 0.0, False
+        violations: list[tuple[int, Violation]] = []
+        for data in _batches(records):
+            request = {
+                "schema": text,
+                "limit": limit - len(violations),
+                "timeout_s": max(timeout_s - spent_s, 0.001),  # of a timer, 0 means none
+                "spent_s": spent_s,
+            }
+            result = self._run(request, data, 2 * timeout_s + 5)
+            violations += ((judged + found.pop("index"), Violation(**found)) for found in result["violations"])
+            judged += result["judged"]
+            stuck = result["stuck"]
+            spent_s += result["seconds"]
+            if stuck or len(violations) >= limit or spent_s >= timeout_s:
+                break
+        if stuck:
+            self.close()  # its memory may be used up
+            message = f"line_schema could not be evaluated on this record within {timeout_s:g} s"
+            violations.append((judged, Violation("", message)))
+        return Judgement(judged, tuple(violations), stuck)
+
+    def _run(self, request: Mapping[str, Any], data: bytes, hard_s: float) -> Mapping[str, Any]:
+        try:
+            return self._sandbox.run(request, data, limits=JobLimits(hard_s, hard_s, 0)).result
+        except WorkerError as problem:
+            if problem.status > 0 and problem.exception != "MemoryError":
+                reason = problem.traceback[-2000:] or problem
+                raise RuntimeError(f"judging a line_schema failed: {reason}") from problem
+            return {"judged": 0, "stuck": True, "violations": [], "seconds": 0.0}
+
+
+def _batches(records: Iterable[object]) -> Iterator[bytes]:
+    """Records as JSON, one a line, in parts: all of them may need more memory than a child has."""
+    batch = bytearray()
+    for record in records:
+        batch += json.dumps(record).encode() + b"\n"
+        if len(batch) >= _BATCH:
+            yield bytes(batch)
+            batch.clear()
+    if batch:
+        yield bytes(batch)
+
+
 def judge_in_child(schema: object, records: Iterable[object], limit: int, timeout_s: float) -> Judgement:
-    """Evaluates in a child process, with a limit on time, memory and processor time."""
-    import subprocess
-    import tempfile
-
-    with tempfile.TemporaryFile() as told, tempfile.TemporaryFile() as out:
-        order = {"schema": schema, "limit": limit, "timeout_s": timeout_s, "parent": os.getpid()}
-        told.write(json.dumps(order).encode() + b"\n")
-        for record in records:
-            told.write(json.dumps(record).encode() + b"\n")
-        told.seek(0)
-        argv = [sys.executable, "-I", "-S", "-c", _CHILD, json.dumps(sys.path)]
-        with suppress(subprocess.TimeoutExpired):
-            # The child's own start is not the schema's fault, so it is not counted against it.
-            child = subprocess.run(
-                argv, stdin=told, stdout=out, stderr=subprocess.PIPE, timeout=2 * timeout_s + _START_S, check=False
-            )
-            if child.returncode > 0:
-                raise RuntimeError(f"judging a line_schema failed: {child.stderr[-2000:].decode(errors='replace')}")
-        out.seek(0)
-        return _read(out.read(), timeout_s)
+    """Evaluate records in a child process of their own (`SchemaChild.judge`)."""
+    with SchemaChild() as child:
+        return child.judge(schema, records, limit, timeout_s)
 
 
-def judge_of(schema: object) -> Callable[[object], Violation | None]:
-    """What tells the first reason why a record violates the schema; None where it does not."""
+def validator_of(schema: object) -> Validator:
+    """The jsonschema validator of a schema, by the draft that it declares."""
     from jsonschema_specifications import REGISTRY  # pyright: ignore[reportMissingTypeStubs]
-    from referencing.exceptions import Unresolvable
 
     declared = draft(cast("Mapping[str, Any]", schema) if isinstance(schema, dict) else {})
     kind = reading_patterns_in_both_ways(declared)
     # Holds the drafts' own schemas and cannot fetch: an unknown reference stays unknown.
-    validator = kind(cast("Any", _without_unknown_names(cast("object", schema))), registry=REGISTRY)
+    return kind(cast("Any", _without_unknown_names(cast("object", schema))), registry=REGISTRY)
+
+
+def judge_of(schema: object) -> Callable[[object], Violation | None]:
+    """A function that returns the first reason why a record violates the schema; None if it satisfies it."""
+    from referencing.exceptions import Unresolvable
+
+    validator = validator_of(schema)
 
     def judge(record: object) -> Violation | None:
         try:
@@ -142,7 +200,7 @@ def judge_of(schema: object) -> Callable[[object], Violation | None]:
         except (AttributeError, LookupError, TypeError) as problem:  # as jsonschema does on odd schemas of draft 3
             return Violation("", f"line_schema cannot be evaluated: {type(problem).__name__}: {problem}"[:_MESSAGE])
         except BaseException as problem:
-            # Where Python's stack ends within the registry of schemas, Rust tells of it in its own way.
+            # If Python's stack ends within the registry of schemas, Rust reports it by its own exception.
             if not isinstance(problem, RecursionError) and type(problem).__name__ != "PanicException":
                 raise
             return Violation("", "line_schema recurses without end on this record")
@@ -156,19 +214,19 @@ def _best(errors: Callable[[], Iterable[ValidationError]]) -> ValidationError | 
 
     try:
         return cast("ValidationError | None", best_match(errors()))
-    except TypeError:  # jsonschema does not know which is best where types are schemas, as draft 3 has it
+    except TypeError:  # jsonschema cannot rank errors if types are schemas, as in draft 3
         return next(iter(errors()), None)
 
 
 def _violation(error: ValidationError) -> Violation:
     from lro_spec.schema.describe import asked
 
-    message, keyword = _said(error), str(error.validator)
+    message, keyword = _message(error), str(error.validator)
     missing = _missing(error)
     expected = asked(keyword, cast("object", error.validator_value)) if missing is None else f"a field {missing!r}"
     if missing is not None:
         observed = "no such field"
-    elif keyword in _TOLD_BY_MESSAGE:
+    elif keyword in _EXPLAINED_BY_MESSAGE:
         observed = message
     else:
         observed = shown(cast("object", error.instance))
@@ -176,7 +234,7 @@ def _violation(error: ValidationError) -> Violation:
 
 
 def _missing(error: ValidationError) -> str | None:
-    """The field that is missing, where an error is about one; in draft 3 it stands at the end of the error's path."""
+    """The missing field if an error is about one; in draft 3 it is at the end of the error's path."""
     keyword, wanted, value = error.validator, cast("Any", error.validator_value), cast("Any", error.instance)
     if keyword == "required" and wanted is True:
         return str(error.path[-1]) if error.path else None
@@ -193,24 +251,24 @@ def _listed(needed: object) -> list[Any]:
     return cast("list[Any]", needed) if isinstance(needed, list) else [needed]
 
 
-def _said(error: ValidationError) -> str:
-    """What is wrong, with values spelled as in JSON: jsonschema spells them as in Python."""
+def _message(error: ValidationError) -> str:
+    """The message of an error with values as JSON; jsonschema writes them as Python."""
     message = error.message
     wanted = cast("object", error.validator_value)
     several = cast("list[object]", wanted) if error.validator == "type" and isinstance(wanted, list) else [wanted]
     for values in ([cast("object", error.instance)], several):
-        spelled, told = ", ".join(map(repr, values)), ", ".join(map(shown, values))
-        if message.startswith(f"{spelled} "):
-            message = told + message[len(spelled) :]
-        elif message.endswith(f" {spelled}"):
-            message = message[: -len(spelled)] + told
+        python, as_json = ", ".join(map(repr, values)), ", ".join(map(shown, values))
+        if message.startswith(f"{python} "):
+            message = as_json + message[len(python) :]
+        elif message.endswith(f" {python}"):
+            message = message[: -len(python)] + as_json
     return message[:_MESSAGE]
 
 
 def _without_unknown_names(schema: object) -> object:
-    """The schema less ``unevaluatedProperties`` beside an expression for names that Python does not have.
+    """The schema without ``unevaluatedProperties`` next to a pattern of names that Python cannot compile.
 
-    jsonschema collects what was evaluated by expressions of Python's alone.
+    jsonschema determines the evaluated properties with Python's regular expressions only.
     """
     if isinstance(schema, list):
         return [_without_unknown_names(item) for item in cast("list[object]", schema)]
@@ -231,7 +289,7 @@ def children(value: object) -> Iterable[Any]:
 
 
 def local_target(root: Mapping[str, Any], reference: object) -> Any:
-    """What a reference within the document points to; None for any other reference, or one to nothing."""
+    """The target of a reference within the document; None for any other reference, or one without a target."""
     if not isinstance(reference, str) or not reference.startswith("#"):
         return None
     target: Any = root
@@ -251,7 +309,7 @@ def _indexed(value: object) -> Iterator[tuple[str, Any]]:
 
 
 def _expanded(root: object, schema: object, open_refs: tuple[str, ...], costly: frozenset[str]) -> int:
-    """How many sub-schemas there are once references are followed; over the limit as soon as something is costly."""
+    """Number of sub-schemas once references are followed; above the limit as soon as a keyword is costly."""
     over = _MAX_EXPANDED + 1
     if not isinstance(schema, dict):
         return 1
@@ -274,22 +332,3 @@ def _expanded(root: object, schema: object, open_refs: tuple[str, ...], costly: 
             if total > _MAX_EXPANDED:
                 return over
     return total
-
-
-def _read(output: bytes, timeout_s: float) -> Judgement:
-    """The child's lines: violations, and how far it came, which one that was ended has no time to say.
-
-    A line that it had no time to finish is left out.
-    """
-    judged, stuck = 0, True
-    found: list[tuple[int, Violation]] = []
-    for line in output.split(b"\n")[:-1]:
-        said = json.loads(line)
-        if "message" in said:
-            found.append((said.pop("index"), Violation(**said)))
-        else:
-            judged, stuck = said["judged"], said["stuck"]
-    if stuck:
-        message = f"line_schema could not be evaluated on this record within {timeout_s:g} s"
-        found.append((judged, Violation("", message)))
-    return Judgement(judged, tuple(found), stuck)

@@ -1,4 +1,4 @@
-"""The call that a descriptor answers, as far as it decides what the descriptor and its file must say."""
+"""The call that a descriptor answers, as far as it decides the content of the descriptor and its file."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What was asked for. Without it two parts of a document can only be held against each other."""
+    """Operation and detail level of the call. Without it, two parts of a document can only be compared."""
 
     operation: str
     detail: str | None
-    """The detail level that applies; None where it is not known."""
+    """The detail level that applies; None if it is not known."""

@@ -1,4 +1,4 @@
-"""What a descriptor must hold by itself (sections "Inline Response Format" to "Guidance Prompt")."""
+"""A descriptor by itself (sections "Inline Response Format" to "Guidance Prompt")."""
 
 from __future__ import annotations
 
@@ -26,62 +26,62 @@ MAX_GUIDANCE = 4000
 """Characters; what is longer is no brief instruction block."""
 
 _HINTS = {"LRO-DESC-02": "resolve output_dir against the server's working directory before the path is told"}
-_OPERATIONS = frozenset(operation for text in EDITIONS.values() for operation in text.operations)
+_OPERATIONS = frozenset(operation for each in EDITIONS.values() for operation in each.operations)
 _PLACEHOLDER = re.compile(r"\{(?:count|tokens|path|file|file_path|detail)\}")
 
 _Path = tuple[str | int, ...]
 
 
 def validate_descriptor(value: object, *, edition: str = "lro-6400") -> Iterator[Finding]:
-    """What is wrong with a descriptor, the file not opened. Raises `ValueError` for an unknown edition."""
-    text = edition_named(edition)
-    found = _found(value, text)
-    if text.name != DEFAULT_EDITION:
-        from lro_spec.validation.editions import as_held
+    """Findings about a descriptor; its file is not opened. Raises `ValueError` for an unknown edition."""
+    facts = edition_named(edition)
+    findings = _findings(value, facts)
+    if facts.name != DEFAULT_EDITION:
+        from lro_spec.validation.editions import for_edition
 
-        found = as_held(found, text)
-    yield from found
+        findings = for_edition(findings, facts)
+    yield from findings
 
 
-def _found(value: object, text: Edition) -> Iterator[Finding]:
+def _findings(value: object, edition: Edition) -> Iterator[Finding]:
     wrong: set[_Path] = set()
     for error in violations(value, "descriptor"):
         rule = _rule(error)
-        told = from_schema(error, rule, "the descriptor", _HINTS.get(rule, ""))
-        if text.name == DEFAULT_EDITION or _counts(told, text):
+        finding = from_schema(error, rule, "the descriptor", _HINTS.get(rule, ""))
+        if edition.name == DEFAULT_EDITION or _counts(finding, edition):
             wrong.add(error.path)
-        yield told
+        yield finding
     if not isinstance(value, dict):
         return
     descriptor = cast("dict[str, Any]", value)
-    for path, told in not_json(descriptor):
+    for path, finding in not_json(descriptor):
         if path in wrong:
             continue
-        if told.severity == "error":
+        if finding.severity == "error":
             wrong.add(path)
-        yield told
-    # A part is looked into only where its shape is right: one fault, one finding.
-    for parts, look in _LOOKS:
-        if all(_sound(descriptor, part, wrong) for part in parts):
-            yield from look(descriptor, text)
+        yield finding
+    # A part is validated further only if its shape is right: one fault, one finding.
+    for parts, findings_about in _PARTS:
+        if all(_is_valid(descriptor, part, wrong) for part in parts):
+            yield from findings_about(descriptor, edition)
 
 
-def _counts(finding: Finding, text: Edition) -> bool:
-    from lro_spec.validation.editions import as_held
+def _counts(finding: Finding, edition: Edition) -> bool:
+    from lro_spec.validation.editions import for_edition
 
-    return any(as_held([finding], text))
+    return any(for_edition([finding], edition))
 
 
-def _sound(descriptor: dict[str, Any], part: str, wrong: set[_Path]) -> bool:
+def _is_valid(descriptor: dict[str, Any], part: str, wrong: set[_Path]) -> bool:
     return part in descriptor and not any(path == () or path[0] == part for path in wrong)
 
 
-def _summary(descriptor: dict[str, Any], text: Edition) -> Iterator[Finding]:
+def _summary(descriptor: dict[str, Any], edition: Edition) -> Iterator[Finding]:
     summary: dict[str, Any] = descriptor["summary"]
     namespaces: object = summary["top_namespaces"]
     for field, rule, known in (
-        ("operation", "LRO-DESC-05", text.operations),
-        ("detail", "LRO-DESC-08", text.details),
+        ("operation", "LRO-DESC-05", edition.operations),
+        ("detail", "LRO-DESC-08", edition.details),
     ):
         if known and field in summary and summary[field] not in known:
             message, expected = f"{field} is a word that the specification does not know", f"one of {', '.join(known)}"
@@ -115,9 +115,9 @@ def _summary(descriptor: dict[str, Any], text: Edition) -> Iterator[Finding]:
         )
 
 
-def _name(descriptor: dict[str, Any], text: Edition) -> Iterator[Finding]:
+def _name(descriptor: dict[str, Any], edition: Edition) -> Iterator[Finding]:
     name = _file_name(descriptor["file_path"])
-    problem = name_problem(name, edition=text.name, severity="error")
+    problem = name_problem(name, edition=edition.name, severity="error")
     if problem is None:
         return
     told = replace(problem, pointer="/file_path")
@@ -128,17 +128,17 @@ def _name(descriptor: dict[str, Any], text: Edition) -> Iterator[Finding]:
     yield told
 
 
-def _name_and_summary(descriptor: dict[str, Any], text: Edition) -> Iterator[Finding]:
-    named, operation = operation_in_name(descriptor["file_path"], text), descriptor["summary"]["operation"]
+def _name_and_summary(descriptor: dict[str, Any], edition: Edition) -> Iterator[Finding]:
+    named, operation = operation_in_name(descriptor["file_path"], edition), descriptor["summary"]["operation"]
     if named is not None and named != operation:
         message = "name and summary do not agree on the operation"
         expected, observed = f"{operation}, as in the summary", f"{named} in the name"
         yield Finding("LRO-NAME-02", Kind.NAME_AGAINST_SUMMARY, "/file_path", message, expected, observed)
 
 
-def operation_in_name(path: str, text: Edition) -> str | None:
+def operation_in_name(path: str, edition: Edition) -> str | None:
     """The operation that the name of a file gives; None where the name does not follow the edition's convention."""
-    parts = parse_file_name(_file_name(path), edition=text.name)
+    parts = parse_file_name(_file_name(path), edition=edition.name)
     return None if parts is None else parts.operation
 
 
@@ -170,7 +170,7 @@ def _line_schema(descriptor: dict[str, Any], _: Edition) -> Iterator[Finding]:
 
 
 def _unheld(schema: object) -> Iterator[Finding]:
-    """What of a schema no record can be held against, each once, at its place."""
+    """Findings about parts of a schema that cannot be evaluated, each once, at its place."""
     from lro_spec.schema.lint import broken, dangling, foreign_patterns
     from lro_spec.schema.regex import is_evaluated
 
@@ -192,12 +192,12 @@ def _unheld(schema: object) -> Iterator[Finding]:
             )
 
 
-def _recipes(descriptor: dict[str, Any], text: Edition) -> Iterator[Finding]:
+def _recipes(descriptor: dict[str, Any], edition: Edition) -> Iterator[Finding]:
     recipes = descriptor["jq_recipes"]
-    wanted = text.recipe_count
-    if len(recipes) < wanted or (len(recipes) > wanted and not text.more_recipes):
-        expected = f"{'at least' if text.more_recipes else 'exactly'} {wanted} recipes"
-        hint = f"they bind at level 2 (I-19); `lro explain LRO-REC-13` tells of those of {text.name}"
+    wanted = edition.recipe_count
+    if len(recipes) < wanted or (len(recipes) > wanted and not edition.more_recipes):
+        expected = f"{'at least' if edition.more_recipes else 'exactly'} {wanted} recipes"
+        hint = f"they bind at level 2 (I-19); `lro explain LRO-REC-13` tells of those of {edition.name}"
         found = f"{len(recipes)}"
         message = "recipes are missing" if len(recipes) < wanted else "there are more recipes than the text allows"
         yield Finding(
@@ -205,9 +205,9 @@ def _recipes(descriptor: dict[str, Any], text: Edition) -> Iterator[Finding]:
         )
 
 
-def _commands(descriptor: dict[str, Any], text: Edition) -> Iterator[Finding]:
+def _commands(descriptor: dict[str, Any], edition: Edition) -> Iterator[Finding]:
     path = descriptor["file_path"]
-    spare = len(descriptor["jq_recipes"]) - text.recipe_count
+    spare = len(descriptor["jq_recipes"]) - edition.recipe_count
     for i, recipe in enumerate(descriptor["jq_recipes"]):
         command = recipe["command"]
         where = f"/jq_recipes/{i}/command"
@@ -243,14 +243,14 @@ def _commands(descriptor: dict[str, Any], text: Edition) -> Iterator[Finding]:
 
 
 def _torn(path: str, command: str) -> bool:
-    """Whether the path stands in a command, but is no word of it: it was not quoted."""
+    """True if the path is in a command but no word of it: it was not quoted."""
     try:
         return path in command and path not in shlex.split(command)
     except ValueError:
         return False
 
 
-def _guidance(descriptor: dict[str, Any], text: Edition) -> Iterator[Finding]:
+def _guidance(descriptor: dict[str, Any], edition: Edition) -> Iterator[Finding]:
     guidance = descriptor["guidance"]
     if not guidance.strip():
         yield Finding(
@@ -268,7 +268,7 @@ def _guidance(descriptor: dict[str, Any], text: Edition) -> Iterator[Finding]:
     if left is not None and left.group() not in descriptor["file_path"]:
         message = f"the placeholder {left.group()} was not replaced"
         yield Finding("LRO-GUI-05", Kind.PLACEHOLDER, "/guidance", message, "the value itself", shown(left.group()))
-    elif (wrong := wrong_name(guidance, descriptor) or wrong_recipe(guidance, descriptor, text)) is not None:
+    elif (wrong := wrong_name(guidance, descriptor) or wrong_recipe(guidance, descriptor, edition)) is not None:
         yield untrue_guidance(wrong)
     elif (wrong := wrong_recipe(guidance, descriptor, None)) is not None:
         told = untrue_guidance(f"{wrong}, as in the text's own words")
@@ -276,13 +276,13 @@ def _guidance(descriptor: dict[str, Any], text: Edition) -> Iterator[Finding]:
 
 
 def untrue_guidance(wrong: str) -> Finding:
-    """The finding where a guidance says something else than its descriptor, or its file."""
+    """The finding about a guidance that contradicts its descriptor, or its file."""
     return Finding(
         "LRO-GUI-05", Kind.CONTRADICTION, "/guidance", "guidance is not true", "the descriptor's own facts", wrong
     )
 
 
-_LOOKS = (
+_PARTS = (
     (("summary",), _summary),
     (("file_path",), _name),
     (("file_path", "summary"), _name_and_summary),

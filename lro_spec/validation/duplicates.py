@@ -1,4 +1,4 @@
-"""Telling a repeated id among any number of them, in memory that has a bound."""
+"""Detection of repeated ids among any number of them, in bounded memory."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ class SeenIds:
     def __init__(self, limit: int = 1_500_000, few: int = 50_000) -> None:
         self.limit = limit
         self.count = 0
-        """How many are kept in memory."""
+        """Number of ids in memory."""
         self._few: dict[int, int] | None = {}
-        """Of each hash the line."""
+        """The line of each hash."""
         self._most_few = min(few, limit)
         self._table: array[int] = array("q")
         """A hash is at the place that its last bits name, or behind it, with no empty place (0) between."""
         self._spilled: _Spilled | None = None
 
     def add(self, id: str | int, line: int) -> bool:
-        """Whether the id is new, as far as it can be told at once; *line* is what `late` then says."""
+        """True if the id is new as far as known yet; if it turns out to be repeated, `late` yields *line*."""
         return self.add_hashes([hash(id)], line)
 
     def add_all(self, ids: Sequence[str | int], first_line: int) -> list[int]:
@@ -46,7 +46,7 @@ class SeenIds:
         return [place for place, id in enumerate(ids) if not self.add(id, first_line + place)]
 
     def add_hashes(self, hashes: Sequence[int], first_line: int) -> bool:
-        """Like `add` for the hashes of ids of lines in a row; False, and nothing is added, where one is not new."""
+        """Like `add` for the hashes of ids of lines in a row; returns False and adds none if one is not new."""
         if self._few is not None:
             new = dict(zip(hashes, count(first_line)))
             if len(new) < len(hashes) or not self._few.keys().isdisjoint(new):
@@ -70,27 +70,27 @@ class SeenIds:
         return True
 
     def line_of(self, id: str | int) -> int | None:
-        """The line of an id that is not new; None once there are too many to remember that."""
+        """The line of an id that is not new; None once there are too many to remember lines."""
         return None if self._few is None else self._few.get(hash(id))
 
     def late(self) -> Iterator[int]:
-        """The lines of ids that were there before and could not be told at once, in no order."""
+        """The lines of repeated ids that `add` could not detect, in no order."""
         return self._spilled.repeated() if self._spilled is not None else iter(())
 
     def _keep(self, hashes: Collection[int]) -> bool:
-        """Takes hashes into the table; False, and none is taken, where one was there already."""
-        table, last, taken = self._table, len(self._table) - 1, list[int]()
+        """Adds hashes to the table; returns False and adds none if one was there already."""
+        table, last, places = self._table, len(self._table) - 1, list[int]()
         for hashed in hashes:
             at = hashed & last
             while kept := table[at]:
                 if kept == (hashed or _ZERO):
-                    for each in taken:
+                    for each in places:
                         table[each] = 0
                     return False
                 at = (at + 1) & last
             table[at] = hashed or _ZERO
-            taken.append(at)
-        self.count += len(taken)
+            places.append(at)
+        self.count += len(places)
         return True
 
     def _is_kept(self, hashed: int) -> bool:

@@ -1,7 +1,8 @@
-"""Findings as an edition beside the default one has them.
+"""Findings translated to an edition other than the default one.
 
-Documents are judged by schemas and rules that are the default edition's; what another edition does not ask for is left
-out here, what it only recommends is a warning, and what it asks for under another requirement gets that one's id.
+Documents are validated by schemas and rules of the default edition. Findings about something that another edition does
+not require are dropped here; something that it only recommends becomes a warning; a finding gets another id if the
+edition requires the same under another requirement.
 """
 
 from __future__ import annotations
@@ -11,43 +12,45 @@ from dataclasses import replace
 
 from lro_spec.catalogue import catalogue
 from lro_spec.editions import DEFAULT_EDITION, Edition
-from lro_spec.findings import Finding, Kind
+from lro_spec.findings import Finding, Kind, revise
 
 _OWN_RULE = {"/guidance": "LRO-GUI-01", "/line_schema": "LRO-DESC-14", "/jq_recipes": "LRO-REC-13"}
-"""Fields of a descriptor that the default edition asks for at once, and others at a level of their own."""
+"""Fields of a descriptor that other editions require at a later level, with the requirement."""
 
 
-def as_held(findings: Iterable[Finding], text: Edition) -> Iterator[Finding]:
-    """Those that are deviations by *text*, under its requirements and with their force."""
-    if text.name == DEFAULT_EDITION:
+def for_edition(findings: Iterable[Finding], edition: Edition) -> Iterator[Finding]:
+    """The findings that deviate from an edition, with its requirements and their severity."""
+    if edition.name == DEFAULT_EDITION:
         yield from findings
         return
-    keywords = {r.id: r.keyword for r in catalogue(text.name)}
-    for found in findings:
-        if found.rule == "json":  # what could not be read at all, whatever the text says
-            yield found
+    keywords = {r.id: r.keyword for r in catalogue(edition.name)}
+    for finding in findings:
+        if finding.rule == "json":  # unreadable by any edition
+            yield finding
             continue
-        one = _reassigned(found, text)
+        one = _remap(finding, edition)
         if one is None or one.rule not in keywords:
             continue
-        yield one if keywords[one.rule] == "MUST" else replace(one, severity="warning")
+        yield one if keywords[one.rule] == "MUST" else revise(one, severity="warning")
 
 
-def _reassigned(found: Finding, text: Edition) -> Finding | None:
-    """The finding under the requirement that it breaks in this edition; None where it breaks none."""
-    missing = found.kind is Kind.MISSING_FIELD
-    if found.rule == "LRO-FILE-02" and found.pointer == "/type" and missing and not text.marked_header:
+def _remap(finding: Finding, edition: Edition) -> Finding | None:
+    """The finding under the requirement that it breaks in this edition; None if it breaks none."""
+    if finding.rule != "LRO-FILE-02" and not finding.rule.startswith("LRO-DESC"):
+        return finding  # most findings about lines, whose details are not computed here
+    missing = finding.kind is Kind.MISSING_FIELD
+    if finding.rule == "LRO-FILE-02" and finding.pointer == "/type" and missing and not edition.marked_header:
         return None
-    free = found.pointer.startswith("/summary/top_namespaces") and text.top_namespaces is None and not missing
-    if free and found.kind in (Kind.WRONG_TYPE, Kind.OUT_OF_BOUNDS):
+    free = finding.pointer.startswith("/summary/top_namespaces") and edition.top_namespaces is None and not missing
+    if free and finding.kind in (Kind.WRONG_TYPE, Kind.OUT_OF_BOUNDS):
         return None
-    if found.rule != "LRO-DESC-01":
-        return found
-    top, _, inner = found.pointer.removeprefix("/").partition("/")
+    if finding.rule != "LRO-DESC-01":
+        return finding
+    top, _, inner = finding.pointer.removeprefix("/").partition("/")
     if top == "summary" and inner:
         field = inner.partition("/")[0]
-        return None if free or (missing and field not in text.summary_fields) else found
-    if not missing or top in text.descriptor_fields:
-        return found
-    rule = _OWN_RULE.get(found.pointer)
-    return None if rule is None else replace(found, rule=rule, severity="warning", hint="it binds from level 2 on")
+        return None if free or (missing and field not in edition.summary_fields) else finding
+    if not missing or top in edition.descriptor_fields:
+        return finding
+    rule = _OWN_RULE.get(finding.pointer)
+    return None if rule is None else replace(finding, rule=rule, severity="warning", hint="it binds from level 2 on")

@@ -1,7 +1,7 @@
 """An offloaded file, line by line: one pass, however long it is.
 
-Sound records, all but a few of any file, are judged a block at a time by libraries written in C and Rust; a block with
-anything else in it is gone through line by line.
+Valid records, all but a few of any file, are validated a block at a time by libraries written in C and Rust; any other
+block is validated line by line.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from lro_spec.validation.line import judge_part, placed, twice
 from lro_spec.validation.record import CORE
 from lro_spec.validation.state import FileState
 
-_OTHERS_NAMED_BY = "lro-paper"  # the one text that does not list the operations
+_OTHERS_NAMED_BY = "lro-paper"  # the one edition that does not list the operations
 
 
 def validate_file(
@@ -35,9 +35,9 @@ def validate_file(
     edition: str = "lro-6400",
     max_line_bytes: int = MAX_LINE_BYTES,
 ) -> Iterator[Finding]:
-    """What is wrong with an offloaded file, as it is read; what only its end can tell (count, name) comes last.
+    """Findings about an offloaded file, as it is read; those that need its end (count, name) come last.
 
-    *source* is a path or a binary stream, also one of gzip; *name* is the file's name where it is not that of
+    *source* is a path or a binary stream, also one of gzip; *name* is the file's name if it is not that of
     the path. Memory is bound by the longest line, at most *max_line_bytes*, and about twenty megabytes for ids, however
     many there are. No content raises; a path that cannot be opened or read raises `OSError`, an unknown edition
     `ValueError`.
@@ -69,16 +69,16 @@ def judge_file(
     name: str | None = None,
     max_line_bytes: int = MAX_LINE_BYTES,
 ) -> Iterator[Finding]:
-    """The same for bytes that are unpacked already; *state* tells afterwards what was read."""
-    found = _judged(stream, state, name, max_line_bytes)
+    """Findings about the bytes of a file, unpacked; *state* then has the facts that were read."""
+    findings = _findings(stream, state, name, max_line_bytes)
     if state.edition == DEFAULT_EDITION:
-        return found
-    from lro_spec.validation.editions import as_held
+        return findings
+    from lro_spec.validation.editions import for_edition
 
-    return as_held(found, edition_named(state.edition))
+    return for_edition(findings, edition_named(state.edition))
 
 
-def _judged(stream: Readable, state: FileState, name: str | None, max_line_bytes: int) -> Iterator[Finding]:
+def _findings(stream: Readable, state: FileState, name: str | None, max_line_bytes: int) -> Iterator[Finding]:
     try:
         for part in blocks(stream, max_line_bytes):
             yield from judge_part(part, state)
@@ -99,12 +99,12 @@ def _judged(stream: Readable, state: FileState, name: str | None, max_line_bytes
             yield replace(problem, hint="a file that was renamed may have any name; a server must not give it")
     if state.header is None or state.header_line is None:
         return
-    # Where it breaks off, nobody knows how many more there were, and with what.
-    found = (*_count(state), *_core(state)) if whole else ()
+    # If the data breaks off, the rest of the records is unknown.
+    at_end = (*_count(state), *_core(state)) if whole else ()
     against_name = (
         name_against_header(name, state.header, edition=named_by, asked=state.asked) if name is not None else ()
     )
-    for finding in (*found, *against_name):
+    for finding in (*at_end, *against_name):
         yield placed(finding, state.header_line)
 
 

@@ -1,4 +1,4 @@
-"""What a file's name must say (section "File Naming")."""
+"""File names (section "File Naming")."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from lro_spec.timestamps import parse, utc
 from lro_spec.validation.asked import Asked
 
 ULID_TOLERANCE = timedelta(seconds=60)
-"""How far the time in a file's name may be from the time in its header."""
+"""Largest difference between the time in a file's name and the time in its header."""
 
 # A header that names no time zone tells the time of writing give or take this much.
 _NAIVE_TOLERANCE = timedelta(hours=14)
 
 
 def name_problem(name: str, *, edition: str, severity: Severity) -> Finding | None:
-    """What is wrong with a bare file name by itself; None when it follows the edition's convention."""
+    """The finding about a bare file name; None if it follows the edition's convention."""
     if parse_file_name(name, edition=edition) is not None:
         return None
     prefix = edition_named(edition).file_prefix
@@ -44,7 +44,7 @@ def name_problem(name: str, *, edition: str, severity: Severity) -> Finding | No
 def name_against_header(
     name: str, header: Mapping[str, Any], *, edition: str, asked: Asked | None = None
 ) -> Iterator[Finding]:
-    """Where name and header contradict each other; what was *asked* for, and when, says more than either."""
+    """Contradictions between name and header; none if the call is known, because both are compared with that."""
     if asked is not None:
         return
     parts = parse_file_name(name, edition=edition)
@@ -69,6 +69,6 @@ def name_against_header(
 def _agrees(parts: FileName, timestamp: str) -> bool:
     written = parse(timestamp)
     if written is None:
-        return True  # told as a fault of the timestamp
+        return True  # reported as a fault of the timestamp
     tolerance = ULID_TOLERANCE if written.tzinfo else _NAIVE_TOLERANCE
     return abs(utc(written) - parts.created) <= tolerance

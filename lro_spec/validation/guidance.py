@@ -1,4 +1,4 @@
-"""Whether what a guidance says is what its descriptor and file say (section "Guidance Prompt")."""
+"""Guidance against its descriptor and file (section "Guidance Prompt")."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lro_spec.editions import Edition
 from lro_spec.jsonl.values import whole_number
 
 COUNT = re.compile(r"(?<![\d,._])([\d,._]*\d)\s+(?:memor(?:y|ies)|records?|results)\b")
-"""How many records there are, in the words of a guidance."""
+"""Number of records in the words of a guidance."""
 
 _TOKENS = re.compile(r"(?<![\d,._])([\d,._]*\d)\s+tokens\b")
 _BESIDE = re.compile(
@@ -19,7 +19,7 @@ _BESIDE = re.compile(
     r"(?:\s+[a-z]+){0,3}[^\w,.;]*$|\b(?:top|first|last|best|newest|latest|each|every)\s+$",
     re.IGNORECASE,
 )
-"""What stands before a number that is a bound, or that of some records only."""
+"""Text before a number that is a bound, or that counts some records only."""
 _PART = re.compile(r"(?<![\d,._])([\d,._]*\d)\s+(?:out\s+)?of\s+(?:(?:all|about|the)\s+)*$", re.IGNORECASE)
 _BOUND = re.compile(r"\s+(?:threshold|limit|budget)\b", re.IGNORECASE)
 _LOOKED_AT = 8000
@@ -28,7 +28,7 @@ _MOST_DIGITS = 100
 
 
 def wrong_number(guidance: str, counts: Sequence[object], tokens: Sequence[object]) -> str | None:
-    """What a guidance says of count or tokens where it is none of these; None where it is, or is not said."""
+    """A count or number of tokens in a guidance that is none of these; None if it is one, or if there is none."""
     for what, pattern, meant in (("count", COUNT, counts), ("tokens", _TOKENS, tokens)):
         said = next(_claims(pattern, guidance[:_LOOKED_AT]), ())
         known = sorted({abs(m) for m in map(whole_number, meant) if m is not None})
@@ -52,7 +52,7 @@ def _claims(pattern: re.Pattern[str], text: str) -> Iterator[tuple[str, ...]]:
 
 
 def wrong_name(guidance: str, descriptor: Mapping[str, Any]) -> str | None:
-    """A path, a detail level or a number of a recipe that is not the descriptor's; None where there is none."""
+    """A path, detail level or recipe number that is not the descriptor's; None if there is none."""
     path, text = str(descriptor.get("file_path")), guidance[:_LOOKED_AT]
     named = paths(text)
     if named and path not in guidance:
@@ -68,10 +68,10 @@ def wrong_name(guidance: str, descriptor: Mapping[str, Any]) -> str | None:
     return f"recipe #{beyond[0]}: the descriptor has {most}" if beyond else None
 
 
-def wrong_recipe(guidance: str, descriptor: Mapping[str, Any], text: Edition | None) -> str | None:
-    """A recipe that the guidance describes in brackets, as the template does, and that is another one.
+def wrong_recipe(guidance: str, descriptor: Mapping[str, Any], edition: Edition | None) -> str | None:
+    """A recipe number with the description of another recipe in brackets, as in the template.
 
-    What *text* misquotes itself is passed over.
+    Misquotations in the *edition*'s own text are accepted.
     """
     recipes = descriptor.get("jq_recipes")
     described = {
@@ -79,7 +79,7 @@ def wrong_recipe(guidance: str, descriptor: Mapping[str, Any], text: Edition | N
         for number, recipe in enumerate(cast("list[object]", recipes) if isinstance(recipes, list) else [], 1)
     }
     for number, said in re.findall(r"#(\d{1,9})\s*\(([^)]*)\)", guidance[:_LOOKED_AT]):
-        if text is not None and text.misquoted.get(int(number)) == said:
+        if edition is not None and edition.misquoted.get(int(number)) == said:
             continue
         wanted, own = _words(said), described.get(int(number), set())
         better = [n for n, words in described.items() if wanted and wanted <= words]
@@ -89,7 +89,7 @@ def wrong_recipe(guidance: str, descriptor: Mapping[str, Any], text: Edition | N
 
 
 def paths(text: str) -> list[str]:
-    """What looks like the path of a file in a text."""
+    """Texts that look like the path of a file."""
     return re.findall(r"(?<![\w.])/[^\s'\"`]*?\.json\w*", text)
 
 

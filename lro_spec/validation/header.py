@@ -1,4 +1,4 @@
-"""What a header must hold (section "Header Line")."""
+"""The header line (section "Header Line")."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _TELLING_FIELDS = ("operation", "count", "schema_version", "timestamp", "estimat
 
 
 def is_header(value: object) -> bool:
-    """Whether a line says that it is a header."""
+    """True if a value says that it is a header."""
     return isinstance(value, dict) and cast("dict[str, Any]", value).get("type") == MARKER
 
 
 def resembles_header(value: object) -> bool:
-    """Whether a line was meant as a header, whatever its type field says."""
+    """True if a value was meant as a header, whatever its type field says."""
     if not isinstance(value, dict):
         return False
     fields = cast("dict[str, Any]", value)
@@ -33,41 +33,41 @@ def resembles_header(value: object) -> bool:
 
 
 def holds_memories(header: Mapping[str, Any]) -> bool:
-    """Whether the records are memories, as the text has it.
+    """True if the records are memories, as the specification assumes.
 
-    A proxy that offloads any tool's result says that they are not: by version 0 of the schema, and by `extra`, which
-    tells what they were made of.
+    A proxy that offloads any tool's result says that they are not: by schema version 0, and by `extra`, which names
+    their source.
     """
     return header.get("schema_version") != "0" or not isinstance(header.get("extra"), dict)
 
 
 def validate_header(value: object, *, edition: str = "lro-6400") -> Iterator[Finding]:
-    """What is wrong with a header. Raises `ValueError` for an unknown edition."""
+    """Findings about a header. Raises `ValueError` for an unknown edition."""
     yield from header_problems(value, edition=edition, read=False)
 
 
 def header_problems(value: object, *, edition: str, read: bool, asked: Asked | None = None) -> Iterator[Finding]:
-    """The same; where it was *read* from a text, what is wrong with that as JSON was told already.
+    """Findings about a header; if it was *read* from a line, JSON problems were reported with that.
 
-    Where it is known what was *asked* for, operation and detail level must be those.
+    If the call is known (*asked*), operation and detail level must be those of the call.
     """
-    text = edition_named(edition)
-    found = _found(value, text, read, asked)
-    if text.name != DEFAULT_EDITION:
-        from lro_spec.validation.editions import as_held
+    facts = edition_named(edition)
+    findings = _findings(value, facts, read, asked)
+    if facts.name != DEFAULT_EDITION:
+        from lro_spec.validation.editions import for_edition
 
-        found = as_held(found, text)
-    yield from found
+        findings = for_edition(findings, facts)
+    yield from findings
 
 
-def _found(value: object, text: Edition, read: bool, asked: Asked | None) -> Iterator[Finding]:
+def _findings(value: object, edition: Edition, read: bool, asked: Asked | None) -> Iterator[Finding]:
     errors = list(violations(value, "header"))
     for error in errors:
         yield from_schema(error, _rule(error), "the header")
     if not isinstance(value, dict):
         return
     header = cast("dict[str, Any]", value)
-    yield from (told for path, told in (() if read else not_json(header)) if all(e.path != path for e in errors))
+    yield from (finding for path, finding in (() if read else not_json(header)) if all(e.path != path for e in errors))
     timestamp = header.get("timestamp")
     well_formed = all(error.path != ("timestamp",) for error in errors)
     if isinstance(timestamp, str) and well_formed and parse(timestamp) is None:
@@ -80,8 +80,8 @@ def _found(value: object, text: Edition, read: bool, asked: Asked | None) -> Ite
         yield from not_as_asked(header, "detail", "LRO-FILE-08", asked.detail)
         return
     if holds_memories(header):
-        yield from _unknown(header, "operation", "LRO-FILE-04", text.operations)
-    yield from _unknown(header, "detail", "LRO-FILE-08", text.details)
+        yield from _unknown(header, "operation", "LRO-FILE-04", edition.operations)
+    yield from _unknown(header, "detail", "LRO-FILE-08", edition.details)
 
 
 def _rule(error: SchemaError) -> str:
@@ -98,11 +98,11 @@ def _rule(error: SchemaError) -> str:
             return "LRO-FILE-03"
 
 
-def not_as_asked(part: Mapping[str, Any], field: str, rule: str, meant: str | None) -> Iterator[Finding]:
-    """Where a header or a summary names another operation or detail level than the call's, if that is known."""
+def not_as_asked(part: Mapping[str, Any], field: str, rule: str, wanted: str | None) -> Iterator[Finding]:
+    """The finding about an operation or detail level that is not that of the call, if the call is known."""
     word = part.get(field)
-    if meant is not None and isinstance(word, str) and word and word != meant:
-        message, expected = f"{field} is not that of the call", f"{shown(meant)}, as was asked for"
+    if wanted is not None and isinstance(word, str) and word and word != wanted:
+        message, expected = f"{field} is not that of the call", f"{shown(wanted)}, as was asked for"
         yield Finding(rule, Kind.NOT_AS_ASKED, f"/{field}", message, expected, shown(word))
 
 

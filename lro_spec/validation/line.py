@@ -1,25 +1,26 @@
 """The lines of an offloaded file: which are records, and what is wrong with one.
 
-Sound records, all but a few of any file, are judged a block at a time by libraries written in C and Rust; a block with
-anything else in it is gone through line by line.
+Valid records, all but a few of any file, are validated a block at a time by libraries written in C and Rust; any other
+block is validated line by line.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from itertools import repeat
 from operator import itemgetter, methodcaller
 from typing import Any, cast
 
 from lro_spec.display import shown
-from lro_spec.findings import Finding, Kind, excerpt
+from lro_spec.findings import MAX_LAZY_BYTES, Finding, Kind, Severity, excerpt
 from lro_spec.jsonl.lines import Block, PhysicalLine
 from lro_spec.jsonl.parse import BOM, RULE, Parsed, exact, parsed, plain_value, plain_values
-from lro_spec.jsonl.position import nearest_position
+from lro_spec.jsonl.strict import nearest_position
 from lro_spec.schema.fast import joint_gate, record_gate
 from lro_spec.validation.header import MARKER, header_problems, holds_memories, is_header, resembles_header
-from lro_spec.validation.record import CORE, level, validate_line
+from lro_spec.validation.record import CORE, level, record_errors, record_finding, record_rule
 from lro_spec.validation.state import FileState
 
 record_id = itemgetter("id")
@@ -33,7 +34,7 @@ _HEADER = "LRO-FILE-02"
 
 
 def judge_part(part: Block | PhysicalLine, state: FileState) -> Iterator[Finding]:
-    """What is wrong with the next lines of a file."""
+    """Findings about the next lines of a file."""
     if isinstance(part, PhysicalLine):
         yield from judge_line(part, state)
         return
@@ -55,9 +56,9 @@ def judge_part(part: Block | PhysicalLine, state: FileState) -> Iterator[Finding
 
 
 def plain_records(block: Block, values: list[Any], state: FileState) -> tuple[list[dict[str, Any]], bool] | None:
-    """The values of a block's lines as records, where all are without fault; None when one needs a look.
+    """The values of a block's lines as records if all are valid, else None.
 
-    Beside them, whether they were seen to satisfy the reader's schema too.
+    The second value is True if they are known to satisfy the reader's schema, too.
     """
     fit = state.joint is not None and state.joint(values)
     if not fit and not _are_records(values, state):
@@ -68,14 +69,14 @@ def plain_records(block: Block, values: list[Any], state: FileState) -> tuple[li
 
 
 def _are_records(values: list[Any], state: FileState) -> bool:
-    """Whether all of some values are records without fault, and none of them a second header."""
+    """True if all values are valid records and none of them is a second header."""
     if state.gate is not None:
         return state.gate(values)
     return all(type(v) is dict and cast("dict[str, Any]", v).get("type") != MARKER for v in values)
 
 
 def judge_line(line: PhysicalLine, state: FileState, value: Any = None) -> Iterator[Finding]:
-    """What is wrong with the next line of a file; *value* is what it holds, where it was read already."""
+    """Findings about the next line of a file; *value* is its value if it was read already."""
     state.lines += 1
     if value is None and not line.too_long:
         value = plain_value(line.data)
@@ -87,7 +88,7 @@ def judge_line(line: PhysicalLine, state: FileState, value: Any = None) -> Itera
 
 
 def _plain_record(line: PhysicalLine, value: object, state: FileState) -> dict[str, Any] | None:
-    """The object of a line that is a record without fault; takes a fraction of the time that `_line` needs."""
+    """The object of a line that is a valid record; takes a fraction of the time of `_line`."""
     if state.header is None or type(value) is not dict or line.data[-1:] == b"\r":
         return None
     record = cast("dict[str, Any]", value)
@@ -118,7 +119,7 @@ def _line(line: PhysicalLine, value: Any, state: FileState) -> Iterator[Finding]
     if line.too_long:
         state.records += line.number > 1
         state.opaque = True
-        # An error, for nobody knows what is in it; and of no requirement's, for the same reason.
+        # An error, but of no requirement, because its content is unknown.
         message, expected = "the line is too long to be judged", f"at most {len(line.data)} bytes"
         yield Finding("json", Kind.TOO_LARGE, "", message, expected, f"{line.length} bytes", "", line.number)
         return
@@ -147,7 +148,7 @@ def _line(line: PhysicalLine, value: Any, state: FileState) -> Iterator[Finding]
 
 
 def _wrong_end(line: PhysicalLine) -> tuple[str, str, str, str]:
-    """What is told of a line with a carriage return at its end: message, expected, observed, hint."""
+    """Message, expected, observed and hint for a line that ends in a carriage return."""
     if not line.terminated:
         hint = "end each line with a line feed; a carriage return ends none"
         return "the text ends in a carriage return alone", "a line feed", "\\r", hint
@@ -188,7 +189,8 @@ def _header_again(state: FileState) -> Finding:
 
 def _record(line: PhysicalLine, value: object, state: FileState) -> Iterator[Finding]:
     if state.memories or not isinstance(value, dict):
-        yield from _broken(line, value, state)
+        for error in record_errors(value, state.detail):
+            yield _in_line(line, record_rule(error), error.kind, "error", partial(record_finding, error))
     if not isinstance(value, dict):
         return
     record = cast("dict[str, Any]", value)
@@ -200,11 +202,6 @@ def _record(line: PhysicalLine, value: object, state: FileState) -> Iterator[Fin
         yield from state.reader.take([record], Block(line.number, line.offset, [line.data]), False)
 
 
-def _broken(line: PhysicalLine, value: object, state: FileState) -> Iterator[Finding]:
-    for finding in validate_line(value, state.detail):
-        yield placed(finding, line)
-
-
 def _again(line: PhysicalLine, record: dict[str, Any], state: FileState) -> Iterator[Finding]:
     first = state.ids.line_of(record["id"])
     there = "" if first is None else f", as in line {first}"
@@ -212,14 +209,14 @@ def _again(line: PhysicalLine, record: dict[str, Any], state: FileState) -> Iter
 
 
 def twice(observed: str, line: int | None = None) -> Finding:
-    """The finding that a memory is in a file a second time."""
+    """The finding about a memory that is in a file a second time."""
     return Finding(
         TWICE, Kind.REPEATED_RECORD, "/id", "a memory is in the file twice", "each memory once", observed, line=line
     )
 
 
 def _seen(records: list[dict[str, Any]], state: FileState) -> None:
-    """Takes note of the fields that records have, as long as one of those of full detail was in none."""
+    """Removes the fields of records from the missing fields of full detail."""
     for record in records:
         if not state.missing:
             return
@@ -228,7 +225,18 @@ def _seen(records: list[dict[str, Any]], state: FileState) -> None:
 
 
 def placed(finding: Finding, line: PhysicalLine) -> Finding:
-    """A finding in a line's value, with the line and the column where that value, or what should hold it, stands."""
-    text = line.data.decode("utf-8", "replace")
-    at = nearest_position(text, finding.pointer)
-    return replace(finding, line=line.number, column=at + 1, excerpt=excerpt(text, at))
+    """A finding about a value in a line, with the place of that value or of the object that should have it."""
+    return _in_line(line, finding.rule, finding.kind, finding.severity, lambda: finding)
+
+
+def _in_line(line: PhysicalLine, rule: str, kind: Kind, severity: Severity, make: Callable[[], Finding]) -> Finding:
+    """The finding that *make* returns, with its place in a line; both are computed when they are read."""
+
+    def compute() -> Finding:
+        finding, text = make(), line.data.decode("utf-8", "replace")
+        at = nearest_position(text, finding.pointer)
+        return replace(finding, line=line.number, column=at + 1, excerpt=excerpt(text, at))
+
+    if line.length > MAX_LAZY_BYTES:
+        return compute()
+    return Finding.lazy(rule, kind, line.number, severity, None, compute)

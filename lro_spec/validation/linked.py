@@ -1,4 +1,4 @@
-"""A descriptor together with the file that it leads to: whether what it says of the file is true."""
+"""A descriptor together with its file."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import io
 import os
 import stat
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 from threading import Thread
 from types import TracebackType
@@ -15,7 +14,7 @@ from typing import Any, cast
 from lro_spec.display import shown
 from lro_spec.editions import DEFAULT_EDITION, Edition
 from lro_spec.editions import edition as edition_named
-from lro_spec.findings import Finding, Kind
+from lro_spec.findings import Finding, Kind, revise
 from lro_spec.jsonl.compression import PACKED_SUFFIXES, plain_name, unpacked
 from lro_spec.jsonl.lines import Block, Readable
 from lro_spec.schema.checker import LineJudge
@@ -37,7 +36,7 @@ _PARTS = ("summary", "line_schema", "jq_recipes", "guidance")
 
 
 class Following:
-    """One descriptor, and what came of opening its file."""
+    """One descriptor, and the facts about its file."""
 
     def __init__(
         self,
@@ -50,20 +49,19 @@ class Following:
         recipes: bool = True,
         asked: Asked | None = None,
     ) -> None:
-        """*content* is what the file held, where somebody has read it already: nothing is opened then. Without
-        *recipes* none is run. Where it is known what was *asked* for, that says which part is right.
-
-        *opened* may put something around the file's stream."""
+        """*content* is that of the file if it was read already; then no file is opened. Without *recipes* none is run.
+        If the call is known (*asked*), it decides which of two contradicting parts is right. *opened* may wrap the
+        stream of the file."""
         self.lines = 0
-        """How many lines of the file were judged."""
+        """Number of lines of the file that were validated."""
         self.path: str | None = None
-        """The file that was opened; None as long as none was."""
+        """The file that was opened; None before that."""
         self.header: dict[str, Any] | None = None
-        """The file's header, where there is one."""
+        """The file's header, if there is one."""
         self.read = False
-        """Whether the file was read to its end."""
+        """True if the file was read to its end."""
         self.doubtful = False
-        """Whether the file has a line that could not be read, so that its records cannot be counted."""
+        """True if a line of the file could not be read, so that its records cannot be counted."""
         self._descriptor = descriptor
         self._edition = edition_named(edition)
         self._folder = folder
@@ -73,12 +71,12 @@ class Following:
         self._asked = asked
 
     def findings(self) -> Iterator[Finding]:
-        """What is wrong with the descriptor, with the file (those have a path), and between the two."""
+        """Findings about the descriptor, about the file (those have a path), and about contradictions."""
         if self._edition.name == DEFAULT_EDITION:
             return self._findings()
-        from lro_spec.validation.editions import as_held
+        from lro_spec.validation.editions import for_edition
 
-        return as_held(self._findings(), self._edition)
+        return for_edition(self._findings(), self._edition)
 
     def _findings(self) -> Iterator[Finding]:
         wrong: set[str] = set()
@@ -139,17 +137,17 @@ class Following:
 
     def _against(self, descriptor: dict[str, Any], path: str, wrong: set[str]) -> Iterator[Finding]:
         broken = {pointer.partition("/")[0] for pointer in wrong}
-        sound = {part for part in _PARTS if part in descriptor and part not in broken}
-        reader = _Reader(descriptor, sound)
+        valid = {part for part in _PARTS if part in descriptor and part not in broken}
+        reader = _Reader(descriptor, valid)
         state = FileState(self._edition.name, reader, asked=self._asked)
         with _Recipes(descriptor, self._edition, state, reader) as recipes:
-            if "jq_recipes" in sound and self._runs_recipes:
+            if "jq_recipes" in valid and self._runs_recipes:
                 reader.when_sampled = recipes.start
             try:
                 for finding in self._in_file(path, state):
                     # the name was judged with the descriptor
                     if finding.line is not None or finding.rule not in _OF_NAMES:
-                        yield replace(finding, path=path)
+                        yield revise(finding, path=path)
             except OSError as problem:
                 yield Finding(
                     _RULE,
@@ -162,14 +160,14 @@ class Following:
                 return
             self.lines, self.header, self.read, self.doubtful = state.lines, state.header, True, state.doubtful
             for finding in reader.end():
-                yield replace(finding, path=path)
+                yield revise(finding, path=path)
             if state.header is None or state.header_line is None:
                 return
             if state.opaque:  # there may be others in what is not known
                 reader.facts.namespaces, reader.facts.scores = None, Range()
             elif reader.facts.characters:
                 for finding in estimate_of_header(state.header, reader.facts) if state.memories else ():
-                    yield replace(placed(finding, state.header_line), path=path)
+                    yield revise(placed(finding, state.header_line), path=path)
             if not state.memories:
                 reader.facts.namespaces = None
             if isinstance(descriptor.get("summary"), dict):
@@ -177,9 +175,9 @@ class Following:
                 fields = {pointer.split("/")[1] for pointer in wrong if pointer.startswith("summary/")}
                 about = descriptor, state.header, reader.facts, records, self._edition
                 yield from summary_against_file(*about, wrong=fields, asked=self._asked)
-            if {"summary", "guidance"} <= sound:
+            if {"summary", "guidance"} <= valid:
                 yield from _numbers(descriptor, state.header, state.records)
-            if "line_schema" in sound and reader.records:
+            if "line_schema" in valid and reader.records:
                 yield from _vacuous(descriptor["line_schema"], reader.records)
             yield from recipes.findings()
 
@@ -203,23 +201,23 @@ _OF_MEMORIES = {
     ("LRO-DESC-05", "/summary/operation"),
     ("LRO-REC-13", "/jq_recipes"),
 }
-"""What is said of descriptors that lead to memories, and may not hold for others."""
+"""Findings that only apply to descriptors of memories."""
 
 
 class _Reader:
-    """Takes in the records: facts for the summary, lines for the schema, a sample for the recipes."""
+    """Receives the records: facts for the summary, lines for the schema, a sample for the recipes."""
 
-    def __init__(self, descriptor: Mapping[str, Any], sound: set[str]) -> None:
-        scored = "summary" in sound and descriptor["summary"].get("score_range") is not None
+    def __init__(self, descriptor: Mapping[str, Any], valid: set[str]) -> None:
+        scored = "summary" in valid and descriptor["summary"].get("score_range") is not None
         self.facts = Facts(scored=scored)
         self.records: list[dict[str, Any]] = []
         self.lines: list[bytes] = []
         self.skipped: bool = False
-        """Whether a line among those of the sample is none of its records."""
+        """True if a line in the range of the sample is none of its records."""
         self.overlong = False
-        """Whether a line ended the sample that is too long for it."""
+        """True if the sample ended before a line that is too long for it."""
         self.when_sampled: Callable[[], None] = _nothing
-        self.schema: object = descriptor["line_schema"] if "line_schema" in sound else None
+        self.schema: object = descriptor["line_schema"] if "line_schema" in valid else None
         self._judge = LineJudge(self.schema) if self.schema is not None else None
         self._bytes = 0
         self._next: int = 2
@@ -298,17 +296,17 @@ class _Recipes:
         self._thread.start()
 
     def findings(self) -> list[Finding]:
-        """What came of it; waits for the end."""
+        """Findings about the recipes; waits for the end."""
         if self._thread is not None:
             self._thread.join()
         if self._problem is not None:
             raise self._problem
         if self._reader.overlong and not self._reader.records:
             message, expected = "recipes were not run", f"a first record of at most {_SAMPLE_LINE_BYTES} bytes"
-            told = Finding(
+            skipped = Finding(
                 "LRO-REC-13", Kind.NOT_EVALUATED, "/jq_recipes", message, expected, "a longer one", severity="warning"
             )
-            return [told, *self._found]
+            return [skipped, *self._found]
         return self._found
 
 
@@ -319,12 +317,12 @@ def _nothing() -> None:
 def follow(
     descriptor: object, *, edition: str = "lro-6400", folder: str | os.PathLike[str] | None = None
 ) -> Iterator[Finding]:
-    """What is wrong with a descriptor, with its file, and between the two.
+    """Findings about a descriptor, its file, and contradictions between the two.
 
-    Compared are count, operation, detail, estimate, namespaces and scores; every line is held against ``line_schema``;
-    the recipes are run on the first records. Where ``file_path`` leads nowhere, a file of that name in *folder* is
-    taken, also a compressed one. Findings in the file have its path. No content raises; an unknown edition raises
-    `ValueError`.
+    Compared are count, operation, detail, estimate, namespaces and scores; every line is validated against
+    ``line_schema``; the recipes are run on the first records. If ``file_path`` does not exist, a file of that name in
+    *folder* is used, also a compressed one. Findings in the file have its path. No content raises; an unknown edition
+    raises `ValueError`.
     """
     yield from Following(descriptor, edition=edition, folder=folder).findings()
 
@@ -357,7 +355,7 @@ def _said(path: str, problem: Exception | None) -> str:
 
 
 def _numbers(descriptor: dict[str, Any], header: dict[str, Any], records: int) -> Iterator[Finding]:
-    """Where the guidance says other figures than summary, header and file: any of them will do."""
+    """The finding about figures in the guidance that are none of those of summary, header and file."""
     told: dict[str, Any] = descriptor["summary"]
     counts, tokens = (told.get("count"), records), (told.get("estimated_tokens"), header.get("estimated_tokens"))
     wrong = wrong_number(descriptor["guidance"], counts, tokens)
@@ -369,7 +367,7 @@ def _vacuous(schema: object, records: list[dict[str, Any]]) -> Iterator[Finding]
     from lro_spec.schema.line_schema import is_vacuous
 
     if is_vacuous(schema, ()) is not None:
-        return  # told where the descriptor is judged by itself
+        return  # reported with the descriptor itself
     empty = is_vacuous(schema, records)
     if empty is not None:
         expected = "a schema that names the fields of the file's records"

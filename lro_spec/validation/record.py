@@ -1,4 +1,4 @@
-"""What a record line must hold (section "Memory Lines")."""
+"""Record lines (section "Memory Lines")."""
 
 from __future__ import annotations
 
@@ -8,33 +8,43 @@ from lro_spec.findings import Finding
 from lro_spec.schema.errors import SchemaError, from_schema, violations
 
 READABLE, TYPED, WITHOUT_CONTENT = "LRO-FILE-01", "LRO-FILE-11", "LRO-DET-01"
-"""What a record can break: it is an object, its fields have their types, at light detail it has no content."""
+"""Requirements of a record: it is an object, its fields have their types, at light detail it has no content."""
 
 CORE = ("memory_type", "namespace", "title", "content", "created")
-"""The fields of which each stands in some record of a file at full detail (I-04)."""
+"""Fields that each appear in some record of a file at full detail (I-04)."""
 
 _LEVELS = ("light", "medium", "full")
 _HINTS = {WITHOUT_CONTENT: "leave content out of light records, or call with detail medium or full"}
 
 
 def validate_line(value: object, detail: str | None = None) -> Iterator[Finding]:
-    """What is wrong with a record at a detail level; at any level, where *detail* is none of the three."""
-    part = level(detail)
-    told: set[tuple[str | int, ...]] = set()
-    for error in violations(value, "line", part):
-        # A light record's content breaks two rules of the schema when it is no text; one finding is enough.
-        if error.path not in told:
-            told.add(error.path)
-            rule = _rule(error)
-            yield from_schema(error, rule, "the record", _HINTS.get(rule, ""))
+    """Findings about a record at a detail level; at any level if *detail* is none of the three."""
+    return map(record_finding, record_errors(value, detail))
+
+
+def record_errors(value: object, detail: str | None) -> Iterator[SchemaError]:
+    """Violations of the line schema by a record, one for each value."""
+    paths: set[tuple[str | int, ...]] = set()
+    for error in violations(value, "line", level(detail)):
+        # Content in a light record violates the schema twice if it is no string; one finding is enough.
+        if error.path not in paths:
+            paths.add(error.path)
+            yield error
+
+
+def record_finding(error: SchemaError) -> Finding:
+    """The finding about a violation of the line schema."""
+    rule = record_rule(error)
+    return from_schema(error, rule, "the record", _HINTS.get(rule, ""))
 
 
 def level(detail: str | None) -> str:
-    """The part of the line schema that holds at a detail level: any, where the level is none of the three."""
+    """The part of the line schema for a detail level: that for any level if it is none of the three."""
     return detail if detail in _LEVELS else "any"
 
 
-def _rule(error: SchemaError) -> str:
+def record_rule(error: SchemaError) -> str:
+    """The requirement that a violation of the line schema breaks."""
     match error:
         case SchemaError(path=()):
             return READABLE

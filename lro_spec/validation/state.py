@@ -1,4 +1,4 @@
-"""What is known of an offloaded file while it is read, and who reads along."""
+"""The facts about an offloaded file while it is validated, and a reader of its records."""
 
 from __future__ import annotations
 
@@ -14,46 +14,46 @@ from lro_spec.validation.duplicates import SeenIds
 
 
 class RecordReader(Protocol):
-    """Takes in the records of a file while it is validated, and may have something to say about them."""
+    """Receives the records of a file while it is validated, and may yield findings about them."""
 
     schema: object
-    """What it holds every record against; None for nothing."""
+    """The schema of every record; None for no schema."""
 
     def take(self, records: list[dict[str, Any]], block: Block, fit: bool) -> Iterator[Finding]:
-        """The objects of consecutive record lines, in the order of the file; *fit* where all satisfy `schema`."""
+        """Receives the objects of consecutive record lines; *fit* says that all satisfy `schema`."""
         ...
 
 
 @dataclass(slots=True)
 class FileState:
-    """What is known of a file so far, and at its end."""
+    """Facts about the part of a file that was read."""
 
     edition: str
     reader: RecordReader | None = None
     header: dict[str, Any] | None = None
     header_line: PhysicalLine | None = None
     lines: int = 0
-    """How many lines there are, the header's among them."""
+    """Number of lines, with the header."""
     records: int = 0
-    """How many of them count as records."""
+    """Number of lines that count as records."""
     detail: str | None = None
     memories: bool = True
-    """Whether the records are memories; others only have to be objects."""
+    """True if the records are memories; others only have to be objects."""
     part: str = "any"
     """The part of the line schema that holds at this detail level."""
     carriage_return_told: bool = False
     missing: set[str] = field(default_factory=set[str])
-    """Of the fields that full detail has, those that no record had yet (I-04)."""
+    """Fields of full detail that no record had yet (I-04)."""
     objects: bool = False
-    """Whether one of the records was an object, as far as fields were looked for."""
+    """True if a record was an object, as long as fields are missing."""
     ids: SeenIds = field(default_factory=SeenIds)
     gate: Gate | None = None
-    """Lets through lists of what is surely a record of this part, where there is such a thing."""
+    """Accepts lists of valid records of this part; None if the records are not memories."""
     joint: Gate | None = None
-    """The same for what satisfies the reader's schema too, where one look can tell both."""
+    """Accepts lists of records that satisfy the reader's schema, too; None if there is no such gate."""
     doubtful: bool = False
-    """Whether a line could not be read, so that its record, or how many there are in it, is not known."""
+    """True if a line could not be read, so that the number of records is unknown."""
     asked: Asked | None = None
-    """The call that the file answers, where that is known."""
+    """The call that the file answers, if that is known."""
     opaque: bool = False
-    """Whether the record of some line is not known, though it is one."""
+    """True if the content of a record is unknown."""

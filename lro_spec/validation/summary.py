@@ -1,4 +1,4 @@
-"""A descriptor's summary against what its file holds (section "Inline Response Format")."""
+"""A descriptor's summary against its file (section "Inline Response Format")."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from lro_spec.validation.asked import Asked
 from lro_spec.validation.header import not_as_asked
 
 TOP = 5
-"""How many namespaces a summary names at the most."""
+"""Largest number of namespaces in a summary."""
 
 _MOST_NAMESPACES = 20_000
 _SCORE_TOLERANCE = 0.01
@@ -33,13 +33,13 @@ class Range:
     high: float | None = None
 
     def add(self, value: object) -> None:
-        """Takes in a number; anything else is none."""
+        """Adds a number; ignores anything else."""
         if isinstance(value, int | float) and not isinstance(value, bool):
             self.low = value if self.low is None else min(self.low, value)
             self.high = value if self.high is None else max(self.high, value)
 
     def is_about(self, low: float, high: float) -> bool:
-        """Whether these are its ends, to a hundredth."""
+        """True if these are its ends, to a hundredth."""
         if self.low is None or self.high is None:
             return False
         return abs(self.low - low) <= _SCORE_TOLERANCE and abs(self.high - high) <= _SCORE_TOLERANCE
@@ -47,23 +47,23 @@ class Range:
 
 @dataclass(slots=True)
 class Facts:
-    """What a summary is held against, gathered while the file is read."""
+    """Facts for the comparison with a summary, gathered while the file is read."""
 
     scored: bool = False
-    """Whether scores are wanted: looking for them costs time."""
+    """True if scores are gathered, which costs time."""
     namespaces: Counter[object] | None = field(default_factory=Counter[object])
-    """How often each value of that field occurs, whatever it is; None when there are too many to be counted."""
+    """Number of records by the value of their namespace; None if there are too many values to count."""
     scores: Range = field(default_factory=Range)
     confidences: Range = field(default_factory=Range)
     characters: int = 0
-    """Of all record lines."""
+    """Number of characters of all record lines."""
     wide: int = 0
-    """At least as many as there are characters of a wide script."""
+    """Upper bound of the number of characters of wide scripts."""
     escapes: int = 0
-    """At least as many as there are escapes of characters by number."""
+    """Upper bound of the number of escapes of characters by number."""
 
     def take(self, records: list[dict[str, Any]], block: Block) -> None:
-        """Takes in the records of a block."""
+        """Adds the records of a block."""
         data = b"".join(block.lines)
         others = b"".join(filterfalse(bytes.isascii, block.lines))
         more = len(others) - len(others.decode("utf-8", "replace"))
@@ -92,14 +92,14 @@ def summary_against_file(
     header: Mapping[str, Any],
     facts: Facts,
     records: int | None,
-    text: Edition,
+    edition: Edition,
     *,
     wrong: Collection[str] = (),
     asked: Asked | None = None,
 ) -> Iterator[Finding]:
-    """Where the summary contradicts the file, or what was *asked* for, by *text*.
+    """Contradictions between the summary and the file, or the call if that is known (*asked*).
 
-    *records* is None where lines cannot be counted; fields that are *wrong* by themselves are passed over.
+    *records* is None if lines cannot be counted; fields that are *wrong* by themselves are skipped.
     """
     summary: dict[str, Any] = {k: v for k, v in descriptor["summary"].items() if k not in wrong}
     if records is not None and "count" in summary and summary["count"] != records:
@@ -107,8 +107,8 @@ def summary_against_file(
         yield _finding("LRO-DESC-03", "count", "count is not that of the file", expected, summary["count"], hint)
     for name, rule in (("operation", "LRO-DESC-05"), ("detail", "LRO-DESC-08")):
         if asked is not None:
-            meant = asked.operation if name == "operation" else asked.detail
-            yield from (replace(f, pointer=f"/summary/{name}") for f in not_as_asked(summary, name, rule, meant))
+            wanted = asked.operation if name == "operation" else asked.detail
+            yield from (replace(f, pointer=f"/summary/{name}") for f in not_as_asked(summary, name, rule, wanted))
             continue
         said = header.get(name)
         if isinstance(said, str) and name in summary and said != summary[name]:
@@ -119,14 +119,14 @@ def summary_against_file(
         yield from _estimate(descriptor, header)
     if facts.namespaces is not None and records is not None and "top_namespaces" in summary:
         names: list[str] = summary["top_namespaces"]
-        if text.top_namespaces is None:
+        if edition.top_namespaces is None:
             names = list(distribution(names) or ())
         # An empty name may be one, or stand for none.
         seen = facts.namespaces.items()
         counts = Counter({name: n for name, n in seen if isinstance(name, str) and (name or name in names)})
-        told = counts or not records  # records without any, as at level light, tell nothing
-        problem = wrong_namespaces(names, counts, text.top_namespaces or len(counts)) if told else None
-        if problem is None and told and text.top_namespaces is None:
+        comparable = counts or not records  # records of level light have no namespaces
+        problem = wrong_namespaces(names, counts, edition.top_namespaces or len(counts)) if comparable else None
+        if problem is None and comparable and edition.top_namespaces is None:
             problem = _miscounted(summary["top_namespaces"], counts)
         if problem is not None:
             top = ", ".join(f"{name} ({n})" for name, n in counts.most_common(TOP + 1))
@@ -137,7 +137,7 @@ def summary_against_file(
 
 
 def estimate_of_header(header: Mapping[str, Any], facts: Facts) -> Iterator[Finding]:
-    """Whether the header's estimate is honest for the lines that follow it."""
+    """The finding about a header's estimate that is not honest for the lines that follow it."""
     said = whole_number(header.get("estimated_tokens"))
     if said is None:
         return
@@ -159,9 +159,9 @@ def estimate_of_header(header: Mapping[str, Any], facts: Facts) -> Iterator[Find
 
 
 def distribution(said: object) -> dict[str, int | None] | None:
-    """Namespaces with their counts where those are told: of a list of names or of objects, or of an object of counts.
+    """Namespaces with their counts, if there are counts: from a list of names or objects, or an object of counts.
 
-    None for anything else, and where one stands twice.
+    None for anything else, and if a namespace is repeated.
     """
     if isinstance(said, dict):
         return {str(k): v for k, v in cast("dict[str, Any]", said).items()}
@@ -178,7 +178,7 @@ def distribution(said: object) -> dict[str, int | None] | None:
 
 
 def wrong_namespaces(said: list[str], counts: Counter[str], most: int = TOP) -> str | None:
-    """What is wrong with a list of top namespaces, *most* of them at most; None when it is right."""
+    """The problem of a list of top namespaces, of which there may be *most*; None if it is right."""
     if len(said) > most:
         return f"{len(said)} of them"
     if len(set(said)) < len(said):
@@ -212,7 +212,7 @@ def _estimate(descriptor: Mapping[str, Any], header: Mapping[str, Any]) -> Itera
 
 
 def _length(descriptor: Mapping[str, Any], whole: int) -> int:
-    """How many characters a descriptor has; so many that nothing is too little for it, where it is no JSON."""
+    """Number of characters of a descriptor; large enough for any estimate if it is not JSON."""
     try:
         return len(json.dumps(descriptor, ensure_ascii=False))
     except (TypeError, ValueError, RecursionError):
@@ -223,7 +223,7 @@ def _scores(summary: Mapping[str, Any], facts: Facts, empty: bool) -> Iterator[F
     said, scores = summary.get("score_range"), facts.scores
     if said is None:
         return
-    if empty and any(said):  # two zeros may stand for none
+    if empty and any(said):  # two zeros may mean none
         expected = "null, for there are no records"
         yield _finding("LRO-DESC-07", "score_range", "score_range is not that of the file", expected, said)
     if scores.low is None:

@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
-from lro_spec.tokens import estimate_of
-
-if TYPE_CHECKING:
-    from lro_spec.redaction import Masks
-
-
 import fnmatch
 import re
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from lro_proxy import run_folder
 from lro_proxy.config import Server, address, header, read_servers
@@ -28,10 +19,7 @@ if TYPE_CHECKING:
 
 
 ESTIMATES = {"scripts": script_aware_estimate, "characters": characters_estimate}
-COUNTED: Mapping[str, Callable[[int, int], int]] = {"scripts": estimate_of, "characters": lambda n, _: -(-n // 4)}
-"""Estimators by name, from the number of characters and the number of wide ones among them."""
-
-
+"""Token estimates by name."""
 _BARE = re.compile(r"[-+0-9.eE]+|true|false|null")
 
 

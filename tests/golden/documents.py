@@ -58,7 +58,7 @@ def judged(path: str, **options: Any) -> list[str]:
     except (UnknownKindError, OSError) as problem:
         return [f"{type(problem).__name__}: {problem}"]
     one = document
-    of_lines = f", lines of {one.path_of_lines}" if one.path_of_lines != path else ""
+    of_lines = f", lines of {one.lines_path}" if one.lines_path != path else ""
     return [f"{one.kind}: {one.lines} lines, {one.followed} followed, {one.others} of others{of_lines}", *found]
 
 
@@ -86,7 +86,7 @@ def of(
                 stack.enter_context(patch.object(documents, limit, value))
             if piped:
                 stack.enter_context(patch.object(sys, "stdin", Made(buffer=io.BytesIO(data))))
-            known = {**options, "led_to": VisitedFiles()}
+            known = {**options, "visited": VisitedFiles()}
             for file in before:
                 judged(file, **known)
             return judged("-" if piped else name, **known)

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 from lro_conformance.capture.file import FileSeen
-from lro_conformance.checks.extensions.test_extraction import MOST
+from lro_conformance.checks.extensions.test_extraction import MAX_CHARACTERS
 from lro_conformance.trials.extensions.compaction import TEXT, Compaction, conversation
 from lro_conformance.trials.extensions.extraction import MARK, NOWHERE, Extraction
 from lro_conformance.trials.extensions.families import Asked, ByNumber, Families, Part
@@ -79,7 +79,7 @@ def sound() -> Extraction:
         large=LARGE,
         flooding=(
             said("read", "all", '{"error": "file_too_large", "estimated_tokens": 9, "suggestions": ["head"]}'),
-            said("head", "all", "x" * MOST),
+            said("head", "all", "x" * MAX_CHARACTERS),
         ),
         endless=(ask("lro_extract", "query range(1e12)"), ask("grep", "pattern (x+x+)+y")),
         after=(said("grep", "the same file", "m0"), said("read", "the same file", "m0")),
@@ -199,7 +199,7 @@ CHANGES: dict[str, Change] = {
     "an endless query is not stopped": put("endless", 0, ask("lro_extract", "query", None, failure=FAILURE)),
     "after it nothing is answered": put("after", 1, ask("read", "the same file", None, failure=FAILURE)),
     "nothing is endless": {"endless": ()},
-    "an answer has one character too many": put("flooding", 1, said("head", "all", "x" * (MOST + 1))),
+    "an answer has one character too many": put("flooding", 1, said("head", "all", "x" * (MAX_CHARACTERS + 1))),
     "nothing is large": {"large": None, "flooding": ()},
     **{f"an answer is a descriptor ({name})": put(name, 0, away("read", name)) for name in EVERY},
     "a recipe tells of others": number(said("lro_extract", "recipe 1", "m0 m2")),

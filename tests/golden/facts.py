@@ -13,7 +13,7 @@ from lro_spec.jsonl.lines import Block
 from lro_spec.jsonl.values import not_json, whole_number
 from lro_spec.recipes.numbers import near, taken_alike
 from lro_spec.timestamps import utc
-from lro_spec.validation.editions import as_held
+from lro_spec.validation.editions import for_edition
 from lro_spec.validation.guidance import paths, wrong_name, wrong_number, wrong_recipe
 from lro_spec.validation.header import holds_memories, validate_header
 from lro_spec.validation.summary import Facts, estimate_of_header, summary_against_file, wrong_namespaces
@@ -90,7 +90,9 @@ def held(edition: str, rule: str) -> Said:
     found = [Finding(rule, k, p, m, "e", "o") for p, (k, m) in product(POINTERS, WORDS)]
 
     def say() -> list[str]:
-        return [f"{f.severity} {f.rule} {f.pointer} {f.message} {f.hint}" for f in as_held(found, EDITIONS[edition])]
+        return [
+            f"{f.severity} {f.rule} {f.pointer} {f.message} {f.hint}" for f in for_edition(found, EDITIONS[edition])
+        ]
 
     return say
 

@@ -11,7 +11,7 @@ from typing import Any
 from lro_conformance.capture.call import Call
 from lro_conformance.trials.extensions import payloads
 from lro_conformance.trials.extensions.payloads import Large, dumps
-from lro_conformance.trials.extensions.proxy import FACTOR, Cancelled, Passed, Proxied, Recipe, Together, Told
+from lro_conformance.trials.extensions.proxy import FACTOR, Cancelled, Exchange, Passed, Proxied, Recipe, Together
 from lro_conformance.trials.extensions.upstream import ASKED, FLOOD, ITEMS, STEPS
 from lro_conformance.trials.recipes import Command
 from lro_conformance.wire.reply import Failure
@@ -72,9 +72,9 @@ def offloaded(
     return Passed(kind, asked("typed" if one.typed else "say", whole, seen), one.result)
 
 
-def told(call: Call, *messages: Any) -> Told:
+def told(call: Call, *messages: Any) -> Exchange:
     """A call, and what arrived before its answer."""
-    return Told(call, tuple(dumps({"jsonrpc": "2.0", **m}) for m in messages), "", "lro-probe-token")
+    return Exchange(call, tuple(dumps({"jsonrpc": "2.0", **m}) for m in messages), "", "lro-probe-token")
 
 
 def step(number: int, token: Any = "lro-probe-token", message: str | None = None) -> Change:

@@ -7,7 +7,7 @@ from typing import Any
 
 from jsonschema import Draft202012Validator
 
-from lro_spec.schema.errors import explained
+from lro_spec.schema.errors import SchemaError, explained
 from lro_spec.schema.fast import foreign_gate, is_plain_schema, joint_gate, passes
 from lro_spec.schema.line_schema import is_vacuous, judge_lines, lines_violating, schema_problem
 from lro_spec.schema.untrusted import is_bounded, is_tame, judge_here, judge_of, local_target
@@ -187,10 +187,16 @@ def lengths(texts: Iterable[str | None]) -> list[str]:
     return [f"{n} {cut}" for n, cut in sorted({(len(t or ""), (t or "").endswith("…")) for t in texts})[-3:]]
 
 
+def spelled(error: SchemaError) -> str:
+    """A violation in the notation of the recorded data."""
+    words = f"expected={error.expected!r}, observed={error.observed!r}"
+    return f"SchemaError(path={error.path!r}, keyword={error.keyword!r}, {words})"
+
+
 def broken(schema: Any, value: Any) -> Said:
     """How a value violates a schema as simple as those of the package."""
     validator: Any = Draft202012Validator(schema)
-    return lambda: [str(e) for error in validator.iter_errors(value) for e in explained(error)]
+    return lambda: [spelled(e) for error in validator.iter_errors(value) for e in explained(error)]
 
 
 L = "\\p{L}"

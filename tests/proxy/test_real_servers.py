@@ -48,7 +48,7 @@ def answer(client: Client, tool: str, arguments: dict[str, Any]) -> bytes:
 
 
 def same(direct: dict[str, Any], proxied: dict[str, Any]) -> None:
-    """Whether an offloaded result is what the direct one was."""
+    """True if an offloaded result equals the direct one."""
     descriptor = json.loads(proxied["content"][0]["text"])
     texts, structured = payload(*records(descriptor["file_path"]))
     assert meaning(structured) == meaning(direct.get("structuredContent"))

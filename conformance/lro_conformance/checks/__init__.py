@@ -1,15 +1,14 @@
-"""The judgements, a module a chapter of the specification.
+"""The checks, one module per chapter of the specification.
 
-What every check here keeps to:
+The contract of every check:
 
-- It judges one requirement, and blames no other. Where something else is at fault, its subject is *unseen*, with a
-  reason.
+- It judges one requirement and no other. If something else is wrong, its subject is *not observed*, with a reason.
 - It can fail. It passes only when it examined at least one subject that could have failed it, and it counts those.
 - It is a pure function of the evidence that its parameters name: it reads no file, starts nothing and asks no clock.
-  Checks that take `live` try servers out, through Hypothesis; they are the exception, and stand in `test_properties`.
-- What a document has to be is decided by `lro_spec.validation`, for `lro validate` as well. A check of such a
-  requirement is the findings with its id, over all documents of the run (`lro_conformance.analysis.documents`); it
-  adds the context that only a live server gives: the same call inline, the clock, what else lies in the folder.
-- It is lenient in what it reads and precise in what it says: expected, observed, and the call that shows it once more.
-- Its docstring is what users read as expected.
+  The exceptions are checks with the parameter `live`, which explore servers through Hypothesis (`test_properties`).
+- Requirements of documents are decided by `lro_spec.validation`, for `lro validate` as well. A check of such a
+  requirement collects the findings with its id, over all documents of the run (`lro_conformance.analysis.documents`);
+  it adds the context that only a live server gives: the same call inline, the clock, other files in the directory.
+- It is lenient in what it reads and precise in what it reports: expected, observed, and a call that reproduces it.
+- Its docstring is shown to users as the expectation.
 """

@@ -1,4 +1,4 @@
-"""Cleanup: what expires goes, what is fresh stays, and nothing else is touched."""
+"""Cleanup deletes expired files, keeps fresh ones, and touches nothing else."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ def test_expired_files_are_deleted(cleanup: Cleanup, defaults: Defaults, subject
     """An offloaded file is deleted once its TTL has passed and cleanup has run."""
     own, scans = cleanup.own, [c for c in (cleanup.set_ttl, defaults.cleaning) if c is not None]
     cleans_at_all = any(p.gone for c in scans for p in c.planted) or (own is not None and own.gone)
-    kept = spared(cleanup, defaults)
-    if own is not None and kept:
+    undeleted = undeleted_operations(cleanup, defaults)
+    if own is not None and undeleted:
         subjects.expect(
             holds=False,
             expected="expired files of every operation that offloads are gone after cleanup",
-            observed=f"those of {', '.join(sorted(kept))} are still there, however old; others are gone",
+            observed=f"those of {', '.join(sorted(undeleted))} are still there, however old; others are gone",
             at=own,
         )
         return
@@ -37,30 +37,30 @@ def test_expired_files_are_deleted(cleanup: Cleanup, defaults: Defaults, subject
         if (stuck := cleaning.stuck) and not stopped(cleanup):
             subjects.expect(
                 holds=False,
-                expected=f"{stuck[0].path.name}, {OLD_S} s old, goes, as younger files of that operation do",
+                expected=f"{stuck[0].path.name}, {OLD_S} s old, is deleted, as younger files of that operation are",
                 observed="it is still there",
                 at=cleaning,
             )
             return
-    if own is not None and not own.gone and cleans_at_all and not (by_age(cleanup.set_ttl) and own.aged_gone):
+    if own is not None and not own.gone and cleans_at_all and not (goes_by_age(cleanup.set_ttl) and own.aged_gone):
         subjects.not_observed("the server cleans up, but not by the TTL that was set")
         own = None
     if own is not None and stopped(cleanup):
         subjects.expect(
             holds=False,
-            expected=f"expired files go though {', '.join(own.stopped_by)} stand beside them",
-            observed="some are still there, however often cleanup ran; without these they went",
+            expected=f"expired files are deleted even next to {', '.join(own.stopped_by)}",
+            observed="some are still there, however often cleanup ran; once those were removed, they were deleted",
             at=own,
         )
         return
     if own is not None and not own.gone and not own.triggered:
-        raise NotObserved("nothing that sets cleanup off is known, and a restart did not (profile: cleanup)")
+        raise NotObserved("no cleanup trigger is known and a restart deleted nothing; add `cleanup:` to the profile")
     if own is not None:
         subjects.expect(
             own.gone,
             expected=f"the server's own expired files are gone after cleanup with ttl_seconds = {own.ttl_s}",
             observed=f"{len(own.left)} of {len(own.paths)} still there {own.waited_s:.1f} s later, "
-            f"cleanup set off {own.cleanups} times",
+            f"cleanup triggered {own.cleanups} times",
             at=own,
         )
     elif cleanup.own is None and scans:
@@ -71,25 +71,25 @@ def test_expired_files_are_deleted(cleanup: Cleanup, defaults: Defaults, subject
             at=scans[0],
         )
         if cleanup.refused is not None:
-            subjects.inconclusive(f"{cleanup.refused}, so none of its own files was watched as it expired")
+            subjects.inconclusive(f"{cleanup.refused}, so the expiry of its own files could not be observed")
     elif cleanup.own is None:
-        subjects.not_observed(cleanup.reason or "no file of the server's own could be watched")
+        subjects.not_observed(cleanup.reason or "the expiry of the server's own files could not be observed")
 
 
 @check("LRO-CLN-02")
 def test_default_ttl(cleanup: Cleanup, defaults: Defaults, subjects: Subjects) -> None:
-    """Without a setting files live for 3600 seconds: five minutes less stays, five minutes more goes."""
+    """The default TTL is 3600 seconds: five minutes younger, a file stays; five minutes older, it is deleted."""
     _by_ages(_scanning(defaults.cleaning), cleanup, defaults, subjects)
 
 
 @check("LRO-CLN-03")
 def test_files_survive_until_expiry(lasting: Lasting, subjects: Subjects) -> None:
-    """A file does not go before its time where nobody cleans up."""
+    """A file is not deleted before it expires, even when no cleanup runs."""
     for call, gone in lasting.calls:
         subjects.expect(
             not gone,
             expected=f"{Path(call.path).name} is there with the default TTL",
-            observed=f"gone {lasting.age_s:.0f} s after the last file was written, and nobody had cleaned up",
+            observed=f"gone {lasting.age_s:.0f} s after the last file was written, without any cleanup",
             at=call,
         )
 
@@ -99,7 +99,7 @@ def test_new_sessions_keep_fresh_files(cleanup: Cleanup, subjects: Subjects) -> 
     """A fresh file outlives the start of another process."""
     sessions = cleanup.sessions
     if sessions is None:
-        raise NotObserved(cleanup.reason or "no folder of the server's own to look at")
+        raise NotObserved(cleanup.reason or "the server has no output folder of its own to look into")
     subjects.expect(
         sessions.at_start is None,
         expected="a file of an earlier process, a minute old, is there after a start",
@@ -110,7 +110,7 @@ def test_new_sessions_keep_fresh_files(cleanup: Cleanup, subjects: Subjects) -> 
 
 @check("LRO-CLN-03")
 def test_age_counts_from_creation(cleanup: Cleanup, defaults: Defaults, subjects: Subjects) -> None:
-    """Reading a file does not put off its end, and local time far from UTC neither puts it off nor brings it on."""
+    """A file's age counts from its creation: neither reading it nor a local time far from UTC changes its expiry."""
     for cleaning in (cleanup.set_ttl, defaults.cleaning):
         read = cleaning.read if cleaning is not None else None
         if cleaning is None or read is None:
@@ -120,30 +120,30 @@ def test_age_counts_from_creation(cleanup: Cleanup, defaults: Defaults, subjects
         elif any(p.gone for p in cleaning.planted if p.age_s == read.age_s and p.operation == read.operation):
             subjects.expect(
                 read.gone,
-                expected="a file written 40 days ago goes, though it was read just now",
-                observed="it is still there; another one went, which was not",
+                expected="a file written 40 days ago is deleted, although it was read just now",
+                observed="it is still there; a file of the same age that was not read is gone",
                 at=cleaning,
             )
     cleaning = cleanup.set_ttl
-    if cleaning is None or cleaning.takes_fresh or not by_age(cleaning):
+    if cleaning is None or cleaning.takes_fresh or not goes_by_age(cleaning):
         subjects.not_observed("files are not deleted by their age under the TTL that was set")
         return
     usual = defaults.cleaning
     late = usual is not None and any(_due(p, usual) and not _old(p) and not p.gone for p in usual.planted)
-    for planted in (p for p in cleaning.planted if p.near and p.operation not in spared(cleanup, defaults)):
+    for planted in (
+        p for p in cleaning.planted if p.near and p.operation not in undeleted_operations(cleanup, defaults)
+    ):
         goes = _due(planted, cleaning)
         if goes and not planted.gone and stopped(cleanup):
             subjects.not_observed(_STOPPED)
             continue
         if goes and late:
-            subjects.not_observed(
-                "files go late where local time is not far from UTC, too, so that it is no matter of zones"
-            )
+            subjects.not_observed("files also expire late in UTC, so this is not a time-zone bug")
             continue
         subjects.expect(
             planted.gone == goes,
             expected=f"in a zone far from UTC, with ttl_seconds = {cleaning.ttl_s}, a file {planted.age_s} s old "
-            + ("goes" if goes else "stays"),
+            + ("is deleted" if goes else "stays"),
             observed="it is still there" if goes else "it was deleted",
             at=cleaning,
         )
@@ -153,9 +153,9 @@ def test_age_counts_from_creation(cleanup: Cleanup, defaults: Defaults, subjects
 def test_fresh_files_stay(cleanup: Cleanup, defaults: Defaults, subjects: Subjects) -> None:
     """A file younger than the TTL stays, even while others expire."""
     here, own = cleanup.set_ttl, cleanup.own
-    if _by_the_setting(cleanup, defaults):
+    if _only_under_set_ttl(cleanup, defaults):
         subjects.not_observed(
-            "files go too early only under the TTL that was set, so that this is the setting's doing (LRO-CFG-03)"
+            "files are deleted too early only under the TTL that was set, so the setting is at fault (LRO-CFG-03)"
         )
         here, own = None, None
     for cleaning in (here, defaults.cleaning):
@@ -185,10 +185,10 @@ def test_many_fresh_files_stay(cleanup: Cleanup, subjects: Subjects) -> None:
     """However many fresh files there are, a further call deletes none of them."""
     crowd = cleanup.crowd
     if crowd is None or crowd.call.outcome != "offloaded":
-        raise NotObserved(cleanup.reason or "no file was written beside many others")
+        raise NotObserved(cleanup.reason or "no file was written into a folder with many others")
     subjects.expect(
         not crowd.gone,
-        expected=f"{crowd.files} files of less than a minute all stay when one more is written",
+        expected=f"{crowd.files} files younger than a minute all stay when one more is written",
         observed=f"{len(crowd.gone)} of them were deleted",
         at=crowd,
     )
@@ -196,13 +196,13 @@ def test_many_fresh_files_stay(cleanup: Cleanup, subjects: Subjects) -> None:
 
 @check("LRO-CLN-04")
 def test_files_of_earlier_processes_are_deleted(cleanup: Cleanup, defaults: Defaults, subjects: Subjects) -> None:
-    """Cleanup scans the folder: expired files that an earlier process wrote go too."""
+    """Cleanup scans the folder: expired files of earlier processes are deleted too."""
     cleanings = [c for c in (cleanup.set_ttl, defaults.cleaning) if c is not None]
     scans = any(p.gone for c in cleanings for p in c.planted)
     if not scans and not (cleanup.own is not None and cleanup.own.gone):
         raise NotObserved("the server deletes nothing at all")
     if not scans and cleanup.own is not None and cleanup.own.aged_gone:
-        # one that cleans up by itself, more rarely the longer the TTL is, had no occasion under the others
+        # a server that cleans up by itself, more rarely the longer the TTL is, may not have run under the other TTLs
         subjects.expect(
             holds=True,
             expected=f"the scan finds an old file of an earlier process, with ttl_seconds = {cleanup.own.ttl_s}",
@@ -210,12 +210,12 @@ def test_files_of_earlier_processes_are_deleted(cleanup: Cleanup, defaults: Defa
             at=cleanup.own,
         )
         return
-    kept = spared(cleanup, defaults)
+    undeleted = undeleted_operations(cleanup, defaults)
     for cleaning in cleanings:
         if scans and cleaning.ttl_s is not None and not any(p.gone for p in cleaning.planted):
             subjects.not_observed("the server cleans up, but not by the TTL that was set (LRO-CFG-03)")
             continue
-        for old in (p for p in cleaning.planted if _old(p) and p.operation not in kept):
+        for old in (p for p in cleaning.planted if _old(p) and p.operation not in undeleted):
             if not old.gone and (cleaning.stuck or stopped(cleanup)):
                 subjects.not_observed(
                     _STOPPED if stopped(cleanup) else "younger files were found and deleted (LRO-CLN-01)"
@@ -231,15 +231,15 @@ def test_files_of_earlier_processes_are_deleted(cleanup: Cleanup, defaults: Defa
 
 @check("LRO-CFG-03")
 def test_ttl_setting(cleanup: Cleanup, defaults: Defaults, subjects: Subjects) -> None:
-    """ttl_seconds takes effect: with two days a file of one day stays and one of four goes; with 2 an own file goes."""
+    """ttl_seconds takes effect: with two days, a file of one day stays and one of four is deleted; with 2 s, any is."""
     if cleanup.reason is not None:
         raise NotObserved(cleanup.reason)
-    kept, only_here = spared(cleanup, defaults), _by_the_setting(cleanup, defaults)
+    only_here = _only_under_set_ttl(cleanup, defaults)
     if cleanup.set_ttl is not None and cleanup.set_ttl.takes_fresh and not only_here:
         raise NotObserved(_FRESH_TOO)
     others_clean = any(p.gone for c in (cleanup.set_ttl, defaults.cleaning) if c is not None for p in c.planted)
-    own = cleanup.own if not kept else None
-    if own is not None and (own.gone or (others_clean and not (by_age(cleanup.set_ttl) and own.aged_gone))):
+    own = None if undeleted_operations(cleanup, defaults) else cleanup.own
+    if own is not None and (own.gone or (others_clean and not (goes_by_age(cleanup.set_ttl) and own.aged_gone))):
         subjects.expect(
             own.gone,
             expected=f"with ttl_seconds = {own.ttl_s} the server's own file is gone after cleanup",
@@ -253,15 +253,15 @@ def test_ttl_setting(cleanup: Cleanup, defaults: Defaults, subjects: Subjects) -
 
 
 def stopped(cleanup: Cleanup) -> bool:
-    """Whether something else in the folder stops the cleanup of expired files, which is LRO-CLN-01."""
+    """Return whether an unrelated entry of the folder stops the cleanup of expired files (LRO-CLN-01)."""
     return cleanup.own is not None and cleanup.own.gone and bool(cleanup.own.stopped_by)
 
 
-_STOPPED = "cleanup stops at what stands beside the files (LRO-CLN-01)"
+_STOPPED = "cleanup stops at an unrelated entry of the folder (LRO-CLN-01)"
 
 
-def _by_the_setting(cleanup: Cleanup, defaults: Defaults) -> bool:
-    """Whether files go too early only under the TTL that was set; that they always do is another fault (LRO-CLN-03)."""
+def _only_under_set_ttl(cleanup: Cleanup, defaults: Defaults) -> bool:
+    """Return whether files are deleted too early under the TTL that was set only (else it is LRO-CLN-03)."""
     usual, here = defaults.cleaning, cleanup.set_ttl
     if here is None or usual is None or usual.takes_fresh:
         return False
@@ -270,8 +270,8 @@ def _by_the_setting(cleanup: Cleanup, defaults: Defaults) -> bool:
     return here.takes_fresh or any(p.gone and not p.near and not _due(p, here) for p in here.planted)
 
 
-def by_age(cleaning: Cleaning | None) -> bool:
-    """Whether files went and stayed by the TTL that was set."""
+def goes_by_age(cleaning: Cleaning | None) -> bool:
+    """Return whether exactly the files older than the TTL were deleted."""
     if cleaning is None:
         return False
     return all(p.gone == _due(p, cleaning) for p in cleaning.planted if not p.near)
@@ -289,10 +289,10 @@ def _old(planted: Planted) -> bool:
     return planted.age_s >= OLD_S
 
 
-def spared(cleanup: Cleanup, defaults: Defaults) -> frozenset[str]:
-    """The operations whose files are never deleted, the server's own as little as old ones, though those of others are.
+def undeleted_operations(cleanup: Cleanup, defaults: Defaults) -> frozenset[str]:
+    """Operations whose files are never deleted, neither the server's own nor old ones, while other operations' are.
 
-    That is no matter of ages, nor of whether the folder is scanned: it is LRO-CLN-01.
+    Neither ages nor the scan of the folder explain that, so it is LRO-CLN-01.
     """
     scans = [c for c in (cleanup.set_ttl, defaults.cleaning) if c is not None]
     old = [p for c in scans for p in c.planted if _old(p)]
@@ -302,18 +302,18 @@ def spared(cleanup: Cleanup, defaults: Defaults) -> frozenset[str]:
 
 
 def _by_ages(cleaning: Cleaning, cleanup: Cleanup, defaults: Defaults, subjects: Subjects) -> None:
-    but, ttl_s = spared(cleanup, defaults), _ttl(cleaning)
+    undeleted, ttl_s = undeleted_operations(cleanup, defaults), _ttl(cleaning)
     for planted in (p for p in cleaning.planted if not _old(p) and not p.near):
         goes = _due(planted, cleaning)
-        if planted.operation in but:
-            subjects.not_observed("files of this operation are spared at any age (LRO-CLN-01)")
+        if planted.operation in undeleted:
+            subjects.not_observed("files of this operation are never deleted (LRO-CLN-01)")
             continue
         if goes and not planted.gone and stopped(cleanup):
             subjects.not_observed(_STOPPED)
             continue
         subjects.expect(
             planted.gone == goes,
-            expected=f"with a TTL of {ttl_s} s a file {planted.age_s} s old {'goes' if goes else 'stays'}",
+            expected=f"with a TTL of {ttl_s} s a file {planted.age_s} s old {'is deleted' if goes else 'stays'}",
             observed="it was deleted" if planted.gone else "it is still there",
             at=cleaning,
         )
@@ -335,7 +335,7 @@ def _scanning(cleaning: Cleaning | None, *, though_fresh_go: bool = False) -> Cl
 
 @check("LRO-CLN-05")
 def test_expiry_event_is_emitted(cleanup: Cleanup, defaults: Defaults, edition: Edition, subjects: Subjects) -> None:
-    """Each deleted file is told in an OffloadFileExpired event."""
+    """An OffloadFileExpired event is emitted for each deleted file."""
     for cleaning in (cleanup.set_ttl, defaults.cleaning):
         if cleaning is None:
             continue
@@ -361,43 +361,43 @@ def test_expiry_event_is_emitted(cleanup: Cleanup, defaults: Defaults, edition: 
 def test_no_expiry_event_for_retained_files(
     survey: Survey, cleanup: Cleanup, defaults: Defaults, subjects: Subjects
 ) -> None:
-    """No OffloadFileExpired event names a file that is still there, or comes where no file is old enough."""
-    told = [c for c in (cleanup.set_ttl, defaults.cleaning) if c and c.events and any(p.gone for p in c.planted)]
-    for cleaning in told:
+    """No OffloadFileExpired event names a file that is still there, or is emitted when no file has expired."""
+    emitting = [c for c in (cleanup.set_ttl, defaults.cleaning) if c and c.events and any(p.gone for p in c.planted)]
+    for cleaning in emitting:
         there = cleaning.premature
         subjects.expect(
             not there,
-            expected="OffloadFileExpired events of deleted files only",
-            observed=f"one of {there[0]}, which was still there" if there else "no other event",
+            expected="OffloadFileExpired events for deleted files only",
+            observed=f"one for {there[0]}, which was still there" if there else "no other event",
             at=cleaning,
         )
     false = events_in(survey, "OffloadFileExpired")
-    if (false or told) and survey.files and all(c.output_dir is not None for c in survey.files):
+    if (false or emitting) and survey.files and all(c.output_dir is not None for c in survey.files):
         subjects.expect(
             not false,
-            expected="no OffloadFileExpired event where every file is a few seconds old and the TTL is the default",
+            expected="no OffloadFileExpired event, as every file is a few seconds old and the TTL is the default",
             observed=show(false[0], 200) if false else "no such event",
             at=survey.files[0],
         )
-    subjects.not_observed("no event was seen that tells of a deletion")
+    subjects.not_observed("no event that reports a deletion was seen")
 
 
 @check("LRO-HARD-04")
 def test_nothing_else_is_deleted(cleanup: Cleanup, defaults: Defaults, subjects: Subjects) -> None:
-    """Files of other names, subfolders and what lies in them stay, however old they are."""
+    """Files with other names and subfolders with their files are never deleted, however old."""
     _decoys(cleanup, defaults, ("name", "folder", "subfolder"), subjects)
 
 
 @check("LRO-HARD-05")
 def test_links_are_not_followed(cleanup: Cleanup, defaults: Defaults, subjects: Subjects) -> None:
-    """The target of a symbolic link whose name matches stays."""
+    """The target of a symbolic link with a matching name is never deleted."""
     _decoys(cleanup, defaults, ("symlink",), subjects)
 
 
 def _decoys(cleanup: Cleanup, defaults: Defaults, kinds: tuple[str, ...], subjects: Subjects) -> None:
     for cleaning in (cleanup.set_ttl, defaults.cleaning):
         if cleaning is None or not any(p.gone for p in cleaning.planted):
-            subjects.not_observed("cleanup deleted nothing, so it spared nothing either")
+            subjects.not_observed("cleanup deleted nothing at all, so nothing shows that it leaves other files alone")
             continue
         for decoy in (d for d in cleaning.decoys if d.kind in kinds):
             subjects.expect(

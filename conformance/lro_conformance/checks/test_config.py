@@ -1,4 +1,4 @@
-"""Settings: that each takes effect, and what holds without them."""
+"""Settings take effect, and defaults apply without them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from lro_conformance.trials.disabled import Disabled
 from lro_conformance.trials.survey import Inline, Survey
 
 SEVERAL = 5
-"""How many records a result has at least that could be cut."""
+"""Records that a result needs so that it could be truncated."""
 
 
 @check("LRO-CFG-01")
@@ -38,7 +38,7 @@ def test_disabled_stays_inline(disabled: Disabled, subjects: Subjects) -> None:
 
 @check("LRO-CFG-01")
 def test_disabled_truncates_nothing(disabled: Disabled, inline: Inline, subjects: Subjects) -> None:
-    """With enabled = false a result of several records is not cut to a threshold of 1."""
+    """With enabled = false a result of several records is not truncated to a threshold of 1."""
     for call in disabled.calls:
         usual = inline.again.get(call.operation)
         there = usual.records or [] if usual is not None else []
@@ -55,9 +55,9 @@ def test_disabled_truncates_nothing(disabled: Disabled, inline: Inline, subjects
 
 @check("LRO-THR-07")
 def test_no_file_below_the_threshold(survey: Survey, inline: Inline, subjects: Subjects) -> None:
-    """What is returned inline is in no file: with a threshold that nothing reaches none is written."""
+    """A result that is returned inline is in no file: with a threshold that nothing reaches, no file is written."""
     if not any(c.file is not None and Path(c.file.real or "").parent == c.real_output_dir for c in survey.files):
-        raise NotObserved("no file of this server is known to lie in the folder that was set")
+        raise NotObserved("no file of this server was found in the folder that was set")
     calls = [c for c in inline.calls if c.outcome in ("inline", "offloaded")]
     if not calls or any(c.outcome == "offloaded" for c in calls):
         raise NotObserved("not every result is inline at threshold_tokens = 1000000000 (LRO-CFG-02)")
@@ -78,11 +78,11 @@ def test_threshold_setting(survey: Survey, inline: Inline, subjects: Subjects) -
         if not survey.offloads(name) or not (call.outcome == "offloaded" or call.records):
             continue
         if survey.effective and name not in survey.effective:
-            continue  # one operation that goes its own way is that operation's fault
+            continue  # a single operation that ignores the threshold is LRO-THR-06
         ratio = tokens_per_character(survey.repeats[name][0])
         weightless = call.outcome == "inline" and len(show(call.records, 1_000_000)) * ratio < 2
         if weightless or survey.is_small(call):
-            subjects.not_observed(f"by the server's own measure {some} may not exceed a threshold of {survey.lowest}")
+            subjects.not_observed(f"{some} may not exceed a threshold of {survey.lowest} as the server measures")
             continue
         subjects.expect(
             call.outcome == "offloaded",
@@ -104,7 +104,7 @@ def test_threshold_setting(survey: Survey, inline: Inline, subjects: Subjects) -
 
 @check("LRO-CFG-04")
 def test_output_dir_setting(survey: Survey, subjects: Subjects) -> None:
-    """output_dir takes effect: the file lies below it."""
+    """output_dir takes effect: the file is below it."""
     for call in (c for c in survey.offloaded if c.file is not None):
         if call.output_dir is None or call.real_output_dir is None or call.file is None:
             raise NotObserved("the output folder cannot be set (profile: settings.output_dir)")
@@ -117,7 +117,7 @@ def test_output_dir_setting(survey: Survey, subjects: Subjects) -> None:
 
 @check("LRO-CFG-05")
 def test_system_temporary_directory(survey: Survey, folders: Folders, defaults: Defaults, subjects: Subjects) -> None:
-    """With output_dir empty or unset files go to the system's temporary folder: that of TMPDIR, or /tmp itself."""
+    """With output_dir empty or unset, files are written to the system's temporary directory: TMPDIR, or /tmp."""
     bare = [defaults.bare] if defaults.bare is not None else []
     wanted = [(c, folders.real_temps, "output_dir empty") for c in folders.unset]
     wanted += [(c, defaults.bare_temps, "output_dir unset") for c in bare]
@@ -141,16 +141,16 @@ def test_system_temporary_directory(survey: Survey, folders: Folders, defaults: 
         for call in (c for c in folders.unset if c.operation in survey.effective and c.outcome in ("inline", "error")):
             subjects.expect(
                 holds=False,
-                expected="offloaded with output_dir empty, as where it is unset",
+                expected="offloaded with output_dir empty, as when it is unset",
                 observed=f"{call.outcome}: {show(call.text, 200)}",
                 at=call,
             )
     if not filed:
-        subjects.not_observed("no file of which the path can be relied on was written without output_dir")
+        subjects.not_observed("no file with a reliable path was written without output_dir")
 
 
 def _astray(survey: Survey, call: Call) -> bool:
-    """Whether an operation's paths are wrong also when a folder is set (LRO-DESC-02, LRO-CFG-04)."""
+    """Return whether an operation's paths are wrong even when a folder is set (LRO-DESC-02, LRO-CFG-04)."""
     known = [c for c in survey.files if c.operation == call.operation]
     return not known or any(
         c.real_output_dir is not None
@@ -162,14 +162,14 @@ def _astray(survey: Survey, call: Call) -> bool:
 
 @check("LRO-CFG-06")
 def test_enabled_by_default(defaults: Defaults, subjects: Subjects) -> None:
-    """Without a setting LRO is on: what exceeds the default threshold is offloaded."""
+    """LRO is on by default: a result that exceeds the default threshold is offloaded."""
     crossed = [b.offloaded for b in defaults.brackets if b.offloaded is not None]
     if crossed:
         bare = defaults.bare
         if bare is not None and bare.outcome in ("inline", "offloaded"):
             subjects.expect(
                 bare.outcome == "offloaded",
-                expected="a large result is offloaded by a server without any setting",
+                expected="a large result is offloaded without any setting",
                 observed="only once output_dir is set",
                 at=bare,
             )

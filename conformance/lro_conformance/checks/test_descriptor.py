@@ -1,4 +1,4 @@
-"""The descriptor: its fields, and whether they tell the truth about the file."""
+"""The descriptor: its fields, and that they describe the file correctly."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_descriptor_fields(documents: Documents, subjects: Subjects) -> None:
         subjects.expect(
             holds=False,
             expected="a descriptor",
-            observed="no descriptor: the result names the file, and holds no JSON object of that kind",
+            observed="no descriptor: the result names the file, but has no JSON object with a descriptor's fields",
             at=call,
         )
     documents.judge("LRO-DESC-01", subjects, skip=lambda d: "no descriptor" if d.call.undescribed else None)
@@ -30,7 +30,7 @@ def test_descriptor_fields(documents: Documents, subjects: Subjects) -> None:
 
 @check("LRO-DESC-02")
 def test_path_is_absolute(documents: Documents, subjects: Subjects) -> None:
-    """file_path is absolute, also where output_dir is relative: the client does not know where the server runs."""
+    """file_path is absolute even if output_dir is relative: the client does not know where the server runs."""
     documents.judge("LRO-DESC-02", subjects)
 
 
@@ -57,7 +57,7 @@ def test_summary_count(documents: Documents, subjects: Subjects) -> None:
 
 @check("LRO-DESC-04")
 def test_summary_estimate(documents: Documents, subjects: Subjects) -> None:
-    """The summary's estimated_tokens is E, or E less what the descriptor itself costs."""
+    """The summary's estimated_tokens is E, or E minus the cost of the descriptor itself."""
     documents.judge("LRO-DESC-04", subjects)
 
 
@@ -75,13 +75,13 @@ def test_top_namespaces(documents: Documents, subjects: Subjects) -> None:
 
 @check("LRO-DESC-07")
 def test_score_range(documents: Documents, subjects: Subjects) -> None:
-    """score_range is null, absent, or two numbers, the lower first, true of the scores in the file if it has any."""
+    """score_range is null, absent, or two numbers, the lower first, that match the scores in the file if it has any."""
     documents.judge("LRO-DESC-07", subjects)
 
 
 @check("LRO-DESC-08")
 def test_summary_detail(documents: Documents, subjects: Subjects) -> None:
-    """The summary's detail is the level asked for, or else the default one."""
+    """The summary's detail is the requested level, or else the default level."""
     documents.judge("LRO-DESC-08", subjects)
 
 
@@ -99,13 +99,13 @@ def test_lines_satisfy_the_schema(documents: Documents, subjects: Subjects) -> N
 
 @check("LRO-DESC-10")
 def test_schema_describes_the_line(documents: Documents, subjects: Subjects) -> None:
-    """line_schema says something of the record: it names its fields, or refuses records with wrong ones."""
+    """line_schema describes the record: it names its fields, or rejects records with wrong ones."""
     documents.judge("LRO-DESC-10", subjects)
 
 
 @check("LRO-DESC-11")
 def test_no_records_with_descriptor(survey: Survey, subjects: Subjects) -> None:
-    """The descriptor stands instead of the records: none of them beside it, and both places of a result agree."""
+    """The descriptor replaces the records: none is returned with it, and both places of a result agree."""
     for call in survey.files:
         if call.found is None:
             continue
@@ -118,12 +118,12 @@ def test_no_records_with_descriptor(survey: Survey, subjects: Subjects) -> None:
         )
         if call.operation == "inject":
             continue
-        leaked = payload_beside(call)
-        subjects.expect(leaked is None, expected="no record beside the descriptor", observed=leaked or "", at=call)
+        leaked = repeated_record(call)
+        subjects.expect(leaked is None, expected="no record next to the descriptor", observed=leaked or "", at=call)
 
 
 def _differs(call: Call, found: FoundDescriptor) -> str | None:
-    """How the descriptors of a result's two places differ; None where they do not, or where it is in one alone."""
+    """Difference between the descriptors in text and structuredContent; None if they agree, or if there is only one."""
     if found.where == "both":
         return None if found.text_value == found.structured_value else "two that differ"
     if found.where == "text":
@@ -132,27 +132,27 @@ def _differs(call: Call, found: FoundDescriptor) -> str | None:
     blocks = cast("list[object]", content) if isinstance(content, list) else []
     texts = (as_record(b).get("text") for b in blocks)
     broken = next((p for t in texts if isinstance(t, str) and (p := broken_descriptor(t)) is not None), None)
-    return None if broken is None else f"whole as structuredContent, no JSON in the text: {broken}"
+    return None if broken is None else f"complete in structuredContent, invalid JSON in the text: {broken}"
 
 
-def payload_beside(call: Call) -> str | None:
-    """A record of the file that stands in the result beside the descriptor's own fields; None when there is none."""
+def repeated_record(call: Call) -> str | None:
+    """A record of the file that the result repeats outside the descriptor's own fields; None when there is none."""
     known = {"offloaded", "summary", "file_path", "line_schema", "jq_recipes", "guidance"}
     rest = {k: v for k, v in call.descriptor.items() if k not in known}
-    text = (call.found.around if call.found is not None else "") + show([rest, *_beside_content(call)], 10_000_000)
+    text = (call.found.around if call.found is not None else "") + show([rest, *_other_members(call)], 10_000_000)
     strings = [
         (str(r.get("id")), s) for r in call.filed for s in (r.get("content"), r.get("title")) if isinstance(s, str)
     ]
     ids = [str(r.get("id")) for r in call.filed if len(str(r.get("id"))) >= 8]
     several = [i for i in ids if i in text]
     if len(several) > max(3, len(ids) // 4):
-        return f"the ids of {len(several)} records stand beside it"
+        return f"the ids of {len(several)} records next to the descriptor"
     long = next((i for i, s in strings if len(s) >= 60 and s[:60] in text), None)
-    return f"the text of record {long} stands beside it" if long is not None else None
+    return f"the text of record {long} next to the descriptor" if long is not None else None
 
 
-def _beside_content(call: Call) -> list[object]:
-    """What a result and its blocks carry beside their texts: ``_meta``, and members of the server's own."""
+def _other_members(call: Call) -> list[object]:
+    """Members of a result and its blocks besides their texts: ``_meta``, and the server's own."""
     result = call.result or {}
     content: object = result.get("content")
     blocks = [as_record(b) for b in cast("list[object]", content)] if isinstance(content, list) else []
@@ -173,13 +173,13 @@ def test_offloaded_result_is_no_error(survey: Survey, subjects: Subjects) -> Non
 
 @check("LRO-DESC-13")
 def test_no_cursor_with_descriptor(survey: Survey, subjects: Subjects) -> None:
-    """A descriptor comes without a cursor to a next page."""
+    """A descriptor has no cursor to a next page."""
     for call in survey.offloaded:
         cursor = next(iter(_cursors(call.result)), None)
         if call.found is not None and cursor is None:
             known = {k: v for k, v in call.found.value.items() if k not in ("line_schema", "jq_recipes")}
             cursor = next(iter(_cursors(known)), None)
-        subjects.expect(cursor is None, expected="no cursor beside a descriptor", observed=cursor or "", at=call)
+        subjects.expect(cursor is None, expected="no cursor next to a descriptor", observed=cursor or "", at=call)
 
 
 _CURSOR = re.compile(r"(next_?)?(page_?)?(cursor|token)", re.IGNORECASE)

@@ -1,4 +1,4 @@
-"""Detail levels: what was asked for is what the file holds."""
+"""Detail levels: the file has the requested level."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lro_conformance.trials.survey import Survey
 
 @check("LRO-DET-01")
 def test_light_has_no_content(survey: Survey, documents: Documents, subjects: Subjects) -> None:
-    """A file asked for at light detail holds no content: absent, null and empty are equal."""
+    """A file requested at light detail holds no content: absent, null and empty are equal."""
     if not any(o.details for o in survey.operations.values()):
         raise NotApplicable("no tool takes a detail level")
     documents.judge("LRO-DET-01", subjects)
@@ -23,7 +23,7 @@ def test_light_has_no_content(survey: Survey, documents: Documents, subjects: Su
 
 @check("LRO-DET-01")
 def test_detail_takes_effect(survey: Survey, details: DetailLevels, subjects: Subjects) -> None:
-    """An operation that takes a detail level does not have the same records, and say so, at every level."""
+    """An operation with a detail level does not return the same records at every level."""
     for name, operation in survey.operations.items():
         asked = [c for (n, d), c in survey.whole.items() if n == name and d is not None and c.filed]
         if len(operation.details) < 2 or len(asked) < 2:
@@ -32,8 +32,8 @@ def test_detail_takes_effect(survey: Survey, details: DetailLevels, subjects: Su
         level = details.ignored(name)
         subjects.expect(
             level is None,
-            expected=f"{name}: records of the level that was asked for",
-            observed=f"whatever is asked for, {level} detail: {', '.join(sorted(filled_fields(asked[-1].filed)))}",
+            expected=f"{name}: records of the requested level",
+            observed=f"{level} detail at every level: {', '.join(sorted(filled_fields(asked[-1].filed)))}",
             at=asked[-1],
         )
 
@@ -53,13 +53,13 @@ def test_file_has_the_requested_fields(survey: Survey, comparison: Comparison, s
         subjects.expect(
             other is None,
             expected=f"at {filed.detail} detail records with {', '.join(sorted(filled_fields(shown.records)))}",
-            observed=f"{', '.join(sorted(filled_fields(filed.filed)))}, as at {other} detail",
+            observed=f"{', '.join(sorted(filled_fields(filed.filed)))}, the fields of {other} detail",
             at=filed,
         )
 
 
 def _fields_that_differ(inline: Record, filed: Record) -> set[str]:
-    """Documented fields that are filled on one side and missing on the other."""
+    """Documented fields that only one of two records has."""
     return {
         p[0]
         for p in differences(inline, filed)
@@ -84,17 +84,17 @@ def _default(survey: Survey, operation: str, level: str, subjects: Subjects) -> 
         subjects.not_applicable(f"the server lists no tool for {operation}")
         return
     if survey.operations[operation].needs_detail:
-        subjects.not_applicable(f"{survey.operations[operation].tool} has to be asked for a level")
+        subjects.not_applicable(f"{survey.operations[operation].tool} requires a detail level")
         return
     call = survey.whole.get((operation, None))
     if call is None or call.file is None or not call.filed:
         subjects.not_observed(f"{operation} without a detail level was not offloaded to a readable file")
         return
-    said = _said(call)
-    told = {str(v) for v in said.values()}
+    reported = _reported_levels(call)
+    levels = {str(v) for v in reported.values()}
     asked = survey.whole.get((operation, level))
     if asked is not None and asked.filed:
-        other = next((r for r in _beside(call, asked)), None)
+        other = next((r for r in _differing_fields(call, asked)), None)
         subjects.expect(
             other is None,
             expected=f"{operation} without a detail level returns the records of {level} detail",
@@ -106,16 +106,16 @@ def _default(survey: Survey, operation: str, level: str, subjects: Subjects) -> 
         subjects.expect(
             not full, expected=f"{operation} without a detail level has no content", observed="content", at=call
         )
-    if told and asked is None:
-        subjects.expect(told == {level}, expected=f"the level said is {level}", observed=show(said), at=call)
+    if levels and asked is None:
+        subjects.expect(levels == {level}, expected=f"the reported level is {level}", observed=show(reported), at=call)
 
 
-def _said(call: Call) -> dict[str, object]:
+def _reported_levels(call: Call) -> dict[str, object]:
     return {k: v for k, v in (("header", call.header.get("detail")), ("summary", call.summary.get("detail"))) if v}
 
 
-def _beside(one: Call, other: Call) -> list[str]:
-    """Fields filled in one file's records and not in the other's."""
+def _differing_fields(one: Call, other: Call) -> list[str]:
+    """Fields that only one of two files has, by record."""
     left, right = by_id(one.filed), by_id(other.filed)
     return [
         f"record {key}: {', '.join(sorted(wrong))}"

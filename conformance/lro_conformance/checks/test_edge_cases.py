@@ -1,4 +1,4 @@
-"""Unusual queries, another client, very long and very large memories."""
+"""Unusual queries, other clients, very long and very large memories."""
 
 from __future__ import annotations
 
@@ -27,44 +27,46 @@ from lro_spec.tokens import LOW
 
 @check("LRO-FILE-05")
 def test_header_records_any_query(folders: Folders, subjects: Subjects) -> None:
-    """A query with quotation marks, a backslash and a line feed stands in the header, and so does one of hundreds of
-    characters; white space may be others."""
+    """The header records a query with quotation marks, a backslash and a line feed, and one of hundreds of characters.
+
+    White space may differ.
+    """
     for call in odd_files(folders, subjects):
-        said = call.header.get("query")
-        if not call.header or not isinstance(said, (str, type(None))):
-            subjects.not_observed("a file has no header, or a query in it that is no text")
+        recorded = call.header.get("query")
+        if not call.header or not isinstance(recorded, (str, type(None))):
+            subjects.not_observed("a file has no header, or the query in it is not a string")
             continue
         subjects.expect(
-            (said or "").split() == (call.query or "").split(),
+            (recorded or "").split() == (call.query or "").split(),
             expected=f'"query": {show(call.query)}',
-            observed=_said(said, call.query or "") if "query" in call.header else "no query",
+            observed=_shown_query(recorded, call.query or "") if "query" in call.header else "no query",
             at=call,
         )
 
 
-def _said(query: str | None, asked: str) -> str:
+def _shown_query(query: str | None, asked: str) -> str:
     cut = query is not None and len(query) < len(asked) and asked.startswith(query.rstrip("… .")) and len(asked) > 100
     return f"the first {len(query or '')} of {len(asked)} characters" if cut else show(query)
 
 
 @check("LRO-REC-13")
 def test_any_query_keeps_recipes_valid(survey: Survey, folders: Folders, edition: Edition, subjects: Subjects) -> None:
-    """What JSON, a shell or a regular expression has a meaning for in the query does not break a recipe."""
+    """Characters of the query with a meaning in JSON, a shell or a regular expression do not break a recipe."""
     usual = [c for call in survey.files[:1] for c in commands_of(call)]
     whole = {c.index for c in usual if malformed(c, edition) is None and _on_its_file(c)}
     refused = {(id(t.command.call), t.command.index): t.refused for t in folders.tried}
     for command in (c for call in odd_files(folders, subjects) for c in commands_of(call)):
         number, wrong = command.index + 1, malformed(command, edition)
         if command.index not in whole:
-            subjects.not_observed("a recipe is wrong whatever was asked for")
+            subjects.not_observed("a recipe is wrong for ordinary queries too")
             continue
         if wrong is not None and command.beyond_us:
-            subjects.not_observed(f"recipe #{number}: {wrong}; understood are {UNDERSTOOD}")
+            subjects.not_observed(f"recipe #{number}: {wrong}; the suite understands {UNDERSTOOD}")
             continue
         wrong = wrong or refused.get((id(command.call), command.index))
         subjects.expect(
             wrong is None and _on_its_file(command),
-            expected=f"recipe #{number} as one pipeline on its file for the query {show(command.call.query)}",
+            expected=f"recipe #{number} is one pipeline on its file for the query {show(command.call.query)}",
             observed=f"{wrong or 'another file'}: {show(command.text, 300)}",
             at=command,
         )
@@ -75,16 +77,16 @@ def _on_its_file(command: Command) -> bool:
 
 
 def odd_files(folders: Folders, subjects: Subjects) -> list[Call]:
-    """The calls with a query to escape whose file was read."""
+    """Calls with a query that needs escaping whose file could be read."""
     found = [c for c in folders.odd if c.file is not None and c.file.problem is None]
     if not found:
-        subjects.not_observed("a query with quotation marks, a backslash and a line feed found nothing or was refused")
+        subjects.not_observed("a query with quotation marks, a backslash and a line feed found nothing or was rejected")
     return found
 
 
 @check("LRO-THR-07")
 def test_empty_result_is_no_error(folders: Folders, disabled: Disabled, subjects: Subjects) -> None:
-    """A query that finds nothing is no error with LRO on where it is none with LRO off."""
+    """A query that finds nothing is no error with LRO on if it is none with LRO off."""
     usual = {c.operation: c for c in disabled.nothing}
     for call in folders.nothing:
         off = usual.get(call.operation)
@@ -97,14 +99,14 @@ def test_empty_result_is_no_error(folders: Folders, disabled: Disabled, subjects
         subjects.expect(
             call.outcome in ("inline", "offloaded"),
             expected=f"a result, as with enabled = false: {show(off.text, 100)}",
-            observed="the server ended" if died(call) else f"an error: {show(call.reply.error or call.text, 200)}",
+            observed="the server exited" if died(call) else f"an error: {show(call.reply.error or call.text, 200)}",
             at=call,
         )
 
 
 @check("LRO-THR-06")
 def test_any_query_is_offloaded(survey: Survey, folders: Folders, subjects: Subjects) -> None:
-    """What is offloaded with the usual query is offloaded with a long one, or one of odd characters, too."""
+    """An operation that offloads with an ordinary query offloads with a long one and one of odd characters, too."""
     usual = {c.operation for c in folders.unset if c.outcome == "offloaded" and survey.adjustable}
     for call in folders.odd:
         found = [r for r in call.records or [] if "id" in r]
@@ -121,10 +123,10 @@ def test_any_query_is_offloaded(survey: Survey, folders: Folders, subjects: Subj
 
 @check("LRO-THR-06")
 def test_any_client_is_served(survey: Survey, folders: Folders, subjects: Subjects) -> None:
-    """What is offloaded for one client with a shell is offloaded for another."""
+    """An operation that offloads for one client with a shell offloads for every other."""
     for known, call in zip(folders.unset, folders.stranger, strict=True):
         if known.outcome != "offloaded" or call.outcome == "no answer" or survey.is_small(call):
-            subjects.not_observed("nothing was offloaded without output_dir, or another client got no answer")
+            subjects.not_observed("nothing was offloaded without output_dir, or the other client got no answer")
             continue
         subjects.expect(
             call.outcome == "offloaded",
@@ -136,10 +138,10 @@ def test_any_client_is_served(survey: Survey, folders: Folders, subjects: Subjec
 
 @check("LRO-FILE-10")
 def test_long_texts_are_untouched(seeded: Seeded, subjects: Subjects) -> None:
-    """A memory of tens of thousands of characters stands in the file as it does inline."""
+    """A memory of tens of thousands of characters is the same in the file as inline."""
     filed, shown = _filed_with(WORD, seeded.large_filed), _with(WORD, seeded.large)
     if not filed or not shown:
-        raise NotObserved("the one large memory could not be had both inline and in a file")
+        raise NotObserved("the large memory could not be had both inline and in a file")
     for key in (k for k in ("title", "content") if shown.get(k)):
         whole, part = str(shown[key]), str(filed.get(key) or "")
         subjects.expect(
@@ -152,32 +154,32 @@ def test_long_texts_are_untouched(seeded: Seeded, subjects: Subjects) -> None:
 
 @check("LRO-FILE-10")
 def test_delicate_values_are_untouched(comparison: Comparison, seeded: Seeded, subjects: Subjects) -> None:
-    """Decomposed letters, exact fractions, nulls, and texts and names of any kind are in a file as they are inline."""
+    """Decomposed letters, exact fractions, nulls, and unusual texts and names are the same in the file as inline."""
     seen = _compare(comparison, delicate(), DELICATE_WORD, seeded.delicate_filed, seeded.delicate, subjects)
     if not seen:
-        raise NotObserved("the one memory with such values could not be had both inline and in a file")
+        raise NotObserved("the memory with such values could not be had both inline and in a file")
 
 
 @check("LRO-FILE-10")
 def test_rough_values_are_untouched(comparison: Comparison, seeded: Seeded, subjects: Subjects) -> None:
-    """So do U+0000 and other control characters, objects twelve levels deep, and what is empty within extensions."""
+    """U+0000 and other control characters, deep objects, and empty values in extensions are the same as inline."""
     if not _compare(comparison, rough(), ROUGH_WORD, seeded.rough_filed, seeded.rough, subjects):
-        raise NotObserved("the server did not take the one memory with such values, or does not show it")
+        raise NotObserved("the server did not accept the memory with such values, or does not return it")
 
 
 def _compare(
     comparison: Comparison, memory: Record, word: str, filed_by: Call | None, shown_by: Call | None, subjects: Subjects
 ) -> bool:
-    """Expect of each field of a memory that a file has it as it is inline; False where it is not in both.
+    """Expect each field of a memory to be the same in a file as inline; False if the memory is not in both.
 
-    What inline is not as it was stored, the server gives itself: to the same memory another in each process, perhaps.
+    Values that differ inline from what was stored are left out: the server makes them, perhaps anew in each process.
     """
     filed, shown = _filed_with(word, filed_by), _with(word, shown_by)
     if not filed or not shown or filed_by is None:
         return False
     skip = comparison.volatile(filed_by.operation)
-    given = [k for k in memory if k not in ("id", "created", "modified") and k in shown and k in filed]
-    for key in given:
+    keys = [k for k in memory if k not in ("id", "created", "modified") and k in shown and k in filed]
+    for key in keys:
         wrong = lost_or_changed({key: shown[key]}, {key: filed[key]}, skip)
         wrong = [path for path in wrong if at_path(shown, path) == at_path(memory, path)]
         subjects.expect(
@@ -191,13 +193,13 @@ def _compare(
 
 @check("LRO-THR-02")
 def test_estimate_is_of_this_call(estimates: Estimates, seeded: Seeded, subjects: Subjects) -> None:
-    """The header's E is that of the records of this call where the same limit was asked for with another query.
+    """The header's E is that of this call's records, not of an earlier call with the same limit and a different query.
 
-    Twice the tolerance is allowed: a few deep objects grow much where they are indented.
+    Twice the tolerance is allowed: a few deep objects grow a lot when they are indented.
     """
     for call in seeded.files:
         if call.operation == "inject" or call.estimate is None or estimates.measure_differently(call.operation):
-            subjects.not_observed("no header told E, or it is of another set (LRO-THR-05)")
+            subjects.not_observed("no header has E, or it is that of a different set (LRO-THR-05)")
             continue
         low, high = _roughly(call)
         subjects.expect(
@@ -209,7 +211,7 @@ def test_estimate_is_of_this_call(estimates: Estimates, seeded: Seeded, subjects
 
 
 def _roughly(call: Call) -> tuple[int, int]:
-    """Half the least and twice the greatest honest estimate of a file."""
+    """Half the smallest and twice the largest honest estimate of a file."""
     low, high = honest_range(call)
     return low // 2, 2 * high
 
@@ -236,11 +238,11 @@ def test_many_records_are_all_present(survey: Survey, inline: Inline, subjects: 
 
 @check("LRO-FILE-09")
 def test_twins_are_both_present(seeded: Seeded, subjects: Subjects) -> None:
-    """Two memories that differ in nothing but their ids are both in the file where both are inline."""
+    """Two memories that differ only in their ids are both in the file if both are inline."""
     filed, shown = _all_with(DELICATE_WORD, seeded.delicate_filed), _all_with(DELICATE_WORD, seeded.delicate)
     if not filed or len(shown) < 2:
-        raise NotObserved("no two memories that are alike could be had, or the server keeps one of them only")
-    # A server that keeps its memories from process to process shows those of an earlier one, too.
+        raise NotObserved("two identical memories could not be stored, or the server keeps only one of them")
+    # A server that persists its memories returns those of earlier processes, too.
     both = min(len(shown), len(TWINS))
     subjects.expect(
         len(filed) >= both,
@@ -251,17 +253,17 @@ def test_twins_are_both_present(seeded: Seeded, subjects: Subjects) -> None:
 
 
 def _coded(value: object) -> str:
-    """A value as JSON with what is not ASCII as escapes, since such values look alike."""
+    """A value as JSON in ASCII with escapes, since such values look alike."""
     return json.dumps(value, default=str)
 
 
 @check("LRO-THR-06")
 def test_huge_memory_is_offloaded(survey: Survey, seeded: Seeded, subjects: Subjects) -> None:
-    """One large memory is offloaded where a small one need not be, and a result of more than 65,536 tokens always."""
+    """One large memory is offloaded even if a small one need not be, and so is one of more than 65,536 tokens."""
     alone = seeded.large_filed
     shown = _with(WORD, alone) if alone is not None and alone.outcome == "inline" else None
     if alone is not None and shown and survey.lowest > 1 and not survey.is_small(alone):
-        subjects.expect(  # elsewhere any record shows that
+        subjects.expect(  # at a threshold of 1 any record shows that
             holds=False,
             expected=f"one memory of {len(alone.text)} characters is offloaded at threshold {survey.lowest}",
             observed="returned inline",
@@ -271,9 +273,9 @@ def test_huge_memory_is_offloaded(survey: Survey, seeded: Seeded, subjects: Subj
     call, threshold = seeded.huge, 2 * seeded.large_estimate
     length = len(str(_with(OTHER_WORD, call).get("content") or ""))
     if call is None or length / 4 * LOW <= threshold:
-        raise NotObserved("no memory of so many tokens could be stored and had back")
+        raise NotObserved("no memory of so many tokens could be stored and retrieved")
     if not all(_roughly_honest(c) for c in seeded.files):
-        raise NotObserved("the estimate of some call is of other records (LRO-THR-02), so it may be of this one, too")
+        raise NotObserved("the estimate of some call is that of other records (LRO-THR-02), so this one's may be too")
     subjects.expect(
         call.outcome == "offloaded",
         expected=f"one memory of {length} characters is offloaded at threshold {threshold}",
@@ -283,13 +285,13 @@ def test_huge_memory_is_offloaded(survey: Survey, seeded: Seeded, subjects: Subj
 
 
 def _with(word: str, call: Call | None) -> Record:
-    """The memory with a word of its own as a call shows it, or nothing."""
+    """The memory with this word in a call's result; empty if there is none."""
     found = _all_with(word, call)
     return found[0] if found else {}
 
 
 def _filed_with(word: str, call: Call | None) -> Record:
-    """Likewise in a file, on a line with which nothing is wrong: others are a matter of LRO-FILE-01."""
+    """The memory with this word on a valid line of a call's file; invalid lines are LRO-FILE-01."""
     lines = call.file.record_lines if call is not None and call.file is not None else []
     found = [r for line in lines if line.problem is None and (r := line.record) and _has(word, r)]
     return found[0] if found else {}

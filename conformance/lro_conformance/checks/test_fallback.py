@@ -1,4 +1,4 @@
-"""Write failure: the operation succeeds, its result is cut to whole records within the threshold, and it says so."""
+"""Write failure: the operation succeeds with whole records within the threshold, and with a warning."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ from lro_conformance.trials.fallback import KINDS, Failing, Fallback
 from lro_conformance.trials.survey import Survey
 
 ROOM = 1.15
-"""How far a truncated result may exceed the threshold: the suite knows the server's measure from its files only."""
+"""Factor by which a truncated result may exceed the threshold: the suite infers the server's measure from files."""
 
 TEXT_ROOM = 1.6
-"""The same for a formatted text, whose characters weigh otherwise than those of JSON."""
+"""Factor by which a formatted text may exceed the threshold: its characters per token differ from those of JSON."""
 
 
 @check("LRO-ERR-01")
 def test_operation_succeeds(fallback: Fallback, subjects: Subjects) -> None:
-    """A result that cannot be written does not fail the call, nor end the server."""
+    """A result that cannot be written neither fails the call nor ends the server."""
     for failing in _each(fallback, subjects):
         subjects.expect(
             failing.call.outcome in ("inline", "offloaded") and failing.alive,
@@ -52,8 +52,7 @@ def _outcome(failing: Failing) -> str:
     if not failing.alive:
         return f"the server ended ({failing.call.outcome})"
     call = failing.call
-    said = call.reply.error or call.text
-    return f"{call.outcome}: {show(said, 200)}"
+    return f"{call.outcome}: {show(call.reply.error or call.text, 200)}"
 
 
 @check("LRO-ERR-02")
@@ -63,10 +62,10 @@ def test_whole_records_within_the_threshold(
     """The inline result holds fewer, but whole records, within threshold_tokens."""
     for failing in _inline(fallback, subjects):
         if not is_honest(failing.original) or estimates.against_detail(failing.call.operation) is not None:
-            subjects.not_observed("the estimate is not honest, so the threshold says nothing of sizes")
+            subjects.not_observed("the estimate is not honest, so the threshold says nothing about sizes")
             continue
         if failing.call.operation not in survey.effective:
-            subjects.not_observed("a low threshold has no effect (LRO-CFG-02), so what fits is weighed by another")
+            subjects.not_observed("a low threshold has no effect (LRO-CFG-02), so the limit in effect is unknown")
             continue
         wrong = _not_truncated(failing)
         subjects.expect(
@@ -83,7 +82,7 @@ def _not_truncated(failing: Failing) -> str | None:
         tokens = len(failing.call.text) / 4
         if tokens > TEXT_ROOM * failing.threshold + 200:
             return f"a text of {len(failing.call.text)} characters, about {tokens:.0f} tokens"
-        return "JSON that is cut off amid a record" if cut_off(failing.call.text, failing.known) else None
+        return "JSON that is cut off in the middle of a record" if cut_off(failing.call.text, failing.known) else None
     if len(records) >= len(failing.known) and failing.known:
         return f"all {len(records)} records"
     each, ids = by_id(records), [id for r in records if (id := id_of(r)) is not None]
@@ -108,7 +107,7 @@ def _not_truncated(failing: Failing) -> str | None:
 
 
 def _is_cut(whole: object, part: object) -> bool:
-    """A text that lost its end, or a field that went missing; a counter that has another value is no cut."""
+    """Return whether a text lost its end or a field is missing; a counter with a different value is not cut."""
     if not isinstance(whole, str):
         return part is None and isinstance(whole, (list, dict))
     if part is None:
@@ -118,34 +117,37 @@ def _is_cut(whole: object, part: object) -> bool:
 
 @check("LRO-ERR-03")
 def test_warning(fallback: Fallback, estimates: Estimates, subjects: Subjects) -> None:
-    """The response says that offloading failed and that the results are truncated, in whatever language."""
+    """The response says that offloading failed and that the results are truncated, in any language."""
     for failing in _inline(fallback, subjects):
         if _perhaps_not_tried(estimates, failing, subjects):
             continue
-        text = _beside_the_memories(failing)
+        text = _text_outside_memories(failing)
         text += "".join(f" {_NAME_ENDS.sub(' ', name)}" for name in _TRUE.findall(text))
         failed, short = FAILED.search(text), SHORT.search(text)
         if (failed is None or short is None) and foreign(text):
             subjects.not_observed(
-                f"the warning is in a language that the suite does not read: {show(text.strip(), 200)} (say it in "
-                "English beside it, or vouch for it in the profile: attest)"
+                f"the warning is in a language that the suite does not read: {show(text.strip(), 200)} (add it in "
+                "English, or confirm it in the profile: attest)"
             )
             continue
         subjects.expect(
             failed is not None and short is not None,
             expected="a warning that offloading failed and that the results are truncated",
-            observed=_said(text, failed is not None, short is not None),
+            observed=_incomplete(text, failed=failed is not None, short=short is not None),
             at=failing,
         )
 
 
 _TRUE = re.compile(r'"(\w+)"\s*:\s*true\b')
-"""The name of a field that says yes: `offload_failed` warns as well as a sentence does."""
+"""Name of a field that is true: `offload_failed` warns as well as a sentence does."""
 _NAME_ENDS = re.compile(r"_|(?<=[a-z])(?=[A-Z])")
 
 
 def _perhaps_not_tried(estimates: Estimates, failing: Failing, subjects: Subjects) -> bool:
-    """Whether all came inline, unremarked, of a server that weighs another set: it may not have wanted to write."""
+    """Return whether all came inline, without a warning, from a server that measures a different set of records.
+
+    Such a server may not have tried to write.
+    """
     records = failing.call.records
     whole = records is None or len(records) >= len(failing.known)
     if failing.call.outcome != "inline" or failing.events or not whole:
@@ -153,33 +155,33 @@ def _perhaps_not_tried(estimates: Estimates, failing: Failing, subjects: Subject
     if not estimates.measure_differently(failing.call.operation):
         return False
     subjects.not_observed(
-        "the estimate is of another set (LRO-THR-05), so a result that came inline may not have been too large"
+        "the estimate is that of a different set (LRO-THR-05), so an inline result may not have been too large"
     )
     return True
 
 
-def _said(text: str, failed: bool, short: bool) -> str:
+def _incomplete(text: str, *, failed: bool, short: bool) -> str:
     if not failed and not short:
         return "no warning"
     missing = "the failure" if not failed else "the truncation"
-    return f"nothing of {missing}: {show(text.strip(), 200)}"
+    return f"{missing} is not mentioned: {show(text.strip(), 200)}"
 
 
-def _beside_the_memories(failing: Failing) -> str:
-    """All that a result says outside of its records; of a formatted text, what is no memory's own."""
-    text = _beside_the_records(failing.call)
+def _text_outside_memories(failing: Failing) -> str:
+    """Text of a result outside its records; of a formatted text, without what the memories contain."""
+    text = _text_outside_records(failing.call)
     if failing.call.records is None:
         text = _without(text, [*failing.known.values(), *failing.original.filed])
     return text
 
 
-def _beside_the_records(call: Call) -> str:
-    """All that a result says outside of its records."""
+def _text_outside_records(call: Call) -> str:
+    """Text of a result outside its records."""
     result, records = call.result or {}, call.records or []
     text = show({k: v for k, v in result.items() if k != "content"}, 10_000_000) + "\n" + call.text
     text = _ESCAPED.sub(lambda found: json.loads(f'"{found[0]}"'), text)
     text = _without(text, records)
-    for value in dict.fromkeys(_strings(records)):  # a short word may be one of the warning, too
+    for value in dict.fromkeys(_strings(records)):  # a short word may be part of the warning, too
         text = text.replace(f'"{value}"', '""')
     return text
 
@@ -187,13 +189,13 @@ def _beside_the_records(call: Call) -> str:
 def _without(text: str, records: list[Record]) -> str:
     """A text without the strings of these records that are longer than a word."""
     values = {v for v in _strings(records) if len(v) > 12}
-    for value in sorted(values, key=len, reverse=True):  # one may be part of another
+    for value in sorted(values, key=len, reverse=True):  # a value may be part of a longer one
         text = text.replace(value, "")
     return text
 
 
 _ESCAPED = re.compile(r'(?:\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4}))+')
-"""What a string of JSON may have in place of a character, as each library likes."""
+"""Escapes of a JSON string; libraries differ in which characters they escape."""
 
 
 def _strings(value: object) -> Iterator[str]:
@@ -207,23 +209,25 @@ def _strings(value: object) -> Iterator[str]:
 
 @check("LRO-ERR-05")
 def test_no_dangling_descriptor(fallback: Fallback, subjects: Subjects) -> None:
-    """No descriptor is returned for a file that could not be written, or not to its end, or to another folder only."""
+    """No descriptor is returned for a file that was not written, not completely, or to a different folder."""
     for failing in _each(fallback, subjects):
         if failing.call.outcome in ("error", "no answer") or (failing.recreated and not failing.elsewhere):
             continue
         if failing.lost:
             subjects.not_observed(_LOST)
             continue
-        wanted = "no descriptor of a file in another folder" if failing.elsewhere else "no descriptor of a torn file"
+        kind = "a file in a different folder" if failing.elsewhere else "an incomplete file"
         subjects.expect(
             failing.call.outcome == "inline",
-            expected=wanted if failing.recreated or failing.torn is not None else "no descriptor, as there is no file",
+            expected=f"no descriptor of {kind}"
+            if failing.recreated or failing.torn is not None
+            else "no descriptor, as there is no file",
             observed=f"a descriptor of {show(failing.call.descriptor.get('file_path'))}"
             + (f": {failing.torn}" if failing.torn is not None else ""),
             at=failing,
         )
         theirs = {*_strings([*failing.known.values(), *(failing.call.records or [])])}
-        named = re.findall(r'"file_path"\s*:\s*"([^"]+)"', _beside_the_memories(failing))
+        named = re.findall(r'"file_path"\s*:\s*"([^"]+)"', _text_outside_memories(failing))
         named = [path for path in named if path not in theirs]
         subjects.expect(
             not named,
@@ -235,7 +239,7 @@ def test_no_dangling_descriptor(fallback: Fallback, subjects: Subjects) -> None:
 
 @check("LRO-ERR-06")
 def test_offloads_again(fallback: Fallback, subjects: Subjects) -> None:
-    """Once writing works again, results are offloaded again."""
+    """Results are offloaded again once writing works again."""
     for call in fallback.recovered:
         subjects.expect(
             call.outcome == "offloaded",
@@ -247,11 +251,11 @@ def test_offloads_again(fallback: Fallback, subjects: Subjects) -> None:
 
 @check("LRO-ERR-04")
 def test_failure_event_is_emitted(fallback: Fallback, estimates: Estimates, subjects: Subjects) -> None:
-    """An OffloadWriteFailed event with the error's details is emitted for a write that failed."""
+    """An OffloadWriteFailed event with the error's details is emitted for each failed write."""
     for failing in _each(fallback, subjects):
         if _perhaps_not_tried(estimates, failing, subjects):
             continue
-        if failing.recreated or failing.torn is not None:  # what went unnoticed cannot be told (LRO-ERR-05)
+        if failing.recreated or failing.torn is not None:  # an unnoticed failure cannot be reported (LRO-ERR-05)
             continue
         if failing.lost:
             subjects.not_observed(_LOST)
@@ -262,7 +266,7 @@ def test_failure_event_is_emitted(fallback: Fallback, estimates: Estimates, subj
         details = [e for e in failing.events if len(_details(e)) >= 3]
         subjects.expect(
             bool(details),
-            expected="an OffloadWriteFailed event that tells the error",
+            expected="an OffloadWriteFailed event with the error's details",
             observed=f"an event without details: {show(failing.events[0], 200)}" if failing.events else "no event",
             at=failing,
         )
@@ -270,32 +274,32 @@ def test_failure_event_is_emitted(fallback: Fallback, estimates: Estimates, subj
 
 @check("LRO-ERR-04", optional=("fallback",))
 def test_no_failure_event_for_success(survey: Survey, fallback: Fallback | None, subjects: Subjects) -> None:
-    """No OffloadWriteFailed event comes where every result was written."""
+    """No OffloadWriteFailed event is emitted if every result was written."""
     false = events_in(survey, "OffloadWriteFailed")
-    tells = fallback is not None and any(f.events for f in _each(fallback, subjects))
-    if (false or tells) and survey.files and len(survey.files) == len(survey.answered):
+    emits = fallback is not None and any(f.events for f in _each(fallback, subjects))
+    if (false or emits) and survey.files and len(survey.files) == len(survey.answered):
         subjects.expect(
             not false,
             expected=f"no OffloadWriteFailed event, as all of {len(survey.files)} results were written",
             observed=show(false[0], 200) if false else "no such event",
             at=survey.files[0],
         )
-    subjects.not_observed("no event was seen that tells a failure")
+    subjects.not_observed("no event that reports a failure was seen")
 
 
-_LOST = "no file of this server is where it says (LRO-DESC-02), so that none can be missed"
+_LOST = "this server's files are never where it says (LRO-DESC-02), so a missing one shows nothing"
 
 
 def _details(event: str) -> str:
-    """The letters that an event says beside its own name, its envelope and its time."""
-    said = event.partition(": ")[2]  # the channel stands before it
+    """Letters of an event besides its name, its envelope and its time."""
+    line = event.partition(": ")[2]  # after the channel
     try:
-        message = as_record(json.loads(said))
+        message = as_record(json.loads(line))
     except ValueError:
         message = {}
-    data: Any = as_record(message.get("params")).get("data", message) or said
-    told = {k: v for k, v in as_record(data).items() if k not in _ENVELOPE}
-    values = list(told.values()) if as_record(data) else data
+    data: Any = as_record(message.get("params")).get("data", message) or line
+    details = {k: v for k, v in as_record(data).items() if k not in _ENVELOPE}
+    values = list(details.values()) if as_record(data) else data
     text = re.sub(r"OffloadWriteFailed|\d{4}-\d\d-\d\dT[\d:.+Z-]+", "", show(values, 10_000))
     return re.sub(r"[^A-Za-z]", "", text)
 

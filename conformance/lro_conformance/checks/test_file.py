@@ -45,8 +45,8 @@ def test_header_names_the_operation(documents: Documents, subjects: Subjects) ->
     documents.judge("LRO-FILE-04", subjects)
 
 
-def _asked(survey: Survey) -> Iterator[tuple[Call, Call | Among]]:
-    """The calls with a file, those in flight together as well, each with what shows it once more."""
+def _calls_with_files(survey: Survey) -> Iterator[tuple[Call, Call | Among]]:
+    """Calls with a file, concurrent ones included, each with the subject that reproduces it."""
     yield from ((c, c) for c in survey.files)
     yield from ((c, Among(c)) for c in survey.concurrent_files)
 
@@ -54,17 +54,17 @@ def _asked(survey: Survey) -> Iterator[tuple[Call, Call | Among]]:
 @check("LRO-FILE-05")
 def test_header_records_the_query(survey: Survey, subjects: Subjects) -> None:
     """The header's query is the one of the call; for a query that selects everything it may be left out."""
-    for call, at in _asked(survey):
+    for call, at in _calls_with_files(survey):
         if call.query is None or not call.header:
             continue
-        said = call.header.get("query")
+        recorded = call.header.get("query")
         everything = not call.query.strip() or call.query == "*"
-        if "query" in call.header and said is not None and not isinstance(said, str):
+        if "query" in call.header and recorded is not None and not isinstance(recorded, str):
             continue
         subjects.expect(
-            said == call.query or (everything and said in (None, "", "*")),
+            recorded == call.query or (everything and recorded in (None, "", "*")),
             expected=f'"query": {show(call.query)}',
-            observed=show(said) if "query" in call.header else "no query",
+            observed=show(recorded) if "query" in call.header else "no query",
             at=at,
         )
     if not any(c.query is not None for c in survey.files):
@@ -85,37 +85,37 @@ def test_timestamp_is_iso_8601(documents: Documents, subjects: Subjects) -> None
 
 @check("LRO-FILE-07")
 def test_header_timestamp(survey: Survey, subjects: Subjects) -> None:
-    """The header's timestamp tells when the file was written."""
+    """The header's timestamp is the time at which the file was written."""
     stamped(survey.files, subjects)
 
 
 @check("LRO-FILE-07")
 def test_header_timestamp_respects_time_zone(folders: Folders, subjects: Subjects) -> None:
-    """So it does where local time is seven hours ahead of UTC: Z is UTC, and an offset is the one of the time."""
+    """The header's timestamp is right where local time is seven hours ahead of UTC: Z is UTC, an offset is correct."""
     stamped((c for c in folders.stranger if c.file is not None and c.file.problem is None), subjects)
 
 
 @check("LRO-FILE-07")
 def test_header_timestamp_advances(cleanup: Cleanup, subjects: Subjects) -> None:
-    """So it does when the server has run for some seconds."""
+    """The header's timestamp is still right when the server has run for some seconds."""
     stamped(late(cleanup), subjects)
 
 
 @check("LRO-FILE-08")
 def test_header_detail(documents: Documents, subjects: Subjects) -> None:
-    """The header's detail is the level asked for; where none was asked for, it is the level that the records have."""
+    """The header's detail is the requested level; if none was requested, it is the level that the records have."""
     documents.judge("LRO-FILE-08", subjects)
 
 
 @check("LRO-FILE-09")
 def test_each_memory_appears_once(documents: Documents, subjects: Subjects) -> None:
-    """No memory is in a file twice, but for those of which the same store returns two inline."""
+    """No memory is in a file twice, except those that the same server returns twice inline."""
     documents.judge("LRO-FILE-09", subjects, skip=documents.holds_twins)
 
 
 @check("LRO-FILE-09")
 def test_file_is_complete(survey: Survey, comparison: Comparison, subjects: Subjects) -> None:
-    """The file holds the memories that the same call returns inline."""
+    """The file has the memories that the same call returns inline."""
     same = comparison.obstacle is None
     for filed, shown in comparison.pairs:
         ids = [i for r in filed.filed if (i := id_of(r)) is not None]
@@ -142,7 +142,7 @@ def test_file_is_complete(survey: Survey, comparison: Comparison, subjects: Subj
 
 @check("LRO-FILE-10")
 def test_values_are_untouched(comparison: Comparison, subjects: Subjects) -> None:
-    """Every value in the file is the one that the same call returns inline."""
+    """Every value in the file is the same as in the inline result of the call."""
     if comparison.obstacle is not None:
         subjects.not_observed(comparison.obstacle)
         return
@@ -169,7 +169,7 @@ def _lines(call: Call) -> list[Line]:
 
 
 def _blank_side(inline: dict[str, Any], filed: dict[str, Any], path: tuple[str, ...]) -> bool:
-    """Where a file has another level's fields, a field that one side lacks is a matter of the detail level."""
+    """Return whether one side lacks a field: in a file with a different level's fields that is not LRO-FILE-10."""
     return len(path) == 1 and is_blank(inline.get(path[0])) != is_blank(filed.get(path[0]))
 
 
@@ -192,9 +192,9 @@ def test_schema_version(documents: Documents, subjects: Subjects) -> None:
 @check("LRO-FILE-12")
 def test_schema_version_stays(survey: Survey, subjects: Subjects) -> None:
     """The version of the memory schema is the same in every file."""
-    said = [c for c in survey.files if isinstance(c.header.get("schema_version"), str)]
-    first = said[0].header["schema_version"] if said else ""
-    for call in said:
+    versioned = [c for c in survey.files if isinstance(c.header.get("schema_version"), str)]
+    first = versioned[0].header["schema_version"] if versioned else ""
+    for call in versioned:
         version = call.header["schema_version"]
         subjects.expect(
             version == first,
@@ -208,7 +208,7 @@ def test_schema_version_stays(survey: Survey, subjects: Subjects) -> None:
 def test_header_estimate_is_the_compared_one(
     edges: Edges, decisions: Mapping[str, Rule], estimates: Estimates, subjects: Subjects
 ) -> None:
-    """The header's E is the figure that the decision was made with: where it is rounded, so is the decision."""
+    """The header's E is the number that was compared with the threshold, rounded or not."""
     for name, rule in decisions.items():
         edge = edges.edges[name]
         wrong = next((p for p in edge.at if p.call.outcome != "inline"), edge.above[0])
@@ -216,7 +216,7 @@ def test_header_estimate_is_the_compared_one(
             subjects.expect(
                 rule == "exact",
                 expected=f"{name}: estimated_tokens {edge.estimate} is compared with threshold {wrong.threshold}",
-                observed=f"{wrong.call.outcome}, as of another figure{_rounded(estimates)}",
+                observed=f"{wrong.call.outcome}, so a different number was compared{_rounded(estimates)}",
                 at=wrong.call,
             )
     if edges.reason is not None:
@@ -230,7 +230,7 @@ def _rounded(estimates: Estimates) -> str:
 
 @check("LRO-FILE-13")
 def test_header_estimate_is_stable(estimates: Estimates, subjects: Subjects) -> None:
-    """Files with the same memories, at the same detail level, have the same E, but for what they differ in size."""
+    """Files with the same memories at the same detail level have the same E, apart from differences in size."""
     for one, other in estimates.same_memories:
         a, b = one.header["estimated_tokens"], other.header["estimated_tokens"]
         subjects.expect(

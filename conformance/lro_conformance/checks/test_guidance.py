@@ -1,4 +1,4 @@
-"""The guidance: brief, advisory, and true."""
+"""The guidance is brief, advisory and true."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lro_spec.editions import Edition
 from lro_spec.validation.guidance import COUNT, paths
 
 EXTRACT = "lro_extract"
-"""The tool of native extraction."""
+"""Name of the native extraction tool."""
 
 _COMMANDS = re.compile(
     r"\b(you|the assistant|the model)\s+(must|have to|need to|are required to|shall)\s+(?!(?:not|have|be able)\b)"
@@ -32,9 +32,9 @@ _COMMANDS = re.compile(
 """Orders that a model without a shell could not follow. Advice ("use …", "you can", "consider") is not among them."""
 
 _CONDITION = re.compile(r"\b(if|where|unless|provided|in case)\b[^.\n]*$", re.IGNORECASE)
-"""What makes an order one for those who can follow it."""
+"""Condition before an order that limits it to models that can follow it."""
 _SENTENCE = 300
-"""How many characters before an order a condition is looked for."""
+"""Characters before an order in which a condition is looked for."""
 
 
 @check("LRO-GUI-01")
@@ -45,17 +45,18 @@ def test_guidance_is_brief(documents: Documents, subjects: Subjects) -> None:
 
 @check("LRO-GUI-02")
 def test_guidance_follows_the_template(survey: Survey, edition: Edition, subjects: Subjects) -> None:
-    """The guidance tells the count, the file, the recipes and that line 1 is the header, as the template does."""
+    """The guidance mentions the count, the file, the recipes and that line 1 is the header, as the template does."""
     native = _extracts(survey) and "list" in edition.operations
     for call in _guided(survey):
-        said = _text(call)
+        guidance = _text(call)
         missing = [
             what
             for what, there in {
-                "the count": COUNT.search(said) is not None or str(len(call.filed)) in _plain_numbers(said),
-                "the path of the file": str(call.descriptor.get("file_path")) in said or bool(paths(said)),
-                "the recipes": "recipe" in said.lower(),
-                "the header line": native or re.search(r"header|line 1|first line", said, re.IGNORECASE) is not None,
+                "the count": bool(COUNT.search(guidance)) or str(len(call.filed)) in _plain_numbers(guidance),
+                "the path of the file": str(call.descriptor.get("file_path")) in guidance or bool(paths(guidance)),
+                "the recipes": "recipe" in guidance.lower(),
+                "the header line": native
+                or re.search(r"header|line 1|first line", guidance, re.IGNORECASE) is not None,
             }.items()
             if not there
         ]
@@ -84,7 +85,7 @@ def test_guidance_names_the_detail(survey: Survey, subjects: Subjects) -> None:
 
 @check("LRO-GUI-04")
 def test_guidance_is_advice(survey: Survey, subjects: Subjects) -> None:
-    """The guidance advises: it orders nothing that a model without a shell could not do."""
+    """The guidance advises: it gives no order that a model without a shell could not follow."""
     for call in _guided(survey):
         order = _order(_text(call))
         subjects.expect(
@@ -96,7 +97,7 @@ def test_guidance_is_advice(survey: Survey, subjects: Subjects) -> None:
 
 
 def _order(text: str) -> str | None:
-    """An order without a condition in a guidance."""
+    """The first unconditional order in a guidance; None if there is none."""
     for found in _COMMANDS.finditer(text):
         at = found.start()
         if not _CONDITION.search(text, max(0, at - _SENTENCE), at):
@@ -106,13 +107,13 @@ def _order(text: str) -> str | None:
 
 @check("LRO-GUI-05")
 def test_guidance_is_true(documents: Documents, subjects: Subjects) -> None:
-    """What the guidance says of count, tokens, path, level and recipe numbers is what the descriptor says."""
+    """The guidance states the same count, tokens, path, level and recipe numbers as the descriptor."""
     documents.judge("LRO-GUI-05", subjects)
 
 
 @check("LRO-GUI-06")
 def test_guidance_names_the_tool(survey: Survey, subjects: Subjects) -> None:
-    """Where the server lists lro_extract, the guidance names it."""
+    """The guidance names lro_extract if the server lists it."""
     if not _extracts(survey):
         raise NotApplicable("the server lists no lro_extract")
     for call in _guided(survey):

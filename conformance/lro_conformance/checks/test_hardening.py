@@ -1,4 +1,4 @@
-"""Hardening: what the text leaves silent and a careful operator needs. It never decides a level."""
+"""Hardening: safety that the specification does not require but operators need. It never decides a level."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from lro_spec.editions import Edition
 from lro_spec.filenames import FileName, parse_file_name
 
 NEAR = 2**40
-"""Two draws of 80 random bits lie nearer to each other than this once in a trillion times."""
+"""Distance of two numbers of 80 random bits; two are closer to each other once in a trillion times."""
 
 
 @check("LRO-HARD-01")
 def test_files_are_private(survey: Survey, subjects: Subjects) -> None:
-    """Only the user may read or write a file: mode 0600 or less."""
+    """Only the owner may read or write a file: mode 0600 or stricter."""
     for call in survey.files:
         mode = (call.file.mode if call.file is not None else None) or 0
         subjects.expect(not mode & 0o077, expected="mode 0600", observed=f"mode {mode:04o}", at=call)
@@ -32,21 +32,21 @@ def test_files_are_private(survey: Survey, subjects: Subjects) -> None:
 
 @check("LRO-HARD-02")
 def test_names_cannot_be_guessed(survey: Survey, folders: Folders, edition: Edition, subjects: Subjects) -> None:
-    """The random part of the ULIDs is random: no counter from nothing, no constant."""
+    """The random part of a ULID is random: not a counter from zero, not a constant."""
     names = _names(survey.files, edition)
     drawn = {n.random: n for n in names}
     others = (*folders.unset, *folders.awkward)
     for other in _names(others, edition):
         subjects.expect(
             other.random not in drawn,
-            expected="other random bits in every process, so that nobody can predict a name",
-            observed=f"{other.ulid} has those of another process's file",
+            expected="different random bits in every process, so that names cannot be predicted",
+            observed=f"{other.ulid} has the bits of a file of another process",
             at=others[0],
         )
     for one, other in pairwise(names):
         apart = abs(int.from_bytes(one.random) - int.from_bytes(other.random))
         if one.created == other.created:
-            continue  # within a millisecond a ULID may count on
+            continue  # within a millisecond a ULID may be incremented
         subjects.expect(
             apart >= NEAR,
             expected="80 random bits, drawn anew in each millisecond",
@@ -62,30 +62,30 @@ def _names(calls: Iterable[Call], edition: Edition) -> list[FileName]:
 
 @check("LRO-HARD-03")
 def test_recipes_survive_awkward_directories(survey: Survey, folders: Folders, subjects: Subjects) -> None:
-    """In a folder whose name holds spaces, quotes and shell characters, every recipe still names the one file."""
+    """Every recipe names the right file even in a folder with spaces, quotes and shell characters in its name."""
     if not any(c.outcome == "offloaded" for c in folders.awkward):
         raise NotObserved("nothing was offloaded to a folder with an awkward name")
     usual = [c for call in survey.files[:1] for c in commands_of(call)]
-    sound = {c.index for c in usual if c.pipeline and c.pipeline.path == c.call.descriptor.get("file_path")}
+    valid = {c.index for c in usual if c.pipeline and c.pipeline.path == c.call.descriptor.get("file_path")}
     for call in folders.awkward:
         path = call.descriptor.get("file_path")
         for command in commands_of(call):
-            if command.index not in sound:
-                subjects.not_observed("a recipe is wrong of its file wherever that lies")
+            if command.index not in valid:
+                subjects.not_observed("a recipe does not name its file in ordinary folders either")
                 continue
             named = command.pipeline.path if command.pipeline is not None else f"nothing ({command.problem})"
             subjects.expect(
                 named == path,
-                expected=f"a command whose one file is {show(path)}",
+                expected=f"a command that reads only {show(path)}",
                 observed=f"{show(named)} in {show(command.text, 300)}: {_quoting(command.text, str(path))}",
                 at=command,
             )
 
 
 def _quoting(command: str, path: str) -> str:
-    """What is wrong with the way in which a command names a path."""
+    """The mistake in how a command quotes a path."""
     if f"'{path}" in command:
-        return "the path is in single quotes, which the one within it ends: it has to be escaped ('\\'')"
+        return "the path is in single quotes, but the single quote within it is not escaped ('\\'')"
     if f'"{path}' in command:
         return "the path is in double quotes, within which the shell still expands $, ` and \\"
     return "the path is not quoted" if path in command else "the path is not quoted as a POSIX shell needs it"
@@ -93,11 +93,11 @@ def _quoting(command: str, path: str) -> str:
 
 @check("LRO-HARD-06")
 def test_no_temporary_files_remain(survey: Survey, fallback: Fallback, subjects: Subjects) -> None:
-    """Neither success nor failure leaves temporary or partial files in the output folder."""
+    """No temporary or partial file remains in the output folder, after success or failure."""
     if survey.files and survey.files[0].output_dir is not None:
         left = survey.unnamed
         subjects.expect(
-            not left, expected="only files that a descriptor named", observed=show(left[:5]), at=survey.files[0]
+            not left, expected="only files that a descriptor names", observed=show(left[:5]), at=survey.files[0]
         )
     for failing in fallback.failing:
         subjects.expect(
@@ -107,7 +107,7 @@ def test_no_temporary_files_remain(survey: Survey, fallback: Fallback, subjects:
 
 @check("LRO-HARD-07")
 def test_files_do_not_change(survey: Survey, subjects: Subjects) -> None:
-    """A file is complete when it is named: its bytes are the same later."""
+    """A file is complete when its descriptor is returned: its bytes do not change later."""
     growing = {c.file.path: c for c in survey.unsettled if c.file is not None}
     for settled in survey.files:
         path = settled.path
@@ -116,7 +116,7 @@ def test_files_do_not_change(survey: Survey, subjects: Subjects) -> None:
             continue
         subjects.expect(
             later.problem is None and later.data == call.file.data,
-            expected=f"the {len(call.file.data)} bytes that were there when it was named",
-            observed=later.problem or f"{len(later.data)} bytes, others",
+            expected=f"the {len(call.file.data)} bytes that it had when its descriptor was returned",
+            observed=later.problem or f"{len(later.data)} different bytes",
             at=call,
         )

@@ -1,4 +1,4 @@
-"""Does the server offload at all?"""
+"""The server offloads large results at all."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_must_offload(survey: Survey, subjects: Subjects) -> None:
 
 def _offloads(survey: Survey, subjects: Subjects) -> None:
     if survey.implemented is None:
-        subjects.not_observed("no operation returned a result that must have been offloaded")
+        subjects.not_observed("no operation returned a result that had to be offloaded")
         return
     subjects.expect(
         survey.implemented,
@@ -34,5 +34,5 @@ def _offloads(survey: Survey, subjects: Subjects) -> None:
 def _observed(survey: Survey) -> str:
     if not survey.operations:
         return "the server lists no tool that performs recall, search or inject"
-    said = f", though {survey.claims[0]}" if survey.claims else ""
-    return f"every result of {', '.join(o.tool for o in survey.operations.values())} came inline{said}"
+    claim = f", though {survey.claims[0]}" if survey.claims else ""
+    return f"every result of {', '.join(o.tool for o in survey.operations.values())} came inline{claim}"

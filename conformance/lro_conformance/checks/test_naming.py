@@ -1,4 +1,4 @@
-"""File names: where a file lies, what it is called, and that no two calls share one."""
+"""File names: the directory, the pattern, and a file of its own for each call."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from lro_spec.filenames import parse_file_name
 
 @check("LRO-NAME-01")
 def test_file_is_in_the_output_directory(survey: Survey, subjects: Subjects) -> None:
-    """The file lies directly in the configured output folder."""
+    """The file is directly in the configured output folder."""
     for call in survey.files:
         folder, root = call.output_dir, call.real_output_dir
         if folder is None or root is None or call.file is None or call.file.real is None:
@@ -29,7 +29,7 @@ def test_file_is_in_the_output_directory(survey: Survey, subjects: Subjects) -> 
             continue
         real = Path(call.file.real)
         if not real.is_relative_to(root):
-            subjects.not_observed("the file does not lie below the folder that was set")
+            subjects.not_observed("the file is not below the folder that was set")
             continue
         subjects.expect(real.parent == root, expected=f"a file in {folder}", observed=call.file.path, at=call)
 
@@ -48,19 +48,19 @@ def test_name_has_a_ulid(documents: Documents, subjects: Subjects) -> None:
 
 @check("LRO-NAME-03")
 def test_ulid_encodes_creation_time(survey: Survey, edition: Edition, subjects: Subjects) -> None:
-    """The ULID's time is that of writing."""
+    """The ULID's time is the time at which the file was written."""
     _timed(survey.files, edition, subjects)
 
 
 @check("LRO-NAME-03")
 def test_ulid_ignores_time_zone(folders: Folders, edition: Edition, subjects: Subjects) -> None:
-    """So it does where local time is seven hours ahead of UTC: a ULID counts from 1970 in UTC."""
+    """The ULID's time is right where local time is seven hours ahead of UTC: a ULID counts from 1970 in UTC."""
     _timed((c for c in folders.stranger if c.file is not None and c.file.problem is None), edition, subjects)
 
 
 @check("LRO-NAME-03")
 def test_ulid_advances(cleanup: Cleanup, edition: Edition, subjects: Subjects) -> None:
-    """So it does when the server has run for some seconds."""
+    """The ULID's time is still right when the server has run for some seconds."""
     _timed(late(cleanup), edition, subjects)
 
 
@@ -83,10 +83,10 @@ def _timed(calls: Iterable[Call], edition: Edition, subjects: Subjects) -> None:
 
 @check("LRO-NAME-04")
 def test_every_call_has_its_own_file(survey: Survey, subjects: Subjects) -> None:
-    """Distinct calls, also those in flight together, get distinct files, each with its own result."""
+    """Distinct calls, concurrent ones included, get distinct files, each with its own result."""
     seen: dict[str, Call] = {}
-    flown = [c for c, _ in survey.together if c.outcome == "offloaded"]
-    for call in (c for c in (*survey.offloaded, *flown) if c.file is not None and c.file.problem is None):
+    concurrent = [c for c, _ in survey.together if c.outcome == "offloaded"]
+    for call in (c for c in (*survey.offloaded, *concurrent) if c.file is not None and c.file.problem is None):
         path = call.path
         subjects.expect(
             path not in seen, expected="a file of its own", observed=f"the file of another call: {path}", at=Among(call)
@@ -96,7 +96,7 @@ def test_every_call_has_its_own_file(survey: Survey, subjects: Subjects) -> None
         if not call.filed or not alone.filed:
             continue
         if call.header.get("count") != len(call.filed):
-            subjects.not_observed("a file written in flight does not agree with its own header (LRO-FILE-06)")
+            subjects.not_observed("a file of a concurrent call contradicts its own header (LRO-FILE-06)")
             continue
         subjects.expect(
             len(call.filed) == len(alone.filed),
@@ -107,11 +107,11 @@ def test_every_call_has_its_own_file(survey: Survey, subjects: Subjects) -> None
 
 
 def _ulid(name: str, edition: Edition) -> str | None:
-    """What stands where a name should have its ULID, or what looks like one; None where nothing does."""
-    placed = re.fullmatch(rf"{edition.file_prefix}-[a-z_]+-(.+)\.jsonl", name) or re.search(
+    """The part of a name where its ULID should be, or that looks like one; None if there is none."""
+    found = re.fullmatch(rf"{edition.file_prefix}-[a-z_]+-(.+)\.jsonl", name) or re.search(
         r"(?:^|[^0-9A-Za-z])([0-9A-Za-z]{26})\b", name
     )
-    return placed[1] if placed else None
+    return found[1] if found else None
 
 
 def _name(call: Call) -> str:

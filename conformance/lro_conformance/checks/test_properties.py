@@ -1,6 +1,6 @@
-"""Properties: what holds for any limit, query, memory and file name, tried by Hypothesis on live servers.
+"""Properties that hold for any limit, query, memory and file name, explored by Hypothesis on live servers.
 
-What draws examples is imported in the functions that use it: see `lro_conformance.properties.search`.
+Strategies are imported in the functions that use them: see `lro_conformance.properties.search`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from lro_conformance.capture.claims import size_of
 from lro_conformance.capture.file import FileSeen
 from lro_conformance.capture.records import Record, by_id, id_of, lost_or_changed, show, value_at
 from lro_conformance.capture.reproduce import of_cleaning
-from lro_conformance.checks.test_cleanup import by_age
+from lro_conformance.checks.test_cleanup import goes_by_age
 from lro_conformance.checks.test_recipes import garbled, headed, skips_wrongly
 from lro_conformance.judging.check import check
 from lro_conformance.judging.outcome import NotObserved
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 def test_anything_above_is_offloaded(
     live: Live, survey: Survey, edges: Edges, decisions: Mapping[str, Rule], subjects: Subjects
 ) -> None:
-    """For any limit, detail level and query: what exceeds the threshold is offloaded."""
+    """For any limit, detail level and query, a result that exceeds the threshold is offloaded."""
     _iff(live, survey, edges, decisions, subjects, above=True)
 
 
@@ -56,7 +56,7 @@ def test_anything_above_is_offloaded(
 def test_anything_else_is_inline(
     live: Live, survey: Survey, edges: Edges, decisions: Mapping[str, Rule], subjects: Subjects
 ) -> None:
-    """For any limit, detail level and query: what does not exceed the threshold is inline."""
+    """For any limit, detail level and query, a result that does not exceed the threshold is inline."""
     _iff(live, survey, edges, decisions, subjects, above=False)
 
 
@@ -104,7 +104,7 @@ def _side(above: bool) -> str:
 
 
 def _named(live: Live, survey: Survey, memories: list[Record]) -> list[Record]:
-    """The memories with ids of their own, titles that begin with a word of only these, and a weight that counts."""
+    """The memories with unique ids, titles that begin with a unique word, and more than `lowest` tokens."""
     word = live.word()
     named = [{"id": live.id(), **m, "title": f"{word} {m['title']}"} for m in memories]
     if survey.lowest > 1:
@@ -113,7 +113,7 @@ def _named(live: Live, survey: Survey, memories: list[Record]) -> list[Record]:
 
 
 def _fetch(survey: Survey, bench: Bench, memories: list[Record]) -> Call:
-    """A call whose result has these memories: found by the word that they share, or else among all there are."""
+    """A call whose result has these memories: by a query for their common word, or else for all memories."""
     name = next(n for n in survey.operations if survey.offloads(n))
     operation = survey.operations[name]
     detail = operation.details[-1] if operation.details else None
@@ -133,16 +133,16 @@ def _needs_seed(live: Live) -> None:
 
 @check("LRO-FILE-10")
 def test_any_memory_survives(live: Live, survey: Survey, comparison: Comparison, subjects: Subjects) -> None:
-    """Any memory comes out of the file as it does inline: every code point, every number, any depth.
+    """Any memory is in the file exactly as it is inline: every code point, every number, any depth.
 
-    Only what the server keeps as it was given is compared: what it makes of a memory is its own affair.
+    Only values that the server stores unchanged are compared: it may rewrite a memory when it stores it.
     """
     _needs_seed(live)
     if comparison.obstacle is not None:
         raise NotObserved(comparison.obstacle)
     skip = {p for name in survey.operations for p in comparison.volatile(name)}
 
-    def verdict(seen: Kept | None) -> Miss | bool:
+    def verdict(seen: StoredMemory | None) -> Miss | bool:
         if seen is None or not live.inline.stored(seen.memory):
             return False
         memory, filed = seen.memory, seen.call
@@ -165,12 +165,12 @@ def test_any_memory_survives(live: Live, survey: Survey, comparison: Comparison,
 
 @check("LRO-THR-08")
 def test_any_memory_counts(live: Live, survey: Survey, subjects: Subjects) -> None:
-    """Every memory weighs something: alone, it exceeds a threshold of 1."""
+    """Every memory counts: alone, it exceeds a threshold of 1."""
     _needs_seed(live)
     if not survey.effective:
         raise NotObserved(f"a threshold of {survey.lowest} has no effect")
 
-    def verdict(seen: Kept | None) -> Miss | bool:
+    def verdict(seen: StoredMemory | None) -> Miss | bool:
         if seen is None:
             return False
         call, own = seen.call, {seen.memory["id"]}
@@ -186,10 +186,10 @@ def test_any_memory_counts(live: Live, survey: Survey, subjects: Subjects) -> No
 
 @check("LRO-FILE-01")
 def test_any_memory_is_one_line(live: Live, survey: Survey, subjects: Subjects) -> None:
-    """Whatever a memory holds (line feeds, U+2028, quotes, emoji), it is one line of JSON."""
+    """A memory is one line of JSON, whatever it contains: line feeds, U+2028, quotes, emoji."""
     _needs_seed(live)
 
-    def verdict(seen: Kept | None) -> Miss | bool:
+    def verdict(seen: StoredMemory | None) -> Miss | bool:
         if seen is None:
             return False
         call = seen.call
@@ -202,24 +202,28 @@ def test_any_memory_is_one_line(live: Live, survey: Survey, subjects: Subjects) 
 
 
 @dataclass(frozen=True)
-class Kept(OfACall):
-    """A memory that the server has stored, and a call that asked for it."""
+class StoredMemory(OfACall):
+    """A memory that the server has stored, and a call that returned it."""
 
     memory: Record
     call: Call
 
 
 @evidence_of.register
-def _(kept: Kept) -> str:
-    return f"memory: {show(kept.memory, 2000)}\n{evidence_of(kept.call)}"
+def _(stored: StoredMemory) -> str:
+    return f"memory: {show(stored.memory, 2000)}\n{evidence_of(stored.call)}"
 
 
-def _any_memory(live: Live, survey: Survey, subjects: Subjects, verdict: Callable[[Kept | None], Miss | bool]) -> None:
+def _any_memory(
+    live: Live, survey: Survey, subjects: Subjects, verdict: Callable[[StoredMemory | None], Miss | bool]
+) -> None:
     from lro_conformance.properties.strategies import MEMORY
 
-    def observe(given: Record) -> Kept | None:
+    def observe(given: Record) -> StoredMemory | None:
         [memory] = _named(live, survey, [given])
-        return Kept(memory, _fetch(survey, live.offloading, [memory])) if live.offloading.stored(memory) else None
+        return (
+            StoredMemory(memory, _fetch(survey, live.offloading, [memory])) if live.offloading.stored(memory) else None
+        )
 
     live.judge(subjects, "any memory", MEMORY, observe, verdict)
 
@@ -231,7 +235,7 @@ def _any_memory(live: Live, survey: Survey, subjects: Subjects, verdict: Callabl
 def test_any_other_name_stays(
     live: Live, survey: Survey, cleanup: Cleanup, edition: Edition, subjects: Subjects
 ) -> None:
-    """Whatever a file is called, cleanup leaves it alone unless its name matches the pattern."""
+    """Cleanup leaves a file alone unless its name matches the pattern, whatever it is called."""
     from lro_conformance.properties.strategies import any_names
 
     name = _cleans(survey, cleanup)
@@ -254,19 +258,19 @@ def test_any_other_name_stays(
             return False
         if not gone:
             return True
-        said = f"ttl_seconds: {TTL}\nfiles: {show(names, 500)}"
+        evidence = f"ttl_seconds: {TTL}\nfiles: {show(names, 500)}"
         script = of_cleaning(call, bench.cleanup_request, planted=[(OLD_S, name)], decoys=[(p, "name") for p in made])
-        return Miss(f"{show(gone[0])} is left alone", "it was deleted", said, script, location_of(call))
+        return Miss(f"{show(gone[0])} is left alone", "it was deleted", evidence, script, location_of(call))
 
     live.explore(subjects, any_names(edition.file_prefix), examine, share=_share(live, survey))
 
 
 @check("LRO-CFG-03")
 def test_any_age_by_the_ttl(live: Live, survey: Survey, cleanup: Cleanup, edition: Edition, subjects: Subjects) -> None:
-    """With ttl_seconds = 600 files of any age go or stay by that age."""
+    """With ttl_seconds = 600, files of any age are deleted or kept by that age."""
     name = _cleans(survey, cleanup)
     cleaning = cleanup.set_ttl
-    if cleaning is None or cleaning.takes_fresh or not by_age(cleaning):
+    if cleaning is None or cleaning.takes_fresh or not goes_by_age(cleaning):
         raise NotObserved("files are not deleted by their age under this TTL")
     from lro_conformance.properties.strategies import any_ages
 
@@ -279,13 +283,13 @@ def test_any_age_by_the_ttl(live: Live, survey: Survey, cleanup: Cleanup, editio
         idle = old.exists()
         for path in (*(path for _, path in made), old):
             path.unlink(missing_ok=True)
-        if idle:  # it did not clean up this time, a moment after the last
+        if idle:  # no cleanup ran this time, a moment after the last
             return False
         if not wrong:
             return True
         age, there = wrong[0]
         return Miss(
-            f"with a TTL of {TTL} s a file {age} s old {'goes' if there else 'stays'}",
+            f"with a TTL of {TTL} s a file {age} s old {'is deleted' if there else 'stays'}",
             "it is still there" if there else "it was deleted",
             f"ages planted together: {ages}",
             of_cleaning(call, live.cleaning().cleanup_request, planted=[(a, name) for a in ages]),
@@ -302,7 +306,7 @@ def _cleans(survey: Survey, cleanup: Cleanup) -> str:
 
 
 def _folder(bench: Bench, name: str, edition: Edition) -> tuple[Call, Path, FileSeen]:
-    """A call, the output folder and a file of the server's own, to plant copies of."""
+    """A call, the output folder, and one of the server's own files as a template for planted ones."""
     call = bench.offloading_call(name, 3)
     file = call.file
     if (
@@ -310,12 +314,12 @@ def _folder(bench: Bench, name: str, edition: Edition) -> tuple[Call, Path, File
         or file.problem is not None
         or not parse_file_name(os.path.basename(file.path), edition=edition.name)
     ):
-        raise NotObserved("no file of the server's own to go by")
+        raise NotObserved("none of the server's own files could be read as a template")
     return call, Path(os.path.dirname(file.path)), file
 
 
 def _share(live: Live, survey: Survey) -> float:
-    """Fewer examples where every cleanup is a restart or a wait."""
+    """Share of the time budget: less if every cleanup is a restart or a wait."""
     how = live.profile.cleanup
     by_tool = any(t.get("name") == "run_custodial_task" for t in survey.tools) if how is None else how.tool is not None
     return 1.0 if by_tool else 0.2
@@ -417,7 +421,7 @@ def _any_corpus(id: str, live: Live, survey: Survey, recipes: Recipes, edition: 
 
     @cache
     def proven(command: str) -> bool:
-        """Whether a command does the same for the server's own memories, as far as it is known there."""
+        """Return whether a command does the same for the server's own memories, as far as it is known there."""
         same = [c for c in commands_of(known) if without_path(c) == command]
         tries = attempt(live.runner, edition.name, role, known, same)
         return not same or (bool(tries) and all(right(t) for t in tries))

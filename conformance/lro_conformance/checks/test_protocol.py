@@ -1,4 +1,4 @@
-"""The protocol around it: what MCP itself asks of an offloaded result and of the server's output."""
+"""MCP itself: its requirements for offloaded results and for the server's output."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_output_schema(survey: Survey, subjects: Subjects) -> None:
     for call in (c for c in survey.offloaded if c.operation in declared):
         schema = dict(declared[call.operation] or {})
         if schema_problem(schema) is not None:
-            subjects.not_observed(f"the outputSchema of {call.tool} is no valid JSON Schema")
+            subjects.not_observed(f"the outputSchema of {call.tool} is not a valid JSON Schema")
             continue
         structured = (call.result or {}).get("structuredContent")
         if structured is None:
@@ -50,17 +50,17 @@ def test_only_messages_on_stdout(survey: Survey, subjects: Subjects) -> None:
     for call in survey.calls:
         if call.reply.raw is not None:
             subjects.expect(holds=True, expected="", observed="")
-    said = Everything(survey.calls[0].start) if survey.calls else None
+    everything = Everything(survey.calls[0].start) if survey.calls else None
     for anomaly in survey.anomalies[:3]:
         expected = "a JSON-RPC message of MCP on each line of stdout"
-        subjects.expect(holds=False, expected=expected, observed=anomaly, at=said)
+        subjects.expect(holds=False, expected=expected, observed=anomaly, at=everything)
 
 
 @check("LRO-PROT-02")
 def test_only_messages_on_stdout_of_any_server(survey: Survey, overall: Overall, subjects: Subjects) -> None:
-    """The same of every server of the run: under each setting, while writing fails, while cleaning up."""
+    """stdout carries JSON-RPC messages only in every server of the run: under each setting, in failures, in cleanup."""
     if survey.anomalies:
-        subjects.not_observed("the first server did so already")
+        subjects.not_observed("the first server already violates this (see the check only_messages_on_stdout)")
         return
     subjects.expect(
         not overall.lawless,
@@ -72,7 +72,7 @@ def test_only_messages_on_stdout_of_any_server(survey: Survey, overall: Overall,
 
 @check("LRO-PROT-02")
 def test_every_call_is_answered(folders: Folders, disabled: Disabled, subjects: Subjects) -> None:
-    """A call is answered, be it by an error: no query ends the server."""
+    """A call is answered, if only by an error: no query ends the server."""
     usual = {c.operation: c for c in disabled.nothing}
     calls = [c for c in folders.nothing if usual.get(c.operation) is None or died(usual[c.operation])]
     for call in (*calls, *folders.odd, *disabled.nothing):
@@ -97,13 +97,13 @@ def test_shape_of_results(survey: Survey, subjects: Subjects) -> None:
 
 @check("LRO-PROT-03")
 def test_shape_of_messages(survey: Survey, subjects: Subjects) -> None:
-    """What opens the conversation, the list of tools and log messages have the shape that MCP gives them, too."""
+    """The result of the handshake, the list of tools and log messages have the shape that MCP defines."""
     _messages(survey.messages, survey.protocol == MODERN_VERSION, survey, subjects)
 
 
 @check("LRO-PROT-03")
 def test_shape_in_the_other_protocol(survey: Survey, eras: Eras, subjects: Subjects) -> None:
-    """So it is by the protocol of 2026-07-28, where a server speaks it beside an older one."""
+    """Results and messages have the shape of MCP 2026-07-28 if the server speaks it besides an older version."""
     _messages(eras.messages, True, survey, subjects)
     for call, _ in eras.calls:
         if call.result is not None:
@@ -112,19 +112,19 @@ def test_shape_in_the_other_protocol(survey: Survey, eras: Eras, subjects: Subje
 
 
 def _messages(messages: Iterable[Said], modern: bool, survey: Survey, subjects: Subjects) -> None:
-    told = Everything(survey.calls[0].start) if survey.calls else None
+    everything = Everything(survey.calls[0].start) if survey.calls else None
     for one in messages:
         wrong = wrong_message(one.kind, one.value, modern=modern)
-        subjects.expect(wrong is None, expected=f"the shape of MCP's {one.kind}", observed=wrong or "", at=told)
+        subjects.expect(wrong is None, expected=f"the shape of MCP's {one.kind}", observed=wrong or "", at=everything)
 
 
 @check("LRO-THR-06")
 def test_any_protocol_is_served(eras: Eras, subjects: Subjects) -> None:
-    """What is offloaded by one protocol is offloaded by the other."""
+    """A result that is offloaded under one version of MCP is offloaded under the other."""
     for call, before in eras.calls:
         subjects.expect(
             call.outcome == "offloaded",
-            expected=f"{before.label} is offloaded by MCP {eras.protocol} as by the older protocol",
+            expected=f"{before.label} is offloaded under MCP {eras.protocol} as under the older version",
             observed=call.outcome,
             at=call,
         )

@@ -1,4 +1,4 @@
-"""Threshold detection: which results are offloaded, and by what measure."""
+"""Threshold detection: which results are offloaded, and by which measure."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_list_is_offloaded(survey: Survey, subjects: Subjects) -> None:
 
 
 def _in_scope(survey: Survey, operation: str, subjects: Subjects) -> None:
-    """One operation that never offloads is its own fault; how others decide is judged elsewhere."""
+    """Expect one operation to offload at all; by which threshold is judged by other checks."""
     if operation not in survey.operations:
         listed = matching_tool(operation, [str(t.get("name")) for t in survey.tools])
         if listed is not None:
@@ -76,7 +76,7 @@ def _in_scope(survey: Survey, operation: str, subjects: Subjects) -> None:
 
 
 def _is_a_result(call: Call, known: list[Record]) -> bool:
-    """Whether a text is more than the words for nothing found: long, or telling of a memory that is known."""
+    """Return whether a text is more than a message that nothing was found: it is long, or mentions a known memory."""
     return call.records is None and (len(call.text) > WORDS or tells_of(call.text, known))
 
 
@@ -100,14 +100,14 @@ def test_default_threshold(
     crossed = [b for b in defaults.brackets if b.offloaded is not None]
     late = [c for c in defaults.enabled if c.outcome == "offloaded"]
     if late:
-        subjects.not_observed("LRO is not on by default, so the default threshold does not show")
+        subjects.not_observed("LRO is not on by default, so the default threshold cannot be observed")
         return
     if latches_after_offloading(edges) or contradiction(defaults) is not None:
         subjects.not_observed("the default is not one threshold for all calls")
         return
     if "another figure" in decisions.values() or not estimates.are_steady:
         subjects.not_observed(
-            "the E of headers is not what is compared with the threshold (LRO-FILE-13), so it tells no default"
+            "the E of headers is not what is compared with the threshold (LRO-FILE-13), so it shows no default"
         )
         return
     for bracket in crossed if len(crossed) > 1 or not defaults.brackets else defaults.brackets:
@@ -141,33 +141,33 @@ def _both_sides(survey: Survey, estimates: Estimates, bracket: Bracket, default:
         return
     estimate, size = bracket.inline_estimate, len(bracket.inline.text)
     if estimate is not None:
-        told, below = f"{estimate} tokens", estimate * (1 - slack) <= default
+        described, below = f"{estimate} tokens", estimate * (1 - slack) <= default
     elif bracket.inline.records:
-        told, below = f"{size} characters", size / 4 * LOW <= default
+        described, below = f"{size} characters", size / 4 * LOW <= default
     else:
         return
     subjects.expect(
         below,
-        expected=f"a result of {told} is offloaded by default (threshold {default} tokens)",
-        observed="it came inline",
+        expected=f"a result of {described} is offloaded by default (threshold {default} tokens)",
+        observed="returned inline",
         at=bracket.inline,
     )
 
 
 @check("LRO-THR-02")
 def test_estimate_is_honest(survey: Survey, documents: Documents, estimates: Estimates, subjects: Subjects) -> None:
-    """The header's E lies within 0.6 to 1.8 of the characters of the file's record lines ÷ 4 (± 64 tokens)."""
-    astray = {n for n in survey.operations if estimates.measure_differently(n)}
+    """The header's E is 0.6 to 1.8 times the characters of the file's record lines ÷ 4 (± 64 tokens)."""
+    inaccurate = {n for n in survey.operations if estimates.measure_differently(n)}
     partly = any(estimates.of_a_part(n) is not None for n in survey.operations)
 
     def elsewhere(one: Document) -> str | None:
         call = one.call
-        if call.operation in astray:
-            return "the estimate does not follow the detail level, or not the limit (LRO-THR-05)"
+        if call.operation in inaccurate:
+            return "the estimate does not follow the detail level or the limit (LRO-THR-05)"
         if estimates.is_cut_short(call):
-            return "a file of inject holds less than was weighed"
+            return "a file of inject has fewer records than were counted"
         if partly and (call.estimate or 0) < honest_range(call)[0]:
-            return "the estimate covers a part of the set only (LRO-THR-05)"
+            return "the estimate covers only a part of the set (LRO-THR-05)"
         return None
 
     documents.judge("LRO-THR-02", subjects, skip=elsewhere, among=survey.files)
@@ -175,9 +175,9 @@ def test_estimate_is_honest(survey: Survey, documents: Documents, estimates: Est
 
 @check("LRO-THR-03")
 def test_wide_scripts_weigh_more(survey: Survey, seeded: Seeded, subjects: Subjects) -> None:
-    """Records in CJK scripts are given at least 1.2 times characters ÷ 4, as a tokenizer would."""
+    """Records in CJK scripts are estimated at 1.2 times characters ÷ 4 or more, as a tokenizer would."""
     if any(not is_honest(c) for c in survey.files if isinstance(c.estimate, int) and c.filed):
-        raise NotObserved("the estimate is not honest of other texts either")
+        raise NotObserved("the estimate is not honest for other texts either")
     for call in (c for c in seeded.wide if c.estimate):
         text = "".join(line.raw.decode("utf-8", "replace") for line in call.file.record_lines) if call.file else ""
         if wide_share(text) < 0.4:
@@ -194,7 +194,7 @@ def test_wide_scripts_weigh_more(survey: Survey, seeded: Seeded, subjects: Subje
 
 @check("LRO-THR-05")
 def test_estimate_follows_detail(survey: Survey, estimates: Estimates, subjects: Subjects) -> None:
-    """The estimate is made of the records at the requested detail level."""
+    """The estimate is that of the records at the requested detail level."""
     if not any(o.details for o in survey.operations.values()):
         raise NotApplicable("no tool takes a detail level")
     for name, operation in survey.operations.items():
@@ -205,7 +205,7 @@ def test_estimate_follows_detail(survey: Survey, estimates: Estimates, subjects:
         against = estimates.against_detail(name)
         subjects.expect(
             against is None,
-            expected=f"{name}: E follows the size of the records at the level asked for",
+            expected=f"{name}: E follows the size of the records at the requested level",
             observed=against or "",
             at=survey.whole[name, None],
         )
@@ -213,30 +213,30 @@ def test_estimate_follows_detail(survey: Survey, estimates: Estimates, subjects:
 
 @check("LRO-THR-05")
 def test_estimate_covers_the_whole_set(survey: Survey, estimates: Estimates, subjects: Subjects) -> None:
-    """Where E is honest of a few records, it is honest of many, too: it is made of the whole set, and of no more."""
+    """If E is honest for a few records it is honest for many: it covers the whole set, and nothing else."""
     for name in survey.operations:
         beyond = estimates.before_the_limit(name)
         if beyond is not None:
             less, more = beyond
             subjects.expect(
                 holds=False,
-                expected=f"{name}: another E for {len(less.filed)} records than for {len(more.filed)}",
-                observed=f"E = {less.estimate} with limit {less.limit} as with {more.limit}: made before the limit",
+                expected=f"{name}: different E for {len(less.filed)} records and for {len(more.filed)}",
+                observed=f"E = {less.estimate} with limit {less.limit} and {more.limit}, as before the limit",
                 at=less,
             )
             continue
         sizes = {c.estimate for c in survey.files if c.operation == name and c.estimate and is_honest(c)}
         if len(sizes) < 2:
-            subjects.not_observed("no two estimates that are honest")
+            subjects.not_observed("fewer than two estimates are honest")
             continue
         call = estimates.of_a_part(name)
         low = honest_range(call)[0] if call is not None else 0
         subjects.expect(
             call is None,
-            expected=f"{name}: E of at least {low} for {len(call.filed)} records, as it is honest of fewer"
+            expected=f"{name}: E of at least {low} for {len(call.filed)} records, as it is honest for fewer"
             if call is not None
             else "",
-            observed=f"E = {call.estimate}, as of a part of them" if call is not None else "",
+            observed=f"E = {call.estimate}, that of only a part of them" if call is not None else "",
             at=call,
         )
 
@@ -249,7 +249,7 @@ def test_one_token_above_is_offloaded(edges: Edges, decisions: Mapping[str, Rule
 
 @check("LRO-THR-06")
 def test_one_record_is_offloaded(survey: Survey, subjects: Subjects) -> None:
-    """A single record that exceeds the threshold is offloaded too."""
+    """A single record that exceeds the threshold is offloaded."""
     for name in survey.effective:
         call = survey.single[name]
         if call.outcome == "inline" and (not call.records or survey.is_small(call)):
@@ -301,7 +301,7 @@ def test_total_is_compared(
         rule = decisions[name]
         unclear = rule not in ("exact", "per record") or estimates.measure_differently(name)
         if edge.largest >= edge.above[0].threshold or unclear:
-            subjects.not_observed("no set of small records whose total is exactly known")
+            subjects.not_observed("no set of small records with an exactly known total")
             continue
         if name == "inject" and rule != "per record":
             continue
@@ -320,10 +320,10 @@ def test_total_is_compared(
 def test_large_memory_below_threshold_stays_inline(survey: Survey, seeded: Seeded, subjects: Subjects) -> None:
     """A single large memory that does not exceed the threshold is returned inline."""
     if not survey.effective:
-        raise NotObserved(f"a threshold of {survey.lowest} has no effect, so another may have none either (LRO-CFG-02)")
+        raise NotObserved(f"a threshold of {survey.lowest} has no effect, so others may have none either (LRO-CFG-02)")
     call = seeded.large
     if call is None or (call.outcome == "inline" and len(call.records or []) != 1):
-        raise NotObserved("the one large memory could not be had alone")
+        raise NotObserved("the large memory could not be retrieved alone")
     subjects.expect(
         call.outcome == "inline",
         expected=f"one memory of {seeded.large_estimate} tokens at threshold {2 * seeded.large_estimate} inline",
@@ -340,7 +340,7 @@ def test_one_threshold_for_all(
     if edges.reason is not None:
         subjects.not_observed(edges.reason)
     if latches_after_offloading(edges):
-        subjects.not_observed("once it has offloaded the server offloads everything, whatever the threshold")
+        subjects.not_observed("after its first offload the server offloads everything, whatever the threshold")
         return
     against = contradiction(defaults)
     if against is not None and set(decisions.values()) <= {"exact"}:
@@ -360,7 +360,7 @@ def test_one_threshold_for_all(
             )
             subjects.expect(
                 holds=False,
-                expected=f"{name} of E = {_e(edge)} at threshold {wrong.threshold} is decided as other operations are",
+                expected=f"{name} of E = {_e(edge)} at threshold {wrong.threshold} is decided as for other operations",
                 observed=_words(wrong.call.outcome),
                 at=wrong.call,
             )

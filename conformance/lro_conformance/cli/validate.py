@@ -60,24 +60,26 @@ def validate(
     from lro_conformance.cli.streams import report_error, required_output
     from lro_conformance.report.sanitize import one_line
     from lro_conformance.validate.document import Document, UnknownKindError
-    from lro_conformance.validate.output import Telling, UnreadableError
-    from lro_conformance.validate.paths import NothingFoundError, chosen
+    from lro_conformance.validate.output import FindingsPrinter, UnreadableError
+    from lro_conformance.validate.paths import NothingFoundError, input_files
     from lro_conformance.validate.progress import Meter
-    from lro_conformance.validate.visited import VisitedFiles, files_last
+    from lro_conformance.validate.visited import VisitedFiles, descriptors_first
     from lro_spec.editions import edition
 
-    # What is parsed has no cycles, and a collector that looks for them costs a fifth of the time.
+    # Parsed documents have no cycles, and looking for them costs a fifth of the time.
     gc.set_threshold(100_000, 20, 20)
     try:
         known = edition(edition_name or "lro-6400").name
-        found = files_last(chosen(paths)) if follow else chosen(paths)
+        found = descriptors_first(input_files(paths)) if follow else input_files(paths)
     except (ValueError, NothingFoundError) as problem:
         raise UsageError(str(problem)) from None
-    led_to = VisitedFiles()
+    visited = VisitedFiles()
     with Meter(sys.stderr, found) as meter:
-        telling = Telling(form, required_output(sys.stdout), max_findings or None, quiet=quiet, before=meter.hide)
+        printer = FindingsPrinter(
+            form, required_output(sys.stdout), max_findings or None, quiet=quiet, before=meter.hide
+        )
         for each in found:
-            if kind in (None, "file") and each.path in led_to:
+            if kind in (None, "file") and each.path in visited:
                 continue
             document = Document(
                 each.path,
@@ -86,23 +88,23 @@ def validate(
                 named=each.named,
                 follow=follow,
                 opened=meter.watched,
-                led_to=led_to,
+                visited=visited,
             )
             try:
-                telling.tell(document)
+                printer.add(document)
             except UnknownKindError as problem:
                 if each.named:
-                    telling.unread += 1
+                    printer.unread += 1
                     meter.hide()
                     report_error(f"lro validate: {problem}")
                 else:
-                    telling.skipped += 1
+                    printer.skipped += 1
             except UnreadableError as problem:
-                telling.unread += 1
+                printer.unread += 1
                 meter.hide()
                 report_error(f"lro validate: {one_line(each.path)}: {problem}")
-    if not telling.documents and not telling.unread:
-        others = f"{telling.skipped} {'file' if telling.skipped == 1 else 'files'} of another kind passed over"
-        raise UsageError(f"nothing of LRO in {', '.join(paths)}: {others}")
-    telling.end()
-    return EXIT_USAGE if telling.unread else int(telling.counts["error"] > 0)
+    if not printer.documents and not printer.unread:
+        others = f"{printer.skipped} other {'file' if printer.skipped == 1 else 'files'} skipped"
+        raise UsageError(f"no LRO document in {', '.join(paths)}: {others}")
+    printer.end()
+    return EXIT_USAGE if printer.unread else int(printer.counts["error"] > 0)

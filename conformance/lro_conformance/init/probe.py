@@ -21,7 +21,7 @@ from lro_conformance.capture.records import as_record
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.lab.errors import ServerTrouble
 from lro_conformance.lab.lab import Lab
-from lro_conformance.lab.operations import Operation, introduced, sample_value
+from lro_conformance.lab.operations import Operation, operations_of, sample_value
 from lro_conformance.lab.settings import Settings
 from lro_conformance.lab.thresholds import NEVER
 from lro_conformance.profile import Cleanup, Profile, Setting
@@ -121,7 +121,7 @@ def probe(profile: Profile, report: Callable[[str], None], tools: Mapping[str, s
             report("starting it with the documented variables")
             found = _first(lab, profile)
             if tools:
-                known = {**found.operations, **introduced(tools, found.tools)}
+                known = {**found.operations, **operations_of(tools, found.tools)}
                 profile = replace(profile, operations={name: _as_written(o) for name, o in known.items()})
                 lab = lab.for_profile(profile)
                 found = _first(lab, profile)

@@ -58,12 +58,12 @@ class Bench:
     on_restart: Callable[[Bench], None]
     """Called when the server was restarted: it may have lost what it was seeded with."""
     client: str | None = None
-    """The name that the suite gives as a client; None: its own."""
+    """The client name that the suite sends; None for its own."""
     tools: Sequence[Mapping[str, Any]] = ()
     operations: dict[str, Operation] = field(default_factory=dict[str, Operation])
     lock: threading.RLock = field(default_factory=threading.RLock)
     command_stderr: list[str] = field(default_factory=list[str])
-    """Lines that commands of the profile, run beside the server, wrote to stderr."""
+    """Lines that commands of the profile, run along with the server, wrote to stderr."""
     named_files: set[str] = field(default_factory=set[str])
     """The names of the files that descriptors of this server named."""
     seed_requests: list[int] = field(default_factory=list[int])
@@ -71,7 +71,7 @@ class Bench:
     cleanup_request: int | None = None
     """The id of the request that last triggered cleanup; None if none did."""
     corpus_requests: int = 0
-    """How many of `seed_requests` stored the suite's own memories; those after them belong to one experiment."""
+    """The number of `seed_requests` that stored the suite's own memories; later ones belong to one experiment."""
 
     @property
     def profile(self) -> Profile:
@@ -90,7 +90,7 @@ class Bench:
 
     @property
     def output_dir(self) -> Path | None:
-        """The output folder that was set; None where none was."""
+        """The output folder that was set; None if none."""
         return self.start.output_dir
 
     @property
@@ -100,7 +100,7 @@ class Bench:
 
     @property
     def in_far_zone(self) -> bool:
-        """Whether the server's local time is that of `far_zone`."""
+        """True when the server's local time is that of `far_zone`."""
         return self.start.env.get("TZ") == far_zone()
 
     @property
@@ -136,10 +136,10 @@ class Bench:
         return made if made.outcome != "error" or extra else self.retry_with_server_limit(made) or made
 
     def retry_with_server_limit(self, call: Call) -> Call | None:
-        """Retry with the largest limit named in the error; None unless n records are given and n + 1 are refused.
+        """Retry with the largest limit named in the error; None unless n succeeds and n + 1 fails.
 
-        That proves that the limit was the reason, and no more are asked for from then on. It is tried at the lowest
-        threshold only, where both results are offloaded: elsewhere one record more may be the one that makes the server
+        That proves that the limit was the reason, and later calls do not exceed it. It is tried at the lowest threshold
+        only, where both results are offloaded: at others the additional record may be the one that makes the server
         write a file, and fail.
         """
         if self.settings.get("threshold_tokens") != self.accepted.lowest:
@@ -164,9 +164,9 @@ class Bench:
             return [self.collect(one) for one in [self.post(each) for each in wanted]]
 
     def post(self, wanted: Mapping[str, Any]) -> Sent:
-        """Make a call without waiting for its result: the operation's *name*, and what is asked of it.
+        """Make a call without waiting for its result: the operation's *name* and its parameters.
 
-        *arguments* are sent beside those that the operation knows by name, *meta* as ``_meta`` of the request.
+        *arguments* are sent in addition to the operation's own, *meta* as ``_meta`` of the request.
         """
         asked = dict(wanted)
         name, more, meta = asked.pop("name"), asked.pop("arguments", {}), asked.pop("meta", None)
@@ -272,7 +272,7 @@ class Bench:
         return reply
 
     def stored(self, memory: Mapping[str, Any]) -> bool:
-        """Whether the server accepted one memory."""
+        """Return whether the server accepted one memory."""
         reply = self.store(memory)
         result: object = None if reply is None else reply.result
         return isinstance(result, dict) and cast("dict[str, Any]", result).get("isError") is not True
@@ -285,7 +285,7 @@ class Bench:
 
     @property
     def has_trigger(self) -> bool:
-        """Whether the profile names a way to trigger cleanup, or the server lists the conventional tool."""
+        """True when the profile names a way to trigger cleanup, or the server lists the conventional tool."""
         return self.profile.cleanup is not None or self._lists_cleanup_tool
 
     @property
@@ -333,7 +333,7 @@ class Bench:
         return [self.temp, *system_temps()]
 
     def forget_experiment(self) -> None:
-        """Forget the requests that seeded the server beyond the suite's own memories: another experiment begins."""
+        """Forget requests that seeded the server beyond the suite's own memories, before the next experiment."""
         del self.seed_requests[self.corpus_requests :]
 
     def pause(self, seconds: float) -> None:
@@ -341,11 +341,11 @@ class Bench:
         self.launcher.workspace.pause(seconds)
 
     def events(self, name: str) -> list[str]:
-        """What was emitted as event *name*, with the channel before it: notifications, stderr, or the event file."""
+        """Events *name*, each after its channel: notifications, stderr, or the event file."""
         return [line for line in self.output() if name in line]
 
     def output(self) -> list[str]:
-        """Lines from every channel (notifications, stderr, event file), each with the channel before it."""
+        """Lines from every channel (notifications, stderr, event file), each after its channel."""
         with self.lock:
             self.server.drain(0.05)
             lines = [f"notifications: {json.dumps(n, ensure_ascii=False)}" for n in self.server.notifications()]
@@ -371,7 +371,7 @@ def _limits_named(call: Call, argument: str | None) -> Iterator[int]:
 
 
 def names_in(folder: Path) -> list[str]:
-    """The names in a folder that are not folders; none where there is no such folder."""
+    """The names in a folder that are not folders; empty if there is no such folder."""
     return [e.name for e in os.scandir(folder) if not e.is_dir(follow_symlinks=False)] if folder.is_dir() else []
 
 

@@ -28,7 +28,7 @@ class Editions:
         return (self.own, *self.others)
 
     def is_offload_name(self, name: str) -> bool:
-        """Whether a name begins and ends as those of offloaded files do in one of the editions."""
+        """Return whether a name begins and ends like those of offloaded files in one of the editions."""
         return name.startswith(tuple(f"{e.file_prefix}-" for e in self.all)) and name.endswith(".jsonl")
 
     def convention_of(self, path: str) -> str:

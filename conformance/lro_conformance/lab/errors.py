@@ -13,11 +13,11 @@ class ServerTrouble(NotObserved):
     start: Start | None = None
     """The start that failed; None when the server could not be started at all."""
     declined = False
-    """Whether the server ended, or refused, before it could be used: other settings may suit it."""
+    """True when the server exited or refused before it could be used: it may need different settings."""
 
 
 class Refused(ServerTrouble):
-    """The server refused the handshake: it may speak another protocol, or need other settings."""
+    """The server refused the handshake: it may speak a different version of MCP, or need different settings."""
 
     declined = True
 

@@ -26,9 +26,9 @@ class Handshakes:
 
     note_failure: Callable[[Failure], None]
     modern: bool = False
-    """Whether conversations are opened by `server/discover`."""
+    """True when conversations are opened by `server/discover`."""
     tried_modern: bool = False
-    """Whether that was tried."""
+    """True when that was tried."""
     capabilities: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """Capabilities that the suite claims as a client."""
     slowest_s: float = 0.0
@@ -44,7 +44,7 @@ class Handshakes:
         return not tried
 
     def revert_protocol(self) -> None:
-        """Open conversations by the handshake again, since the other protocol did no better."""
+        """Open conversations by the handshake again, since the other protocol did not help."""
         self.modern = False
 
     def open(self, server: ServerProcess, client: str | None = None) -> Reply:

@@ -56,14 +56,14 @@ class Lab:
         self.accepted = AcceptedThresholds()
         self.seeding = Seeding(self.ledger.remark)
         self.switched_on = False
-        """Whether the server offloads only with ``enabled = true``, which is set from then on."""
+        """True when the server offloads only with ``enabled = true``, which is set from then on."""
         self._observer = observer
         self._operations: dict[str, Operation] | None = None
         self._tools: Sequence[Mapping[str, Any]] = ()
         self._lock = threading.Lock()
 
     def for_profile(self, profile: Profile) -> Lab:
-        """A laboratory of the same run for another server, whose faults are not blamed on the first."""
+        """A lab of the same run for a different server, with notes of its own."""
         other = Lab.__new__(Lab)
         other._set_up(
             self.launcher.for_profile(profile, self.ledger.for_profile()), self.editions, self._observer, self.seed
@@ -97,7 +97,7 @@ class Lab:
 
         *folder* is the name of its own output folder; *prepare* is called with that path before the server starts (by
         default the folder is made); *file_size_limit* bounds every file that the server writes, in bytes; *client* is
-        the name that the suite gives; *modern* asks for the protocol of 2026-07-28, whatever the others speak;
+        the name that the suite gives; *modern* selects MCP 2026-07-28, whatever the other servers speak;
         *in_far_zone* sets local time far from UTC, unless the profile sets TZ.
 
         Raises `ServerTrouble` when the server does not start.
@@ -224,16 +224,16 @@ class Lab:
 
     @property
     def observes_events(self) -> bool:
-        """Whether the profile says where events are seen, so that silence means that there were none."""
+        """True when the profile says where events are seen, so that silence means that there were none."""
         return self.profile.events.observable
 
     def forget_experiments(self) -> None:
-        """Let the kept servers begin another experiment."""
+        """Let the running servers begin the next experiment."""
         for bench in self._kept:
             bench.forget_experiment()
 
     def can_set(self, name: str) -> bool:
-        """Whether the profile says how this setting reaches the server."""
+        """Return whether the profile says how this setting reaches the server."""
         return self.launcher.can_set(name)
 
     def _find_operations(self, server: ServerProcess) -> tuple[Sequence[Mapping[str, Any]], dict[str, Operation]]:

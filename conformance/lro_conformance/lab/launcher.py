@@ -32,17 +32,17 @@ MAX_LINE_BYTES = 64 << 20
 """A longer line on stdout is skipped: the suite asks for results of a few megabytes at most."""
 
 TRANSCRIPT_BYTES = 48 << 20
-"""Memory that each server's transcript may take; the calls keep their own lines."""
+"""Memory limit of each server's transcript; the calls keep their own lines."""
 
 MAX_UNANSWERED = 2
 """Requests in a row without a response after which one server process is no longer waited for."""
 
 IMPATIENT_S = 0.2
-"""Time for a server to stop, before each signal, once another process of it had to be stopped by one."""
+"""Time for a server to stop, before each signal, once an earlier process of it had to be stopped by one."""
 
 
 class Recorder(Protocol):
-    """A record of what is said to servers and by them."""
+    """A record of the communication with servers."""
 
     def follow(self, server: ServerProcess, start: Start) -> None:
         """Record a server from its start on."""
@@ -71,7 +71,7 @@ class Launcher:
         self._lock = threading.Lock()
 
     def for_profile(self, profile: Profile, ledger: Ledger) -> Launcher:
-        """A launcher of the same run for another server."""
+        """A launcher of the same run for a different server."""
         return Launcher(profile, self.workspace, ledger, self._recorder, self._numbers)
 
     def spawn(
@@ -83,7 +83,7 @@ class Launcher:
         file_size_limit: int | None,
         zone: Mapping[str, str] = MappingProxyType({}),
     ) -> tuple[ServerProcess, Start]:
-        """Start a process under these settings, in a *zone* (TZ) or in the suite's own; nothing is said to it yet."""
+        """Start a process under these settings, in a *zone* (TZ) or in the suite's own, without any message."""
         for name in values:
             if not self.can_set(name):
                 raise NotObserved(f"the server offers no setting {name} (profile: settings.{name})")
@@ -130,7 +130,7 @@ class Launcher:
         return server, start
 
     def launch(self, values: Mapping[str, Value], workdir: Path, *, seed_file: Path | None = None) -> profiles.Launch:
-        """The launch of a process under these settings, or of a command that works beside such a process."""
+        """The launch of a process under these settings, or of a command that accompanies such a process."""
         return profiles.launch(self.profile, values, workdir, seed_file=seed_file)
 
     def handshake(self, server: ServerProcess, client: str | None = None) -> Reply:
@@ -138,7 +138,7 @@ class Launcher:
         return self.handshakes.open(server, client)
 
     def stop(self, server: ServerProcess) -> None:
-        """End a server; once one had to be stopped by a signal, the others are given less time."""
+        """Stop a server; once one had to be stopped by a signal, later ones get less time."""
         patient = not self._needs_signal
         if not patient:
             server.limits = replace(server.limits, stop_timeout_s=IMPATIENT_S, term_timeout_s=IMPATIENT_S)
@@ -150,7 +150,7 @@ class Launcher:
         server.forget()
 
     def can_set(self, name: str) -> bool:
-        """Whether the profile says how this setting reaches the server."""
+        """Return whether the profile says how this setting reaches the server."""
         return self.profile.settings.get(name) is not None
 
     def run_command(self, words: Sequence[str], key: str, values: Mapping[str, Value], workdir: Path) -> list[str]:

@@ -21,21 +21,21 @@ from lro_conformance.wire.reply import Failure
 from lro_conformance.wire.transcript import TOLERATED_ANOMALIES, Anomaly
 
 MAX_HELD_BYTES = 320 << 20
-"""Memory that the calls which are kept may take together."""
+"""Memory limit of all retained calls together."""
 
 MAX_WAITS = 6
 """Requests without a response in time after which no further server is started."""
 
 MAX_VIOLATIONS = 3
-"""Violations that are kept of one server process."""
+"""Violations of one server process that are noted."""
 
 
 class HeldMemory:
-    """Memory that the calls of one run take for as long as anything refers to them."""
+    """Memory in use by the calls of one run, as long as anything refers to them."""
 
     def __init__(self) -> None:
         self._held = 0
-        self._released: deque[int] = deque()  # a finalizer may run anywhere, so it takes no lock
+        self._released: deque[int] = deque()  # a finalizer may run anywhere, so it must not acquire a lock
         self._lock = threading.Lock()
 
     def hold(self, call: Call) -> None:
@@ -50,7 +50,7 @@ class HeldMemory:
         if held > MAX_HELD_BYTES:
             size = len(call.reply.raw or b"") + len(call.file.data if call.file is not None else b"")
             raise NotObserved(
-                f"{call.label}: its result and file have {size:,} bytes; with those before they are more than the "
+                f"{call.label}: its result and file have {size:,} bytes; with the earlier ones they exceed what the "
                 "suite keeps (use a smaller data set, or a tool with a limit)"
             )
 
@@ -65,7 +65,7 @@ class StrayFiles:
         self._lock = threading.Lock()
 
     def note(self, file: FileSeen) -> None:
-        """Note a file, unless it lies in the run's own folders or is older than the run, and so somebody else's."""
+        """Note a file, unless it is in the run's own folders or older than the run."""
         if file.problem is not None or (file.mtime or 0.0) < self._begun:
             return
         if not Path(os.path.realpath(file.path)).is_relative_to(os.path.realpath(self._root)):
@@ -91,7 +91,7 @@ class Ledger:
         self.remarks: list[str] = []
         """Remarks for the report on the profile, and on seed memories that the server refused."""
         self.protocol_violations: list[str] = []
-        """Lines on stdout that are no JSON-RPC messages of MCP, some of each server that has ended."""
+        """Lines on stdout that are not JSON-RPC messages of MCP, some of each server that has ended."""
         self.first_violation: Start | None = None
         """The first server that violated the protocol on stdout."""
         self.trouble: str | None = None
@@ -99,10 +99,10 @@ class Ledger:
         self.cleanup_lag_s = 0.0
         """The longest time observed between the answer to a cleanup request and a deletion."""
         self.cleanup_patience_s = 3.0
-        """Time that expired files are given after the answer; less once that was waited for in vain."""
+        """Time to wait for deletions after the answer; reduced after a wait in vain."""
 
     def for_profile(self) -> Ledger:
-        """A ledger of the same run for another server: nothing noted there is blamed on this one."""
+        """A ledger of the same run for a different server, with notes of its own."""
         return Ledger(self._held, self.stray)
 
     def note_failure(self, failure: Failure, call: str | None = None) -> None:
@@ -119,7 +119,7 @@ class Ledger:
             raise ServerTrouble(f"not tried: {self._waits} requests of this run had no response in time")
 
     def note_call(self, call: Call) -> None:
-        """Count the memory that a call takes. Raises `NotObserved` when all calls together take too much."""
+        """Count the memory of a call. Raises `NotObserved` when all calls together exceed the limit."""
         self._held.hold(call)
 
     def note_end(self, anomalies: Iterable[Anomaly], remarks: Collection[str], start: Start | None) -> None:

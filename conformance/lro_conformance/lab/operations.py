@@ -1,4 +1,4 @@
-"""Which tool performs which operation and how its arguments are named: from the profile, or from the tools listed."""
+"""The tools that perform operations and the names of their arguments: from the profile, or from the listed tools."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from lro_conformance.profile import Profile
 
 OPERATIONS = ("recall", "search", "inject")
-"""Those of the default edition, and those that are looked for where an edition enumerates none."""
+"""The operations of the default edition, also used if an edition enumerates none."""
 DETAILS = ("light", "medium", "full")
 
 TOOLS = {
@@ -21,9 +21,9 @@ TOOLS = {
     "inject": "inject_context",
     "list": "list_memories",
 }
-"""The tools that LRO applies to, by the names of the texts."""
+"""The tools that LRO applies to, by their specified names."""
 _WORDS = {"recall": {"recall"}, "search": {"search"}, "inject": {"inject"}}
-"""What the name of a tool of other making has in it; a tool that lists something has many names."""
+"""Words in the names of similar tools; tools that list something have too many names."""
 _QUERIES = {"recall": "*", "search": "memory", "inject": "*", "list": "*"}
 _NAMES = {
     "query": ("query", "q", "search_query", "text", "search", "pattern", "prompt", "term", "keywords"),
@@ -38,26 +38,26 @@ _NAMES = {
 
 @dataclass(frozen=True)
 class Operation:
-    """A tool that performs an operation, and how it is asked."""
+    """A tool that performs an operation, and its arguments."""
 
     name: str
     tool: str
     arguments: Mapping[str, Any]
-    """Sent with every call; the query, limit and detail of a call stand over them."""
+    """Sent with every call; the query, limit and detail of a call override them."""
     query: str | None
     limit: str | None
     detail: str | None
     budget: str | None
     details: tuple[str, ...]
-    """The detail levels it can be asked for; empty when it takes none."""
+    """The detail levels it accepts; empty when it takes none."""
     limit_maximum: int | None
     output_schema: Mapping[str, Any] | None = field(default=None, repr=False)
     needs_detail: bool = False
-    """Whether the tool refuses a call without a level, so that it has no default."""
+    """True when the tool requires a level, so it has no default."""
 
 
 class NoSuchTool(ValueError):
-    """The server lists no tool of that name; the message says which there are."""
+    """The server lists no tool of that name; the message names those that it lists."""
 
 
 def resolve(
@@ -70,23 +70,23 @@ def resolve(
         named = profile.operations.get(name) if profile.operations is not None else None
         if profile.operations is not None:
             if named is not None:
-                found[name] = _named(name, named, listed.get(named.tool, {}))
+                found[name] = _from_profile(name, named, listed.get(named.tool, {}))
             continue
         tool = matching_tool(name, listed)
         if tool is not None:
-            found[name] = _guessed(name, listed[tool])
+            found[name] = _from_listing(name, listed[tool])
     return found
 
 
-def introduced(tools: Mapping[str, str], listed: Sequence[Mapping[str, Any]]) -> dict[str, Operation]:
+def operations_of(tools: Mapping[str, str], listed: Sequence[Mapping[str, Any]]) -> dict[str, Operation]:
     """The operations with these tools, their arguments guessed. Raises `NoSuchTool` for one that is not listed."""
     by_name = {str(t.get("name")): t for t in listed}
     if missing := [tool for tool in tools.values() if tool not in by_name]:
         raise NoSuchTool(f"the server lists no tool {missing[0]}; it lists {', '.join(by_name) or 'none'}")
-    return {name: _guessed(name, by_name[tool]) for name, tool in tools.items()}
+    return {name: _from_listing(name, by_name[tool]) for name, tool in tools.items()}
 
 
-def _named(name: str, named: Named, tool: Mapping[str, Any]) -> Operation:
+def _from_profile(name: str, named: Named, tool: Mapping[str, Any]) -> Operation:
     schema = properties_of(tool)
     details = _details(schema.get(named.detail or "", {})) if named.detail else ()
     return Operation(
@@ -104,7 +104,7 @@ def _named(name: str, named: Named, tool: Mapping[str, Any]) -> Operation:
     )
 
 
-def _guessed(name: str, tool: Mapping[str, Any]) -> Operation:
+def _from_listing(name: str, tool: Mapping[str, Any]) -> Operation:
     properties = properties_of(tool)
     names = {kind: _argument(kind, properties) for kind in _NAMES}
     arguments: dict[str, Any] = {}
@@ -132,7 +132,7 @@ def _guessed(name: str, tool: Mapping[str, Any]) -> Operation:
 
 
 def _needed_detail(name: str, detail: str | None, details: tuple[str, ...], tool: Mapping[str, Any]) -> dict[str, Any]:
-    """The level that is sent where none is asked for, and the tool has to be given one: the default of the text."""
+    """The specified default level, sent with calls without a level to tools that require one."""
     if detail is None or not details or detail not in required_of(tool):
         return {}
     usual = "medium" if name == "inject" else "light"
@@ -140,7 +140,7 @@ def _needed_detail(name: str, detail: str | None, details: tuple[str, ...], tool
 
 
 def matching_tool(name: str, listed: Iterable[str]) -> str | None:
-    """The listed tool that performs an operation, going by its name; None when none sounds like it."""
+    """The listed tool that performs an operation, judging by its name; None when none resembles it."""
     names = list(listed)
     if TOOLS[name] in names:
         return TOOLS[name]
@@ -151,14 +151,14 @@ def matching_tool(name: str, listed: Iterable[str]) -> str | None:
 
 
 def properties_of(tool: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of a tool as a server lists it, each with its schema; empty where there are none."""
+    """The arguments of a tool as a server lists it, each with its schema; empty if there are none."""
     schema = tool.get("inputSchema")
     properties = cast("dict[str, Any]", schema).get("properties") if isinstance(schema, dict) else None
     return cast("dict[str, Any]", properties) if isinstance(properties, dict) else {}
 
 
 def required_of(tool: Mapping[str, Any]) -> list[str]:
-    """The arguments that a tool has to be given."""
+    """The required arguments of a tool."""
     schema = tool.get("inputSchema")
     required = cast("dict[str, Any]", schema).get("required") if isinstance(schema, dict) else None
     return [r for r in cast("list[Any]", required) if isinstance(r, str)] if isinstance(required, list) else []
@@ -170,7 +170,7 @@ def _argument(kind: str, properties: Mapping[str, Any]) -> str | None:
 
 
 def _plain(name: str) -> str:
-    """A name without what languages differ in: max_results, maxResults, max-results."""
+    """A name without differences of style: max_results, maxResults, max-results."""
     return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
@@ -196,7 +196,7 @@ def _enumeration(schema: Any) -> list[Any] | None:
 
 
 def _names_levels(schema: Any) -> bool:
-    """Whether two detail levels or more are among what an argument may be, whatever it is called."""
+    """Return whether an argument, whatever its name, accepts two detail levels or more."""
     return len(set(DETAILS) & {v for v in _enumeration(schema) or [] if isinstance(v, str)}) > 1
 
 
@@ -211,7 +211,7 @@ def _output_schema(tool: Mapping[str, Any]) -> Mapping[str, Any] | None:
 
 
 def sample_value(schema: Any) -> Any:
-    """A value that a schema of an argument admits, as far as its default, enumeration and type tell."""
+    """A value that is valid for a schema's default, enumeration and type."""
     node = cast("dict[str, Any]", schema) if isinstance(schema, dict) else {}
     if "default" in node:
         return node["default"]

@@ -19,10 +19,10 @@ class Seeding:
     def __init__(self, remark: Callable[[str], None]) -> None:
         self._remark = remark
         self.on = False
-        """Whether every server that starts is seeded."""
+        """True when every server that starts is seeded."""
 
     def is_wanted(self, bench: Bench) -> bool:
-        """Whether the server holds too little for the default threshold and the profile says how to seed it."""
+        """Return whether the server holds too little for the default threshold and the profile says how to seed it."""
         seed = bench.profile.seed
         if seed is None or seed.tool is None or not bench.operations:
             return False
@@ -50,13 +50,15 @@ class Seeding:
             self.fill(bench)
 
     def is_stored(self, bench: Bench, reply: Reply | None) -> bool:
-        """Whether the server accepted a memory; a refusal becomes a remark in the report."""
+        """Return whether the server accepted a memory; a refusal becomes a remark in the report."""
         result: object = reply.result if reply is not None else None
         answer = cast("dict[str, Any]", result) if isinstance(result, dict) else None
         if reply is None or (answer is not None and answer.get("isError") is not True):
             return answer is not None
-        said = reply.error or text_of(answer) or (reply.failure.detail if reply.failure is not None else "no answer")
+        reason = reply.error or text_of(answer) or (reply.failure.detail if reply.failure is not None else "no answer")
         seed = bench.profile.seed
         tool = seed.tool if seed is not None else None
-        self._remark(f"seeding failed: {tool} did not take a memory of the suite's (profile: seed): {show(said, 300)}")
+        self._remark(
+            f"seeding failed: {tool} did not accept a memory of the suite (profile: seed): {show(reason, 300)}"
+        )
         return False

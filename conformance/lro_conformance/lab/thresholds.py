@@ -21,7 +21,7 @@ HIGH = (1_000_000, 200_000, 100_000)
 
 @dataclass
 class AcceptedThresholds:
-    """The range of thresholds that a server starts with, as far as is known, and calls that exceed the lowest."""
+    """The known range of thresholds that a server starts with, and calls that exceed the lowest."""
 
     lowest: int = 1
     highest: int = NEVER

@@ -112,11 +112,11 @@ class Events:
     file_env: str | None = None
     """Variable for the path of the file, if the channel is a file."""
     named: bool = False
-    """Whether the profile names the channel."""
+    """True when the profile names the channel."""
 
     @property
     def observable(self) -> bool:
-        """Whether silence means that there was no event: the profile says where events are seen."""
+        """True when silence means that there was no event: the profile says where events are seen."""
         return self.named and self.channel != "none"
 
 

@@ -1,4 +1,4 @@
-"""The experiments: each drives servers under chosen settings and returns what happened. None of them judges.
+"""Experiments: each drives servers under chosen settings and returns observations. None of them judges.
 
 A trial is a function decorated with `trial`; its name is the name of its evidence, its parameters (but for ``lab``)
 name the evidence that it builds on.
@@ -32,13 +32,13 @@ class Trial:
 
     name: str
     title: str
-    """What it does, in a few words, for the live view."""
+    """A few words for the live view."""
     needs: tuple[str, ...]
     function: Callable[..., Any]
     unbound: Callable[[Profile], str | None] = _bound
-    """Why a server with this profile has no such part, so that nothing is to be tried; None where it has."""
+    """Returns the reason why a server with this profile has nothing to try; None if it has."""
     unlisted: Callable[[Any], str | None] = _bound
-    """The same by what the survey found."""
+    """Returns the reason why a server with this survey has nothing to try; None if it has."""
 
     @property
     def record(self) -> Any:
@@ -47,7 +47,7 @@ class Trial:
 
     @property
     def asks_no_lro(self) -> bool:
-        """Whether it is made of a server without LRO, too: those of extensions."""
+        """True when it also runs on a server without LRO: trials of extensions do."""
         return not self.needs or self.unlisted is not _bound
 
 

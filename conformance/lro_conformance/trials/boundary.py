@@ -1,4 +1,4 @@
-"""The exact threshold: with E known, the same call at a threshold of E and of E−1; and what tells wrong rules apart."""
+"""The exact threshold: calls with known E at thresholds of E and E−1, and probes that distinguish wrong rules."""
 
 from __future__ import annotations
 
@@ -17,10 +17,12 @@ if TYPE_CHECKING:
     from lro_conformance.lab.lab import Lab
 
 FEW = 12
-"""Tokens by which a wrong comparison may be off (a wrapping counted too, tens compared); more is another figure."""
+"""Largest deviation, in tokens, that an off-by-one comparison can explain (a wrapper counted too, tens compared).
+
+Beyond it the server compares a different number."""
 
 SAMPLES = 8
-"""How often a call is made whose result is not the same each time."""
+"""Repetitions of a call whose result varies."""
 
 
 @dataclass(frozen=True)
@@ -38,25 +40,25 @@ class Edge:
 
     operation: str
     estimate: int
-    """E, from identical calls at a threshold of 1 (the greatest, where they differ)."""
+    """E, from identical calls at a threshold of 1; the largest if they differ."""
     drift: int
-    """How far E differed between those; the exact test widens by it."""
+    """Difference between the largest and smallest E of those calls; the exact test is widened by it."""
     largest: int
-    """The greatest single record of the set, in tokens by the server's own measure."""
+    """The largest single record of the set, in tokens as the server measures."""
     at: tuple[Probe, ...]
     """Threshold E: expected inline."""
     above: tuple[Probe, ...]
     """Threshold E−1: expected offloaded."""
     after: Probe | None = None
-    """Threshold E once more, after the same server has offloaded something."""
+    """Threshold E again, after the same server has offloaded something."""
     next: Probe | None = None
-    """A threshold a few tokens further off; made only where one side was not as expected."""
+    """A threshold a few tokens further away; None if both sides were as expected."""
     near: Probe | None = None
-    """A threshold a fiftieth of E further off; made only where one side was not as expected."""
+    """A threshold a fiftieth of E further away; None if both sides were as expected."""
     half: Probe | None = None
-    """Threshold at half of E; made only where `above` stayed inline."""
+    """A threshold of half of E; None unless `above` stayed inline."""
     low: Probe | None = None
-    """Threshold at half of the greatest record; likewise."""
+    """A threshold of half of the largest record; None unless `above` stayed inline."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,7 @@ class Edges:
     far: tuple[Probe, ...]
     """Calls of other operations and detail levels under the same thresholds."""
     reason: str | None
-    """Why there are none."""
+    """Reason why there are none."""
     threshold: int
     """Threshold of the server that is kept at one edge, for property checks; 0 if none is."""
 
@@ -100,15 +102,15 @@ def edges(lab: Lab, survey: Survey) -> Edges:
                 threshold = below
         edge = Edge(name, estimate, drift, _largest(first), at, above, after)
         found[name] = _diagnose(lab, edge)
-    return Edges(found, tuple(far), None if found else "no call told its E", threshold)
+    return Edges(found, tuple(far), None if found else "no header has E", threshold)
 
 
 def _estimates(lab: Lab, survey: Survey, name: str) -> list[int]:
-    """What E of the call is: of the two in the survey, or, where those are not the same, of several in a fresh server.
+    """Values of E of the call: from two calls of the survey or, if those differ, from several in a fresh server.
 
-    A server whose records change with every call has another E once it has answered a hundred of them, so it is
-    measured as the edges are: by its first calls. One that finds other records each time (ties in any order, cut by a
-    limit) has an E of a wide range, of which two calls show little.
+    A server whose records change with every call has a different E after a hundred calls, so it is measured in the
+    same state as the edges: by its first calls. If a limit cuts ties in any order, E varies over a wide range, of which
+    two calls show little.
     """
     calls = list(survey.repeats[name])
     same = len({(c.estimate, frozenset(by_id(c.filed))) for c in calls}) == 1
@@ -134,7 +136,7 @@ def _twice(bench: Bench, name: str, estimate: int, threshold: int) -> tuple[Prob
 
 
 def _after(bench: Bench, name: str, estimate: int) -> Probe | None:
-    """The call at its threshold once more, when the server has offloaded something else; None when it would not."""
+    """The call at its threshold again, after the server has offloaded something else; None if it offloaded nothing."""
     if bench.call(name, detail=_richest(bench, name)).outcome != "offloaded":
         return None
     return Probe(_call(bench, name), estimate, estimate)
@@ -166,14 +168,14 @@ def _far(lab: Lab, bench: Bench, survey: Survey, own: str, threshold: int, *, ot
 
 
 def _largest(call: Call) -> int:
-    """The greatest record of a file in the server's own tokens: its share of the characters, of E."""
+    """The largest record of a file in the server's tokens: E times its share of the characters."""
     lengths = [len(line.raw.decode("utf-8", "replace")) for line in call.file.record_lines] if call.file else []
     total = sum(lengths)
     return max(1, (call.estimate or 0) * max(lengths) // total) if total else 1
 
 
 def _diagnose(lab: Lab, edge: Edge) -> Edge:
-    """Where a side is not as expected, up to four more starts tell a wrong comparison from a wrong quantity."""
+    """Distinguish a wrong comparison from a wrong quantity by up to four more starts, if a side is not as expected."""
     late = any(p.call.outcome == "inline" for p in edge.above)
     if not late and all(p.call.outcome == "inline" for p in edge.at):
         return edge

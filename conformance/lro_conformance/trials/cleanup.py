@@ -1,4 +1,4 @@
-"""Clean-up: back-dated files, files of the server's own, and decoys that nobody may delete."""
+"""Cleanup: back-dated files, the server's own files, and decoys that must not be deleted."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ if TYPE_CHECKING:
 TTL = 600
 """The TTL, in seconds, under which property checks try the ages of files."""
 LONG_TTL = 2 * DAY
-"""The TTL of the run that checks that the setting is respected. A count of seconds in a day begins anew before it."""
+"""The TTL of the run that checks the setting: longer than a day, in case a server computes the seconds of a day."""
 NEAR_S = 3 * 3600
-"""How far from it some files lie on both sides: less than what local time there differs from UTC."""
+"""Seconds by which some files are older or younger than the TTL: less than the offset of the far time zone."""
 HOUR = 3600
-"""The TTL where none is set."""
+"""The default TTL."""
 CROWD = 200
-"""How many fresh files are planted for a call that has no business with them."""
+"""Fresh files that are planted before an unrelated call."""
 EXPIRED = "OffloadFileExpired"
 
 
@@ -52,57 +52,57 @@ class Planted:
     age_s: int
     gone: bool
     near: bool = False
-    """Whether its age is so near to the TTL that a mistaken time zone counts."""
+    """True when its age is so near to the TTL that a time-zone mistake matters."""
 
     @property
     def operation(self) -> str:
-        """The operation that its name tells."""
+        """The operation in its name."""
         return operation_of(self.path.name)
 
 
 @dataclass(frozen=True)
 class Decoy:
-    """Something that cleanup has no business with."""
+    """A file that cleanup must not touch."""
 
     path: Path
     kind: str
-    """``name``, ``folder``, ``subfolder``, ``symlink`` (its target is meant)."""
+    """``name``, ``folder``, ``subfolder``, ``symlink`` (the target of one)."""
     gone: bool
 
 
 @dataclass(frozen=True)
 class Cleaning:
-    """What one cleanup did under one TTL."""
+    """Observations of one cleanup under one TTL."""
 
     ttl_s: int | None
-    """The TTL set; None where the default applied."""
+    """The TTL set; None if the default applied."""
     planted: tuple[Planted, ...]
     decoys: tuple[Decoy, ...]
     own: tuple[tuple[str, bool], ...]
-    """The server's own files made just before: path, and whether it is gone."""
+    """The server's own files, written just before: path, and True if it is gone."""
     events: tuple[str, ...]
-    """What was emitted as OffloadFileExpired."""
+    """OffloadFileExpired events."""
     listened: bool
-    """Whether the profile says where events are seen."""
+    """True when the profile says where events are seen."""
     call: Call | None
     """A call that made an own file."""
     trigger: int | None = None
-    """The id of the request that set cleanup off; None where it was none."""
+    """The id of the request that triggered cleanup; None if none did."""
     told: tuple[str, ...] = ()
-    """What else was said then that names a planted file."""
+    """Other output at that time that names a planted file."""
     read: Planted | None = None
-    """One more old file, which has been read just now."""
+    """A further old file, which was read just before."""
     premature: tuple[str, ...] = ()
-    """The names of files that an event told of before they went, if they did."""
+    """Names of files that an event reported as expired while they still existed."""
 
     @property
     def takes_fresh(self) -> bool:
-        """Whether it deleted a file of the server's own that was made just before."""
+        """True when it deleted one of the server's own files that was written just before."""
         return any(gone for _, gone in self.own)
 
     @property
     def stuck(self) -> list[Planted]:
-        """Old files that are still there though a younger one of the same operation expired and went."""
+        """Old files that are still there although a younger one of the same operation was deleted."""
         went = {p.operation for p in self.planted if p.gone and (self.ttl_s or HOUR) < p.age_s < OLD_S}
         return [p for p in self.planted if p.age_s == OLD_S and not p.gone and p.operation in went]
 
@@ -133,12 +133,12 @@ def _(cleaning: Cleaning) -> str:
 
 @dataclass(frozen=True)
 class Crowd:
-    """Many fresh files in the output folder, and a call that wrote one more."""
+    """Many fresh files in the output folder, and a call that wrote a further one."""
 
     call: Call
     files: int
     gone: tuple[str, ...]
-    """The names of those that were not there any more after the call."""
+    """Names of the files that were deleted by then."""
 
 
 @evidence_of.register
@@ -149,11 +149,11 @@ def _(crowd: Crowd) -> str:
 
 @dataclass(frozen=True)
 class Sessions(OfACall):
-    """A fresh file of one process of the server, and the start of another."""
+    """A fresh file of one server process, and the start of the next."""
 
     call: Call
     at_start: str | None
-    """The name of a file of an earlier process that the start took away."""
+    """The name of an earlier process's file that the start deleted."""
 
 
 @dataclass(frozen=True)
@@ -166,12 +166,12 @@ class Cleanup:
     reason: str | None
     sessions: Sessions | None = None
     refused: str | None = None
-    """Why no file of the server's own could be watched, where the server does not start with a short TTL."""
+    """Reason why the expiry of own files was not observed: the server does not start with a short TTL."""
 
 
 @trial("cleanup under a TTL of two days, and of seconds")
 def cleanup(lab: Lab, survey: Survey) -> Cleanup:
-    """Set the TTL and look what cleanup deletes; both at the same time where each server has a folder of its own."""
+    """Set the TTL and observe what cleanup deletes; in parallel if each server has an output folder of its own."""
     if not survey.files:
         raise NotObserved("nothing was offloaded to a file that could be read")
     if not lab.can_set("ttl_seconds"):
@@ -181,13 +181,13 @@ def cleanup(lab: Lab, survey: Survey) -> Cleanup:
 
     others = [n for n in survey.operations if n != name and survey.offloads(n)]
     expire = partial(watch, lab, threshold, name, others)
-    with ThreadPoolExecutor(1, "cleanup") as beside:
-        expiry = beside.submit(expire) if lab.can_set("output_dir") else None
+    with ThreadPoolExecutor(1, "cleanup") as executor:
+        expiry = executor.submit(expire) if lab.can_set("output_dir") else None
         try:
             crowd, set_ttl, sessions = _scan(lab, Settings(threshold, LONG_TTL), survey.files[0], LONG_TTL)
-        except ServerTrouble:  # one that refuses so long a TTL says so
-            with lab.bench_if_accepted(Settings(threshold, TTL)) as taken:
-                ttl_s = TTL if taken is not None else 2 * HOUR
+        except ServerTrouble:  # the server rejects so long a TTL
+            with lab.bench_if_accepted(Settings(threshold, TTL)) as accepted:
+                ttl_s = TTL if accepted is not None else 2 * HOUR
             crowd, set_ttl, sessions = _scan(lab, Settings(threshold, ttl_s), survey.files[0], ttl_s)
         try:
             own, refused = expiry.result() if expiry is not None else expire(), None
@@ -199,7 +199,7 @@ def cleanup(lab: Lab, survey: Survey) -> Cleanup:
 def _scan(
     lab: Lab, settings: Settings, known: Call, ttl_s: int
 ) -> tuple[Crowd | None, Cleaning | None, Sessions | None]:
-    """Clean up under a TTL, far from UTC, with a file of an earlier process in the folder from the start."""
+    """Clean up under a TTL, far from UTC, with an earlier process's file in the folder from the start."""
     earlier: list[Path] = []
     name, file = known.operation, known.file
 
@@ -211,16 +211,16 @@ def _scan(
     with lab.bench(settings, prepare=prepare, in_far_zone=True) as bench:
         lab.step("cleanup", f"ttl_seconds = {ttl_s}")
         crowd = _crowd(bench, name)
-        taken = next((p.name for p in earlier if not p.exists()), None)
+        deleted = next((p.name for p in earlier if not p.exists()), None)
         near = (ttl_s - NEAR_S, ttl_s + NEAR_S) if ttl_s > 2 * NEAR_S else ()
         set_ttl = clean(bench, ttl_s, (ttl_s // 2, 2 * ttl_s), lambda: bench.offloading_call(name, LIMIT), near)
-    if crowd is None or bench.output_dir is None:  # elsewhere other servers may clean up, by a TTL of their own
+    if crowd is None or bench.output_dir is None:  # in a shared folder other servers may clean up, by their own TTLs
         return crowd, set_ttl, None
-    return crowd, set_ttl, Sessions(crowd.call, taken)
+    return crowd, set_ttl, Sessions(crowd.call, deleted)
 
 
 def _crowd(bench: Bench, name: str) -> Crowd | None:
-    """Plant many fresh files, make a call, and see which of them it deleted; None without a file to go by."""
+    """Plant many fresh files, make a call, and note which of them it deleted; None if there is no template to copy."""
     first = bench.offloading_call(name, 2)
     if first.file is None or first.file.problem is not None:
         return None
@@ -238,8 +238,10 @@ def _crowd(bench: Bench, name: str) -> Crowd | None:
 def clean(
     bench: Bench, ttl_s: int | None, ages: Sequence[int], make: Callable[[], Call], near: Sequence[int] = ()
 ) -> Cleaning | None:
-    """Plant files of these ages, and of others *near* to the TTL, beside decoys and an own file, set cleanup off, and
-    look; None without an own file."""
+    """Plant files of these ages, and of ages *near* to the TTL, along with decoys, and trigger cleanup.
+
+    Returns None if the server wrote no file of its own.
+    """
     calls = [c for c in (make(), make()) if c.file is not None and c.file.problem is None]
     if not calls or calls[0].file is None or bench.output_dir is None:
         return None
@@ -253,14 +255,14 @@ def clean(
     decoys = plant_decoys(folder, bench.workdir, template.data, operation, convention)
     due = [p for p, age in planted if age > (ttl_s or edition_named(convention).default_ttl_seconds)]
     due.append(read)
-    heard = _Heard([p for p, _ in planted], [Path(c.file.path) for c in calls if c.file is not None])
-    clean_up(bench, due, lambda: heard.listen(bench))
-    if not any(p.exists() for p in due):  # whatever the next run deletes is fresh
+    output = _Output([p for p, _ in planted], [Path(c.file.path) for c in calls if c.file is not None])
+    clean_up(bench, due, lambda: output.collect(bench))
+    if not any(p.exists() for p in due):  # now the next run can only delete fresh files
         bench.cleanup()
         bench.pause(2 * bench.ledger.cleanup_lag_s)
-        heard.listen(bench)
-    said = heard.said()
-    events = [s for s in said if EXPIRED in s]
+        output.collect(bench)
+    lines = output.lines()
+    events = [s for s in lines if EXPIRED in s]
     return Cleaning(
         ttl_s=ttl_s,
         planted=tuple(Planted(p, age, not p.exists(), age in near) for p, age in planted),
@@ -270,31 +272,31 @@ def clean(
         listened=bench.profile.events.observable,
         call=calls[0],
         trigger=bench.cleanup_request,
-        told=tuple(s for s in said if s not in events),
+        told=tuple(s for s in lines if s not in events),
         read=Planted(read, OLD_S, not read.exists()),
-        premature=tuple(sorted(heard.premature)),
+        premature=tuple(sorted(output.premature)),
     )
 
 
-class _Heard:
-    """What is said of some files in every run of a cleanup: where that is a restart, each process has its own say."""
+class _Output:
+    """Output of the server about some files, collected over runs of cleanup; each restart begins a new process."""
 
     def __init__(self, planted: Sequence[Path], own: Sequence[Path]) -> None:
         self._planted, self._own = planted, own
         self._by_process: dict[int, tuple[ServerProcess, list[str]]] = {}
         self.premature: set[str] = set()
-        """The names of files that were told of as expired, and were still there then."""
+        """Names of files that were reported as expired while they still existed."""
 
-    def listen(self, bench: Bench) -> None:
-        """Take note of what was said up to now."""
-        said = [s for s in bench.output() if EXPIRED in s or any(p.name in s for p in self._planted)]
-        self._by_process[id(bench.server)] = bench.server, said
-        told = [s for s in said if EXPIRED in s]
+    def collect(self, bench: Bench) -> None:
+        """Add the output up to now."""
+        lines = [s for s in bench.output() if EXPIRED in s or any(p.name in s for p in self._planted)]
+        self._by_process[id(bench.server)] = bench.server, lines
+        events = [s for s in lines if EXPIRED in s]
         self.premature |= {
-            p.name for p in (*self._planted, *self._own) if any(p.name in s for s in told) and p.exists()
+            p.name for p in (*self._planted, *self._own) if any(p.name in s for s in events) and p.exists()
         }
 
-    def said(self) -> list[str]:
-        """All of it; a file of events is one for all processes."""
-        *earlier, last = (said for _, said in self._by_process.values())
-        return [line for said in earlier for line in said if not line.startswith("file: ")] + last
+    def lines(self) -> list[str]:
+        """All lines; all processes write to the same file of events, so its lines count once."""
+        *earlier, last = (lines for _, lines in self._by_process.values())
+        return [line for lines in earlier for line in lines if not line.startswith("file: ")] + last

@@ -1,4 +1,4 @@
-"""Files like the server's own, back-dated, and things beside them that cleanup has no business with."""
+"""Back-dated copies of the server's files, and decoys that cleanup must not touch."""
 
 from __future__ import annotations
 
@@ -19,43 +19,47 @@ from lro_spec.timestamps import parse
 
 DAY = 86_400
 OLD_S = 40 * DAY
-"""The age of files that any TTL of the suite's is over for."""
+"""An age above every TTL that the suite sets."""
 AHEAD_S = 60
-"""A date that is further in the future is none of writing."""
+"""Seconds in the future from which on a modification time cannot be the time of writing."""
 AN_ERA_S = 400 * DAY
-"""A number in a header that is no further from now, in seconds or milliseconds, is a time."""
+"""A number in a header within this distance from now, in seconds or milliseconds, is a time."""
 STRANGE = ("0", "recall-", "recall-0", "x")
-"""What stands for operation and ULID in names that match the pattern, and tell no time."""
+"""Middle parts of file names that match the pattern but have no ULID."""
 
 
 def plant(folder: Path, own: FileSeen, age_s: float, operation: str, edition: str = DEFAULT_EDITION) -> Path:
-    """A complete file like the server's *own* one, just written, back-dated by *age_s* in name, header and
-    modification time, which stays as far ahead of writing as it was: it may be the time at which the file expires."""
+    """Write a copy of the server's *own* file, back-dated by *age_s* in name, header and modification time.
+
+    A modification time in the future stays as far ahead: it may be the time at which the file expires.
+    """
     age = timedelta(seconds=age_s)
     when = datetime.now(UTC) - age
     path = folder / file_name(operation, edition=edition, ulid=ulid_at(when))
     path.write_bytes(_backdated(own.data, age, operation))
-    stamp = when.timestamp() + _ahead(own)
+    modified = when.timestamp() + _ahead(own)
     with suppress(FileNotFoundError):  # a server that cleans up all the time may have been here
         path.chmod(0o600)
-        os.utime(path, (stamp, stamp))
+        os.utime(path, (modified, modified))
     return path
 
 
 def _ahead(own: FileSeen) -> float:
-    """How far the date of a file just written lies in the future; 0 where that is no more than clocks differ by."""
+    """Seconds by which a new file's modification time is in the future; 0 if clock differences explain it."""
     ahead = (own.mtime or 0.0) - time.time()
     return ahead if ahead > AHEAD_S else 0.0
 
 
 def operation_of(name: str) -> str:
-    """The operation in the name of a file; empty where there is none."""
+    """The operation in the name of a file; empty if there is none."""
     return name.split("-")[1] if name.count("-") > 1 else ""
 
 
 def _backdated(template: bytes, age: timedelta, operation: str) -> bytes:
-    """The file as one of this operation, with the times in its header moved back by *age*, written as they were before:
-    a header may also tell when the file expires."""
+    """The file as one of this operation, with all times in its header moved back by *age*, in their format.
+
+    A header may also have the time at which the file expires.
+    """
     first, _, rest = template.partition(b"\n")
     with suppress(ValueError):
         value = json.loads(first)
@@ -68,8 +72,8 @@ def _backdated(template: bytes, age: timedelta, operation: str) -> bytes:
 
 
 def _moved(value: Any, age: timedelta) -> Any:
-    """A time that is so much earlier, as text or as a number of seconds or milliseconds; anything else as it is."""
-    with suppress(OverflowError):  # what no clock tells
+    """A time earlier by *age*, as text or as a number of seconds or milliseconds; any other value unchanged."""
+    with suppress(OverflowError):  # not a representable time
         if isinstance(value, str):
             return _before(value, age)
         for unit in (1, 1000) if isinstance(value, int | float) else ():
@@ -79,7 +83,7 @@ def _moved(value: Any, age: timedelta) -> Any:
 
 
 def _before(sample: str, age: timedelta) -> str:
-    """A timestamp that is so much earlier; in the form and the zone of the *sample*, whatever that is."""
+    """A timestamp earlier by *age*, in the format and time zone of the *sample*."""
     form = re.match(r"\d{4}(-?)\d\d-?\d\d([Tt ])\d\d(:?)\d\d(\3\d\d)?", sample)
     moment = parse(sample)
     if form is None or moment is None:
@@ -89,18 +93,18 @@ def _before(sample: str, age: timedelta) -> str:
 
 
 def plant_decoys(folder: Path, workdir: Path, template: bytes, operation: str, edition: str) -> list[tuple[Path, str]]:
-    """Old things that do not match the pattern, are not files directly in the folder, or lie behind a link.
+    """Plant old entries that do not match the pattern, are not files directly in the folder, or are behind a link.
 
-    They are old in all that can be seen, as planted files are: a server may go by the header's timestamp.
+    They are old in every respect, as planted files are: a server may use the header's timestamp.
     """
     template = _backdated(template, timedelta(seconds=OLD_S), operation)
     past = datetime.now(UTC) - timedelta(seconds=OLD_S)
     prefix = edition_named(edition).file_prefix
 
-    def another() -> str:
+    def new_name() -> str:
         return file_name(operation, edition=edition, ulid=ulid_at(past))
 
-    name = another()
+    name = new_name()
     names = [
         *(
             f"{name}.bak",
@@ -128,22 +132,22 @@ def plant_decoys(folder: Path, workdir: Path, template: bytes, operation: str, e
         path.write_bytes(template)
     below = folder / "archive"
     below.mkdir(exist_ok=True)
-    made.append((below / another(), "subfolder"))
+    made.append((below / new_name(), "subfolder"))
     made[-1][0].write_bytes(template)
-    directory = folder / another()
+    directory = folder / new_name()
     directory.mkdir()
     made.append((directory / "keep.txt", "folder"))
     made[-1][0].write_bytes(b"keep\n")
     outside = workdir / "elsewhere"
     outside.mkdir(exist_ok=True)
-    target = outside / another()
+    target = outside / new_name()
     target.write_bytes(template)
     made.append((target, "symlink"))
-    link = folder / another()
+    link = folder / new_name()
     link.symlink_to(target)
     linked = workdir / "linked"
     linked.mkdir(exist_ok=True)
-    made.append((linked / another(), "symlink"))
+    made.append((linked / new_name(), "symlink"))
     made[-1][0].write_bytes(template)
     (folder / "shortcut").symlink_to(linked, target_is_directory=True)
     stamp = past.timestamp()
@@ -154,7 +158,7 @@ def plant_decoys(folder: Path, workdir: Path, template: bytes, operation: str, e
 
 
 def plant_in_the_way(folder: Path, operation: str, convention: str) -> dict[Path, str]:
-    """Old things whose names match the pattern and that are no files of a server, made anew: what each is called."""
+    """Plant old entries with matching names that are not a server's files; returns a description of each."""
     prefix = edition_named(convention).file_prefix
     made = {path: path.name for path in (folder / f"{prefix}-{word}.jsonl" for word in STRANGE)}
     for path in made:

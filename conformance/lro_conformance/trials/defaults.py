@@ -1,4 +1,4 @@
-"""A server left to its defaults: where it begins to offload, and what it deletes."""
+"""A server with its defaults: where it begins to offload, and which files it deletes."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from lro_conformance.lab.lab import Lab
 
 MARGIN_S = 300
-"""How far from the default TTL the back-dated files lie, on both sides."""
-MOST = 4000
-"""The greatest limit asked for when looking for a result above the default threshold."""
+"""Seconds by which back-dated files are older or younger than the default TTL."""
+MAX_LIMIT = 4000
+"""The largest limit of calls that look for a result above the default threshold."""
 QUERIES = 8
-"""How many words are asked for where no limit can be given, from frequent ones to rare ones."""
+"""Words that are searched for if a tool has no limit, from frequent to rare ones."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Bracket:
     operation: str
     detail: str | None
     inline: Call | None
-    """The greatest result that stayed inline."""
+    """The largest result that stayed inline."""
     inline_estimate: int | None
     """Its E, learned from the same call with a threshold of 1."""
     offloaded: Call | None
@@ -50,16 +50,16 @@ class Bracket:
 
 @dataclass(frozen=True)
 class Defaults:
-    """What a server does when only the output folder is set."""
+    """Observations of a server for which only the output folder is set."""
 
     brackets: tuple[Bracket, ...]
     cleaning: Cleaning | None
     bare: Call | None
-    """The smallest result that was offloaded, asked for once more of a server without any setting at all."""
+    """The call with the smallest offloaded result, repeated on a server without any setting."""
     bare_temps: tuple[Path, ...]
     """The folder that TMPDIR named for that server, and the system's own for temporary files, without links."""
     enabled: tuple[Call, ...]
-    """Where nothing was offloaded: the greatest results again, with ``enabled = true`` set."""
+    """The largest results with ``enabled = true`` set; empty if something was offloaded without it."""
 
 
 @trial("default threshold, from both sides; default TTL")
@@ -90,13 +90,13 @@ def _bare(lab: Lab, crossing: Call | None) -> tuple[Call | None, tuple[Path, ...
 
 
 def _answered(bench: Bench, name: str, detail: str | None, limit: int | None) -> Call:
-    """The call for as many as may be, or for *limit* where the server refuses so many."""
-    call = bench.call(name, detail=detail, limit=MOST)
+    """The call with the largest limit, or with *limit* if the server rejects that."""
+    call = bench.call(name, detail=detail, limit=MAX_LIMIT)
     return bench.call(name, detail=detail, limit=limit) if call.outcome == "error" else call
 
 
 def real_temps(bench: Bench) -> tuple[Path, ...]:
-    """Where a server's temporary files may go, without links: what TMPDIR names for it first."""
+    """Directories for a server's temporary files, with links resolved: that of TMPDIR first."""
     return tuple(Path(real_path(str(t))) for t in bench.temps)
 
 
@@ -122,7 +122,7 @@ def _bracket(lab: Lab, bench: Bench, survey: Survey, name: str, detail: str | No
         inline = greatest if greatest is not None and greatest.outcome == "inline" else None
         return Bracket(name, detail, inline, _known(lab, survey, inline), top)
     low, high, lower, upper = 0, min(top.limit, max(1, len(top.filed))), None, top
-    # Where the search begins, in tokens; where it ends is what the server does.
+    # The search begins near the default of the edition; the server's behaviour decides where it ends.
     near = _near(top, bench.editions.own.default_threshold_tokens)
     while high - low > 1:
         middle = next((n for n in near if low < n < high), (low + high) // 2)
@@ -135,7 +135,7 @@ def _bracket(lab: Lab, bench: Bench, survey: Survey, name: str, detail: str | No
 
 
 def _narrower(bench: Bench, top: Call) -> Call | None:
-    """The largest inline result that a query finds, where no limit can be given; queries are words of titles."""
+    """The largest inline result of a query, for a tool without a limit; queries are words of titles."""
     if bench.operations[top.operation].query is None:
         return None
     titles = [str(r.get("title") or "") for r in top.filed]
@@ -158,7 +158,7 @@ def _near(top: Call, default: int) -> Iterator[int]:
 def _growing(bench: Bench, name: str, detail: str | None) -> list[Call]:
     calls: list[Call] = []
     limit = LIMIT
-    while limit <= MOST:
+    while limit <= MAX_LIMIT:
         calls.append(bench.call(name, detail=detail, limit=limit))
         if calls[-1].outcome == "offloaded" or calls[-1].limit is None:
             break
@@ -167,7 +167,7 @@ def _growing(bench: Bench, name: str, detail: str | None) -> list[Call]:
 
 
 def _known(lab: Lab, survey: Survey, call: Call | None) -> int | None:
-    """E of the same call on the server whose threshold is 1."""
+    """E of the call, from the server whose threshold is 1."""
     if call is None or not survey.adjustable:
         return None
     return lab.kept["survey"].call(call.operation, detail=call.detail, limit=call.limit, query=call.query).estimate

@@ -1,5 +1,4 @@
-"""Where files go without an output folder and in one with an awkward name; another client in another time zone, and
-unusual queries."""
+"""Files without an output folder and in one with an awkward name; a different client and time zone; unusual queries."""
 
 from __future__ import annotations
 
@@ -27,8 +26,7 @@ if TYPE_CHECKING:
     from lro_conformance.lab.lab import Lab
 
 CLIENT = "claude-code"
-"""The client that one server believes to serve. It is one whose model has a shell, so that no server has a reason to
-spare it (LRO-DEP-03)."""
+"""A client whose model has a shell, so that a server has no reason not to offload for it (LRO-DEP-03)."""
 
 AWKWARD = 'it\'s; a $(touch owned) `folder` & "more"'
 """A folder name that breaks out of any command in which it is not quoted."""
@@ -36,31 +34,30 @@ AWKWARD = 'it\'s; a $(touch owned) `folder` & "more"'
 
 @dataclass(frozen=True)
 class Folders:
-    """Calls without an output folder, some of them by another client, and calls in a folder with an awkward name."""
+    """Calls without an output folder, some by a different client, and calls in a folder with an awkward name."""
 
     unset: tuple[Call, ...]
     """With an output folder that is the empty string."""
     real_temps: tuple[Path, ...]
-    """The folder that TMPDIR named for that server, and the system's own for temporary files, without links."""
+    """The directory of TMPDIR for that server and the system's temporary directories, with links resolved."""
     refused: str | None
-    """Why the server did not start with an empty output folder; `unset` are then calls without that setting."""
+    """Reason why the server did not start with an empty output_dir; then `unset` are calls without that setting."""
     stranger: tuple[Call, ...]
-    """The calls of `unset` made by another client, `CLIENT`, of a server whose local time is far from UTC."""
+    """The calls of `unset` made by the client `CLIENT` on a server whose local time is far from UTC."""
     odd: tuple[Call, ...]
-    """Calls whose query JSON has to escape, one whose query a shell would have to, and one with a query of several
-    hundred characters."""
+    """Calls with queries that need escaping in JSON, one that needs it in a shell, and a very long one."""
     nothing: tuple[Call, ...]
     """Calls that should find nothing."""
     awkward: tuple[Call, ...]
-    """Calls with an output folder of such a name, set by a relative path where the server takes one."""
+    """Calls with an output folder of an awkward name, set by a relative path if the server accepts one."""
     awkward_dir: Path | None
     refusing: Start | None = None
-    """The server that did not start so."""
+    """The start that failed with an empty output_dir."""
     tried: tuple[Try, ...] = ()
-    """Recipes of the calls of `odd` that the survey has not seen, run as they stand."""
+    """Recipes of the calls of `odd` that the survey has not seen, run unchanged."""
 
 
-@trial("no output folder; another client; unusual queries; an awkward folder")
+@trial("no output folder; different client; unusual queries; awkward folder name")
 def folders(lab: Lab, survey: Survey) -> Folders:
     """Make ``output_dir`` empty, then set it to a relative path with spaces, quotes and shell characters."""
     names = [n for n in survey.operations if survey.offloads(n)]
@@ -75,7 +72,7 @@ def _settings(survey: Survey, output_dir: str | None) -> Settings:
 
 
 def _empty(lab: Lab, survey: Survey, names: list[str]) -> Folders:
-    """One server: the folder is empty, client and time zone are others; a second only where that made a difference."""
+    """Calls with an empty output_dir, a different client and time zone; on a second server if those mattered."""
     settings, refused = _settings(survey, "" if lab.can_set("output_dir") else None), None
     refusing: Start | None = None
     try:
@@ -109,12 +106,15 @@ def _few(bench: Bench, survey: Survey, names: list[str]) -> tuple[Call, ...]:
 def _unset(bench: Bench, survey: Survey, names: list[str]) -> tuple[Call, ...]:
     calls = _few(bench, survey, names)
     for call in calls:
-        _remember(bench, call)
+        _note_stray(bench, call)
     return calls
 
 
-def _remember(bench: Bench, call: Call) -> None:
-    """A server that takes the empty string for its working directory leaves its file there: it is to go in the end."""
+def _note_stray(bench: Bench, call: Call) -> None:
+    """Note a file in the server's working directory, so that the suite deletes it in the end.
+
+    A server that uses an empty output_dir as a relative path writes it there.
+    """
     if call.file is not None and call.file.problem is not None:
         path = os.path.join(bench.cwd, call.file.path)
         if os.path.dirname(path) == str(bench.cwd):
@@ -122,7 +122,7 @@ def _remember(bench: Bench, call: Call) -> None:
 
 
 def _awkward(lab: Lab, survey: Survey, names: list[str]) -> tuple[tuple[Call, ...], Path | None]:
-    """Calls in the awkward folder, named by a relative path; where a server offloads nothing there, by its own path."""
+    """Calls in the awkward folder, set by a relative path or, if nothing is offloaded then, by its absolute path."""
     calls, where = (), None
     for output_dir in ("{relative}", "{own}"):
         with suppress(ServerTrouble), lab.bench(_settings(survey, output_dir), folder=AWKWARD) as bench:

@@ -1,4 +1,4 @@
-"""What a server returns and writes with offloading switched off."""
+"""Results and files of a server with offloading switched off."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Disabled:
-    """What the server does with the lowest threshold and LRO switched off."""
+    """Observations of a server with the lowest threshold and LRO switched off."""
 
     calls: tuple[Call, ...]
     listing: Mapping[str, int]
     """The offloaded files in the output folder, with their sizes."""
     nothing: tuple[Call, ...]
-    """The same operations, asked for what is nowhere."""
+    """Calls of those operations with a query that finds nothing."""
 
 
 @trial("LRO switched off")
@@ -41,7 +41,7 @@ def disabled(lab: Lab, survey: Survey) -> Disabled:
 
 
 def asking(bench: Bench, names: Iterable[str], query: str) -> Iterator[Call]:
-    """A call of each operation that takes a query, for as long as the server lives."""
+    """Calls of each operation that takes a query, as long as the server runs."""
     for name in names:
         if bench.operations[name].query is not None and bench.server.alive:
             yield bench.call(name, query=query, limit=EDGE_LIMIT)

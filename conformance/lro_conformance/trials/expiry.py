@@ -1,4 +1,4 @@
-"""Files of the server's own, watched as they expire."""
+"""The expiry of the server's own files."""
 
 from __future__ import annotations
 
@@ -23,13 +23,17 @@ if TYPE_CHECKING:
     from lro_conformance.lab.lab import Lab
 
 SHORT_TTLS = (2, 10, 60)
-"""TTLs in seconds, of which the first counts that the server starts with. Each is more than one, so that a server whose
-times have whole seconds does not take a fresh file for an old one."""
+"""TTLs in seconds; the first that the server starts with is used.
+
+Each is more than one, so that a server with times in whole seconds does not mistake a fresh file for an old one.
+"""
 AGED = 30
-"""How many times the TTL old a planted file is."""
+"""Age of a planted file in TTLs."""
 PATIENCE_S = 6.0
-"""How long an expired file may stay when every look sets the cleanup off anew, and none of them goes; a sound server
-needs one look."""
+"""Seconds without a deletion after which the wait for expired files ends; each look triggers cleanup again.
+
+A conformant server needs one look.
+"""
 
 
 class RefusedError(NotObserved):
@@ -41,23 +45,23 @@ class Expiry(OfACall):
     """Files of the server's own under a short TTL."""
 
     call: Call
-    """One of the calls that made them: where some are left, one that made such a file."""
+    """One of the calls that wrote them; if files are left, one that wrote such a file."""
     paths: tuple[str, ...]
-    """Two of one operation, and one of each other that offloads."""
+    """Two files of one operation, and one of each other operation that offloads."""
     left: tuple[str, ...]
-    """Those that are still there in the end."""
+    """The files that are still there in the end."""
     aged_gone: bool
-    """Whether a planted file that is much older was deleted."""
+    """True when a planted file that is much older was deleted."""
     fresh_stays: bool | None
-    """Whether a new file stayed when the process itself was older than the TTL; None when that could not be seen."""
+    """True when a new file stayed in a process older than the TTL; None when that could not be observed."""
     triggered: bool
-    """Whether there is something that sets cleanup off, other than a restart."""
+    """True when there is a cleanup trigger other than a restart."""
     waited_s: float
     cleanups: int
     trigger: int | None = None
-    """The id of the last request that set cleanup off; None where it was none."""
+    """The id of the last request that triggered cleanup; None if none did."""
     stopped_by: tuple[str, ...] = ()
-    """Names that tell no time, folders and links, where aged files were left beside them, though one went without."""
+    """Names without a ULID, folders and links that kept cleanup from deleting expired files."""
     late: Call | None = None
     """A call at the end, when the process itself was older than the TTL."""
     ttl_s: int = SHORT_TTLS[0]
@@ -65,7 +69,7 @@ class Expiry(OfACall):
 
     @property
     def gone(self) -> bool:
-        """Whether every one of them was deleted."""
+        """True when all files were deleted."""
         return not self.left
 
 
@@ -76,13 +80,13 @@ def _(expiry: Expiry) -> str:
 
 @evidence_of.register
 def _(expiry: Expiry) -> str:
-    return f"{evidence_of(expiry.call)}\ncleanup was set off {expiry.cleanups} times over {expiry.waited_s:.1f} s"
+    return f"{evidence_of(expiry.call)}\ncleanup was triggered {expiry.cleanups} times over {expiry.waited_s:.1f} s"
 
 
 def watch(lab: Lab, threshold: int | None, name: str, others: Sequence[str]) -> Expiry | None:
-    """What becomes of two files of one operation and one of each of the *others*; None where none is written.
+    """Observe the expiry of two files of one operation and one of each of the *others*; None if none is written.
 
-    Raises `RefusedError` where the server does not start with so short a TTL.
+    Raises `RefusedError` if the server does not start with so short a TTL.
     """
     for ttl_s in SHORT_TTLS:
         with lab.bench_if_accepted(Settings(threshold, ttl_s)) as bench:
@@ -115,7 +119,7 @@ def _own(bench: Bench, ttl_s: int, name: str, others: Sequence[str]) -> Expiry |
             aged_gone = not aged.exists()
             aged.unlink(missing_ok=True)
             late = bench.offloading_call(name, 3)
-            stays, strange = (None, ()) if left else _once_more(bench, ttl_s, late, aged_gone)
+            stays, strange = (None, ()) if left else _late_cleanup(bench, ttl_s, late, aged_gone)
             known, call = bench.has_trigger, made[left[0]] if left else first[0]
             seen = Expiry(
                 call, tuple(paths), tuple(left), aged_gone, stays, known, waited, cleanups, bench.cleanup_request
@@ -124,9 +128,12 @@ def _own(bench: Bench, ttl_s: int, name: str, others: Sequence[str]) -> Expiry |
         bench.pause(0.25)
 
 
-def _once_more(bench: Bench, ttl_s: int, late: Call, aged_gone: bool) -> tuple[bool | None, tuple[str, ...]]:
-    """Whether the file of a *late* call outlives a cleanup of a process that is older than the TTL, None when that took
-    too long; and what stops that cleanup: names that tell no time, where aged files stay beside them."""
+def _late_cleanup(bench: Bench, ttl_s: int, late: Call, aged_gone: bool) -> tuple[bool | None, tuple[str, ...]]:
+    """Clean up once more when the process is older than the TTL.
+
+    Returns True if the file of a *late* call survives it (None if that took too long), and the entries that stop the
+    cleanup of expired files: names without a ULID, folders and links.
+    """
     begun, file = time.monotonic(), late.file
     if file is None or file.problem is not None:
         return None, ()
@@ -140,12 +147,12 @@ def _once_more(bench: Bench, ttl_s: int, late: Call, aged_gone: bool) -> tuple[b
     there = os.path.exists(file.path)
     stays = there if there or time.monotonic() - begun < ttl_s / 4 else None
     if any(path.exists() for path in aged):
-        clean_up(bench, [*aged, *strange])  # one that deletes some at a time may begin with what is strange
+        clean_up(bench, [*aged, *strange])  # a server that deletes a few at a time may begin with the strange entries
     return stays, tuple(strange.values()) if _stopped(bench, aged, strange) else ()
 
 
 def _stopped(bench: Bench, aged: Sequence[Path], strange: Mapping[Path, str]) -> bool:
-    """Whether the server ended of what is *strange*, or leaves files beside it that it deletes once that is away."""
+    """Return whether *strange* entries end the server, or keep it from deleting files that it deletes without them."""
     if not any(path.exists() for path in aged) or not bench.server.alive:
         return any(path.exists() for path in aged)
     for path in (p for p in strange if os.path.lexists(p)):

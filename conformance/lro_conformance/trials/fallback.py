@@ -34,10 +34,10 @@ KINDS: Mapping[str, str] = {
 
 
 SHARE = 6
-"""The threshold is so small a part of E: few records fit, and no fixed number of them, nor half of them, passes."""
+"""Divisor of E for the threshold: few records fit, so neither a fixed number nor half of them passes."""
 
 UNLIMITED = 1 << 50
-"""So many bytes are no limit, but let the server start as one that can be limited: it ignores SIGXFSZ."""
+"""A file-size limit that is never reached, for a start with SIGXFSZ ignored whose limit is reduced later."""
 
 
 @dataclass(frozen=True)
@@ -50,51 +50,53 @@ class Failing(OfACall):
     server: int | None
     """The process id."""
     original: Call
-    """The same call with a threshold of 1, whose file and E are known."""
+    """The call with a threshold of 1, whose file and E are known."""
     known: Mapping[str, Record]
     """The records as they are inline, by id."""
     alive: bool
     events: tuple[str, ...]
     first: bool
-    """Whether nothing had failed in this server before."""
+    """True when nothing had failed in this server before."""
     listened: bool
-    """Whether the profile says where events are seen."""
+    """True when the profile says where events are seen."""
     litter: tuple[str, ...]
-    """What stood in the folder afterwards that was not there before."""
+    """New entries of the folder after the call."""
     limit: int | None = None
-    """The greatest file that the operating system allowed, in bytes; None where it set no limit."""
+    """The largest file that the operating system allowed, in bytes; None if it set no limit."""
     weighed: int | None = None
-    """E of the very records that it returned, where they seem to exceed the threshold and E could be learned."""
+    """E of the returned records; None unless they seem to exceed the threshold and E could be determined."""
 
     @property
     def recreated(self) -> bool:
-        """Whether the server found a lawful way to write after all (it made the removed folder anew)."""
+        """True when the server could write after all, which is allowed: it created the removed folder again."""
         file = self.call.file
         return self.call.outcome == "offloaded" and file is not None and file.problem is None and self.torn is None
 
     @property
     def lost(self) -> bool:
-        """Whether a file was named of a server whose files are not where it says when writing works, either."""
+        """True when the named file is missing, as this server's files are even when writing works."""
         original = self.original.file
         return self.call.outcome == "offloaded" and (original is None or original.problem is not None)
 
     @property
     def elsewhere(self) -> bool:
-        """Whether the file that was named lies in another folder than the one that was set, where the server writes."""
+        """True when the named file is not in the folder that was set, although the server otherwise writes there."""
         return _within(self.original) is True and _within(self.call) is False
 
     @property
     def torn(self) -> str | None:
-        """What is wrong with a file that was named and can be read, but whose end is missing; None of any other."""
+        """Defect of a readable file whose end is missing; None for any other file."""
         file, whole = self.call.file, self.original.file
         if self.call.outcome != "offloaded" or file is None or file.problem is not None or whole is None:
             return None
         broken = [line.number for line in file.lines if line.record is None and line.raw.strip()]
         if broken and all(line.record is not None for line in whole.lines if line.raw.strip()):
-            return f"line {broken[0]} of {len(file.lines)} ends amid its object, after {len(file.data)} bytes"
-        said, there = self.call.header.get("count"), len(self.call.filed)
-        if self.original.header.get("count") == len(self.original.filed) and isinstance(said, int) and there < said:
-            return f"{there} records of the {said} in its header"
+            return (
+                f"line {broken[0]} of {len(file.lines)} ends in the middle of its object, after {len(file.data)} bytes"
+            )
+        count, there = self.call.header.get("count"), len(self.call.filed)
+        if self.original.header.get("count") == len(self.original.filed) and isinstance(count, int) and there < count:
+            return f"{there} records of the {count} in its header"
         return None if file.data or not whole.data else "it is empty"
 
 
@@ -123,9 +125,9 @@ class Fallback:
 
     failing: tuple[Failing, ...]
     recovered: tuple[Call, ...]
-    """The same calls once writing works again."""
+    """The calls once writing works again."""
     skipped: Mapping[str, str]
-    """Kinds that could not be provoked here, and why."""
+    """Kinds that could not be provoked here, with the reason."""
 
 
 @trial("write failure of every kind")
@@ -172,20 +174,20 @@ class _Scene:
             with self.lab.bench(self._settings(), prepare=_put_a_file) as bench:
                 self.fail(bench, kind)
         except ServerTrouble:
-            self.skipped[kind] = "the server refuses to start, which is lawful"
+            self.skipped[kind] = "the server refuses to start, which is allowed"
 
     def while_running(self) -> None:
         try:
             self._while_running()
         except OSError as problem:
-            self.skipped["replaced by a file"] = f"the server keeps its folder from being replaced: {problem}"
+            self.skipped["replaced by a file"] = f"the server's folder could not be replaced: {problem}"
 
     def _while_running(self) -> None:
         with self.lab.bench(self._settings()) as bench:
             folder = bench.output_dir
             if folder is None:
                 return
-            # One that decides by another quantity offloads nothing here, and has no write to fail.
+            # A server that compares a different number offloads nothing here and has no write to fail.
             self.plans = {n: e for n, e in self.plans.items() if self._call(bench, n).outcome == "offloaded"}
             if not self.plans:
                 self.skipped["every kind"] = "nothing is offloaded at a sixth of its E while the folder is there"
@@ -227,11 +229,11 @@ class _Scene:
                     return
                 control = [bench.call(n, limit=1) for n in self.plans]
                 if any(c.outcome not in ("inline", "offloaded") for c in control):
-                    self.skipped[kind] = "the server cannot answer small calls under such a limit either"
+                    self.skipped[kind] = "the server cannot answer small calls under this limit either"
                     return
                 self.fail(bench, kind, limit)
         except ServerTrouble:
-            self.skipped[kind] = "the server does not start under such a limit"
+            self.skipped[kind] = "the server does not start under this limit"
 
     def _settings(self) -> Settings:
         return Settings(threshold_tokens=self.threshold if self.survey.adjustable else None)
@@ -243,7 +245,7 @@ class _Scene:
         return bench.call(name, detail=detail, limit=EDGE_LIMIT if self.survey.adjustable else None)
 
     def fail(self, bench: Bench, kind: str, limit: int | None = None, *, richest: bool = False) -> None:
-        """Make every call, or those of operations that have one at their *richest* detail level, for many records."""
+        """Make every call, or with *richest* the calls for many records at the richest detail level."""
         self.lab.step("fallback", kind)
         for name in self.plans:
             if not bench.server.alive:
@@ -253,7 +255,7 @@ class _Scene:
             if richest and (detail is None or self.survey.whole[known].outcome != "offloaded"):
                 continue
             before = set(bench.files())
-            heard = len(bench.events("OffloadWriteFailed"))
+            events_before = len(bench.events("OffloadWriteFailed"))
             call = self._call(bench, name, detail)
             first = self.survey.whole[known] if richest else self.survey.repeats[name][0]
             shown = self.inline.whole[known] if richest else self.inline.edges[name]
@@ -267,7 +269,7 @@ class _Scene:
                     server=bench.server.pid,
                     known=by_id(shown.records or first.filed),
                     alive=bench.server.alive,
-                    events=tuple(bench.events("OffloadWriteFailed")[heard:]),
+                    events=tuple(bench.events("OffloadWriteFailed")[events_before:]),
                     listened=self.lab.observes_events,
                     litter=tuple(sorted(set(bench.files()) - before - _named(call))),
                     limit=limit,
@@ -276,7 +278,7 @@ class _Scene:
             )
 
     def _weighed(self, call: Call, original: Call) -> int | None:
-        """E of the records that came inline, if they may exceed the threshold: what they are offloaded with alone."""
+        """E of the records that came inline, from a call that offloads only them; None unless they may be too large."""
         records = call.records or []
         if sum(map(size, records)) * tokens_per_character(original) <= self.threshold:
             return None
@@ -285,14 +287,14 @@ class _Scene:
 
 
 def _within(call: Call) -> bool | None:
-    """Whether a call's file lies below the output folder that was set; None where one of them is not known."""
+    """Return whether a call's file is below the output folder that was set; None if one of them is not known."""
     if call.file is None or call.file.real is None or call.real_output_dir is None:
         return None
     return Path(call.file.real).is_relative_to(call.real_output_dir)
 
 
 def _clear(path: Path) -> None:
-    """Remove whatever stands at a path; a server may have put a link, a file or nothing there."""
+    """Remove the entry at a path: a folder, a link or a file, or nothing."""
     if path.is_symlink() or path.is_file():
         path.unlink(missing_ok=True)
     else:

@@ -1,4 +1,4 @@
-"""Registers of the files: where a server keeps what it made, in the output folder itself perhaps (I-20)."""
+"""Files in the output folder besides offloaded results; a server may keep a register of its files there (I-20)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def unnamed(bench: Bench, records: Iterable[Record]) -> tuple[str, ...]:
-    """What stands in the output folder that no descriptor named, and is no register of the files."""
+    """Names in the output folder that no descriptor named and that are not registers of the files."""
     left, folder = sorted(set(bench.files()) - bench.named_files), bench.output_dir
     if not left or folder is None:
         return ()
@@ -29,7 +29,7 @@ def _marks(named: Collection[str], edition: str) -> set[str]:
 
 
 def is_register(path: Path, marks: Collection[str], records: Iterable[Record]) -> bool:
-    """Whether a file has the name of one that a descriptor named in it, or its ULID, and nothing of the records."""
+    """Return whether a file contains the name or ULID of an offloaded file, and nothing of the records."""
     text = see_file(str(path), (path.parent.resolve(),)).data.decode("utf-8", "replace")
     without_ids = ({k: v for k, v in record.items() if k != "id"} for record in records)
     return any(mark in text for mark in marks) and not tells_of(text, without_ids)

@@ -1,4 +1,4 @@
-"""The other protocol: what a server that speaks it, too, does with the same calls."""
+"""The other version of MCP: the same calls on a server that speaks both."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lro_conformance.capture.call import Call
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.lab.settings import Settings
 from lro_conformance.trials import trial
-from lro_conformance.trials.survey import EDGE_LIMIT, Said, Survey, said, usual_detail
+from lro_conformance.trials.survey import EDGE_LIMIT, Said, Survey, messages_of, usual_detail
 from lro_conformance.wire.reply import MODERN_VERSION
 
 if TYPE_CHECKING:
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Eras:
-    """Calls by the protocol of 2026-07-28, of a server that is spoken to by an older one otherwise."""
+    """Calls under MCP 2026-07-28 on a server that is otherwise used under an older version."""
 
     protocol: str
     calls: tuple[tuple[Call, Call], ...]
-    """Each beside the same call by the older protocol, which was offloaded."""
+    """Pairs of a call and the same call under the older version, which was offloaded."""
     messages: tuple[Said, ...]
-    """What it says beside the results of calls."""
+    """Messages other than results of calls."""
 
 
-@trial("the protocol of 2026-07-28, where the server speaks it")
+@trial("MCP 2026-07-28, if the server speaks it")
 def eras(lab: Lab, survey: Survey) -> Eras:
     """Open a conversation by `server/discover` and call every operation that offloads."""
     if survey.protocol == MODERN_VERSION:
@@ -43,4 +43,4 @@ def eras(lab: Lab, survey: Survey) -> Eras:
             if before.outcome == "offloaded"
         ]
         bench.server.list_tools()
-        return Eras(MODERN_VERSION, tuple(calls), said(bench.server))
+        return Eras(MODERN_VERSION, tuple(calls), messages_of(bench.server))

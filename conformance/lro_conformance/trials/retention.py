@@ -1,4 +1,4 @@
-"""Whether files are still there a while after they were written, where nobody cleans up."""
+"""Files a while after they were written, without any cleanup."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Lasting:
-    """The survey's calls, whose server still runs with the default TTL."""
+    """Files of the survey, whose server still runs with the default TTL."""
 
     calls: tuple[tuple[Call, bool], ...]
-    """Each with whether its file is gone."""
+    """Each call with True if its file is gone."""
     age_s: float
-    """How old the youngest of the files is."""
+    """Age of the youngest file, in seconds."""
 
 
-@trial("whether files last")
+@trial("files before their expiry")
 def lasting(lab: Lab, survey: Survey, cleanup: Cleanup) -> Lasting:
-    """Look at the survey's files once more, now that other servers have waited for a TTL to pass."""
+    """Look at the survey's files again, now that other servers have waited for a TTL to pass."""
     if not lab.can_set("output_dir"):
         raise NotObserved(
             "servers share a folder, where each may clean up by its own TTL (profile: settings.output_dir)"

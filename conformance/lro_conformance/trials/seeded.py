@@ -1,4 +1,4 @@
-"""A server given known memories: of a wide script, to see how it weighs them, and very large ones."""
+"""Servers with known memories: in a wide script, to see how it is estimated, and very large ones."""
 
 from __future__ import annotations
 
@@ -33,35 +33,35 @@ if TYPE_CHECKING:
     from lro_conformance.lab.lab import Lab
 
 LARGE = (72_000, 10_000)
-"""Characters of the one large memory: the first size that the server takes. Columns of 2^16 bytes cut the first."""
+"""Sizes of the large memory in characters; the first that the server accepts is used (columns may have 2^16 bytes)."""
 
 WRAP = 1 << 16
-"""Where a count in 16 bits begins anew."""
+"""Overflow of a count in 16 bits."""
 
 
 @dataclass(frozen=True)
 class Seeded:
-    """Results of a server that was given memories in CJK scripts."""
+    """Results of a server with memories of the suite: CJK scripts, large and unusual ones."""
 
     wide: tuple[Call, ...]
-    """Offloaded calls, those whose files are made of the widest text first."""
+    """Offloaded calls, those with the largest share of wide characters first."""
     large: Call | None
-    """One memory of many thousand tokens, asked for at a threshold of twice its E."""
+    """A call for one memory of many thousand tokens at a threshold of twice its E."""
     large_filed: Call | None
-    """The same call at a threshold of 1, which offloads it."""
+    """The call for that memory at a threshold of 1, which offloads it."""
     large_estimate: int
     huge: Call | None
-    """One memory of more than 2^16 tokens, asked for at that threshold; None where the server did not take it."""
+    """A call for one memory of more than 2^16 tokens at that threshold; None if the server did not accept it."""
     delicate: Call | None = None
-    """The memory with values that careless code alters, stored twice under two ids, inline."""
+    """A call for memories with values that careless code alters, stored under two ids, inline."""
     delicate_filed: Call | None = None
-    """The same one in a file."""
+    """A call for those memories at a threshold of 1, which offloads them."""
     rough: Call | None = None
-    """The memory with values that some stores refuse, inline; None where it was refused."""
+    """A call for a memory with values that some stores reject, inline; None if it was rejected."""
     rough_filed: Call | None = None
-    """The same one in a file."""
+    """A call for that memory at a threshold of 1, which offloads it."""
     mixed: tuple[Call, ...] = ()
-    """Offloaded calls whose first memory has more fields than another, or fewer."""
+    """Offloaded calls whose first memory has more or fewer fields than a later one."""
 
     @property
     def files(self) -> list[Call]:
@@ -80,20 +80,20 @@ def seeded(lab: Lab, survey: Survey) -> Seeded:
     with lab.bench(Settings(threshold_tokens=1)) as bench:
         for memory in wide():
             if not lab.seeding.is_stored(bench, bench.store(memory)):
-                raise NotObserved("the server did not take a memory of the suite's")
+                raise NotObserved("the server did not accept a memory of the suite")
         name = next(n for n in survey.operations if survey.offloads(n))
         details = [d for d in survey.operations[name].details if d != "light"] or [None]
         calls = [bench.call(name, detail=details[-1], limit=limit) for limit in (len(wide()), LIMIT)]
         if survey.operations[name].query is not None:
             calls.append(bench.call(name, detail=details[-1], query="漢字"))
-        taken = next((m for m in map(large, LARGE) if bench.stored(m)), None)
-        filed = _alone(bench, name, WORD) if taken is not None else None
+        accepted = next((m for m in map(large, LARGE) if bench.stored(m)), None)
+        filed = _alone(bench, name, WORD) if accepted is not None else None
         exact, hard, various = _twins(bench, name), _rough(bench, name), _mixed(bench, name)
     found = tuple(sorted((c for c in calls if c.outcome == "offloaded" and c.filed), key=_narrow_share))
-    if taken is None or filed is None or filed.estimate is None or survey.operations[name].query is None:
+    if accepted is None or filed is None or filed.estimate is None or survey.operations[name].query is None:
         return Seeded(found, None, filed, 0, None, mixed=various)
     with lab.bench(Settings(threshold_tokens=2 * filed.estimate)) as bench:
-        inline = _alone(bench, name, WORD) if bench.stored(taken) else None
+        inline = _alone(bench, name, WORD) if bench.stored(accepted) else None
         huge = _alone(bench, name, OTHER_WORD) if is_honest(filed) and bench.stored(_huge(filed)) else None
         shown = _twins(bench, name) if exact is not None else None
         shown_hard = _rough(bench, name) if hard is not None else None
@@ -101,12 +101,12 @@ def seeded(lab: Lab, survey: Survey) -> Seeded:
 
 
 def _huge(known: Call) -> Memory:
-    """A memory that is, in 16 bits, well below the threshold of twice the *known* one's E."""
+    """A memory whose E, counted in 16 bits, is well below the threshold of twice the *known* call's E."""
     return large(int((WRAP + (known.estimate or 0)) / tokens_per_character(known)), OTHER_WORD)
 
 
 def _twins(bench: Bench, name: str) -> Call | None:
-    """A call that finds the two memories that differ in nothing but their ids; None where they were not taken."""
+    """A call for the two memories that differ only in their ids; None if they were not accepted."""
     both = all(bench.stored({**delicate(), "id": id}) for id in TWINS)
     return _alone(bench, name, DELICATE_WORD, limit=5) if both else None
 
@@ -116,7 +116,7 @@ def _rough(bench: Bench, name: str) -> Call | None:
 
 
 def _mixed(bench: Bench, name: str) -> tuple[Call, ...]:
-    """Calls that find memories with unlike fields, in both orders; last, as a server may not take them."""
+    """Calls for memories with different fields, in both orders; made last, as a server may not accept them."""
     if not bench.server.alive or not all(bench.stored(memory) for memory in mixed()):
         return ()
     calls = [_alone(bench, name, word, limit=5) for word in MIXED_WORDS if bench.server.alive]
@@ -124,7 +124,7 @@ def _mixed(bench: Bench, name: str) -> tuple[Call, ...]:
 
 
 def _alone(bench: Bench, name: str, word: str, limit: int = 1) -> Call:
-    """A call that finds the one large memory only, where the server's search allows."""
+    """A call that finds only the memory with this word, if the server's search allows."""
     details = bench.operations[name].details
     return bench.call(name, detail=details[-1] if details else None, limit=limit, query=word)
 

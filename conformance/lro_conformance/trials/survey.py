@@ -1,4 +1,4 @@
-"""The first look: with the lowest threshold everything is offloaded, and every header tells its E."""
+"""The first observation: at the lowest threshold everything is offloaded, and every header has its E."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ if TYPE_CHECKING:
     from lro_conformance.wire.server import ServerProcess
 
 EDGE_LIMIT = 40
-"""How many records the calls ask for that the exact threshold is tested with."""
+"""Limit of the calls for the exact threshold."""
 
 CROWDED = 1000
-"""How many records one call asks for of a server that has more than the others ask for."""
+"""Limit of one call, for servers with more records than the usual limit."""
 
 SETTLING_S = 0.6
-"""How long after the first call files are looked at again, at the soonest: what is written behind an answer shows."""
+"""Seconds after the first call before files are read again, to detect writes after the answer."""
 
 MANY = 40
-"""How many notifications of one server are looked at."""
+"""Notifications of one server that are kept."""
 
 
 @dataclass(frozen=True)
 class Said:
-    """What a server said that is no result of a call: of a method, or as a notification."""
+    """A message of a server other than the result of a call: the result of a method, or a notification."""
 
     kind: str
     """``initialize``, ``server/discover``, ``tools/list``, or the method of a notification."""
@@ -48,63 +48,63 @@ class Said:
     """The result, or the parameters."""
 
 
-def said(server: ServerProcess) -> tuple[Said, ...]:
-    """What a server has said so far beside the results of calls."""
+def messages_of(server: ServerProcess) -> tuple[Said, ...]:
+    """Messages of a server so far, other than results of calls."""
     opened = "server/discover" if server.modern else "initialize"
-    heard = [Said(str(n["method"]), n.get("params")) for n in server.notifications()[:MANY]]
-    return (Said(opened, server.handshake), *(Said("tools/list", page) for page in server.listed), *heard)
+    notes = [Said(str(n["method"]), n.get("params")) for n in server.notifications()[:MANY]]
+    return (Said(opened, server.handshake), *(Said("tools/list", page) for page in server.listed), *notes)
 
 
 @dataclass(frozen=True)
 class Survey:
-    """What a server with the lowest threshold does; one that cannot be set so is seen at its own threshold."""
+    """Observations of a server at the lowest threshold, or at its own if the threshold cannot be set."""
 
     operations: Mapping[str, Operation]
     tools: Sequence[Mapping[str, Any]]
     calls: tuple[Call, ...]
-    """All of them but those in flight together, in the order made."""
+    """All calls except the concurrent ones, in their order."""
     whole: Mapping[tuple[str, str | None], Call]
     """For each operation and detail level asked for (None: the default), the call with the usual limit."""
     repeats: Mapping[str, tuple[Call, Call]]
-    """For each operation, two identical calls with `EDGE_LIMIT` records, at a detail level that is said."""
+    """For each operation, two identical calls with `EDGE_LIMIT` records, at an explicit detail level."""
     tiny: Mapping[str, Call]
     """For each operation, a call for two records."""
     single: Mapping[str, Call]
     """For each operation, a call for one record."""
     together: tuple[tuple[Call, Call], ...]
-    """Calls in flight at the same time, each beside the same call made alone."""
+    """Concurrent calls, each with the same call made alone."""
     budgets: tuple[Call, ...]
-    """Inject calls with a small and with a large token budget, where the tool takes one."""
+    """Inject calls with a small and with a large token budget, if the tool takes one."""
     unsettled: tuple[Call, ...]
-    """Calls whose file grew after it was named, with the file as it was then; elsewhere it is as in the end."""
+    """Calls whose file grew after the answer, with the file as it was then; other fields have its final state."""
     later: Mapping[str, FileSeen]
-    """The files once more, at the end."""
+    """The files, read again at the end."""
     unnamed: tuple[str, ...]
-    """What stands in the output folder at the end that no descriptor named, registers of the files left out."""
+    """Files in the output folder at the end that no descriptor named, except registers of files."""
     word: str | None
     """A query that finds something."""
     adjustable: bool
-    """Whether the threshold could be set."""
+    """True when the threshold could be set."""
     anomalies: tuple[str, ...]
-    """What stood on stdout that no JSON-RPC message of MCP is."""
+    """Output on stdout that is not a JSON-RPC message of MCP."""
     named: bool
-    """Whether the profile names the tools of the operations."""
+    """True when the profile names the tools of the operations."""
     server_info: Mapping[str, Any]
-    """What the server says of itself."""
+    """The server's description of itself."""
     protocol: str | None
     """The version of MCP that it speaks."""
     messages: tuple[Said, ...] = ()
-    """What it said beside the results of calls."""
+    """Its messages other than results of calls."""
     told: tuple[str, ...] = ()
-    """Lines on stderr or in the file of events that have the name of an event in them, with the channel before it."""
+    """Lines of stderr or the file of events that contain the name of an event, after their channel."""
     many: Call | None = None
-    """A call for `CROWDED` records, where the usual limit cut the result and identical calls find the same."""
+    """A call for `CROWDED` records; None unless the usual limit cut the result and identical calls agree."""
     claims: tuple[str, ...] = ()
-    """Who says that it offloads, a sentence each; empty where nobody does."""
+    """Claims that the server offloads, a sentence each."""
     default_tokens: int = 6400
     """The default threshold of the edition that the run is judged by."""
     lowest: int = 1
-    """The lowest threshold that the server takes; 1 also where it cannot be set."""
+    """The lowest threshold that the server accepts; 1 also if it cannot be set."""
 
     @property
     def offloaded(self) -> list[Call]:
@@ -123,8 +123,7 @@ class Survey:
 
     @property
     def concurrent_files(self) -> list[Call]:
-        """The calls in flight together whose file could be read; none where a file holds another call's result
-        (LRO-NAME-04), whose header says nothing of this one."""
+        """Concurrent calls with a readable file; empty if a file has the result of a different call (LRO-NAME-04)."""
         seen = [(c, a) for c, a in self.together if c.file is not None and c.file.problem is None]
         mixed = any(len(c.filed) != len(a.filed) for c, a in seen if c.filed and a.filed)
         shared = len({c.file.path for c, _ in seen if c.file is not None}) < len(seen)
@@ -132,15 +131,15 @@ class Survey:
 
     @property
     def guessed(self) -> bool:
-        """Whether no tool is one that LRO applies to by name: those that were tried only sound like one."""
+        """True when no tool has a name that LRO applies to: those that were called only resemble one."""
         return not self.named and not any(o.tool == TOOLS[n] for n, o in self.operations.items())
 
     @property
     def implemented(self) -> bool | None:
-        """Whether the server offloads at all; None when nothing it returned could tell.
+        """True when the server offloads at all; None when its results do not show that.
 
-        Where it is said that it does, a threshold of 1 without effect tells of that setting; a result that exceeds the
-        default threshold tells of the server.
+        If offloading is claimed, a threshold of 1 without effect may only mean that the setting is wrong; an inline
+        result above the default threshold shows that the server does not offload.
         """
         if self.offloaded:
             return True
@@ -154,9 +153,9 @@ class Survey:
 
     @property
     def returned_anything(self) -> bool:
-        """Whether anything was answered that could have been offloaded."""
+        """True when the server returned anything that could have been offloaded."""
         listed = [c.records for c in self.answered if c.records is not None]
-        # Where some results are lists, the words of others ("No memories match.") are no memory, nor are few words.
+        # A text such as "No memories match." is no memory: only long texts count, and only if no result is a list.
         return any(listed) if listed else any(len(c.text) > WORDS for c in self.answered)
 
     @cached_property
@@ -166,17 +165,17 @@ class Survey:
 
     @property
     def exceeds_default(self) -> bool:
-        """Whether a result came inline that exceeds the default threshold by any honest estimate."""
+        """True when a result came inline that exceeds the default threshold by any honest estimate."""
         return surely_exceeds(self.largest_inline, self.default_tokens)
 
     @cached_property
     def volatile_operations(self) -> frozenset[str]:
-        """The operations whose identical calls have other records or values each time: counters, times, ties."""
+        """The operations whose identical calls return different records or values: counters, times, ties."""
         return frozenset(n for n, (a, b) in self.repeats.items() if _lines(a) != _lines(b))
 
     @property
     def minimal_calls(self) -> Mapping[str, Call]:
-        """For each operation a call that the lowest threshold offloads: of two records, of many where it is not 1."""
+        """Per operation, the smallest call that should be offloaded at the lowest accepted threshold."""
         return self.tiny if self.lowest == 1 else {n: a for n, (a, _) in self.repeats.items()}
 
     @property
@@ -185,31 +184,31 @@ class Survey:
         return [n for n, c in self.minimal_calls.items() if c.outcome == "offloaded"]
 
     def is_small(self, call: Call) -> bool:
-        """Whether an inline result may lawfully be one: where the lowest threshold is not 1 and it may be within it.
+        """Return whether a result may be inline because it is not above the lowest threshold, if that is not 1.
 
-        Of a text without records nobody knows what of it is counted.
+        A text without records always may: it is unknown which part of it the server counts.
         """
         small = call.records is None or not surely_exceeds(size_of(call), self.lowest)
         return self.lowest > 1 and call.outcome == "inline" and small
 
     def offloads(self, operation: str) -> bool:
-        """Whether an operation offloaded anything."""
+        """Return whether an operation offloaded anything."""
         return any(c.operation == operation for c in self.offloaded)
 
 
 @trial("lowest threshold: descriptors, files, estimates")
 def survey(lab: Lab) -> Survey:
-    """Call every operation at every detail level with a threshold of 1, or the lowest that the server takes."""
+    """Call every operation at every detail level with a threshold of 1, or the lowest that the server accepts."""
     adjustable = lab.can_set("threshold_tokens")
     with lab.lowest_bench(Settings(threshold_tokens=1 if adjustable else None), keep="survey") as bench:
         if lab.seeding.is_wanted(bench):
-            lab.step("survey", "the server holds too little: seeding")
+            lab.step("survey", "the server has too few memories: seeding")
             lab.seeding.begin(bench)
         seen = _look(lab, bench, adjustable)
-    tells = seen.offloaded or not seen.operations or (seen.implemented is None and not seen.claims)
-    if tells or not lab.can_set("enabled"):
+    decided = seen.offloaded or not seen.operations or (seen.implemented is None and not seen.claims)
+    if decided or not lab.can_set("enabled"):
         return seen
-    lab.step("survey", "nothing was offloaded: once more with enabled = true")
+    lab.step("survey", "nothing was offloaded: trying again with enabled = true")
     settings = Settings(threshold_tokens=1 if adjustable else None, enabled=True)
     with lab.lowest_bench(settings, keep="survey") as bench:
         again = _look(lab, bench, adjustable)
@@ -217,7 +216,7 @@ def survey(lab: Lab) -> Survey:
     return again if lab.switched_on else seen
 
 
-def _told(bench: Bench) -> tuple[str, ...]:
+def _event_lines(bench: Bench) -> tuple[str, ...]:
     lines = (s for s in bench.output() if not s.startswith("notifications: "))
     return tuple(s for s in lines if "OffloadWriteFailed" in s or "OffloadFileExpired" in s)[:MANY]
 
@@ -234,7 +233,7 @@ def _look(lab: Lab, bench: Bench, adjustable: bool) -> Survey:
         lab.step("survey", operation.tool)
         whole[name, None] = bench.call(name)
         if whole[name, None].outcome == "no answer" and not bench.server.alive:
-            raise NotObserved(f"the server died of the first call: {whole[name, None].label}")
+            raise NotObserved(f"the server exited during the first call: {whole[name, None].label}")
         usual = usual_detail(operation)
         repeats[name] = (
             bench.call(name, detail=usual, limit=EDGE_LIMIT),
@@ -266,7 +265,7 @@ def _look(lab: Lab, bench: Bench, adjustable: bool) -> Survey:
     if named:
         lab.workspace.pause(max(0.0, begun + SETTLING_S - time.monotonic()))
     later = {path: see_file(path, bench.roots) for path in named}
-    if _grown(calls, later):  # those that were written last may not be finished yet
+    if _grown(calls, later):  # the last files may not be complete yet
         lab.workspace.pause(SETTLING_S)
         later = {path: see_file(path, bench.roots) for path in named}
     unsettled = _grown(calls, later)
@@ -295,8 +294,8 @@ def _look(lab: Lab, bench: Bench, adjustable: bool) -> Survey:
         named=lab.profile.operations is not None,
         server_info=bench.server.server_info,
         protocol=bench.server.protocol_version,
-        messages=said(bench.server),
-        told=_told(bench),
+        messages=messages_of(bench.server),
+        told=_event_lines(bench),
         many=many,
         claims=claims(lab.profile, bench.tools, bench.server.handshake),
         default_tokens=lab.editions.own.default_threshold_tokens,
@@ -306,28 +305,28 @@ def _look(lab: Lab, bench: Bench, adjustable: bool) -> Survey:
 
 @dataclass(frozen=True)
 class Inline:
-    """What the same server returns when nothing is offloaded."""
+    """Results of the same calls when nothing is offloaded."""
 
     whole: Mapping[tuple[str, str | None], Call]
     again: Mapping[str, Call]
-    """The default call of each operation once more."""
+    """The default call of each operation, repeated."""
     edges: Mapping[str, Call]
     """The calls with `EDGE_LIMIT` records."""
     elsewhere: Mapping[str, Call]
-    """The default call of each operation in another process of the server."""
+    """The default call of each operation in a second process of the server."""
     others: tuple[Call, ...]
     many: Call | None = None
-    """The call for `CROWDED` records, where the survey made one."""
+    """The call for `CROWDED` records; None if the survey made none."""
     listing: Mapping[str, int] = field(default_factory=dict[str, int])
     """The offloaded files in the output folder after all of them, with their sizes."""
     fullest: Mapping[str, Call] = field(default_factory=dict[str, Call])
-    """The calls for the records of most detail once more."""
+    """The calls at the richest detail level, repeated."""
     threshold: int = NEVER
-    """The highest that the server takes."""
+    """The highest threshold that the server accepts."""
 
     @property
     def calls(self) -> list[Call]:
-        """All of them but the one for many."""
+        """All calls of this server except `many` and `fullest`."""
         return [*self.whole.values(), *self.again.values(), *self.edges.values(), *self.others]
 
 
@@ -344,20 +343,20 @@ def inline(lab: Lab, survey: Survey) -> Inline:
         queried = [n for n, o in bench.operations.items() if o.query is not None and survey.word is not None]
         others = [bench.call(name, query=survey.word) for name in queried]
         many = None if survey.many is None else bench.call(survey.many.operation, limit=CROWDED)
-    with lab.bench(Settings(threshold_tokens=NEVER)) as another:
-        elsewhere = {name: another.call(name) for name in another.operations}
+    with lab.bench(Settings(threshold_tokens=NEVER)) as second:
+        elsewhere = {name: second.call(name) for name in second.operations}
     found = whole, again, edges, elsewhere, tuple(others), many, bench.listing(), fullest
     return Inline(*found, lab.accepted.highest)
 
 
 def usual_detail(operation: Operation) -> str | None:
-    """The level to ask for where any will do: the default, said, so that a wrong default is not in the way."""
+    """The detail level for calls where any will do: the default one, sent explicitly in case the default is wrong."""
     wanted = {"inject": "medium"}.get(operation.name, "light")
     return wanted if wanted in operation.details else next(iter(operation.details), None)
 
 
 def _in_flight(operation: Operation, limit: int, word: str | None) -> dict[str, Any]:
-    """What one of the calls in flight asks for: those for more records ask at another level, and for a word."""
+    """Arguments of one of the concurrent calls; those for more records have a different level and a query."""
     if limit == 3:
         return {"name": operation.name, "limit": limit, "detail": usual_detail(operation)}
     others = [d for d in operation.details if d != usual_detail(operation)]
@@ -371,7 +370,7 @@ def _lines(call: Call) -> list[bytes]:
 def _cut(
     bench: Bench, whole: Mapping[tuple[str, str | None], Call], repeats: Mapping[str, tuple[Call, Call]]
 ) -> Iterator[str]:
-    """The operations whose result the usual limit cut, though a greater one may be asked for."""
+    """The operations whose result the usual limit cut, although they accept a larger one."""
     for name, operation in bench.operations.items():
         call = whole[name, None]
         greater = call.limit == LIMIT and (operation.limit_maximum or CROWDED) > LIMIT
@@ -380,7 +379,7 @@ def _cut(
 
 
 def _grew(before: FileSeen, after: FileSeen) -> bool:
-    """Whether a file was named before it was complete; one that was complete and got more is as it was named."""
+    """Return whether a file was incomplete when it was named; a complete one that grew later does not count."""
     if after.problem is not None or len(after.data) <= len(before.data) or not after.data.startswith(before.data):
         return False
     return (before.header or {}).get("count") != len(before.records)
@@ -391,6 +390,6 @@ def _grown(calls: Iterable[Call], later: Mapping[str, FileSeen]) -> tuple[Call, 
 
 
 def _settled(call: Call, later: Mapping[str, FileSeen]) -> Call:
-    """The call with its file as it was in the end: a file that still grew when it was named is one fault, not ten."""
+    """The call with the final state of its file, so that a file that grew late fails one requirement and not ten."""
     file = later.get(call.file.path) if call.file is not None else None
     return call if file is None or file.problem is not None else replace(call, file=file)

@@ -13,17 +13,17 @@ if TYPE_CHECKING:
 
 
 SETTLED_S = 0.25
-"""How long after a deletion another one of the same run may come."""
+"""Seconds that may pass between two deletions of one run."""
 
 
 def clean_up(bench: Bench, due: Sequence[Path], after: Callable[[], object] = lambda: None) -> None:
-    """Trigger cleanup until all that is *due* in a folder is gone, or a run deletes nothing there.
+    """Trigger cleanup until all *due* files of a folder are gone, or a run deletes nothing there.
 
-    One that works on after its answer is given some time. Nothing is waited for where all of it is gone at once. Where
-    nothing went, later runs are waited for about as long as the slowest that was seen. *after* is called after each.
+    A server that keeps working after its answer is given some time, unless all files are gone at once. After a run that
+    deleted nothing, the wait is about as long as the slowest run so far. *after* is called after each run.
     """
     folder = due[0].parent
-    for _ in range(len(_names(folder)) + 1):  # no more, whatever a server takes away that it put there itself
+    for _ in range(len(_names(folder)) + 1):  # a bound, in case a server deletes and creates files of its own
         before = _names(folder)
         bench.cleanup()
         _wait(bench, folder, before, due)
@@ -33,7 +33,7 @@ def clean_up(bench: Bench, due: Sequence[Path], after: Callable[[], object] = la
 
 
 def _wait(bench: Bench, folder: Path, before: set[str], due: Sequence[Path]) -> None:
-    """Wait for what a run deletes late."""
+    """Wait for late deletions of a run."""
     if not _any(due):
         return
     begun = last = time.monotonic()
@@ -48,7 +48,7 @@ def _wait(bench: Bench, folder: Path, before: set[str], due: Sequence[Path]) -> 
             gone, last = so_far, time.monotonic()
             bench.ledger.cleanup_lag_s = max(bench.ledger.cleanup_lag_s, last - begun)
     if not _any(due):
-        bench.pause(SETTLED_S)  # what it deletes besides, and what it says of it, comes late, too
+        bench.pause(SETTLED_S)  # further deletions and their events come late, too
     elif not gone:
         bench.ledger.cleanup_patience_s = min(bench.ledger.cleanup_patience_s, 2 * bench.ledger.cleanup_lag_s)
 

@@ -11,71 +11,88 @@ from lro_spec.findings import Finding
 if TYPE_CHECKING:
     from lro_conformance.validate.document import Document
 
-_BEHIND = 2
-"""Findings are sorted and cut when there are so many times as many as are kept."""
+_SLACK = 2
+"""Findings are sorted and cut when there are this many times more than are kept."""
 
 
 class Capped:
-    """Keeps the findings that will be shown, at most *most*, in the order of documents and of their lines.
+    """Keeps the findings that will be shown, at most *limit*, in the order of documents and of their lines.
 
-    An error is one of them if not so many came before it; a warning, if the errors of all documents leave room for it.
-    So errors are ready at once, and whatever follows a warning is when there is no room left, or at the end.
+    An error is shown unless *limit* errors came before it; a warning, if the errors of all documents leave room for it.
+    So errors are ready at once, and findings after a warning when there is no room left, or at the end.
     """
 
-    def __init__(self, most: int) -> None:
-        self._most = most
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
         self._waiting: deque[tuple[str, Finding]] = deque()
-        self._errors = 0  # of all that were taken, also those that are no longer waiting
+        self._errors = 0  # of all documents, including findings that are no longer waiting
         self._warnings = 0
 
-    def take(self, document: Document, found: Iterator[Finding]) -> None:
-        """Takes in the findings of a document."""
-        errors: list[Finding] = []
-        warnings: list[Finding] = []
-        room = self._most - self._errors
-        left = max(0, room - self._warnings)
+    def add(self, document: Document, found: Iterator[Finding]) -> None:
+        """Add the findings of a document."""
+        room = self._limit - self._errors
+        first_errors, first_warnings = _First(room), _First(max(0, room - self._warnings))
         try:
             for finding in found:
-                kept, most = (errors, room) if finding.severity == "error" else (warnings, left)
-                kept.append(finding)
-                if len(kept) >= _BEHIND * most + 100:
-                    kept[:] = _first(kept, most)
-        finally:  # what was found before a document turned out to be unreadable is wrong all the same
-            errors, warnings = _first(errors, room), _first(warnings, left)
+                (first_errors if finding.severity == "error" else first_warnings).add(finding)
+        finally:  # findings before a document turned out to be unreadable count, too
+            errors, warnings = first_errors.in_order(), first_warnings.in_order()
             self._errors += len(errors)
             self._warnings += len(warnings)
-            told = sorted((*errors, *warnings), key=_place)
-            self._waiting += ((finding.path or document.path, finding) for finding in told)
+            ordered = sorted((*errors, *warnings), key=_place)
+            self._waiting += ((finding.path or document.path, finding) for finding in ordered)
             self._make_room()
 
     def ready(self) -> Iterator[tuple[str, Finding]]:
-        """Those that are shown whatever is still found, each with its document's path, and each once."""
+        """Findings that later ones cannot displace, each once, with its document's path."""
         while self._waiting and self._waiting[0][1].severity == "error":
             yield self._waiting.popleft()
 
     def rest(self) -> Iterator[tuple[str, Finding]]:
-        """All others, at the end."""
+        """All other findings, at the end."""
         while self._waiting:
             yield self._waiting.popleft()
 
     def _make_room(self) -> None:
-        """Leaves out the last warnings, as many as there is no room for beside the errors."""
-        room = self._most - self._errors
+        """Drop the last warnings that exceed the limit together with the errors."""
+        room = self._limit - self._errors
         if self._warnings <= room:
             return
         self._warnings = 0
-        kept: deque[tuple[str, Finding]] = deque()
+        remaining: deque[tuple[str, Finding]] = deque()
         for path, finding in self._waiting:
             if finding.severity == "warning":
                 if self._warnings == room:
                     continue
                 self._warnings += 1
-            kept.append((path, finding))
-        self._waiting = kept
+            remaining.append((path, finding))
+        self._waiting = remaining
 
 
-def _first(found: list[Finding], most: int) -> list[Finding]:
-    return sorted(found, key=_place)[:most]
+class _First:
+    """The first findings of a document by their place, at most *limit*; the details of all others are not computed."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._findings: list[Finding] = []
+        self._last = ("", 0) if limit == 0 else None
+
+    def add(self, finding: Finding) -> None:
+        """Keeps a finding if it is among the first so far."""
+        if self._last is not None and _line(finding) > self._last:
+            return
+        self._findings.append(finding)
+        if len(self._findings) >= _SLACK * self._limit + 100:
+            self._findings = self.in_order()
+            self._last = _line(self._findings[-1]) if self._findings else ("", 0)
+
+    def in_order(self) -> list[Finding]:
+        """The first findings, sorted."""
+        return sorted(self._findings, key=_place)[: self._limit]
+
+
+def _line(finding: Finding) -> tuple[str, int]:
+    return finding.path or "", finding.line or 0
 
 
 def _place(finding: Finding) -> tuple[str, int, int]:

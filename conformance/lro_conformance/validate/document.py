@@ -1,4 +1,4 @@
-"""Documents as `lro validate` meets them: which kind one is, and what is wrong with it."""
+"""Documents of `lro validate`: their kind and their findings."""
 
 from __future__ import annotations
 
@@ -19,8 +19,7 @@ from lro_spec.editions import EDITIONS
 from lro_spec.findings import Finding, Kind, excerpt, in_text
 from lro_spec.jsonl.compression import DamagedError, Peekable, plain_name, unpacked
 from lro_spec.jsonl.lines import Readable
-from lro_spec.jsonl.position import nearest_position
-from lro_spec.jsonl.strict import StrictJsonError, loads
+from lro_spec.jsonl.strict import StrictJsonError, loads, nearest_position
 from lro_spec.jsonl.values import not_strict, problems
 from lro_spec.schema.bundled import json_schema
 from lro_spec.schema.errors import from_schema
@@ -35,28 +34,28 @@ MAX_DOCUMENT_BYTES = 64 * 1024 * 1024
 """The largest descriptor, header, profile or report that is read."""
 
 _FIRST = 1024 * 1024
-_INLINE = "there is no descriptor in this reply: the result was not offloaded"
+_INLINE = "this reply has no descriptor: the result was not offloaded"
 _LOOK = 64 * 1024
 _MOST_LINES = 20
 _MOST_COMMENTS = 200
 _PREFIXES = tuple(f"{text.file_prefix}-" for text in EDITIONS.values())
-_OF_BOTH = "LRO-DESC-09"  # of what is found in lines, all but this is the file's own fault
+_OF_BOTH = "LRO-DESC-09"  # the only finding in lines that depends on the descriptor
 _OF_MEMORIES = {"memory_type", "namespace", "title", "content", "created", "provenance"}
-_TELLING: tuple[tuple[bytes, DocumentKind], ...] = (
+_KEYWORDS: tuple[tuple[bytes, DocumentKind], ...] = (
     (b'"lro-report/', "report"),
     (b'"jq_recipes"', "descriptor"),
     (b'"offloaded"', "descriptor"),
     (b'"lro_header"', "header"),
 )
-_PACKED = ((b"BZh", "bzip2"), (b"\xfd7zXZ\0", "xz"), (b"PK\3\4", "zip"), (b"\x04\x22\x4d\x18", "lz4"))
+_COMPRESSIONS = ((b"BZh", "bzip2"), (b"\xfd7zXZ\0", "xz"), (b"PK\3\4", "zip"), (b"\x04\x22\x4d\x18", "lz4"))
 
 
 class UnknownKindError(Exception):
-    """Nothing tells what a document is; the message names it."""
+    """The kind of a document cannot be determined; the message names the document."""
 
 
 class Document:
-    """One document, and what came of reading it."""
+    """One document and its findings."""
 
     def __init__(
         self,
@@ -67,36 +66,36 @@ class Document:
         named: bool = True,
         follow: bool = False,
         opened: Callable[[str, Readable], Readable] | None = None,
-        led_to: VisitedFiles | None = None,
+        visited: VisitedFiles | None = None,
     ) -> None:
-        """*named*: whether it was meant by itself, so that lines need not look like those of LRO to be judged.
+        """*named* is True for a path of its own, whose lines are then judged whether or not they resemble LRO's.
 
-        *led_to*: the files that were judged with their descriptors; it is told of one more, and what is wrong with one
-        of them by itself is not found again. *opened* is that of `lro_spec.validation.linked.Following`.
+        *visited* has the files that were judged with their descriptors: this document's file is added, and findings of
+        the file alone are not repeated. *opened* is that of `lro_spec.validation.linked.Following`.
         """
         self.path = path
-        """Where it is; ``-`` is standard input."""
+        """Its path; ``-`` is standard input."""
         self.kind = cast("DocumentKind | None", kind)
-        """What it is; None until it has been read, where it was not told."""
+        """Its kind; None until it is detected."""
         self.lines = 0
-        """How many lines of offloaded files were judged."""
+        """Number of validated lines of offloaded files."""
         self.followed = 0
-        """How many files were judged because a descriptor leads to them."""
+        """Number of files that were validated because a descriptor names them."""
         self.others = 0
-        """How many of the files hold records that are no memories."""
-        self.path_of_lines: str = path
-        """The file whose lines are judged: the one that a descriptor leads to, where it does."""
+        """Number of files whose records are not memories."""
+        self.lines_path: str = path
+        """The file whose lines are validated: this one, or the file that a descriptor names."""
         self._edition = edition
         self._named = named
         self._follow = follow
         self._opened = opened or _unwatched
-        self._led_to = VisitedFiles() if led_to is None else led_to
+        self._visited = VisitedFiles() if visited is None else visited
         self._again = False
 
     def findings(self) -> Iterator[Finding]:
-        """What is wrong with it, as it is found.
+        """Yield its findings while reading it.
 
-        Raises `OSError` when it cannot be read, `UnknownKindError` when nothing tells its kind.
+        Raises `OSError` when it cannot be read, `UnknownKindError` when its kind cannot be determined.
         """
         with self._open() as (file, packed):
             stream = unpacked(packed)
@@ -123,7 +122,7 @@ class Document:
 
         state = FileState(self._edition)
         path = Path(self.path)
-        name = plain_name(path.name) if file is not None and path.is_file() else None  # a pipe's name says nothing
+        name = plain_name(path.name) if file is not None and path.is_file() else None  # the name of a pipe is arbitrary
         yield from judge_file(stream, state, name)
         self.lines += state.lines
         self.others += not state.memories
@@ -150,8 +149,10 @@ class Document:
                 yield in_text(not_strict(*problem, inside), text, nearest_position(text, inside))
                 return
         for finding in self._judged(value):
-            at = nearest_position(text, inside + finding.pointer)
-            yield finding if finding.path else in_text(finding, text, at)
+            if finding.path is not None:
+                yield finding
+            else:
+                yield in_text(finding, text, nearest_position(text, inside + finding.pointer))
 
     def _judged(self, value: object) -> Iterator[Finding]:
         if self.kind == "header":
@@ -180,15 +181,15 @@ class Document:
                 self.followed += 1
                 self.others += not holds_memories(both.header or {})
                 if both.read:
-                    self._led_to.add(both.path)
+                    self._visited.add(both.path)
         else:
             from lro_spec.validation.descriptor import validate_descriptor
 
             yield from validate_descriptor(value, edition=self._edition)
 
     def _note(self, path: str | None) -> None:
-        if path is not None and path != self.path_of_lines:
-            self.path_of_lines, self._again = path, path in self._led_to
+        if path is not None and path != self.lines_path:
+            self.lines_path, self._again = path, path in self._visited
 
 
 def _unwatched(_: str, stream: Readable) -> Readable:
@@ -196,7 +197,7 @@ def _unwatched(_: str, stream: Readable) -> Readable:
 
 
 def _whole(stream: Readable) -> bytes:
-    """All that is left of a stream; one byte more than is read at the most, where there is more."""
+    """The rest of a stream, up to one byte more than the size limit."""
     parts: list[bytes] = []
     left = MAX_DOCUMENT_BYTES + 1
     while left and (part := stream.read(min(left, _FIRST))):
@@ -206,7 +207,7 @@ def _whole(stream: Readable) -> bytes:
 
 
 def _kind(path: str, stream: Peekable, named: bool) -> DocumentKind:
-    """The kind by name (``.yaml``, ``.jsonl``), else by what is written there."""
+    """The kind by the name (``.yaml``, ``.jsonl``), else by the content."""
     name = plain_name(Path(path).name)
     suffix = Path(name).suffix.lower()
     try:
@@ -217,14 +218,14 @@ def _kind(path: str, stream: Peekable, named: bool) -> DocumentKind:
         if suffix in LINES:
             if named or name.startswith(_PREFIXES) or _looks_offloaded(stream.peek(_LOOK)):
                 return "file"
-            raise UnknownKindError(f"{path}: lines of something else")
+            raise UnknownKindError(f"{path}: not an LRO file (no header or memory in the first 20 lines)")
         return _kind_of(path, stream, named)
     except DamagedError as problem:
         raise UnknownKindError(f"{path}: cannot be unpacked: {problem}") from None
 
 
 def _looks_offloaded(start: bytes) -> bool:
-    """Whether a header or a memory is among the first lines: logs and transcripts are JSONL, too."""
+    """Return whether a header or a memory is among the first lines: logs and transcripts are JSONL, too."""
     tops = filter(None, map(_object, start.split(b"\n", _MOST_LINES)[:_MOST_LINES]))
     return any(resembles_header(top) or (isinstance(top.get("id"), str) and _OF_MEMORIES & top.keys()) for top in tops)
 
@@ -235,25 +236,25 @@ def _kind_of(path: str, stream: Peekable, named: bool) -> DocumentKind:
     second = rest.lstrip().partition(b"\n")[0]
     top = _object(first)
     if (top is not None and second) or (top is None and _object(second) is not None):
-        # Lines that are objects by themselves: also a file that forgot its header. Any other JSON can have such lines.
+        # Several lines of which one is an object: an offloaded file, perhaps without its header, or other JSON.
         if named or plain_name(Path(path).name).startswith(_PREFIXES) or _looks_offloaded(start):
             return "file"
         if top is not None:
-            raise UnknownKindError(f"{path}: lines of something else")
+            raise UnknownKindError(f"{path}: not an LRO file (no header or memory in the first 20 lines)")
     whole = start if top is not None else stream.peek(MAX_DOCUMENT_BYTES)
     top = top or _object(whole)
     if top is None:
-        words = () if not named and _is_json(whole) else _TELLING
-        told: DocumentKind | None = next((kind for word, kind in words if word in start), None)
-        if told is None and _looks_like_profile(start):
-            told = "profile"
-        if told is None:
-            packed = next((how for magic, how in _PACKED if start.startswith(magic)), None)
+        words = () if not named and _is_json(whole) else _KEYWORDS
+        kind: DocumentKind | None = next((kind for word, kind in words if word in start), None)
+        if kind is None and _looks_like_profile(start):
+            kind = "profile"
+        if kind is None:
+            packed = next((how for magic, how in _COMPRESSIONS if start.startswith(magic)), None)
             if packed is not None:
-                raise UnknownKindError(f"{path}: compressed by {packed}; only gzip is unpacked here")
-            held = "no JSON object" if start.strip() else "nothing in it"
-            raise UnknownKindError(f"{path}: {held}, so its kind cannot be told: name it with --kind")
-        return told
+                raise UnknownKindError(f"{path}: compressed by {packed}; only gzip is supported")
+            content = "no JSON object" if start.strip() else "empty"
+            raise UnknownKindError(f"{path}: {content}, so its kind cannot be detected: name it with --kind")
+        return kind
     if top.get("type") == "lro_header":
         return "header"
     form = str(top.get("format", ""))
@@ -267,18 +268,20 @@ def _kind_of(path: str, stream: Peekable, named: bool) -> DocumentKind:
         return "descriptor"
     if "offloaded" in top or "file_path" in top or "jq_recipes" in top:
         return "descriptor"
-    raise UnknownKindError(f"{path}: no descriptor, header, file, profile or report as far as one sees: use --kind")
+    raise UnknownKindError(
+        f"{path}: cannot tell what this is; name it with --kind descriptor|header|file|profile|report"
+    )
 
 
 def _looks_like_profile(start: bytes) -> bool:
-    """Whether the first line that is no comment is a key of a profile, in YAML."""
+    """Return whether the first line other than comments is a key of a profile, in YAML."""
     lines = (line.strip() for line in start.split(b"\n", _MOST_COMMENTS))
     first = next((line for line in lines if line and not line.startswith((b"#", b"---"))), b"")
     return first.partition(b":")[0].decode("utf-8", "replace") in json_schema("profile")["properties"]
 
 
 def _object(data: bytes) -> dict[str, Any] | None:
-    try:  # leniently: what is wrong with it is found later, by the strict reader
+    try:  # leniently: problems are found later, by the strict reader
         value: object = json.loads(data)
     except (ValueError, RecursionError):
         return None
@@ -316,16 +319,16 @@ def _profile(path: str, data: bytes) -> Iterator[Finding]:
 
 
 def _of_profile(problem: Problem) -> Finding:
-    """What is wrong with a profile, as a finding of any document has it."""
+    """A problem of a profile as a finding."""
     key, where, wrong = problem.key or "the profile", pointer(list(problem.path)), problem.complaint
-    said = f"{key}: {wrong.message}" if problem.key else wrong.message
+    sentence = f"{key}: {wrong.message}" if problem.key else wrong.message
     match wrong.kind:
         case _ if wrong.expected:
             message, expected, observed, hint = f"{key} is wrong", wrong.expected, wrong.observed, wrong.hint
         case Kind.MISSING_FIELD:
-            message, expected, observed, hint = said, "a value, since it is required", "nothing", ""
+            message, expected, observed, hint = sentence, "a value, as it is required", "nothing", ""
         case Kind.UNKNOWN_FIELD:
-            message, expected, observed, hint = said, "a key that is known", str(problem.path[-1]), wrong.hint
+            message, expected, observed, hint = sentence, "a known key", str(problem.path[-1]), wrong.hint
         case _:
-            message, expected, observed, hint = said, "", "", wrong.hint
+            message, expected, observed, hint = sentence, "", "", wrong.hint
     return Finding("profile", wrong.kind, where, message, expected, observed, hint)

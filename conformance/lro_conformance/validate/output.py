@@ -1,4 +1,4 @@
-"""What validation found, as text for people and grep, as JSON, as SARIF, or as annotations of GitHub."""
+"""Findings of validation as text for people and grep, as JSON, as SARIF, or as GitHub annotations."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ if TYPE_CHECKING:
 
 
 class UnreadableError(Exception):
-    """A document cannot be read; the message says why."""
+    """A document cannot be read; the message has the reason."""
 
 
-class Telling:
-    """Tells the findings of documents, one document after the other, and sums up at the end.
+class FindingsPrinter:
+    """Prints the findings of documents, one document after the other, and a summary at the end.
 
-    *most* findings are told over all documents, errors before warnings; the rest is counted. None tells all of them.
+    At most *limit* findings of all documents are shown, errors before warnings; the rest is counted. None shows all.
     """
 
     def __init__(
-        self, form: str, stream: TextIO, most: int | None, *, quiet: bool, before: Callable[[], None] = lambda: None
+        self, form: str, stream: TextIO, limit: int | None, *, quiet: bool, before: Callable[[], None] = lambda: None
     ) -> None:
         self.counts: Counter[str] = Counter(error=0, warning=0)
-        """How many findings there are of each severity, also those that are not told."""
+        """Number of findings by severity, including those that are not shown."""
         self.rules: Counter[str] = Counter()
-        """The same by rule."""
-        self.told = 0
+        """Number of findings by rule, including those that are not shown."""
+        self.shown = 0
         self.unread = 0
-        """Paths that could not be read, or whose kind could not be told."""
+        """Number of paths that could not be read, or whose kind could not be detected."""
         self.skipped = 0
-        """Files of a folder or pattern that are nothing of LRO's."""
-        self._capped = Capped(most) if most is not None else None
+        """Number of files of a directory or pattern that are no documents of LRO."""
+        self._capped = Capped(limit) if limit is not None else None
         self._quiet = quiet
         self._before = before
         self._kinds: Counter[str] = Counter()
@@ -49,17 +49,17 @@ class Telling:
         self._wrong: set[str] = set()
         self._form = _FORMS[form](stream)
 
-    def tell(self, document: Document) -> None:
-        """Reads a document and tells what is wrong with it.
+    def add(self, document: Document) -> None:
+        """Read a document and print its findings.
 
-        Raises `UnreadableError`, `UnknownKindError`, and `OSError` where what is told cannot be written.
+        Raises `UnreadableError`, `UnknownKindError`, and `OSError` if the output cannot be written.
         """
         found = self._counted(document)
         if self._capped is None:
             for finding in found:
                 self._show(finding.path or document.path, finding)
         else:
-            self._capped.take(document, found)
+            self._capped.add(document, found)
             for path, finding in self._capped.ready():
                 self._show(path, finding)
         self._kinds[document.kind or ""] += 1
@@ -68,31 +68,31 @@ class Telling:
         self._others += document.others
 
     def end(self) -> None:
-        """Shows what is left, and sums up."""
+        """Print the remaining findings and the summary."""
         for path, finding in self._capped.rest() if self._capped is not None else ():
             self._show(path, finding)
         self._form.end(self)
 
     def sentence(self) -> str:
-        """What was looked at and what came of it, in one line."""
+        """The summary in one line."""
         looked = ", ".join(_many(n, kind) for kind, n in self._kinds.items() if n)
         lines = f" ({_many(self._lines, 'line')})" if self._lines else ""
-        others = f"; {_many(self._others, 'file')} of records that are no memories" if self._others else ""
-        skipped = f"{others}; {_many(self.skipped, 'file')} of another kind passed over" if self.skipped else others
+        others = f"; {_many(self._others, 'file')} of records that are not memories" if self._others else ""
+        skipped = f"{others}; {_many(self.skipped, 'other file')} skipped" if self.skipped else others
         if not self.counts.total():
             return f"nothing wrong: {looked}{lines}{skipped}"
         found = " and ".join(_many(n, severity) for severity, n in self.counts.items() if n)
-        rest = self.counts.total() - self.told
+        rest = self.counts.total() - self.shown
         more = f", {rest:,} of them not shown (--max-findings 0 shows all)" if rest else ""
         where = f", in {len(self._wrong)} of {self.documents} documents" if self.documents > 1 else ""
         return f"{found}{more}{where}: {looked}{lines}{skipped}"
 
     def summary(self) -> dict[str, Any]:
-        """The same for programs."""
+        """The summary as data, for JSON and SARIF."""
         return {
             "counts": dict(self.counts),
             "rules": dict(sorted(self.rules.items())),
-            "shown": self.told,
+            "shown": self.shown,
             "documents": {kind: n for kind, n in self._kinds.items() if n},
             "lines": self._lines,
             "passed_over": self.skipped,
@@ -100,18 +100,18 @@ class Telling:
 
     @property
     def documents(self) -> int:
-        """How many documents were judged."""
+        """Number of validated documents."""
         return self._kinds.total()
 
     @property
     def quiet(self) -> bool:
-        """Whether nothing but findings is wanted."""
+        """True when only findings are printed."""
         return self._quiet
 
     def _show(self, path: str, finding: Finding) -> None:
         self._before()
         self._form.finding(path, finding)
-        self.told += 1
+        self.shown += 1
 
     def _counted(self, document: Document) -> Iterator[Finding]:
         try:
@@ -129,12 +129,12 @@ def _many(number: int, word: str) -> str:
 
 
 def line(path: str, finding: Finding) -> str:
-    """``path:line:column: LRO-FILE-06 /count: count is off: expected …, got … — hint``, harmless for a terminal."""
+    """``path:line:column: LRO-FILE-06 /count: count is off: expected …, got … — hint``, escaped for a terminal."""
     return one_line(str(replace(finding, path=path)))
 
 
-def marked(found: Excerpt, number: int | None) -> list[str]:
-    """The line in question with its number, and a mark under the place."""
+def excerpt_lines(found: Excerpt, number: int | None) -> list[str]:
+    """The line of a finding with its number, and a mark under the column."""
     from rich.cells import cell_len
 
     margin = f"{number if number is not None else '':>6} | "
@@ -151,14 +151,14 @@ class _Text:
         text = line(path, finding)
         self._stream.write(self._coloured(text, finding) + "\n")
         if finding.excerpt is not None:
-            source, mark = marked(finding.excerpt, finding.line)
-            # Where only the line is known, there is no place to mark in it.
+            source, mark = excerpt_lines(finding.excerpt, finding.line)
+            # Without a column there is no place to mark.
             below = f"{self._style(mark, 'green')}\n" if finding.column is not None else ""
             self._stream.write(f"{source}\n{below}")
 
-    def end(self, telling: Telling) -> None:
-        if telling.documents and not telling.quiet:
-            self._stream.write(telling.sentence() + "\n")
+    def end(self, printer: FindingsPrinter) -> None:
+        if printer.documents and not printer.quiet:
+            self._stream.write(printer.sentence() + "\n")
         self._stream.flush()
 
     def _coloured(self, text: str, finding: Finding) -> str:
@@ -172,7 +172,7 @@ class _Text:
 
 
 class _Json:
-    """One object, a finding a line: valid JSON, and a million findings need no memory."""
+    """One object with a finding per line: valid JSON, written without keeping findings in memory."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -182,9 +182,9 @@ class _Json:
         self._stream.write(f"{self._separator}{json.dumps({**asdict(finding), 'path': path})}")
         self._separator = ",\n"
 
-    def end(self, telling: Telling) -> None:
+    def end(self, printer: FindingsPrinter) -> None:
         start = '{"findings": [' if self._separator.startswith("{") else "\n"
-        self._stream.write(f"{start}],\n{json.dumps(telling.summary())[1:]}\n")
+        self._stream.write(f"{start}],\n{json.dumps(printer.summary())[1:]}\n")
         self._stream.flush()
 
 
@@ -196,7 +196,7 @@ class _Sarif:
     def finding(self, path: str, finding: Finding) -> None:
         self._found.append((path, finding))
 
-    def end(self, telling: Telling) -> None:
+    def end(self, printer: FindingsPrinter) -> None:
         from lro_conformance.report.formats import sarif
         from lro_conformance.version import version
 
@@ -215,8 +215,8 @@ class _Sarif:
             for path, finding in self._found
         ]
         rules = {**sarif.requirement_rules(), **_other_rules()} if results else {}
-        made = sarif.log(results, rules, version=version(), properties=telling.summary(), successful=not telling.unread)
-        self._stream.write(sarif.text(made))
+        log = sarif.log(results, rules, version=version(), properties=printer.summary(), successful=not printer.unread)
+        self._stream.write(sarif.text(log))
         self._stream.flush()
 
 
@@ -224,14 +224,14 @@ def _other_rules() -> dict[str, Any]:
     from lro_conformance.report.formats.sarif import Rule
 
     return {
-        "json": Rule("json", "Strict JSON", "A document is strict JSON in UTF-8, which every reader takes alike."),
+        "json": Rule("json", "Strict JSON", "A document is strict JSON in UTF-8, which every parser reads alike."),
         "profile": Rule("profile", "Profiles are understood", "A profile has the keys and values of its schema."),
         "report": Rule("report", "Reports satisfy their schema", "A report satisfies report.schema.json."),
     }
 
 
 class _GitHub:
-    """Workflow commands: a run on GitHub shows them beside the line."""
+    """Workflow commands, which GitHub shows next to the line."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -242,9 +242,9 @@ class _GitHub:
         hint = f"\n{finding.hint}" if finding.hint else ""
         self._stream.write(command(finding.severity, f"{where}{one_line(finding.sentence)}{hint}", known) + "\n")
 
-    def end(self, telling: Telling) -> None:
-        if telling.documents and not telling.quiet:
-            self._stream.write(telling.sentence() + "\n")
+    def end(self, printer: FindingsPrinter) -> None:
+        if printer.documents and not printer.quiet:
+            self._stream.write(printer.sentence() + "\n")
         self._stream.flush()
 
 

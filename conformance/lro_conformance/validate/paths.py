@@ -1,4 +1,4 @@
-"""Which files the arguments of `lro validate` mean: files, folders, patterns, standard input."""
+"""Files that the arguments of `lro validate` name: files, directories, patterns, standard input."""
 
 from __future__ import annotations
 
@@ -13,64 +13,66 @@ from lro_spec.jsonl.compression import plain_name
 
 STDIN = "-"
 LINES = (".jsonl", ".ndjson")
-"""What the names of files of lines end with."""
+"""Suffixes of files of JSON lines."""
 
 _PROFILES = ("lro.yaml", "lro.yml")
 _PATTERN = frozenset("*?[")
 
 
 class NothingFoundError(Exception):
-    """An argument means no file at all; the message names it."""
+    """An argument matches no file; the message names it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
-    """One file to look at."""
+class InputFile:
+    """A file to validate."""
 
     path: str
     named: bool
-    """Whether it was named itself: then it has to be something that can be judged."""
+    """True for a path that is an argument itself: an unknown kind is then an error."""
 
 
-def chosen(arguments: Sequence[str]) -> list[Chosen]:
-    """The files that the arguments mean, in their order, each once.
+def input_files(arguments: Sequence[str]) -> list[InputFile]:
+    """The files that the arguments name, in their order, each once.
 
-    Raises `NothingFoundError` for a folder without any candidate and for a pattern that nothing matches. A path that
-    does not exist is kept: whoever opens it says so.
+    Raises `NothingFoundError` for a directory without candidates and for a pattern without matches. A path that does
+    not exist is kept: opening it fails later.
     """
-    found: dict[str, Chosen] = {}
+    found: dict[str, InputFile] = {}
     for argument in arguments:
-        for one in _meant(argument):
+        for one in _expand(argument):
             if one.path not in found or one.named:
                 found[one.path] = one
     return list(found.values())
 
 
-def _meant(argument: str) -> list[Chosen]:
+def _expand(argument: str) -> list[InputFile]:
     if argument == STDIN:
-        return [Chosen(STDIN, named=True)]
+        return [InputFile(STDIN, named=True)]
     closed: list[str] = []
     if os.path.isdir(argument):
-        inside = [Chosen(path, named=False) for path in _inside(argument, closed)]
+        inside = [InputFile(path, named=False) for path in _inside(argument, closed)]
         inside += _unopened(closed)
         if not inside:
-            raise NothingFoundError(f"{argument}: no .json, .jsonl or .ndjson file and no lro.yaml in this folder")
+            raise NothingFoundError(f"{argument}: no .json, .jsonl or .ndjson file and no lro.yaml in this directory")
         return inside
     if _PATTERN.isdisjoint(argument) or os.path.lexists(argument):
-        return [Chosen(argument, named=True)]
+        return [InputFile(argument, named=True)]
     root, parts = ("/", argument[1:]) if argument.startswith("/") else ("", argument)
     paths = set(_matching(root, [part for part in parts.split("/") if part], closed))
-    matched = [Chosen(path, named=False) for path in sorted(paths) if os.path.isfile(path) or not os.path.exists(path)]
+    matched = [
+        InputFile(path, named=False) for path in sorted(paths) if os.path.isfile(path) or not os.path.exists(path)
+    ]
     if not matched and not closed:
         raise NothingFoundError(f"{argument}: no file matches this pattern")
     return [*_unopened(closed), *matched]
 
 
 def _matching(here: str, parts: list[str], closed: list[str], *, found: bool = False) -> Iterator[str]:
-    """What a pattern means below a folder, *parts* being its names.
+    """Paths below a directory that match a pattern; *parts* are its names.
 
-    Links to folders are gone through as far as all names are written out, not where *here* was *found*: they may lead
-    anywhere, and to the same files again. Folders that cannot be read are put to *closed*.
+    Links to directories are followed only while all names are literal, not if *here* was *found* by a wildcard: they
+    may point anywhere, and to the same files again. Directories that cannot be read are added to *closed*.
     """
     if not parts:
         yield here
@@ -103,19 +105,19 @@ def _names(folder: str, closed: list[str]) -> list[str]:
 
 
 def _walked(folder: str, closed: list[str]) -> Iterator[tuple[str, list[str], list[str]]]:
-    """A folder and those below it, in the order of their names; no hidden ones, none behind a link."""
+    """A directory and those below it, in the order of their names, without hidden and linked ones."""
     for here, folders, files in os.walk(folder, onerror=lambda problem: closed.append(problem.filename)):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         yield here, folders, files
 
 
-def _unopened(closed: list[str]) -> list[Chosen]:
-    """Folders that cannot be read, to be opened all the same: that fails, and is told."""
-    return [Chosen(path, named=True) for path in dict.fromkeys(closed)]
+def _unopened(closed: list[str]) -> list[InputFile]:
+    """Unreadable directories as input files: opening them fails with the error to report."""
+    return [InputFile(path, named=True) for path in dict.fromkeys(closed)]
 
 
 def _inside(folder: str, closed: list[str]) -> Iterator[str]:
-    """The candidates of a folder and those below it, by name; nothing hidden, no links, no pipes."""
+    """Candidates in a directory and those below it, by name, without hidden files, links and pipes."""
     for here, _, files in _walked(folder, closed):
         for name in sorted(files):
             path = os.path.join(here, name)

@@ -1,4 +1,4 @@
-"""How far a long reading has come, on a terminal; nothing for what takes less than a second."""
+"""A progress bar on a terminal for validations that take longer than a second."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from functools import cached_property
 from types import TracebackType
 from typing import TYPE_CHECKING, TextIO
 
-from lro_conformance.validate.paths import STDIN, Chosen
+from lro_conformance.validate.paths import STDIN, InputFile
 from lro_spec.jsonl.lines import Readable
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
 PATIENCE_S = 1.0
-"""How long nothing is shown."""
+"""Seconds before the bar is shown."""
 
 _REDRAWN_S = 0.1
 
@@ -25,11 +25,11 @@ _REDRAWN_S = 0.1
 class Meter:
     """A progress bar over all the bytes of some files; a context manager."""
 
-    def __init__(self, stream: TextIO, files: Sequence[Chosen]) -> None:
+    def __init__(self, stream: TextIO, files: Sequence[InputFile]) -> None:
         self._stream = stream
         self._files = files
         self._shown = stream.isatty() and os.environ.get("TERM") != "dumb"
-        self._led_to = 0
+        self._visited = 0
         self._read = 0
         self._began = time.monotonic()
         self._drawn = 0.0
@@ -43,16 +43,16 @@ class Meter:
         self.hide()
 
     def hide(self) -> None:
-        """Takes the bar away, so that something else can be written; it comes back with the next bytes."""
+        """Remove the bar before other output; it returns with the next bytes."""
         if self._bar is not None:
             self._bar.stop()
             self._bar = None
 
     def watched(self, path: str, stream: Readable) -> Readable:
-        """The stream; what is read from it counts."""
-        if all(file.path != path for file in self._files):  # where a descriptor leads
+        """The stream, wrapped so that its bytes count as progress."""
+        if all(file.path != path for file in self._files):  # the file of a descriptor
             with suppress(OSError):
-                self._led_to += os.path.getsize(path)
+                self._visited += os.path.getsize(path)
         return _Watched(self, path, stream) if self._shown else stream
 
     def add(self, path: str, size: int) -> None:
@@ -74,15 +74,15 @@ class Meter:
         from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
         columns = (TextColumn("{task.description}", markup=False), BarColumn(), DownloadColumn(), TimeRemainingColumn())
-        # Drawn by whoever adds, so that nothing is drawn into findings that are being written.
+        # Drawn by the thread that reads, so that the bar never interrupts findings.
         return Progress(*columns, console=Console(file=self._stream), transient=True, auto_refresh=False)
 
     def _total(self) -> int | None:
-        return self._named and self._named + self._led_to
+        return self._named and self._named + self._visited
 
     @cached_property
     def _named(self) -> int | None:
-        """None where it cannot be known: then the bar only moves."""
+        """Size of all files; None if it is unknown, and the bar only moves."""
         if any(file.path == STDIN for file in self._files):
             return None
         try:

@@ -1,4 +1,4 @@
-"""With `--follow`: each file is judged once, with its descriptor where one of those that are named leads to it."""
+"""Files visited with `--follow`: each is validated once, together with its descriptor if that is validated."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import cast
 
-from lro_conformance.validate.paths import LINES, STDIN, Chosen
+from lro_conformance.validate.paths import LINES, STDIN, InputFile
 from lro_spec.jsonl.compression import DamagedError, Peekable, plain_name, unpacked
 from lro_spec.jsonl.lines import Readable
 
@@ -17,24 +17,24 @@ _LOOK = 64 * 1024
 
 
 class VisitedFiles:
-    """The files that descriptors led to, and that were judged.
+    """Files that were validated together with their descriptors.
 
-    A file is the same by whatever path it is reached, but not under another name: its name is judged, too.
+    A file is recognized by any path, but not under a different name, because its name is validated, too.
     """
 
     def __init__(self) -> None:
         self._files: set[tuple[str, str]] = set()
 
     def add(self, path: str) -> None:
-        """One more was judged."""
+        """Add a validated file."""
         self._files.add(_key(path))
 
     def __contains__(self, path: str) -> bool:
         return bool(self._files) and path != STDIN and _key(path) in self._files
 
 
-def files_last(found: Iterable[Chosen]) -> list[Chosen]:
-    """The same paths, those of files of lines behind all that may be a descriptor, by their names or first lines."""
+def descriptors_first(found: Iterable[InputFile]) -> list[InputFile]:
+    """The files with possible descriptors first and files of lines last, by name or first line."""
     return sorted(found, key=lambda each: _rank(each.path))
 
 
@@ -44,7 +44,7 @@ def _rank(path: str) -> int:
 
 
 def _starts_with_a_record(path: str) -> bool:
-    """Whether the first line is JSON by itself, and not the last. A pipe can be read but once, and is not."""
+    """Return whether the first of several lines is a JSON object. Pipes are not read, as that is possible only once."""
     if not os.path.isfile(path):
         return False
     try:

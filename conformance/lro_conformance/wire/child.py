@@ -16,7 +16,7 @@ from lro_conformance.wire.reply import Exit
 
 SUPPORTED = os.name == "posix"
 _LEAVING_S = 0.3
-"""How long what a server has started may take to end with it."""
+"""Seconds that a server's child processes may take to exit with it."""
 _REAP_S = 5.0
 
 
@@ -27,7 +27,7 @@ class Child:
         self.process = process
         self.pid = process.pid
         self.exit_fd = _pidfd(process.pid)
-        """Becomes readable at the exit; None where the system has no such thing."""
+        """A file descriptor that becomes readable at the exit; None if the system has none."""
         self._marker = marker
         self._started = time.monotonic()
         self._ended: tuple[int, float] | None = None
@@ -35,7 +35,7 @@ class Child:
         self._lock = threading.Lock()
 
     def peek(self) -> Exit | None:
-        """How it ended; None while it lives. Does not reap it."""
+        """The end of the process, without reaping it; None while it runs."""
         with self._lock:
             if self._ended is None and not self._reaped:
                 self._look()
@@ -46,13 +46,13 @@ class Child:
         return Exit(code, number, False, when - self._started)
 
     def signal_group(self, number: int) -> None:
-        """Signals its whole process group, from any thread; nothing happens once it was reaped."""
+        """Signal its whole process group, from any thread; without effect once it was reaped."""
         with self._lock:
             if not self._reaped:
                 watchdog.kill_group(self.pid, number)
 
     def finish(self, *, killed: bool) -> Exit:
-        """Kills all that is left of its group and all that carries its marker, and reaps it."""
+        """Kill the rest of its group and all processes with its marker, and reap it."""
         left = 0 if killed else self._left()
         self.signal_group(signal.SIGKILL)
         if self._marker:
@@ -73,7 +73,7 @@ class Child:
         return Exit(code, number, killed, when - self._started, left)
 
     def _left(self) -> int:
-        """How many processes of its are still there a moment after its end."""
+        """Number of its processes that are still there a moment after its end."""
         until = time.monotonic() + _LEAVING_S
         while left := len(watchdog.marked(self._marker.encode() + b"\0")) if self._marker else 0:
             if time.monotonic() > until:
@@ -86,10 +86,10 @@ class Child:
             if (status := self.process.poll()) is not None:
                 self._ended = (status, time.monotonic())
             return
-        # Not poll(): that reaps, and then the group's number could be another's by the time it is killed.
+        # Not poll(): that reaps, and the group's number could be reused by the time the group is killed.
         try:
             found = os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-        except ChildProcessError:  # reaped behind our back, by a host that ignores SIGCHLD
+        except ChildProcessError:  # reaped elsewhere, by a host that ignores SIGCHLD
             self._ended = (0, time.monotonic())
             return
         if found is not None:
@@ -107,7 +107,7 @@ def spawn(
 ) -> Child:
     """Starts a process with three pipes, in its own session.
 
-    *env* is added to the environment, a value of None takes a variable out. Raises `OSError` or `ValueError` when
+    *env* is added to the environment, a value of None removes a variable. Raises `OSError` or `ValueError` when
     the system refuses.
     """
     variables = dict(os.environ)

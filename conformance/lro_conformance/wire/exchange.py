@@ -44,28 +44,28 @@ class Pending:
 
 
 class Exchange:
-    """Numbers requests, matches responses, refuses the server's own requests, and names what is odd."""
+    """Numbers requests, matches responses, rejects the server's requests, and records anomalies."""
 
     def __init__(self, transcript: Transcript) -> None:
         self.transcript = transcript
         self.pending: dict[int, Pending] = {}
         self.replies: dict[int, Reply] = {}
         self.to_send: deque[bytes] = deque()
-        """Answers to the server's requests, to be sent by whoever owns the pipe."""
+        """Answers to the server's requests, to be sent by the owner of the pipe."""
         self.messages = 0
-        """How many readable messages came."""
+        """Number of readable messages."""
         self.garbage = 0
-        """How many lines came that could not be read."""
+        """Number of unreadable lines."""
         self.last_garbage = ""
         self.answered = 0
-        """How many responses came, late ones too, since somebody set this to 0."""
+        """Number of responses, late ones included, since this was last set to 0."""
         self._next_id = 1
         self._given_up: set[int] = set()
 
     def ask(self, method: str, params: Mapping[str, Any] | None) -> Pending:
         """A new request. Raises `ValueError` when *params* hold NaN or an infinity."""
         line = jsonrpc.request(self._next_id, method, params)
-        # What comes before the first request is looked at with it: a greeting may come sooner than that.
+        # Output before the first request is checked with it: a greeting may come earlier.
         before = (self.messages, self.garbage, self.transcript.counts.total()) if self._next_id > 1 else (0, 0, 0)
         pending = Pending(self._next_id, method, line, time.time(), time.monotonic(), *before)
         self.pending[pending.id] = pending
@@ -73,12 +73,12 @@ class Exchange:
         return pending
 
     def give_up(self, id: int, failure: Failure) -> None:
-        """Ends a request without a response; one that still comes is recorded as late."""
+        """End a request without a response; a later response is recorded as late."""
         self.replies[id] = self.pending.pop(id).reply(failure=failure)
         self._given_up.add(id)
 
     def receive(self, line: Line) -> None:
-        """Takes in one line of the server's stdout."""
+        """Process one line of the server's stdout."""
         if line.too_large:
             self._receive_too_large(line)
             return
@@ -118,13 +118,13 @@ class Exchange:
         self._fail(message.id, "garbage", why)
 
     def _fail(self, id: int | None, kind: FailureKind, why: str) -> None:
-        """Fails the request that an unusable line answers."""
+        """Fail the request that an unusable line answers."""
         if id in self.pending:
             pending = self.pending[id]
             self.give_up(id, Failure(kind, f"{pending.method}: {why}"))
 
     def _refuse(self, message: jsonrpc.Message, size: int, problems: list[jsonrpc.Problem]) -> None:
-        """Answers a request of the server's: a ping with nothing, any other with an error."""
+        """Answer a request of the server: a ping with nothing, any other with an error."""
         method, id = message.fields["method"], message.fields["id"]
         answer: dict[str, Any] = {"jsonrpc": "2.0", "id": id}
         if method == "ping":
@@ -141,7 +141,7 @@ class Exchange:
                 problems.append(("id-type", f"a request with the id {jsonrpc.excerpt(id)}"))
 
     def _receive_response(self, message: jsonrpc.Message, raw: bytes, problems: list[jsonrpc.Problem]) -> bool:
-        """Gives a response to the request that it answers; False when there is none."""
+        """Match a response with its request; False when there is none."""
         self.answered += 1
         id = message.id
         if message.fields.get("id") is None and len(self.pending) == 1:
@@ -157,9 +157,9 @@ class Exchange:
     def _unmatched(self, message: jsonrpc.Message) -> jsonrpc.Problem:
         id = message.id
         if id is None or not 0 < id < self._next_id:
-            told = jsonrpc.excerpt(message.fields.get("id"))
-            return ("unknown-id", f"id {told}; {self._next_id - 1} requests were made")
+            id_text = jsonrpc.excerpt(message.fields.get("id"))
+            return ("unknown-id", f"id {id_text}; {self._next_id - 1} requests were made")
         if id in self._given_up:
             self._given_up.discard(id)
             return ("late", f"the response to request {id}")
-        return ("duplicate-id", f"another response to request {id}")
+        return ("duplicate-id", f"a second response to request {id}")

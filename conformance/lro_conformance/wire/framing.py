@@ -1,4 +1,4 @@
-"""Lines out of a stream of bytes, in linear time and with a cap on what one line may hold."""
+"""Lines of a stream of bytes, in linear time and with a cap on the size of a line."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 EXCERPT_BYTES = 4096
-"""How much is kept of each end of a line that was over the cap."""
+"""Bytes kept of each end of a line over the cap."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,15 +16,15 @@ class Line:
     data: bytes
     """The whole line; of one over the cap only its beginning."""
     size: int
-    """How many bytes came, the newline not counted."""
+    """Number of bytes, without the newline."""
     terminated: bool = True
-    """False for what stood behind the last newline when the stream ended."""
+    """False for an unterminated last line."""
     tail: bytes = b""
     """The end of a line over the cap."""
 
     @property
     def too_large(self) -> bool:
-        """Whether the line was over the cap, so that its middle is gone."""
+        """True when the line was over the cap, so its middle is lost."""
         return self.size > len(self.data)
 
 
@@ -53,7 +53,7 @@ class LineSplitter:
             self._add(rest)
 
     def finish(self) -> Line | None:
-        """What is left when the stream has ended; None when that was with a newline."""
+        """The unterminated last line of the stream; None when it ended with a newline."""
         return self._take(terminated=False) if self._size else None
 
     def _add(self, piece: bytes) -> None:

@@ -1,4 +1,4 @@
-"""JSON-RPC 2.0 lines: writing strict ones, reading whatever comes.
+"""JSON-RPC 2.0 lines: written strictly, read leniently.
 
 Reading never raises: what is wrong with a line is named, and whatever can still be understood is handed on, so that
 one fault is not blamed on everything behind it.
@@ -25,8 +25,8 @@ KINDS: Mapping[str, str] = {
     "bom": "a byte order mark",
     "constant": "NaN or Infinity, which JSON does not have",
     "not-an-object": "JSON that is neither an object nor a batch",
-    "batch": "a batch, which MCP has no longer",
-    "not-a-message": "an object that is no request, notification or response",
+    "batch": "a batch, which MCP no longer supports",
+    "not-a-message": "an object that is not a request, notification or response",
     "jsonrpc-version": 'a message without "jsonrpc": "2.0"',
     "unknown-id": "a response to a request that was never made",
     "duplicate-id": "a second response to one request",
@@ -39,17 +39,17 @@ KINDS: Mapping[str, str] = {
     "too-large": "a line over the size cap",
     "unterminated": "a last line without a newline",
     "stdin-closed": "the server no longer reads its stdin",
-    "stdout-closed": "the server closed its stdout and lives on",
+    "stdout-closed": "the server closed its stdout but keeps running",
     "paging": "a list whose pages do not end",
     "list-entry": "an entry of a list that is not an object",
 }
-"""Everything that can be wrong with what a server sends."""
+"""All kinds of problems of a server's messages."""
 
 METHOD_NOT_FOUND = -32601
 
 
 Kind = Literal["request", "notification", "response", "batch", "other", "unreadable", "blank"]
-"""``other`` is JSON that is no message; ``unreadable`` is no JSON."""
+"""``other`` is JSON but not a message; ``unreadable`` is not JSON."""
 
 MAX_BATCH = 1000
 """Entries of a batch that are read."""
@@ -57,12 +57,14 @@ MAX_BATCH = 1000
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One line, or one entry of a batch, as far as it can be understood."""
+    """One line, or one entry of a batch, read leniently."""
 
     kind: Kind
     id: int | None
-    """The request that it answers, as the number that was sent, however the server spelled it; None when it names
-    none. Of an unreadable line: the id that stands where servers put it."""
+    """The request that it answers, as the number that was sent, whatever type the server used; None if it names none.
+
+    For an unreadable line, the id in the place where servers usually put it.
+    """
     value: Any
     """The JSON value; None when the line is unreadable or blank."""
     problems: tuple[Problem, ...] = ()
@@ -96,7 +98,7 @@ def notification(method: str, params: Mapping[str, Any] | None) -> bytes:
 
 
 def parse(line: bytes) -> Message:
-    """Reads a line as leniently as it can be understood, and names everything that is wrong with it."""
+    """Read a line leniently, and name all of its problems."""
     problems: list[Problem] = []
     try:
         text = line.decode()
@@ -131,7 +133,7 @@ def _unreadable(line: bytes, problems: list[Problem], last: Problem) -> Message:
 
 
 def _message(value: Any, line: bytes, problems: list[Problem]) -> Message:
-    """The message that a JSON value is; *line* is quoted in what is wrong with it."""
+    """The message in a JSON value; *line* is quoted in its problems."""
     if not isinstance(value, dict):
         return Message("other", None, value, (*problems, ("not-an-object", excerpt(line))))
     fields = cast("dict[str, Any]", value)
@@ -166,14 +168,14 @@ def _value(text: str) -> tuple[Any, list[str]]:
 
 
 def _kind(fields: Mapping[str, Any]) -> Kind:
-    """Which kind of message an object is, by the members that it has."""
+    """The kind of message that an object is, by its members."""
     if isinstance(fields.get("method"), str):
         return "request" if "id" in fields else "notification"
     return "response" if "result" in fields or "error" in fields else "other"
 
 
 def _response_problems(fields: Mapping[str, Any]) -> list[Problem]:
-    """What is wrong with a response, apart from its id."""
+    """Problems of a response, apart from its id."""
     problems: list[Problem] = []
     if "result" in fields and "error" in fields:
         problems.append(("result-and-error", "a response has either a result or an error"))
@@ -192,18 +194,18 @@ _TAIL_ID = re.compile(rb',\s*(?:"id"\s*:\s*"?(\d{1,15})"?\s*(?:,\s*"jsonrpc"\s*:
 
 
 def likely_id(head: bytes, tail: bytes = b"") -> int | None:
-    """The id of a response that cannot be read as a whole, from its two ends, where servers put it."""
+    """The id of an incomplete response, from its beginning or end, where servers put it."""
     found = _HEAD_ID.match(head) or _TAIL_ID.search(tail)
     return int(found[1]) if found else None
 
 
 def names_method(head: bytes) -> bool:
-    """Whether a message that cannot be read as a whole begins like a notification or a request."""
+    """Return whether an incomplete message begins like a notification or a request."""
     return _HEAD_METHOD.match(head) is not None
 
 
 def excerpt(value: object, limit: int = 200) -> str:
-    """The beginning of something received, fit for a sentence."""
+    """The beginning of received data, printable in a sentence."""
     text = value.decode(errors="replace") if isinstance(value, bytes) else repr(value)
     text = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text[: limit + 1])
     return text if len(text) <= limit else text[:limit] + "…"

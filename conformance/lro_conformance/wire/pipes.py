@@ -1,7 +1,7 @@
 """The three pipes of a server, pumped together by one thread so that neither side can block the other for good.
 
-The server's stdin is written while its stdout and stderr are read, whatever is waited for: a server that floods stderr
-before it reads a large request gets on, and so do we. Nothing here outlasts the deadline that it was given.
+The server's stdin is written while its stdout and stderr are read, in every wait, so a server that floods stderr
+before it reads a large request does not deadlock. Nothing here outlasts its deadline.
 """
 
 from __future__ import annotations
@@ -56,23 +56,23 @@ class Channel:
         self._writing = False
         self._err_open = True
         self.stdin_closed_at: float | None = None
-        """When the server was seen to read no more, or we closed it: `time.monotonic`."""
+        """The time (`time.monotonic`) at which the server's stdin was found closed, or was closed by the suite."""
         self.stdout_closed_at: float | None = None
         self.exited_at: float | None = None
         self.queued = 0
-        """How many bytes were given to `write`."""
+        """Number of bytes passed to `write`."""
         self.written = 0
-        """How many of them the server's pipe has taken."""
+        """Number of those bytes that the server's pipe has accepted."""
 
     def write(self, line: bytes) -> None:
-        """Queues a line, and writes what the pipe takes without waiting."""
+        """Queue a line, and write what the pipe accepts without waiting."""
         self.queued += len(line) + 1
         if self.stdin_closed_at is None:
             self._outbox.append(memoryview(line + b"\n"))
             self._flush()
 
     def pump(self, done: Callable[[], bool], deadline: float) -> None:
-        """Writes and reads until *done*, the deadline (`time.monotonic`), or the end of the process and its pipes."""
+        """Write and read until *done*, the deadline (`time.monotonic`), or the end of the process and its pipes."""
         slice_s = _SLICE_S if self._child.exit_fd is not None else _SLICE_WITHOUT_EXIT_FD_S
         while not done():
             left = deadline - time.monotonic()
@@ -82,11 +82,11 @@ class Channel:
 
     @property
     def finished(self) -> bool:
-        """Whether nothing more can come: the process has ended and its outputs are at their end."""
+        """True when nothing more can come: the process has ended and its outputs are at their end."""
         return self.exited_at is not None and self.stdout_closed_at is not None and not self._err_open
 
     def turn(self, timeout_s: float) -> bool:
-        """One round of whatever is ready, waiting at most *timeout_s*; whether there was anything."""
+        """Serve the pipes that are ready, waiting at most *timeout_s*; False if none was."""
         ready = self._selector.select(timeout_s)
         for key, _ in ready:
             if key.fd == self._stdin:
@@ -103,13 +103,13 @@ class Channel:
         return bool(ready)
 
     def sweep(self) -> None:
-        """Reads what is there already, without waiting for more."""
+        """Read available data, without waiting for more."""
         deadline = time.monotonic() + _SWEEP_S
         while self.turn(0) and time.monotonic() < deadline:
             pass
 
     def close_stdin(self) -> None:
-        """Lets the server see the end of its input."""
+        """Close the server's stdin."""
         if self.stdin_closed_at is None:
             self._flush()
             self._drop_stdin()
@@ -117,7 +117,7 @@ class Channel:
                 _close(self._child.process.stdin)
 
     def close(self) -> None:
-        """Takes in what was left unfinished, and closes everything."""
+        """Process unterminated lines, and close everything."""
         self.close_stdin()
         if self.stdout_closed_at is None:
             self._end_stdout()

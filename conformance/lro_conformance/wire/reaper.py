@@ -1,4 +1,4 @@
-"""The suite's side of the guard: a small process that tidies up should the suite itself be killed.
+"""The suite's side of the guard: a small process that cleans up if the suite itself is killed.
 
 A context manager and ``atexit`` are enough for an exception, Ctrl-C and a normal end. SIGKILL, SIGTERM and a crash run
 no Python at all, so a child that holds the other end of a pipe does the work when that pipe closes.
@@ -16,9 +16,9 @@ from lro_conformance.wire import watchdog
 
 
 class Reaper:
-    """Tells the guard what there is to tidy up; the guard is started with the first order. Thread-safe.
+    """Tells the guard what to clean up; the guard is started with the first order. Thread-safe.
 
-    Should the guard itself be killed, the run goes on without that safety.
+    If the guard itself is killed, the run continues without this safety.
     """
 
     def __init__(self) -> None:
@@ -32,23 +32,23 @@ class Reaper:
         return self._process.pid if self._process else None
 
     def mark(self, value: str) -> None:
-        """Everything whose marker begins with *value* is to go."""
+        """Register processes whose marker begins with *value*."""
         self._order(f"mark {value}")
 
     def started(self, group: int) -> None:
-        """This process group is to go."""
+        """Register a process group."""
         self._order(f"group {group}")
 
     def ended(self, group: int) -> None:
-        """This process group is gone already."""
+        """Remove a process group that has ended."""
         self._order(f"forget group {group}")
 
     def folder(self, path: str | os.PathLike[str]) -> None:
-        """This folder is to go with all that is in it."""
+        """Register a folder, which is deleted with its contents."""
         self._order(f"folder {os.fsencode(path).hex()}")
 
     def close(self) -> None:
-        """Ends the guard without its doing anything: all is tidied up."""
+        """End the guard without any cleanup: everything is cleaned up already."""
         with self._lock:
             self._closed = True
             process, self._process = self._process, None

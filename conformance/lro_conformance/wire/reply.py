@@ -9,35 +9,35 @@ from typing import Any, Literal
 from lro_conformance.wire import jsonrpc
 
 MODERN_VERSION = "2026-07-28"
-"""The protocol without a handshake: each request says which version it speaks and who asks."""
+"""The version without a handshake: each request has the version and the client."""
 
 FailureKind = Literal["not-started", "timeout", "exited", "too-large", "closed", "garbage", "unanswered"]
 
 
 @dataclass(frozen=True, slots=True)
 class Exit:
-    """How a server ended."""
+    """The end of a server process."""
 
     code: int | None
     """Its exit code; None when a signal ended it, or when it could not be killed at all."""
     signal: int | None
     """The signal that ended it."""
     killed: bool
-    """Whether it had to be made to stop: it did not exit when its stdin was closed."""
+    """True when it had to be made to stop: it did not exit when its stdin was closed."""
     seconds: float
-    """How long it lived."""
+    """Seconds from start to end."""
     left: int = 0
-    """How many processes it had started that did not end with it, where it ended by itself."""
+    """Child processes that did not exit with it, if it ended by itself."""
 
     @property
     def remarks(self) -> list[str]:
-        """What of it is worth a note, as it costs whoever starts the server time, or processes."""
-        said: list[str] = []
+        """Remarks for the report: ends that cost users time, or leave processes behind."""
+        remarks: list[str] = []
         if self.killed and self.signal == signal.SIGKILL:
-            said.append("the server had to be killed: it goes on when its stdin is closed, and after SIGTERM, too")
+            remarks.append("the server had to be killed: it keeps running when its stdin is closed, and after SIGTERM")
         if self.left:
-            said.append("the server leaves a process behind when it ends; it was killed")
-        return said
+            remarks.append("the server leaves a process behind when it ends; it was killed")
+        return remarks
 
     def __str__(self) -> str:
         """A few words: ``exited with code 3``, ``was ended by SIGSEGV``."""
@@ -48,13 +48,13 @@ class Exit:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why a request has no response."""
+    """The reason why a request has no response."""
 
     kind: FailureKind
     detail: str
-    """A sentence: what was waited for and what came instead."""
+    """A sentence: what was expected and what came instead."""
     exit: Exit | None = None
-    """How the server ended, if it had by then."""
+    """The end of the server, if it had ended by then."""
     stderr: str = ""
     """The end of what it had written to stderr."""
 
@@ -65,7 +65,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What came of a request: a result, an error, or a failure to get either."""
+    """The outcome of a request: a result, an error, or a failure to get either."""
 
     id: int
     request: bytes
@@ -73,19 +73,19 @@ class Reply:
     raw: bytes | None
     """The line that answered it, without its newline; None when none did."""
     result: Any
-    """The JSON value as it came; None also where there is none."""
+    """The JSON value; None also if there is none."""
     error: Any
-    """The JSON-RPC error as it came, of whatever shape; None where there is none."""
+    """The JSON-RPC error as it came, of whatever shape; None if there is none."""
     failure: Failure | None
     sent_at: float
     """Seconds since the epoch."""
     elapsed_s: float
     problems: tuple[jsonrpc.Problem, ...] = ()
-    """What was wrong with the line that answered, though it could be understood."""
+    """Problems of the line that answered, although it could be understood."""
 
     @property
     def ok(self) -> bool:
-        """Whether there is a result and nothing else."""
+        """True when there is a result and nothing else."""
         return self.failure is None and self.error is None
 
 

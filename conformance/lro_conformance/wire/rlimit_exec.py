@@ -1,9 +1,10 @@
 """Becomes another program that cannot write files beyond a size: ``python -I -S limited.py BYTES KEEP PROGRAM ARG…``.
 
-Why a program in between: the limit must hold before the server's first instruction, and SIGXFSZ must be ignored there
-so that a write fails with EFBIG, as on a full disk, and does not kill. ``preexec_fn`` is unsafe beside threads;
-``restore_signals=False`` would also pass on an ignored SIGPIPE, with which a server's own pipelines behave otherwise
-than in a normal start; a shell's ``ulimit -f`` counts blocks, of 512 or 1024 bytes, and drops variables with odd names.
+A program in between is necessary: the limit must hold before the server's first instruction, and SIGXFSZ must be
+ignored there so that a write fails with EFBIG, as on a full disk, and does not kill. ``preexec_fn`` is unsafe with
+threads; ``restore_signals=False`` would also pass on an ignored SIGPIPE, with which a server's own pipelines behave
+differently from a normal start; a shell's ``ulimit -f`` counts blocks, of 512 or 1024 bytes, and drops variables with
+odd names.
 """
 
 from __future__ import annotations

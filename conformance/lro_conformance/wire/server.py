@@ -1,7 +1,7 @@
 """A server under test: a process, and the JSON-RPC conversation with it.
 
-One thread owns a `ServerProcess` at a time and nothing runs behind its back: the pipes are pumped while somebody waits.
-A server can misbehave in any way; what a caller sees is a `Reply` with a `Failure`, in bounded time and memory.
+One thread owns a `ServerProcess` at a time and there are no background threads: the pipes are pumped during waits.
+A server can misbehave in any way; the caller gets a `Reply` with a `Failure`, in bounded time and memory.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from lro_conformance.wire.transcript import Transcript
 CLIENT_NAME = "lro-certify"
 PROTOCOL_VERSION = "2025-11-25"
 META = "io.modelcontextprotocol/"
-"""What the names of the protocol's own metadata begin with."""
+"""Prefix of the protocol's own metadata."""
 _MAX_PAGES = 100
 _SETTLE_S = 0.5
 _STDERR_END = 4000
@@ -35,46 +35,45 @@ _MAX_BACKLOG_BYTES = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one server may take of time and memory."""
+    """Limits of one server's time and memory."""
 
     request_timeout_s: float = 20.0
     start_timeout_s: float = 30.0
     """For the first request, `initialize`."""
     stop_timeout_s: float = 2.0
-    """How long a server may take to exit after its stdin was closed, before SIGTERM."""
+    """Seconds for a server to exit after its stdin was closed, before SIGTERM."""
     term_timeout_s: float = 1.0
-    """How long it may take after SIGTERM, before SIGKILL."""
+    """Seconds for a server to exit after SIGTERM, before SIGKILL."""
     max_line_bytes: int = 256 << 20
-    """A longer line on stdout is read past and not kept."""
+    """Longer lines on stdout are skipped."""
     transcript_bytes: int = 256 << 20
-    """What the transcript holds; beyond it the bodies of older lines are cut."""
+    """Size of the transcript; beyond it the bodies of older lines are cut."""
     max_chatter: int = 10_000
-    """How many lines the transcript keeps that are neither requests nor their answers."""
+    """Lines of the transcript other than requests and their answers."""
     stderr_bytes: int = 1 << 20
-    """How much of the end of stderr is kept."""
+    """Bytes of the end of stderr that are kept."""
     max_unanswered: int | None = None
     """After so many requests in a row without a response (none in time, or one over the cap) later ones get no time."""
 
 
 class Watcher(Protocol):
-    """Someone who wants to know which process groups live."""
+    """An observer of process groups."""
 
     def started(self, group: int) -> None:
         """A server's process group was created."""
         ...
 
     def ended(self, group: int) -> None:
-        """It is gone."""
+        """A server's process group has ended."""
         ...
 
 
 class ServerProcess:
     """One server, started with `start` or as a context manager, and always ended with `close`.
 
-    *env* is added to the environment of the suite; a value of None takes a variable out. *file_size_limit* is in bytes;
-    a write beyond it fails with EFBIG. *marker* is put into the environment so that `close` finds whatever the server
-    started, also in sessions of their own (Linux). One thread at a time talks to it; only `abort` may come from
-    another.
+    *env* is added to the environment of the suite; a value of None removes a variable. *file_size_limit* is in bytes;
+    a write beyond it fails with EFBIG. *marker* is put into the environment so that `close` finds all processes that
+    the server started, also in sessions of their own (Linux). One thread at a time may use it, except for `abort`.
     """
 
     def __init__(
@@ -90,7 +89,7 @@ class ServerProcess:
     ) -> None:
         self.limits = limits = limits or Limits()
         self.failure: Failure | None = None
-        """Why the server could not be started."""
+        """The reason why the server could not be started."""
         self.transcript = Transcript(max_bytes=limits.transcript_bytes, max_chatter=limits.max_chatter)
         self._exchange = Exchange(self.transcript)
         self._stderr = bytearray()
@@ -107,7 +106,7 @@ class ServerProcess:
         self.server_info: dict[str, Any] = {}
         self.capabilities: dict[str, Any] = {}
         self.protocol_version: str | None = None
-        """What the server answered to `initialize`; None where it was not a string."""
+        """The server's answer to `initialize`; None if it was not a string."""
         self.instructions: str | None = None
         self.handshake: dict[str, Any] = {}
         """The result that opened the conversation, of `initialize` or of `discover`."""
@@ -127,7 +126,7 @@ class ServerProcess:
         self.close()
 
     def start(self) -> Failure | None:
-        """Starts the process, once; why that failed, if it did. Every later request then fails in the same way."""
+        """Start the process, once; returns the failure, if any, with which every later request fails, too."""
         with self._lock:
             if self._child is not None or self.failure is not None:
                 return self.failure
@@ -169,17 +168,17 @@ class ServerProcess:
 
     @property
     def exit(self) -> Exit | None:
-        """How the server ended; None while it lives or was never started."""
+        """The end of the server; None while it runs or was never started."""
         return self._final or (self._child.peek() if self._child else None)
 
     @property
     def alive(self) -> bool:
-        """Whether the process runs."""
+        """True when the process runs."""
         return self._child is not None and self.exit is None and self._child.peek() is None
 
     @property
     def closed(self) -> bool:
-        """Whether `close` has ended it."""
+        """True when `close` has ended it."""
         return self._closed
 
     @property
@@ -188,11 +187,11 @@ class ServerProcess:
         return self._child.pid if self._child else None
 
     def limit_files(self, size: int) -> bool:
-        """From now on, let every write beyond *size* bytes of a file fail with EFBIG; False where that cannot be done.
+        """From now on, let every write beyond *size* bytes of a file fail with EFBIG; False if that cannot be done.
 
         The process must have been started with a `file_size_limit`, however large, so that it ignores SIGXFSZ.
         """
-        import resource  # here, so that evidence can be judged where there is no such module
+        import resource  # imported here, so that evidence can be judged on systems without this module
 
         if self.pid is None or not hasattr(resource, "prlimit"):
             return False
@@ -203,15 +202,15 @@ class ServerProcess:
         return True
 
     def abort(self) -> None:
-        """Kills the process group at once, from any thread; a reply that is waited for fails. Still `close` it."""
+        """Kill the process group at once, from any thread; a pending reply fails. `close` is still necessary."""
         self._aborted = True
         if self._child is not None:
             self._child.signal_group(signal.SIGKILL)
 
     def close(self) -> Exit | None:
-        """Ends it: stdin closed, then SIGTERM, then SIGKILL; and whatever it started. Returns how it ended."""
+        """Stop it and all that it started: by closing stdin, then SIGTERM, then SIGKILL."""
         if not self._lock.acquire(timeout=self.limits.stop_timeout_s):
-            self.abort()  # another thread waits for a reply
+            self.abort()  # a different thread waits for a reply
             self._lock.acquire()
         try:
             if not self._closed:
@@ -242,22 +241,24 @@ class ServerProcess:
                 self._watcher.ended(self._child.pid)
 
     def forget_opening(self, *, raw_only: bool) -> None:
-        """Lets go of the lines that opened the conversation, and unless *raw_only* of what was read in them."""
+        """Release the lines that opened the conversation and, unless *raw_only*, their parsed content."""
         with self._lock:
             self.transcript.cut_answers()
             if not raw_only:
                 self.handshake, self.instructions, self.listed = {}, None, []
 
     def forget(self) -> None:
-        """Lets go of all that it said, its handshake too; what was sent to it, and anomalies, stay. For a closed one,
-        which calls may refer to for long."""
+        """Release all output of a closed server, which calls may refer to for long.
+
+        Requests and anomalies stay.
+        """
         with self._lock:
             self.transcript.keep_sent()
             self.server_info, self.capabilities, self.handshake, self.listed = {}, {}, {}, []
             self.protocol_version = self.instructions = None
 
     def _ask_to_stop(self, channel: Channel) -> bool:
-        """Whether it took a signal."""
+        """Return whether the process had to be stopped by a signal."""
         channel.close_stdin()
         steps = (
             (None, self.limits.stop_timeout_s),
@@ -274,7 +275,7 @@ class ServerProcess:
         return True
 
     def send(self, method: str, params: Mapping[str, Any] | None = None) -> int:
-        """Sends a request without waiting, with the envelope of its protocol; its id, for `wait`.
+        """Send a request without waiting, with the envelope of its protocol; returns its id, for `wait`.
 
         Raises `ValueError` when *params* are not JSON.
         """
@@ -292,7 +293,7 @@ class ServerProcess:
     def wait(self, id: int, timeout_s: float | None = None) -> Reply:
         """The reply to a request; *timeout_s* counts from this call (by default `Limits.request_timeout_s`).
 
-        Raises `KeyError` for an id that was never sent or whose reply was taken already.
+        Raises `KeyError` for an id that was never sent or whose reply was already returned.
         """
         with self._lock:
             pending = self._exchange.pending.get(id)
@@ -302,16 +303,16 @@ class ServerProcess:
             return self._exchange.replies.pop(id)
 
     def request(self, method: str, params: Mapping[str, Any] | None = None, timeout_s: float | None = None) -> Reply:
-        """Sends a request and waits for its reply."""
+        """Send a request and wait for its reply."""
         return self.wait(self.send(method, params), timeout_s)
 
     def notify(self, method: str, params: Mapping[str, Any] | None = None) -> None:
-        """Sends a notification."""
+        """Send a notification."""
         with self._lock:
             self._write(jsonrpc.notification(method, params))
 
     def drain(self, seconds: float, until: Callable[[], bool] | None = None) -> bool:
-        """Takes in what the server says for a while; True as soon as *until* holds, else False at the end."""
+        """Read the server's output for a while; returns True as soon as *until* holds, else False at the end."""
         with self._lock:
             if self._channel is not None and not self._closed:
                 self._pump(lambda: self._aborted or (until is not None and until()), time.monotonic() + seconds)
@@ -344,9 +345,9 @@ class ServerProcess:
         protocol_version: str = PROTOCOL_VERSION,
         timeout_s: float | None = None,
     ) -> Reply:
-        """The handshake, with `Limits.start_timeout_s`; a failure tells the exit code and the end of stderr.
+        """The handshake, with `Limits.start_timeout_s`; a failure has the exit code and the end of stderr.
 
-        Who calls is `CLIENT_NAME`, unless *client_name* is given; *capabilities* are those of the client.
+        The client is `CLIENT_NAME`, unless *client_name* is given; *capabilities* are those of the client.
         """
         client = {"name": client_name or CLIENT_NAME, "version": version()}
         params = {"protocolVersion": protocol_version, "capabilities": dict(capabilities or {}), "clientInfo": client}
@@ -369,7 +370,7 @@ class ServerProcess:
     ) -> Reply:
         """Opens a conversation by the protocol of 2026-07-28: from now on each request carries its envelope.
 
-        `modern` tells whether the server speaks it; where it does not, nothing has changed.
+        `modern` is True afterwards if the server speaks it; otherwise nothing has changed.
         """
         client = {"name": client_name or CLIENT_NAME, "version": version()}
         self._envelope = {
@@ -394,22 +395,22 @@ class ServerProcess:
 
     @property
     def modern(self) -> bool:
-        """Whether the conversation goes by the protocol of 2026-07-28."""
+        """True when the conversation uses MCP 2026-07-28."""
         return self._envelope is not None
 
     @property
     def offers_logging(self) -> bool:
-        """Whether `set_log_level` makes sense."""
+        """True when `set_log_level` has an effect."""
         return "logging" in self.capabilities and not self.modern
 
     def set_log_level(self, level: str = "debug") -> Reply:
-        """Asks for log notifications from this level on."""
+        """Ask for log notifications from this level on."""
         return self.request("logging/setLevel", {"level": level})
 
     def list_tools(self, timeout_s: float | None = None) -> tuple[list[dict[str, Any]], Reply]:
         """All tools of all pages, and the last page's reply; one time limit for all of them.
 
-        A cursor that comes twice, or a hundredth page that names another, ends the list as an anomaly.
+        A repeated cursor, or a cursor on the hundredth page, ends the list as an anomaly.
         """
         deadline = time.monotonic() + (self.limits.request_timeout_s if timeout_s is None else timeout_s)
         tools: list[dict[str, Any]] = []
@@ -440,7 +441,7 @@ class ServerProcess:
             seen.add(cursor)
 
     def call_tool(self, name: str, arguments: Mapping[str, Any] | None = None, timeout_s: float | None = None) -> Reply:
-        """Calls a tool."""
+        """Call a tool."""
         return self.request("tools/call", {"name": name, "arguments": dict(arguments or {})}, timeout_s)
 
     def _write(self, line: bytes, *, chatter: bool = False) -> None:
@@ -496,7 +497,7 @@ class ServerProcess:
         self._see(channel)
 
     def _see(self, channel: Channel) -> None:
-        """Notices pipes that a living server has closed."""
+        """Note pipes that a running server has closed."""
         if channel.stdin_closed_at is not None and self.exit is None:
             self._note_once("stdin-closed", "a write to its stdin failed")
         if _long_ago(channel.stdout_closed_at) and self.exit is None:
@@ -518,9 +519,9 @@ class ServerProcess:
         if channel.finished or _long_ago(channel.exited_at, pending):
             return self._exited(pending)
         if _long_ago(channel.stdout_closed_at, pending):
-            return self._failure("closed", f"{pending.method}: the server closed its stdout and runs on")
+            return self._failure("closed", f"{pending.method}: the server closed its stdout but keeps running")
         if _long_ago(channel.stdin_closed_at, pending) and self._ends.get(pending.id, 0) > channel.written:
-            return self._failure("closed", f"{pending.method}: the server closed its stdin and runs on")
+            return self._failure("closed", f"{pending.method}: the server closed its stdin but keeps running")
         return None
 
     def _too_large(self, pending: Pending, what: str) -> Failure:
@@ -560,7 +561,7 @@ class ServerProcess:
 
 
 def _long_ago(when: float | None, pending: Pending | None = None) -> bool:
-    """Whether *when*, and the request too, is long enough ago for what was under way to have arrived."""
+    """Return whether *when* and the request are long enough ago for all data in transit to have arrived."""
     return when is not None and time.monotonic() - max(when, pending.clock if pending else when) > _SETTLE_S
 
 

@@ -1,4 +1,4 @@
-"""What left its server's session, environment and parent, all three, is found by whose child it becomes. Linux only."""
+"""Finds processes that left their server's session, environment and parent: they become our children. Linux only."""
 
 from __future__ import annotations
 

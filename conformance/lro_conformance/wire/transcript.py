@@ -1,4 +1,4 @@
-"""What went over the wire, as raw lines in the order they were seen, within a memory budget."""
+"""Raw lines of a conversation in their order, within a memory budget."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from lro_conformance.wire import jsonrpc
 
 Direction = Literal["out", "in", "err"]
 Sink = Callable[["Entry", bool], None]
-"""Takes a line, and whether it is chatter."""
+"""Receives a line, and True if it is chatter."""
 
 CUT_BYTES = 512
-"""How much of a line stays when its body is cut to save memory."""
+"""Bytes of a line that stay when its body is cut to save memory."""
 _OVERHEAD_BYTES = 400
 _MAX_ANOMALIES = 1000
 
@@ -36,17 +36,17 @@ class Entry:
     problem: str | None = None
     """The kind of the first thing wrong with it (a key of `jsonrpc.KINDS`); None when nothing is."""
     cut: int = 0
-    """How many bytes of the line are not here: it was over the size cap, or its body made room for later ones."""
+    """Bytes of the line that are missing: it was over the size cap, or was cut to make room."""
 
     @property
     def parsed(self) -> Any:
-        """The JSON value, read anew each time; None where there is none or the line is cut."""
+        """The JSON value, read anew each time; None if there is none or the line is cut."""
         return None if self.cut else jsonrpc.parse(self.line).value
 
 
 @dataclass(frozen=True, slots=True)
 class Anomaly:
-    """One thing that a server did which the protocol does not allow, or which is odd."""
+    """Behaviour of a server that the protocol does not allow, or that is unusual."""
 
     kind: str
     """A key of `jsonrpc.KINDS`."""
@@ -63,9 +63,9 @@ class Anomaly:
 class Transcript:
     """The lines of one server.
 
-    *Chatter* (what nobody asked for) is kept in two rings of *max_chatter* lines, stderr in one and notifications and
-    the like in the other, so that neither drowns the other; requests and their answers stay. Together they hold
-    *max_bytes*: beyond it bodies are cut, chatter first, the oldest first.
+    *Chatter* (everything except requests and answers) is kept in two rings of *max_chatter* lines, stderr in one and
+    notifications and the like in the other, so that neither displaces the other; requests and their answers stay.
+    Together they have *max_bytes*: beyond it bodies are cut, chatter first, the oldest first.
     """
 
     def __init__(self, *, max_bytes: int = 256 << 20, max_chatter: int = 10_000) -> None:
@@ -77,14 +77,14 @@ class Transcript:
         self._next = 0
         self._bytes = 0
         self.dropped = 0
-        """How many lines of chatter are gone."""
+        """Dropped lines of chatter."""
         self.anomalies: list[Anomaly] = []
         """The first thousand; `counts` has them all."""
         self.last_anomaly: Anomaly | None = None
         self.counts: Counter[str] = Counter()
-        """How many anomalies of each kind there were."""
+        """Number of anomalies of each kind."""
         self.sink: Sink | None = None
-        """Told of every line as it is recorded, before any is cut or dropped."""
+        """Called with every line when it is recorded, before any is cut or dropped."""
 
     def __iter__(self) -> Iterator[Entry]:
         """The lines that are kept, in order."""
@@ -95,7 +95,7 @@ class Transcript:
 
     @property
     def kept_bytes(self) -> int:
-        """What the kept lines weigh, a fixed overhead for each included."""
+        """Bytes of the kept lines, with a fixed overhead for each."""
         return self._bytes
 
     def add(
@@ -108,7 +108,7 @@ class Transcript:
         chatter: bool = False,
         at: float | None = None,
     ) -> None:
-        """Records a line and what is wrong with it."""
+        """Record a line and its problem."""
         when = time.time() if at is None else at
         for kind, detail in problems:
             self.note(kind, detail, line, at=when)
@@ -129,14 +129,14 @@ class Transcript:
             pass
 
     def note(self, kind: str, detail: str, line: bytes = b"", *, at: float | None = None) -> None:
-        """Records an anomaly."""
+        """Record an anomaly."""
         self.counts[kind] += 1
         self.last_anomaly = Anomaly(kind, detail, time.time() if at is None else at, line[:CUT_BYTES])
         if len(self.anomalies) < _MAX_ANOMALIES:
             self.anomalies.append(self.last_anomaly)
 
     def keep_sent(self) -> None:
-        """Lets go of all that came; what was sent stays."""
+        """Release all received lines; sent ones stay."""
         self._entries = {n: m for n, m in self._entries.items() if m.direction == "out"}
         self._bytes = sum(len(m.line) + _OVERHEAD_BYTES for m in self._entries.values())
         for numbers in (*self._chatter, *self._cuttable):

@@ -1,4 +1,4 @@
-"""Leaves nothing behind: kills what carries a run's marker, removes folders.
+"""Cleans up after a run: kills processes with its marker, removes folders.
 
 Imported by the suite, and run as a script of its own (``python -I -S guard.py PARENT_PID``) that outlives it: see
 `lro_conformance.wire.reaper`. So it imports the standard library only, and of that little.
@@ -24,7 +24,7 @@ def marked(value: bytes) -> list[int]:
 
 
 def kill_marked(value: bytes, patience_s: float = 2.0) -> int:
-    """Kills what `marked` finds until it finds nothing more; how many processes that were."""
+    """Kill the processes that `marked` finds until there are none; returns their number."""
     killed: set[int] = set()
     deadline = time.monotonic() + patience_s
     while time.monotonic() < deadline:
@@ -40,7 +40,7 @@ def kill_marked(value: bytes, patience_s: float = 2.0) -> int:
 
 
 def _scan(value: bytes) -> tuple[list[int], bool]:
-    """What carries the marker, and whether something is just being executed, so that nobody can tell yet."""
+    """Processes with the marker, and True if one is inside ``execve``, so that its marker cannot be read yet."""
     try:
         names = os.listdir("/proc")
     except OSError:
@@ -60,7 +60,7 @@ def _scan(value: bytes) -> tuple[list[int], bool]:
 
 
 def _environment(pid: str) -> bytes | None:
-    """A process's environment; empty where it is not ours to read; None while the process is inside ``execve``.
+    """A process's environment; empty if it is not ours to read; None while the process is inside ``execve``.
 
     There the old environment is gone and the new one not yet visible, for long if the machine is busy: a child that a
     server started a moment before its end would be overlooked.
@@ -83,7 +83,7 @@ _ENV_END = 48
 
 def _read_all(path: str) -> bytes:
     parts: list[bytes] = []
-    with suppress(OSError):  # gone, or another user's
+    with suppress(OSError):  # gone, or of a different user
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         try:
             while part := os.read(fd, 65536):
@@ -94,13 +94,13 @@ def _read_all(path: str) -> bytes:
 
 
 def kill_group(group: int, number: int) -> None:
-    """Signals a process group; one that is gone already is fine."""
+    """Signal a process group; one that has ended already is no error."""
     with suppress(OSError):
         os.killpg(group, number)
 
 
 def remove_tree(path: str | bytes, patience_s: float = _PATIENCE_S) -> bool:
-    """Removes a folder with all that is in it, read-only folders too; False when something resisted.
+    """Remove a folder with its contents, read-only folders too; False if something could not be removed.
 
     Tries again for a while: what was killed a moment ago may still have been writing.
     """
@@ -127,7 +127,7 @@ def remove_tree(path: str | bytes, patience_s: float = _PATIENCE_S) -> bool:
 
 
 def _flatten(path: bytes) -> None:
-    """Moves every folder that lies within one directly into it: no recursion goes as deep as a server can."""
+    """Move all nested folders directly into a folder, as they may be too deep for recursion."""
     moved = 0
     with suppress(OSError):
         root = os.open(path, _FOLDER)
@@ -188,7 +188,7 @@ def watch(parent: int) -> None:
 
 
 def _next_orders(parent: int) -> bytes:
-    """The next orders; empty when the suite is gone, also if something it forked still holds the pipe open."""
+    """The next orders; empty when the suite has ended, even if a child of it still has the pipe open."""
     import select
 
     while not select.select([0], [], [], 1.0)[0]:

@@ -1,7 +1,7 @@
-"""A large JSON array that stays text: its elements are parsed a batch at a time, and never exist all at once.
+"""JSON arrays whose elements are parsed a batch at a time.
 
-A parsed value takes five to ten times the memory of its text. What is kept of an array is its text and the places where
-batches of whole elements begin and end.
+A parsed value takes five to ten times the memory of its text. Of a large array only its text is kept, and the places
+where batches of whole elements begin and end. A small one is parsed at once.
 """
 
 from __future__ import annotations
@@ -9,23 +9,26 @@ from __future__ import annotations
 import json
 import re
 import secrets
-from collections.abc import Iterator, Sized
+from collections.abc import Iterator, Mapping, Sized
 from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any, cast
 
 import orjson
 
-from lro_proxy.payload.lines import encoded
+from lro_proxy.payload.batches import encoded
 from lro_spec.jsonl import lossless
 
 Text = bytes | bytearray
 
 _FIRST, _BATCH = 1 << 14, 1 << 16
-_LARGEST = 1 << 20
-"""Arrays with an element that is no shorter are read in another way: little would be won."""
+LARGE = 1 << 18
+"""Size in bytes from which JSON is read a batch at a time."""
+_LARGEST_ELEMENT = 1 << 20
+"""Arrays with a longer element are parsed at once: reading them in batches would save little."""
 _AROUND = 1 << 14
-"""An array of which no more than this is missing is nearly all of its text."""
+"""Most bytes beside an array that is nearly all of its text."""
+_ELEMENTS = 1000
 _CANDIDATES = 64
 _MISSES = 3
 _SPACE = re.compile(rb"[ \t\r\n]*")
@@ -40,111 +43,147 @@ class _Batch:
     stop: int
     count: int
     plain: bool
-    """Whether orjson loses nothing of it."""
+    """True if orjson loses nothing of it."""
     compact: bool = False
-    """Whether its elements are lines as they stand, when each `between` is cut."""
+    """True if its elements are lines once each `between` is replaced."""
 
 
 class Array:
-    """An array in a text."""
+    """An array in a text, read in batches."""
 
     def __init__(
         self, data: Text, start: int, stop: int, batches: list[_Batch], objects: bool, between: bytes | None
     ) -> None:
         self.start, self.stop = start, stop
         """Its place in the text."""
-        self.objects = objects
-        """Whether all elements are objects."""
-        self._data, self._batches, self._between = data, batches, between
+        self.are_objects = objects
+        """True if all elements are objects."""
+        self._data, self._parts, self._between = data, batches, between
         self._count = sum(batch.count for batch in batches)
 
     def __len__(self) -> int:
         return self._count
 
     def __iter__(self) -> Iterator[Any]:
-        return chain.from_iterable(self.loose())
+        return chain.from_iterable(self.batches())
 
-    def exact(self) -> Iterator[list[Any]]:
-        """The elements batch by batch, as `exact.parse` reads them."""
-        return map(self._exactly, self._batches)
+    def lossless_batches(self) -> Iterator[list[Any]]:
+        """The elements batch by batch, as `lossless.parse` reads them."""
+        return map(self._parse_lossless, self._parts)
 
     def lines(self) -> Iterator[bytes]:
         """The elements as lines, a block of them for each batch."""
-        for batch in self._batches:
+        for batch in self._parts:
             if batch.compact and self._between is not None:
                 yield _lines(bytes(memoryview(self._data)[batch.start : batch.stop]), self._between)
             else:
-                yield from encoded([self._exactly(batch)])
+                yield from encoded([self._parse_lossless(batch)])
 
-    def loose(self) -> Iterator[list[Any]]:
+    def batches(self) -> Iterator[list[Any]]:
         """The elements batch by batch; floats and integers beyond 64 bits may lose digits."""
-        return map(self._parse, self._batches)
+        return map(self._parse, self._parts)
 
-    def _exactly(self, batch: _Batch) -> list[Any]:
+    def _parse_lossless(self, batch: _Batch) -> list[Any]:
         return self._parse(batch) if batch.plain else lossless.parse(_cut(self._data, batch))
 
     def _parse(self, batch: _Batch) -> list[Any]:
         return orjson.loads(_cut(self._data, batch))
 
 
+class ParsedArray:
+    """An array in memory."""
+
+    def __init__(self, elements: list[Any]) -> None:
+        self._elements = elements
+        self.are_objects = all(isinstance(item, dict) for item in elements)
+        """True if all elements are objects."""
+
+    def __len__(self) -> int:
+        return len(self._elements)
+
+    def lossless_batches(self) -> Iterator[list[Any]]:
+        """The elements, some thousand at a time."""
+        return (self._elements[n : n + _ELEMENTS] for n in range(0, len(self._elements), _ELEMENTS))
+
+    batches = lossless_batches
+
+    def lines(self) -> Iterator[bytes]:
+        """The elements as lines, a block of them for each batch."""
+        return encoded(self.lossless_batches())
+
+
 def find(data: Text, start: int, stop: int) -> Array | None:
-    """The array that is nearly all of a part of a text; None where there is none, or one for the general way."""
+    """The array that is nearly all of a part of a text; None if there is none, or one that has to be parsed at once."""
     place = start - 1
     for _ in range(_CANDIDATES):
         place = data.find(b"[", place + 1, start + _AROUND)
         if place < 0:
             return None
-        found = read(data, place, stop)
-        if found is not None and stop - start - (found.stop - found.start) <= _AROUND:
-            return found
+        array = read(data, place, stop)
+        if array is not None and stop - start - (array.stop - array.start) <= _AROUND:
+            return array
     return None
 
 
-def value(data: Text) -> Any:
-    """The value of a JSON text with an `Array` for the array that is nearly all of it; None where that cannot be.
+def parse(data: Text) -> Any:
+    """The value of a JSON text, with an `Array` for the array that is nearly all of a large one.
 
-    Raises `exact.InexactError` as `exact.parse` does.
+    Raises `lossless.InexactError`.
     """
-    found = find(data, 0, len(data))
-    if found is None:
-        return None
+    array = find(data, 0, len(data)) if len(data) >= LARGE else None
+    if array is None:
+        return lossless.parse(bytes(data))
     mark = secrets.token_hex(8)
-    return placed(lossless.parse(b'%b"%b"%b' % (data[: found.start], mark.encode(), data[found.stop :])), mark, found)
+    skeleton = b'%b"%b"%b' % (data[: array.start], mark.encode(), data[array.stop :])
+    return replace_marks(lossless.parse(skeleton), {mark: array})
 
 
-def placed(tree: Any, mark: str, found: Array) -> Any:
-    """A parsed value with the array in the place of its mark."""
-    if tree == mark:
-        return found
-    if isinstance(tree, dict):
-        return {key: placed(member, mark, found) for key, member in cast("dict[str, Any]", tree).items()}
-    return tree
+def replace_marks(value: Any, marks: Mapping[str, Any]) -> Any:
+    """A value with other values in place of marks, which are members of objects or the value itself."""
+    if isinstance(value, str):
+        return marks.get(value, value)
+    if isinstance(value, dict):
+        return {key: replace_marks(member, marks) for key, member in cast("dict[str, Any]", value).items()}
+    return value
+
+
+def in_memory(value: Any) -> Any:
+    """A value with a list for each `Array` in it."""
+    if isinstance(value, Array):
+        return list(chain.from_iterable(value.lossless_batches()))
+    if isinstance(value, dict):
+        return {key: in_memory(member) for key, member in cast("dict[str, Any]", value).items()}
+    return value
 
 
 def same(one: Any, other: Any) -> bool:
-    """Whether two values as `exact.parse` reads them, maybe with an `Array`, are the same to the last digit.
+    """True if two values as `lossless.parse` reads them, maybe with an `Array`, are the same to the last digit.
 
     1 is neither 1.0 nor true. Only the order of members does not matter.
     """
+    if isinstance(one, Array) is not isinstance(other, Array):
+        one, other = in_memory(one), in_memory(other)
     if type(one) is not type(other) or (isinstance(one, Sized) and len(one) != len(other)):
         return False
     if isinstance(one, str):
         return one == other
     if isinstance(one, Array):
-        others = chain.from_iterable(other.exact())
-        same_batches = (same(batch, list(islice(others, len(batch)))) for batch in one.exact())
+        others = chain.from_iterable(other.lossless_batches())
+        same_batches = (same(batch, list(islice(others, len(batch)))) for batch in one.lossless_batches())
         return all(same_batches)
     arrays: list[Array] = []
     others_arrays: list[Array] = []
     try:
-        spelt_alike = _spelt(one, arrays) == _spelt(other, others_arrays)
+        are_alike = _json(one, arrays) == _json(other, others_arrays)
     except TypeError:  # nested too deeply, or half of a surrogate pair
         return False
-    return spelt_alike and all(map(same, arrays, others_arrays))
+    if bool(arrays) is not bool(others_arrays):  # one was large, the other just too small
+        return same(in_memory(one), in_memory(other))
+    return are_alike and all(map(same, arrays, others_arrays))
 
 
-def _spelt(value: Any, arrays: list[Array]) -> bytes:
-    """A value's JSON, where each array in it leaves a mark that is none."""
+def _json(value: Any, arrays: list[Array]) -> bytes:
+    """The JSON of a value, with a question mark for each `Array` in it."""
 
     def mark(array: Array) -> orjson.Fragment:
         arrays.append(array)
@@ -154,7 +193,7 @@ def _spelt(value: Any, arrays: list[Array]) -> bytes:
 
 
 def read(data: Text, start: int, stop: int) -> Array | None:
-    """The array that begins at a place, with every element looked at; None where it cannot be read so."""
+    """The array that begins at a place, after a look at every element; None if it cannot be read in batches."""
     batches: list[_Batch] = []
     between: bytes | None = None
     misses, objects, size = 0, True, _FIRST
@@ -187,7 +226,7 @@ def read(data: Text, start: int, stop: int) -> Array | None:
 
 
 def _batch(data: Text, start: int, stop: int, between: bytes | None) -> tuple[_Batch, bool] | None:
-    """The elements in a part of a text, and whether all are objects; None where they are not whole, or not exact."""
+    """The elements in a part of a text, and whether all are objects; None if they are not whole, or inexact."""
     text = _cut(data, _Batch(start, stop, 0, True))
     try:
         elements: list[Any] = orjson.loads(text)
@@ -214,11 +253,11 @@ def _lines(text: bytes, between: bytes) -> bytes:
 
 
 def _whole(data: Text, start: int, enough: int, stop: int) -> int:
-    """Where the last element ends that begins at a place or later, and ends before *enough*; 0: nowhere.
+    """End of the last element that begins at a place or later and ends before *enough*; 0: there is none.
 
     One element may be longer.
     """
-    while enough - start < _LARGEST:
+    while enough - start < _LARGEST_ELEMENT:
         window = str(memoryview(data)[start:enough], "utf-8", "ignore")
         end = at = 0
         try:
@@ -232,7 +271,7 @@ def _whole(data: Text, start: int, enough: int, stop: int) -> int:
                     break
                 at = _after_space_in(window, following + 1)
         except (ValueError, RecursionError):
-            pass  # it does not end here
+            pass  # the element does not end here
         if end:
             return start + len(window[:end].encode())
         if enough == stop:
@@ -246,10 +285,10 @@ def _cut(data: Text, batch: _Batch) -> bytes:
 
 
 def _after_space(data: Text, place: int) -> int:
-    found = _SPACE.match(data, place)
-    return found.end() if found else place
+    space = _SPACE.match(data, place)
+    return space.end() if space else place
 
 
 def _after_space_in(text: str, place: int) -> int:
-    found = _SPACE_IN_TEXT.match(text, place)
-    return found.end() if found else place
+    space = _SPACE_IN_TEXT.match(text, place)
+    return space.end() if space else place

@@ -1,4 +1,4 @@
-"""What records have in common: their fields, the types of each, and which fields are worth a recipe."""
+"""Fields that records have in common, their types, and the fields that are worth a recipe."""
 
 from __future__ import annotations
 
@@ -38,17 +38,17 @@ class Fields:
     types: Mapping[str, frozenset[str]]
     """JSON types by field, in the order in which fields first occur."""
     always: frozenset[str]
-    """Those that every record has."""
+    """Fields that every record has."""
     grouping: str | None = None
-    """A field of few different short texts, which groups the records best."""
+    """The field that groups the records best: one of few different short texts."""
     top: tuple[tuple[str, int], ...] = ()
-    """Its most frequent values, and how often each occurs."""
+    """The most frequent values of `grouping`, with their counts."""
     reading: str | None = None
-    """The text that says most about a record."""
+    """The text field that describes a record best."""
     weighing: str | None = None
-    """A number to sort by."""
+    """A number field to sort by."""
     short: tuple[str, ...] = ()
-    """Scalar fields that fit a list."""
+    """Scalar fields that are short enough for a list."""
 
     def schema(self) -> dict[str, Any]:
         """The JSON Schema of a line; every record is valid under it."""
@@ -60,7 +60,7 @@ class Fields:
         }
 
     def is_only(self, name: str, *types: str) -> bool:
-        """Whether every record has the field, with one of these types."""
+        """True if every record has the field, with one of these types."""
         return name in self.always and self.types[name] <= set(types)
 
 
@@ -70,20 +70,20 @@ def _type(types: frozenset[str]) -> str | list[str]:
 
 
 def fields(records: Records) -> Fields:
-    """Looks at every record; which field groups, reads or weighs best is chosen from a sample."""
-    seen = survey(records, lambda layouts, head: _choose_grouping(_types(layouts), head))
-    types, sample = _types(seen.layouts), seen.sample
+    """The fields of records, from a look at each; `grouping`, `reading` and `weighing` are chosen from a sample."""
+    findings = survey(records, lambda layouts, head: _choose_grouping(_types(layouts), head))
+    types, sample = _types(findings.layouts), findings.sample
     if not types:
         return Fields({}, frozenset())
     grouping = _choose_grouping(types, sample)
     top: list[tuple[str, int]] = []
     if grouping is not None:
-        top = (seen.counted if grouping == seen.guessed else count(records, grouping)).most_common(_TOP)
+        top = (findings.counted if grouping == findings.guessed else count(records, grouping)).most_common(_TOP)
     numbers = [n for n, t in types.items() if t & {"integer", "number"} and not t & {"string", "object", "array"}]
     texts = [name for name, found in types.items() if "string" in found]
     return Fields(
         types=types,
-        always=frozenset(types).intersection(*(names for names, _ in seen.layouts)),
+        always=frozenset(types).intersection(*(names for names, _ in findings.layouts)),
         grouping=grouping,
         top=tuple(top),
         reading=_preferred(texts, _READING) or max(texts, key=lambda n: _length(n, sample), default=None),
@@ -96,7 +96,7 @@ def fields(records: Records) -> Fields:
 
 
 def _types(layouts: Sequence[Layout]) -> dict[str, frozenset[str]]:
-    """The types of every field; none where the records have nothing in common."""
+    """The types of every field; none if the records have nothing in common."""
     found: dict[str, set[str]] = {}
     for names, kinds in layouts:
         for name, kind in zip(names, kinds, strict=True):

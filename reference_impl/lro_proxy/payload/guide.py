@@ -1,13 +1,13 @@
-"""What a reader is told of a file of records that are no memories."""
+"""The parts of a descriptor that explain a file of records which are not memories."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from lro_proxy.payload.classify import Shape
 from lro_proxy.payload.fields import Fields, fields
-from lro_proxy.payload.recipes import for_records, half_pairs, made, made_for_text
+from lro_proxy.payload.recipes import has_half_pairs, recipes_for, recipes_for_text
+from lro_proxy.payload.shape import Shape
 from lro_spec.messages import JqRecipe
 
 TEXT_SCHEMA: Mapping[str, Any] = {
@@ -19,11 +19,11 @@ TEXT_SCHEMA: Mapping[str, Any] = {
     },
     "required": ["n", "text"],
 }
-"""Of lines of text."""
+"""The schema of lines of text."""
 
 
 class RecordGuide:
-    """For the records of any tool."""
+    """A guide to the records of any tool (`lro_reference.results.Guide`)."""
 
     narrower = "Ask for less at a time."
 
@@ -36,15 +36,15 @@ class RecordGuide:
         self.top = tuple(value for value, _ in self._fields.top)
 
     def recipes(self, path: str) -> Sequence[JqRecipe]:
-        """Recipes for the fields that are there; each has run on the first records. None where jq would stop."""
-        if not self._shape.whole_pairs and half_pairs(path):
+        """Recipes for the fields of the records, each of which has run on the first ones; none if jq would stop."""
+        if not self._shape.is_well_formed and has_half_pairs(path):
             return ()
         if self._text:
-            return made_for_text(path)
-        return made(for_records(self._fields), path, self._shape.lines)
+            return recipes_for_text(path)
+        return recipes_for(self._fields, path, self._shape.lines)
 
     def guidance(self, path: str, tokens: int, recipes: Sequence[JqRecipe]) -> str:
-        """Advice, not orders: an assistant without a shell can only use the summary."""
+        """Advice on using the file; an assistant without a shell can only use the summary."""
         most = ", ".join(f"{value} ({count})" for value, count in self._fields.top)
         grouped = f"Most frequent values of {self._fields.grouping}: {most}.\n" if most else ""
         rest = "line 1 of the file is a header" + (

@@ -1,4 +1,4 @@
-"""A large text of JSON Lines: a batch of its lines is parsed at a time, and they are written untouched."""
+"""JSON Lines: a batch of lines is parsed at a time, and the lines are written unchanged."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from lro_proxy.payload.lines import Batched, BatchedLines
+from lro_proxy.payload.batches import Batched, BatchedLines
 from lro_reference.writer import encode
 from lro_spec.jsonl import lossless
 
@@ -17,16 +17,16 @@ _BATCH = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class JsonLines:
-    """The lines, and the objects that they are."""
+    """The lines, and the objects in them."""
 
     lines: BatchedLines
-    records: Batched
+    records: Batched[Any]
     ending: str
-    """What follows the last line."""
+    """The text after the last line."""
 
 
 def read(text: bytes | bytearray) -> JsonLines | None:
-    """The lines of a text; None where one of them is no object, or none that can be written again exactly."""
+    """The lines of a UTF-8 text; None unless each is an object that can be written again without loss."""
     ending = "\n" if text.endswith(b"\n") else ""
     stop = len(text) - len(ending)
     first = text.find(b"\n", 0, stop)
@@ -40,7 +40,7 @@ def read(text: bytes | bytearray) -> JsonLines | None:
         count += len(lines)
     return JsonLines(
         BatchedLines(count, lambda: _blocks(text, stop)),
-        Batched(count, lambda: _parsed(_blocks(text, stop))),
+        Batched(count, lambda: ([_parse(line) for line in block.split(b"\n")] for block in _blocks(text, stop))),
         ending,
     )
 
@@ -49,7 +49,10 @@ def _are_objects(lines: list[bytes], block: bytes) -> bool:
     if not all(line.startswith(b"{") for line in lines):
         return False
     try:
-        values = list(map(orjson.loads, lines))
+        values: list[Any] = list(map(orjson.loads, lines))
+    except ValueError:
+        return _are_unusual_objects(lines, block)
+    try:
         if b"\n".join(map(encode, values)) != block:
             for value, line in zip(values, lines, strict=True):
                 if not lossless.is_whole(value, line):
@@ -59,8 +62,20 @@ def _are_objects(lines: list[bytes], block: bytes) -> bool:
     return True
 
 
-def _parsed(blocks: Iterator[bytes]) -> Iterator[list[Any]]:
-    return ([orjson.loads(line) for line in block.split(b"\n")] for block in blocks)
+def _are_unusual_objects(lines: list[bytes], block: bytes) -> bool:
+    """True for objects that only Python's parser accepts: with half of a surrogate pair as an escape."""
+    try:
+        block.decode()
+        return all(isinstance(lossless.parse(line), dict) for line in lines)
+    except ValueError:
+        return False
+
+
+def _parse(line: bytes) -> Any:
+    try:
+        return orjson.loads(line)
+    except ValueError:  # half of a surrogate pair
+        return lossless.parse(line)
 
 
 def _blocks(text: bytes | bytearray, stop: int) -> Iterator[bytes]:

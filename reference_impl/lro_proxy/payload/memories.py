@@ -1,4 +1,4 @@
-"""Recognising memories in the result of a tool that knows nothing of offloading."""
+"""Memories in the result of a tool that knows nothing of offloading."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ _OPERATIONS = ("inject", "search", "recall")
 
 
 def are_memories(records: Records) -> bool:
-    """Whether all records look like memories: an id, a title and a namespace, all texts."""
+    """True if all records look like memories: with an id, a title and a namespace, all texts."""
     return len(records) > 0 and all(all(isinstance(record.get(m), str) for m in _MARKS) for record in records)
 
 
 def operation(tool: str) -> str:
-    """Which operation a tool that returns memories performs, by its name: recall where that does not say."""
+    """The operation of a tool that returns memories, by its name; recall if the name does not say."""
     return next((name for name in _OPERATIONS if name in tool.lower()), "recall")
 
 
 def detail(arguments: Mapping[str, Any], records: Records) -> str:
-    """The detail level: what was asked for; else light where no record has content, full where all is there."""
+    """The detail level that was requested; otherwise light if no record has content, full if all fields are there."""
     asked = arguments.get("detail")
     if asked in DETAILS:
         return asked
@@ -36,5 +36,5 @@ def detail(arguments: Mapping[str, Any], records: Records) -> str:
 
 
 def line_schema(records: Records) -> dict[str, Any]:
-    """What the records are seen to have."""
+    """The schema of the fields that the records have."""
     return fields(records).schema()

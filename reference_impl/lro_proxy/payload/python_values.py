@@ -1,4 +1,4 @@
-"""Values of a Python program as JSON: tuples, dataclasses and their like, and numbers that JSON does not have."""
+"""Values of a Python program as JSON: tuples, dataclasses and similar, and numbers that JSON does not have."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from lro_spec.jsonl import lossless
 
 
 class NoJsonError(ValueError):
-    """A value that JSON cannot hold without a loss: it has NaN, infinity, or a key twice."""
+    """A value that JSON cannot hold without loss: it has NaN, infinity, or a key twice."""
 
 
 def plain(value: Any) -> Any:
-    """The value as a parser of JSON would give it, with every digit.
+    """The value as a JSON parser returns it, with every digit.
 
-    Raises `NoJsonError`, and `TypeError` for objects that nobody can write.
+    Raises `NoJsonError`, and `TypeError` for objects that cannot be serialised.
     """
     try:
-        made = lossless.parse(lossless.dump(value))
-        if made != value:  # as where there are tuples, but also where a NaN has become null
+        parsed = lossless.parse(lossless.dump(value))
+        if parsed != value:  # because of a tuple, or because NaN became null
             json.dumps(value, allow_nan=False, default=lossless.members)
     except ValueError as problem:
         raise NoJsonError(str(problem)) from None
-    return made
+    return parsed
 
 
 def text(value: Any) -> str:
-    """The text that Python writes for a value that is no JSON; of a list, each item on a line of its own."""
+    """The text that Python writes for a value that is not JSON; the items of a list on a line each."""
     if isinstance(value, (list, tuple)):
         return "[" + ",\n".join(map(_line, cast("list[Any]", value))) + "]"
     return _line(value)

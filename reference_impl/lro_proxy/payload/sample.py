@@ -1,18 +1,19 @@
-"""One pass over records: their layouts, a sample from all over them, and how often texts of a likely field occur."""
+"""A pass over records: their layouts, a sample from all over them, and the frequency of texts in a likely field."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
+from lro_proxy.payload.table import Rows
 from lro_reference.results import Records
 
 SAMPLE = 200
 MOST_LAYOUTS = 2000
-"""Records of more different layouts than this have nothing in common that a schema could say."""
+"""Records of more different layouts have nothing in common that a schema could state."""
 _WORTH_A_GUESS = 1000
 _MOST_VALUES = 10_000
 _GOLDEN = 0.6180339887
@@ -22,27 +23,12 @@ Layout = tuple[tuple[str, ...], tuple[type, ...]]
 Guess = Callable[[Sequence[Layout], Sequence[Mapping[str, Any]]], str | None]
 
 
-@runtime_checkable
-class Rows(Protocol):
-    """Records that all have the same fields, each of them a text."""
-
-    names: Sequence[str]
-
-    def __len__(self) -> int: ...
-
-    def __iter__(self) -> Iterator[Mapping[str, Any]]: ...
-
-    def rows(self) -> Iterator[list[list[str]]]:
-        """The values without the names, batch by batch."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """What a pass has seen."""
+    """The findings of a pass."""
 
     layouts: Sequence[Layout]
-    """In the order in which they first occur; none where there are too many."""
+    """The layouts in the order in which they first occur; none if there are too many."""
     sample: Sequence[Mapping[str, Any]]
     guessed: str | None = None
     """The field whose texts were counted."""
@@ -50,7 +36,7 @@ class Survey:
 
 
 def survey(records: Records, guess: Guess) -> Survey:
-    """Looks at every record; *guess* says from the first ones, where they are many, what to count in passing."""
+    """Look at every record; if they are many, *guess* names, from the first ones, a field whose texts are counted."""
     step = max(1, len(records) // SAMPLE)
     if isinstance(records, Rows):
         return _of_rows(records, step, guess)
@@ -77,7 +63,7 @@ def survey(records: Records, guess: Guess) -> Survey:
 
 
 def count(records: Records, name: str) -> Counter[str]:
-    """How often each text of a field occurs."""
+    """The frequency of each text of a field."""
     if isinstance(records, Rows):
         column = records.names.index(name)
         return Counter(row[column] for batch in records.rows() for row in batch)
@@ -104,7 +90,7 @@ def _of_rows(records: Rows, step: int, guess: Guess) -> Survey:
 
 
 def _place(n: int, step: int) -> int:
-    """Where the n-th record of a sample stands: one in every *step*, not always the same, for data may have a beat."""
+    """The place of the n-th record of a sample: one in every *step*, not always the same, as data may be periodic."""
     return n * step + int(n * _GOLDEN % 1 * step)
 
 

@@ -288,16 +288,16 @@ class Hub:
         if method == "initialize":
             for name, result in results.items():
                 self._members[name].capabilities = members(result.get("capabilities"))
-            made = merge_initialize(results)
+            merged = merge_initialize(results)
             if self._tools is not None:
-                self._tools.advertise(made)
+                self._tools.advertise(merged)
         elif method in LISTS:
-            made = {LISTS[method][0]: self._entries(method, results)}
+            merged = {LISTS[method][0]: self._entries(method, results)}
             if self._tools is not None and method == "tools/list":
-                self._tools.add_to_list(made, request["id"])
+                self._tools.add_to_list(merged, request["id"])
         else:
-            made = {}
-        self._reply(request["id"], made)
+            merged = {}
+        self._reply(request["id"], merged)
 
     def _entries(self, method: str, results: Mapping[str, Message]) -> list[Any]:
         """Merge the lists of all servers, and remember the targets."""
@@ -328,29 +328,29 @@ class Hub:
 
     def receive(self, member: Member, line: bytes | bytearray) -> bool:
         """Handle a line that a server's relay forwards; False if the client is gone."""
-        message = parse_lossless(line)
-        if not isinstance(message, dict):
+        parsed = parse_lossless(line)
+        if not isinstance(parsed, dict):
             return self._client.write(line)
-        said = cast("Message", message)
-        id = said.get("id")
+        message = cast("Message", parsed)
+        id = message.get("id")
         with self._lock:
-            if "method" not in said:
+            if "method" not in message:
                 broadcast = self._broadcasts.get(_key(id)) or self._broadcasts.get(_key(numeric_id(id)))
                 if broadcast is not None and member.name in broadcast.waiting:
-                    self._collect(broadcast, member, said)
+                    self._collect(broadcast, member, message)
                     return not self._client.broken
                 self._routes.pop(_key(id), None)
             elif id is not None:
                 asked = f"{member.name}/{type(id).__name__}/{id}"
                 self._server_requests[asked] = (member, id)
-                return self._write({**said, "id": asked})
-            elif said["method"] == "notifications/tools/list_changed" and self._tools is not None:
+                return self._write({**message, "id": asked})
+            elif message["method"] == "notifications/tools/list_changed" and self._tools is not None:
                 self._tools.server_tools.is_complete = False
-            elif said["method"] == "notifications/cancelled":
-                params = members(said.get("params"))
+            elif message["method"] == "notifications/cancelled":
+                params = members(message.get("params"))
                 meant = params.get("requestId")
                 asked = f"{member.name}/{type(meant).__name__}/{meant}"
-                return self._write({**said, "params": {**params, "requestId": asked}})
+                return self._write({**message, "params": {**params, "requestId": asked}})
         return self._client.write(line)
 
     def _reply(self, id: object, result: Message) -> None:

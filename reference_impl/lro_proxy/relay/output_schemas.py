@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any, cast
-
-import orjson
 
 DESCRIPTOR: Mapping[str, Any] = {
     "type": "object",
@@ -27,7 +24,6 @@ DESCRIPTOR: Mapping[str, Any] = {
     },
     "anyOf": [{"required": ["file_path", "summary", "guidance"]}, {"required": ["results", "warning"]}],
 }
-_REFERENCE = re.compile(rb"\$(?:dynamicR|r)ef")
 _DATA = frozenset(("const", "enum", "default", "examples"))
 """Keywords whose values are data: a ``$ref`` in them is not a reference."""
 
@@ -50,8 +46,6 @@ def widen(schema: Mapping[str, Any]) -> dict[str, Any]:
 def _adjust_references(node: Any, prefix: str) -> Any:
     if isinstance(node, list):
         return [_adjust_references(item, prefix) for item in cast("list[Any]", node)]
-    if isinstance(node, orjson.Fragment) and _REFERENCE.search(orjson.dumps(node)):
-        raise ValueError("a reference lies too deep")
     if not isinstance(node, dict):
         return node
     members = cast("dict[str, Any]", node)
@@ -78,7 +72,7 @@ def widen_tools(result: dict[str, Any]) -> bool:
         if isinstance(tool, dict) and isinstance(cast("dict[str, Any]", tool).get("outputSchema"), dict):
             try:
                 tool["outputSchema"] = widen(cast("Mapping[str, Any]", tool["outputSchema"]))
-            except (ValueError, RecursionError):  # nested too deeply: accept any object
+            except RecursionError:  # nested too deeply: accept any object
                 tool["outputSchema"] = {"type": "object"}
             changed = True
     return changed

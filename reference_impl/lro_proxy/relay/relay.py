@@ -14,24 +14,28 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
-import orjson
-
 from lro_proxy.errors import CANCELLED, GONE, INTERNAL, TIMED_OUT, TOO_LONG, UNREADABLE, Log, error_line
-from lro_proxy.fastpath.result import WORTH_IT
-from lro_proxy.fastpath.result import read as read_raw_result
-from lro_proxy.payload.classify import Shape
+from lro_proxy.payload.array import LARGE
 from lro_proxy.payload.interceptor import Interceptor
-from lro_proxy.payload.lines import TextLines
+from lro_proxy.payload.result import Answer, cut_answer, read_answer
 from lro_proxy.protocol import OPENINGS, announce_proxy
 from lro_proxy.relay.output_schemas import advertise, widen_tools
 from lro_proxy.relay.pending import Id, PendingRequests, Request, request_of
 from lro_proxy.relay.tools import ProxyTools
 from lro_proxy.wire.framing import Outgoing, OversizedLine, Writer, ends, read_lines
-from lro_proxy.wire.jsonrpc import Message, members, parse, parse_lossless, raw_items, raw_member, serialise
+from lro_proxy.wire.jsonrpc import (
+    TOO_DEEP,
+    Message,
+    members,
+    parse,
+    parse_lossless,
+    raw_items,
+    raw_member,
+    serialise,
+    unreadable,
+)
 from lro_proxy.wire.truncated import id_in, response_id_in
 from lro_reference import delegation
-from lro_spec.jsonl import lossless
-from lro_spec.tokens import estimate_of, wide_characters
 
 if TYPE_CHECKING:
     from lro_spec.redaction import Masks
@@ -55,8 +59,6 @@ class RelayOptions:
     """The threshold of a tool in tokens; None: its results are never offloaded."""
     capability: Mapping[str, Any]
     """The capability ``lro`` that the proxy advertises."""
-    estimate_of: Callable[[int, int], int] = estimate_of
-    """Estimates tokens from the number of characters and the number of wide ones among them."""
     masks: Masks | None = None
     """Secrets that are redacted in all messages of servers."""
 
@@ -150,18 +152,18 @@ class Relay:
             return line
         return b"[" + b",".join(rest) + b"]" if rest else None
 
-    def _track_message(self, said: Message, line: bytes | bytearray) -> bytes | bytearray | None:
-        id, params = said.get("id"), members(said.get("params"))
+    def _track_message(self, message: Message, line: bytes | bytearray) -> bytes | bytearray | None:
+        id, params = message.get("id"), members(message.get("params"))
         possible = id is None or isinstance(id, Id)
-        if possible and self._tools is not None and self._tools.handle(said, lambda: line):
+        if possible and self._tools is not None and self._tools.handle(message, lambda: line):
             return None
-        if "method" in said and not possible:
+        if "method" in message and not possible:
             self._has_unparsed = True  # left to the server
-        elif "method" in said and id is not None:
-            self._requests.add(request_of(said, params))
-        elif said.get("method") == "notifications/cancelled":
+        elif "method" in message and id is not None:
+            self._requests.add(request_of(message, params))
+        elif message.get("method") == "notifications/cancelled":
             self._requests.cancel(params.get("requestId"))
-        return announce_proxy(line) if said.get("method") == "initialize" else line
+        return announce_proxy(line) if message.get("method") == "initialize" else line
 
     def _refuse_long_request(self, line: OversizedLine) -> None:
         self._log(f"the client sent a line of {line.size} bytes; at most {self._options.max_bytes} are passed on")
@@ -191,12 +193,10 @@ class Relay:
             return
         if line.startswith(_BYTE_ORDER_MARK):
             del line[: len(_BYTE_ORDER_MARK)]  # a byte order mark, which JSON does not allow and most clients reject
-        if len(line) >= WORTH_IT and (raw := self._large_result(line)) is not None:
-            self._client.write(raw)
-            return
-        message = parse(line)
+        answer = cut_answer(line) if len(line) >= LARGE else None  # not parsed as a whole, which takes much memory
+        message = parse(line) if answer is None else answer.message
         if isinstance(message, dict) and "method" not in message:
-            self._answer_one(cast("Message", message), line)
+            self._answer_one(cast("Message", message), line, answer)
         elif isinstance(message, list) and any(isinstance(one, dict) for one in cast("list[Any]", message)):
             self._answer_batch(cast("list[Any]", message), line)
         elif isinstance(message, dict):
@@ -205,35 +205,7 @@ class Relay:
         else:
             self._drop_unreadable(line)
 
-    def _large_result(self, line: bytearray) -> bytes | None:
-        """The rewritten answer to a call whose result is one large payload; None if the general path must handle it."""
-        found = read_raw_result(line)
-        if found is None:
-            return None
-        request = self._requests.get(found.message.get("id"))
-        if request is None or request.method not in TOOL_RESULTS or request.cancelled:
-            return None
-        threshold = self._options.threshold_of(request.tool)
-        result = found.message["result"]
-        tokens = self._options.estimate_of(found.characters, found.wide)
-        if threshold is None or tokens <= threshold or result.get("isError") is True:
-            return None
-        try:
-            made = self._interceptor.shaped(
-                result,
-                found.shape,
-                tokens,
-                tool=request.tool,
-                arguments=request.arguments,
-                threshold_tokens=threshold,
-            )
-        except Exception as problem:  # the general path handles every result
-            self._log(f"a large result cannot be extracted from its line: {problem}")
-            return None
-        self._requests.pop(request.id)
-        return orjson.dumps({**found.message, "result": made})
-
-    def _answer_one(self, message: Message, line: bytearray) -> None:
+    def _answer_one(self, message: Message, line: bytearray, answer: Answer | None) -> None:
         request = self._requests.pop(message.get("id"))
         if request is None:
             if message.get("id") is None or self._has_unparsed:
@@ -245,21 +217,21 @@ class Relay:
         if own is not None and request.method == OWN_LIST:
             own.server_tools.receive(message)
         elif own is not None and own.needs_more_pages(members(message.get("result")), request.id):
-            own.server_tools.fetch(lambda: self._deliver(message, line, request))
+            own.server_tools.fetch(lambda: self._deliver(message, line, request, answer))
         else:
-            self._deliver(message, line, request)
+            self._deliver(message, line, request, answer)
 
-    def _deliver(self, message: Message, line: bytearray, request: Request) -> None:
-        made = self._rewrite(message, line, request)
-        self._client.write(line if made is None else made)
+    def _deliver(self, message: Message, line: bytearray, request: Request, answer: Answer | None) -> None:
+        rewritten = self._rewrite(message, line, request, answer)
+        self._client.write(line if rewritten is None else rewritten)
 
     def _answer_batch(self, batch: list[Any], line: bytearray) -> None:
         texts = raw_items(line)
-        made = [self._answer_in_batch(members(one), text) for one, text in zip(batch, texts, strict=True)]
-        if all(one is None for one in made):
+        rewritten = [self._answer_in_batch(members(one), text) for one, text in zip(batch, texts, strict=True)]
+        if all(one is None for one in rewritten):
             self._client.write(line)
             return
-        self._client.write(b"[" + b",".join(one or text for one, text in zip(made, texts, strict=True)) + b"]")
+        self._client.write(b"[" + b",".join(one or text for one, text in zip(rewritten, texts, strict=True)) + b"]")
 
     def _answer_in_batch(self, message: Message, line: bytes) -> bytes | None:
         if "method" in message:
@@ -268,8 +240,13 @@ class Relay:
         request = self._requests.pop(message.get("id"))
         return None if request is None else self._rewrite(message, line, request)
 
-    def _rewrite(self, message: Message, line: bytes | bytearray, request: Request) -> bytes | None:
-        """The rewritten answer; None if it is forwarded unchanged."""
+    def _rewrite(
+        self, message: Message, line: bytes | bytearray, request: Request, answer: Answer | None = None
+    ) -> bytes | None:
+        """The rewritten answer; None if it is forwarded unchanged.
+
+        *answer* is the message where its large payload was cut out of it.
+        """
         result = message.get("result")
         if not isinstance(result, dict):
             if self._tools is None or request.method != "tools/list":
@@ -278,13 +255,9 @@ class Relay:
         try:
             if request.method in TOOL_RESULTS:
                 try:
-                    return self._tool_result(message, line, request)
-                except (
-                    ValueError,
-                    TypeError,
-                    RecursionError,
-                ):  # unpaired surrogates, NaN, duplicate keys, deep nesting
-                    return self._as_text(message, line, request)
+                    return self._tool_result(line, request, answer)
+                except (ValueError, TypeError, RecursionError):
+                    return self._as_text(line, request)  # half of a surrogate pair, NaN, a key twice, deep nesting
             if request.method in OPENINGS:
                 message = parse_lossless(line)
                 changed = advertise(message["result"], self._options.capability)
@@ -297,52 +270,39 @@ class Relay:
                     self._tools is not None and self._tools.add_to_list(message["result"], request.id)
                 ) or changed
                 return serialise(message) if changed else None
+        except RecursionError:
+            return error_line(request.id, UNREADABLE, f"the server's answer {TOO_DEEP}")
         except Exception as problem:  # must not lose this answer nor later ones
-            self._log(f"an answer to {request.method} cannot be parse and is forwarded unchanged: {problem}")
+            self._log(f"an answer to {request.method} cannot be rewritten and is forwarded unchanged: {problem}")
         return None
 
-    def _tool_result(self, message: Message, line: bytes | bytearray, request: Request) -> bytes | None:
+    def _tool_result(self, line: bytes | bytearray, request: Request, answer: Answer | None) -> bytes | None:
         threshold = self._options.threshold_of(request.tool)
-        hinted = _HINT in line
-        if not hinted and (threshold is None or len(line) * _TOKENS_A_BYTE <= threshold):
+        if _HINT not in line and (threshold is None or len(line) * _TOKENS_A_BYTE <= threshold):
             return None
         if request.cancelled:
             return error_line(request.id, CANCELLED, "the call was cancelled, and its large result discarded")
-        result = message["result"]
-        made = self._interceptor.result(
-            result,
+        answer = read_answer(line) if answer is None else answer
+        rewritten = self._interceptor.offload(
+            answer.result,
             tool=request.tool,
             arguments=request.arguments,
-            again=lambda: _exactly(line)["result"],
             threshold_tokens=_NEVER if threshold is None else threshold,
         )
-        if made is result:
-            return None
-        rest = {key for key in message if key not in ("jsonrpc", "id", "result")}
-        if rest or set(made) - {"content", "structuredContent", "isError"}:
-            try:
-                whole = _exactly(line)
-            except lossless.InexactError:
-                whole = message
-            said = whole["result"]
-            said = delegation.without_result_meta(said) if delegation.has_result_meta(said) else said
-            new = {key: made[key] if key in ("content", "structuredContent") else value for key, value in said.items()}
-            return serialise({**whole, "result": new | {k: v for k, v in made.items() if k not in new}})
-        return serialise({**message, "result": made})
+        return None if rewritten is None else serialise({**answer.message, "result": rewritten})
 
-    def _as_text(self, message: Message, line: bytes | bytearray, request: Request) -> bytes | None:
-        """Offload a result that cannot be parse without loss: the file holds its original JSON text."""
-        result, threshold = message["result"], self._options.threshold_of(request.tool)
-        raw = raw_member(line, "result")
-        made = self._interceptor.shaped(
-            result,
-            Shape(TextLines(raw), (), {"format": "text", "from": "result", "ending": ""}),
-            self._options.estimate_of(len(raw), wide_characters(raw)),
+    def _as_text(self, line: bytes | bytearray, request: Request) -> bytes | None:
+        """Offload a result that cannot be parsed without loss: the file holds its original JSON text."""
+        message, threshold = cast("Message", parse(line)), self._options.threshold_of(request.tool)
+        rewritten = self._interceptor.offload_text(
+            raw_member(line, "result"),
+            message["result"],
+            source="result",
             tool=request.tool,
             arguments=request.arguments,
             threshold_tokens=_NEVER if threshold is None else threshold,
         )
-        return None if made is result else serialise({**message, "result": made})
+        return None if rewritten is None else serialise({**message, "result": rewritten})
 
     def _observe(self, message: Message) -> None:
         """Evaluate a notification or a request of the server."""
@@ -355,7 +315,7 @@ class Relay:
         shown = bytes(line[:80]).decode(errors="replace").strip()
         request = self._requests.pop(response_id_in(ends(line)))
         if request is not None:
-            self._fail(request, UNREADABLE, f"the server's answer is not valid JSON: {shown}…")
+            self._fail(request, UNREADABLE, f"the server's answer {unreadable(line)}")
         elif shown:
             self._log(f"the server wrote {len(line)} bytes that are not a message; they are dropped: {shown!r}")
 
@@ -425,7 +385,3 @@ class Relay:
 
     def _error(self, id: object, code: int, message: str) -> None:
         self._client.write(error_line(id, code, message))
-
-
-def _exactly(line: bytes | bytearray) -> Message:
-    return lossless.parse(bytes(line))

@@ -217,15 +217,15 @@ class ProxyTools:
         cancelled: Message = {"error": {"message": "the call was cancelled"}}
         try:
             with call.cancellation.on_request(lambda: call.responses.put(cancelled)):
-                said = call.responses.get(timeout=sampling.SECONDS)
+                response = call.responses.get(timeout=sampling.SECONDS)
         except queue.Empty:
             raise sampling.failed(f"no answer within {sampling.SECONDS:g} s") from None
         finally:
             del self._waiting_for_model[id]
-        if "error" in said:
-            error = said["error"]
+        if "error" in response:
+            error = response["error"]
             raise sampling.failed(cast("Message", error).get("message") if isinstance(error, dict) else error)
-        return sampling.answer(said.get("result"))
+        return sampling.answer(response.get("result"))
 
     def _reply(self, id: object, result: Message) -> None:
         self._send(serialise({"jsonrpc": "2.0", "id": id, "result": result}))

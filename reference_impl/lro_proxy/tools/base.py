@@ -10,7 +10,7 @@ from lro_proxy.tools.access import OffloadedFiles
 from lro_proxy.tools.budget import Budget
 from lro_proxy.tools.context_store import ContextFiles
 from lro_proxy.tools.limits import Limits
-from lro_proxy.tools.sandbox import Sandbox
+from lro_proxy.tools.queries import QueryRunner
 from lro_reference.tool import Ask, Tool
 from lro_spec.messages import OffloadResponse
 
@@ -23,7 +23,7 @@ class Workbench:
     context: ContextFiles
     """Messages that were moved out of conversations."""
     limits: Limits
-    sandbox: Sandbox
+    queries: QueryRunner
     budget: Budget = field(default_factory=Budget)
     """Token budget of the scratchpad's tools."""
     ask: Ask | None = None

@@ -23,12 +23,12 @@ def finder(word: str) -> Callable[[str], bool]:
         return _ask(word)
     lowered, ask = word.lower(), _ask(word)
 
-    def found(text: str) -> bool:
+    def contains(text: str) -> bool:
         if text.isascii() or not _TRICKY.search(text):
             return lowered in text.lower()
         return ask(text)
 
-    return found
+    return contains
 
 
 def literally(word: str) -> str:
@@ -39,10 +39,10 @@ def literally(word: str) -> str:
 def _ask(word: str) -> Callable[[str], bool]:
     pattern = literally(word)
 
-    def found(text: str) -> bool:
+    def contains(text: str) -> bool:
         return bool(_program().input_text(json.dumps([text, pattern])).first())
 
-    return found
+    return contains
 
 
 @cache

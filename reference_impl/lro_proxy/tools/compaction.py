@@ -1,7 +1,7 @@
-"""The family `compaction`: `context_offload` shortens a conversation (`compacting`), `grep` and `read_file` give back.
+"""The family `compaction`: `context_offload` shortens a conversation; `grep` and `read_file` read the stored parts.
 
-What leaves a conversation goes to a folder of this process's own within the output folder, whatever `store_dir` the
-caller has in mind, and nothing but what this process has put there is read again.
+Removed parts are stored in a private folder of this process within the output folder; a caller cannot choose another
+one. Only files that this process has stored there can be read.
 """
 
 from __future__ import annotations
@@ -24,45 +24,48 @@ from lro_reference.tool import Tool, abbreviate
 from lro_spec.filenames import ulid_at
 from lro_spec.jsonl import lossless
 
-_MOST_FILES = 100
-_SHOWN = 300
+_MAX_FILES = 100
+_LONGEST_LINE = 300
 
 
 # --- context_offload
 
 
 def offload(bench: Workbench, arguments: Mapping[str, Any]) -> str:
-    """The shortened conversation and what was stored, as JSON. Raises `Refused`; then nothing was stored."""
+    """The shortened conversation and the sizes of the stored files, as JSON.
+
+    Raises `Refused`; then nothing was stored.
+    """
     folder = bench.context.folder
     _refuse_other(folder, arguments.get("store_dir", folder))
-    given = {key: value for key, value in arguments.items() if key not in ("messages", "store_dir")}
-    given["mode"] = given.pop("context_manage_mode", "auto")
-    chat_id = given.pop("chat_id", "") or ulid_at(datetime.now(UTC))
+    options = {key: value for key, value in arguments.items() if key not in ("messages", "store_dir")}
+    options["mode"] = options.pop("context_manage_mode", "auto")
+    chat_id = options.pop("chat_id", "") or ulid_at(datetime.now(UTC))
     messages = arguments["messages"]
-    made = shorten(messages, ShorteningOptions(folder, chat_id, **given), bench.ask, bench.context.digests)
-    bench.context.store(made.write_file_dict)
-    sizes = {path: len(text) for path, text in made.write_file_dict.items()}
-    before, after = tokens_of(messages), tokens_of(made.messages)
-    said = f"files written: {len(sizes)}; tokens left: {after} of {before}" if sizes else "nothing was written"
+    shortened = shorten(messages, ShorteningOptions(folder, chat_id, **options), bench.ask, bench.context.digests)
+    bench.context.store(shortened.write_file_dict)
+    sizes = {path: len(text) for path, text in shortened.write_file_dict.items()}
+    before, after = tokens_of(messages), tokens_of(shortened.messages)
+    report = f"files written: {len(sizes)}; tokens left: {after} of {before}" if sizes else "nothing was written"
     answer: dict[str, Any] = {
         "success": True,
-        "answer": f"{said}; {made.note}" if made.note else said,
-        "messages": made.messages,
+        "answer": f"{report}; {shortened.note}" if shortened.note else report,
+        "messages": shortened.messages,
         "metadata": {"write_file_dict": sizes, "tokens_before": before, "tokens_after": after},
     }
     return lossless.laid_out(answer)
 
 
-def _refuse_other(folder: str, asked: str) -> None:
-    if "\0" in asked or os.path.realpath(asked) != os.path.realpath(folder):
-        raise Refused(f"{abbreviate(asked)} is refused: this server stores in {folder} only; leave it out")
+def _refuse_other(folder: str, requested: str) -> None:
+    if "\0" in requested or os.path.realpath(requested) != os.path.realpath(folder):
+        raise Refused(f"{abbreviate(requested)} is refused: this server stores in {folder} only; leave it out")
 
 
-# --- to get it back
+# --- reading stored parts
 
 
 def grep(bench: Workbench, arguments: Mapping[str, Any]) -> str:
-    """The lines that match in what was stored, by file. Raises `Refused`."""
+    """The matching lines of stored files, grouped by file. Raises `Refused`."""
     pattern, glob, limit = arguments["pattern"], arguments.get("glob", "*"), arguments.get("limit", 100)
     path = arguments.get("path", bench.context.folder)
     with ExitStack() as stack:
@@ -70,16 +73,16 @@ def grep(bench: Workbench, arguments: Mapping[str, Any]) -> str:
             opened, left_out = [stack.enter_context(bench.context.open(path))], ""
         else:
             opened, left_out = _all_open(bench, glob, stack)
-        found, more = (
+        matches, more = (
             matching(bench, [file for _, file in opened], pattern, case_sensitive=True, most=limit)
             if opened
             else ([], False)
         )
-        if not found:
+        if not matches:
             return NOTHING + left_out
         beyond = ", the first of more," * more
-        head = f"Found {len(found)} match{'es' * (len(found) != 1)}{beyond} in {path} ({glob}):{left_out}"
-        pieces = _lines([(known.name, file) for known, file in opened], set(found))
+        head = f"Found {len(matches)} match{'es' * (len(matches) != 1)}{beyond} in {path} ({glob}):{left_out}"
+        pieces = _lines([(known.name, file) for known, file in opened], set(matches))
         try:
             return joined(chain([head.encode()], pieces), bench.limits.output_characters)
         except TooLarge as problem:
@@ -87,10 +90,10 @@ def grep(bench: Workbench, arguments: Mapping[str, Any]) -> str:
 
 
 def _all_open(bench: Workbench, glob: str, stack: ExitStack) -> tuple[list[tuple[OffloadedFile[None], BinaryIO]], str]:
-    """The files whose names match, and what is to be said of those that cannot be read any more."""
+    """The files whose names match, opened, and a note on those that cannot be read any more."""
     names = [name for name in bench.context.names() if fnmatchcase(name, glob)]
-    if len(names) > _MOST_FILES:
-        raise Refused(f"{len(names)} files are too many to search at once: choose up to {_MOST_FILES} by glob")
+    if len(names) > _MAX_FILES:
+        raise Refused(f"{len(names)} files are too many to search at once: choose up to {_MAX_FILES} by glob")
     opened: list[tuple[OffloadedFile[None], BinaryIO]] = []
     left_out = ""
     for name in names:
@@ -101,15 +104,15 @@ def _all_open(bench: Workbench, glob: str, stack: ExitStack) -> tuple[list[tuple
     return opened, left_out
 
 
-def _lines(files: list[tuple[str, BinaryIO]], found: set[int]) -> Iterator[bytes]:
-    """What matched, under the name of its file; the numbers in *found* run on through the files."""
+def _lines(files: list[tuple[str, BinaryIO]], matches: set[int]) -> Iterator[bytes]:
+    """The matching lines, below the names of their files; the numbers in *matches* continue across the files."""
     number = 0
     for name, file in files:
         file.seek(0)
         named = False
         for line_number, line in enumerate(file, 1):
             number += 1
-            if number in found:
+            if number in matches:
                 if not named:
                     yield b"---\nFile: " + name.encode()
                     named = True
@@ -117,11 +120,11 @@ def _lines(files: list[tuple[str, BinaryIO]], found: set[int]) -> Iterator[bytes
 
 
 def _cut(line: str) -> str:
-    return line if len(line) <= _SHOWN else f"{line[:_SHOWN]}… ({len(line)} characters)"
+    return line if len(line) <= _LONGEST_LINE else f"{line[:_LONGEST_LINE]}… ({len(line)} characters)"
 
 
 def read_file(bench: Workbench, arguments: Mapping[str, Any]) -> str:
-    """Lines, or a range of characters, of what was stored. Raises `Refused`."""
+    """Lines, or a range of characters, of a stored file. Raises `Refused`."""
     by_line, by_character = {"offset", "limit"} & set(arguments), {"start", "end"} & set(arguments)
     if by_line and by_character:
         raise Refused("give either offset and limit (lines) or start and end (characters)")
@@ -143,10 +146,10 @@ def read_file(bench: Workbench, arguments: Mapping[str, Any]) -> str:
             ) from None
 
 
-# --- as they are listed
+# --- the tools
 
 
-def _whole(description: str, minimum: int = 0) -> dict[str, Any]:
+def _count(description: str, minimum: int = 0) -> dict[str, Any]:
     return {"type": "integer", "minimum": minimum, "maximum": 2**31, "description": description}
 
 
@@ -173,13 +176,13 @@ COMPACTION = (
                     "description": "compact: results of tools move to files; compress: older messages become a summary "
                     "by the client's language model; auto (default): compress what compacting leaves too large.",
                 },
-                max_total_tokens=_whole("A conversation of no more is left alone (20000)."),
-                max_tool_message_tokens=_whole("A tool's result of no more stays (2000)."),
-                group_token_threshold=_whole("Summarise in groups of at least so many tokens (0: all at once)."),
-                keep_recent_count=_whole("So many last messages stay (1 when compacting, 2 when compressing)."),
+                max_total_tokens=_count("A conversation of no more is left alone (20000)."),
+                max_tool_message_tokens=_count("A tool's result of no more stays (2000)."),
+                group_token_threshold=_count("Summarise in groups of at least so many tokens (0: all at once)."),
+                keep_recent_count=_count("So many last messages stay (1 when compacting, 2 when compressing)."),
                 store_dir=_text("Only the folder that this server stores in anyway: leave it out."),
                 chat_id=_text("Part of the names of files with summarised messages."),
-                preview_char_length=_whole("So much of a moved result stays to be seen (100)."),
+                preview_char_length=_count("So much of a moved result stays to be seen (100)."),
                 compact_ratio_threshold={
                     "type": "number",
                     "minimum": 0,
@@ -201,7 +204,7 @@ COMPACTION = (
                 pattern={"type": "string", "description": "A regular expression."},
                 path=_text("One file; all when left out."),
                 glob=_text("Only files whose names match, such as *.json."),
-                limit=_whole("At most so many lines (100).", 1),
+                limit=_count("At most so many lines (100).", 1),
             ),
         ),
         grep,
@@ -214,10 +217,10 @@ COMPACTION = (
             schema(
                 ("absolute_path",),
                 absolute_path=_text("As the message tells it."),
-                offset=_whole("Leave out so many lines first."),
-                limit=_whole("At most so many lines.", 1),
-                start=_whole("First character, from 0."),
-                end=_whole("Character before which the range ends."),
+                offset=_count("Leave out so many lines first."),
+                limit=_count("At most so many lines.", 1),
+                start=_count("First character, from 0."),
+                end=_count("Character before which the range ends."),
             ),
         ),
         read_file,

@@ -1,7 +1,7 @@
-"""Making a conversation shorter: large tool messages move to files, and older messages become a summary.
+"""Shortening of conversations: large tool messages move to files, and a summary replaces older messages.
 
-Pure functions: nothing is written here. What is to be written comes back beside the messages, by path, and the messages
-refer to it.
+Pure functions that write nothing: the texts to store are returned along with the messages, by the paths that the
+messages refer to.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from lro_spec.tokens import script_aware_estimate
 Message = dict[str, Any]
 """A chat message: ``role``, ``content`` (a text, blocks, or nothing), and whatever else."""
 Summarise = Callable[[str], str]
-"""A summary of messages, which come as JSON. Raises `Refused`."""
+"""Summarises messages, which are passed as JSON. Raises `Refused`."""
 Mode = Literal["compact", "compress", "auto"]
 _SYSTEM = ("system", "developer")
 _PLAIN = re.compile(r"[A-Za-z0-9_-]{1,100}", re.ASCII)
@@ -30,7 +30,7 @@ _TAGS = re.compile(r"</?state_snapshot>")
 
 @dataclass(frozen=True, slots=True)
 class ShorteningOptions:
-    """How a conversation is to be made shorter; sizes in estimated tokens."""
+    """Options of shortening; sizes in estimated tokens."""
 
     store_dir: str
     """The folder that messages refer to."""
@@ -38,27 +38,27 @@ class ShorteningOptions:
     """Part of the names of compressed groups."""
     mode: Mode = "auto"
     max_total_tokens: int = 20_000
-    """A conversation of no more is left alone."""
+    """Largest conversation that is left unchanged."""
     max_tool_message_tokens: int = 2_000
-    """A tool message of no more stays."""
+    """Largest tool message that stays in the conversation."""
     group_token_threshold: int = 0
-    """Messages are summarised in groups of at least so many; 0: all at once."""
+    """Minimum size of the groups that are summarised; 0: all messages are one group."""
     keep_recent_count: int | None = None
-    """So many last messages stay as they are; None: 1 when compacting, 2 when compressing."""
+    """Number of last messages that stay unchanged; None: 1 when compacting, 2 when compressing."""
     preview_char_length: int = 100
     compact_ratio_threshold: float = 0.75
-    """In mode auto, compacting that leaves more than this share is not enough."""
+    """In mode auto, the largest share that compacting may leave; above it, messages are also compressed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shortened:
-    """A conversation afterwards."""
+    """A shortened conversation."""
 
     messages: list[Message]
     write_file_dict: dict[str, str] = field(default_factory=dict[str, str])
-    """What is no longer in the messages, by the path that they refer to."""
+    """Texts that were removed from the messages, by the path that the messages refer to."""
     note: str = ""
-    """Why no more was done, where that needs saying."""
+    """Reason why the conversation was not shortened further, if there is one."""
 
 
 def shorten(
@@ -67,11 +67,10 @@ def shorten(
     summarise: Summarise | None = None,
     stored: dict[str, str] | None = None,
 ) -> Shortened:
-    """Compacts, compresses, or first the one and then, if that is not enough, the other.
+    """Compact a conversation, compress it, or (mode auto) compress it if compacting is not enough.
 
-    *stored* holds the names that are taken in the folder, with a digest of each text, and learns those that are added:
-    no name is given out twice, but for the same text. Raises `Refused` for what is no conversation, and where mode
-    compress has no summary.
+    *stored* maps the names in use in the folder to digests of their texts; new names are added to it, and a name is
+    reused for the same text only. Raises `Refused` for an invalid conversation, and if mode compress gets no summary.
     """
     checked = [_checked(message, place) for place, message in enumerate(messages)]
     before = tokens_of(checked)
@@ -86,7 +85,7 @@ def shorten(
         return compacted
     try:
         further = _compressed(compacted.messages, options, summarise, known)
-    except Refused as problem:  # what was compacted is worth having all the same
+    except Refused as problem:  # the compacted conversation is still an improvement
         return replace(
             compacted, note=f"compacting left {share:.0%} of the tokens, and no more could be done: {problem}"
         )
@@ -94,7 +93,7 @@ def shorten(
 
 
 def tokens_of(messages: Sequence[Message]) -> int:
-    """What messages cost: their contents and tool calls."""
+    """Estimated tokens of messages: their contents and tool calls."""
     return sum(script_aware_estimate(_text(m.get("content")) + _text(m.get("tool_calls"))) for m in messages)
 
 
@@ -130,23 +129,23 @@ def _compacted(messages: list[Message], options: ShorteningOptions, stored: dict
     kept = 1 if options.keep_recent_count is None else options.keep_recent_count
     older = len(messages) - kept
     files: dict[str, str] = {}
-    made = [
-        _referring(message, options, stored, files) if place < older and message["role"] == "tool" else message
+    compacted = [
+        _reference(message, options, stored, files) if place < older and message["role"] == "tool" else message
         for place, message in enumerate(messages)
     ]
-    return Shortened(made, files)
+    return Shortened(compacted, files)
 
 
-def _referring(message: Message, options: ShorteningOptions, stored: dict[str, str], files: dict[str, str]) -> Message:
-    """A tool message as a preview and where the rest is; itself where it is small, or that would be no smaller."""
+def _reference(message: Message, options: ShorteningOptions, stored: dict[str, str], files: dict[str, str]) -> Message:
+    """A tool message reduced to a preview and a path; unchanged if it is small, or would not become smaller."""
     text = _text(message.get("content"))
     tokens = script_aware_estimate(text)
     if tokens <= options.max_tool_message_tokens:
         return message
-    mark = _digest(text)
+    digest = _digest(text)
     id = _plain(message.get("tool_call_id", ""))
-    names = (f"tool_call_{id or mark[:32]}.txt", f"tool_call_{id}_{mark[:32]}.txt")
-    path = os.path.join(options.store_dir, _free(names, mark, stored))
+    names = (f"tool_call_{id or digest[:32]}.txt", f"tool_call_{id}_{digest[:32]}.txt")
+    path = os.path.join(options.store_dir, _free_name(names, digest, stored))
     content = f"{text[: options.preview_char_length]}… (detailed result is stored in {path})"
     if script_aware_estimate(content) >= tokens:
         return message
@@ -154,13 +153,13 @@ def _referring(message: Message, options: ShorteningOptions, stored: dict[str, s
     return {**message, "content": content}
 
 
-def _free(names: Iterable[str], mark: str, stored: dict[str, str]) -> str:
-    """The first of the names that no other text has; the last of them is this text's alone."""
-    return next(name for name in names if stored.setdefault(name, mark) == mark)  # one step, whoever else asks
+def _free_name(names: Iterable[str], digest: str, stored: dict[str, str]) -> str:
+    """The first of the names that no other text has; the last one cannot belong to another text."""
+    return next(name for name in names if stored.setdefault(name, digest) == digest)  # atomic, as threads share it
 
 
 def _plain(id: str) -> str:
-    """An id as part of a file's name: as it is where nothing in it can mean a path."""
+    """An id as part of a file's name: unchanged if it cannot contain a path, otherwise a digest."""
     return id if not id or _PLAIN.fullmatch(id) else _digest(id)[:32]
 
 
@@ -174,7 +173,7 @@ def _compressed(
     others = [m for m in messages if m["role"] not in _SYSTEM]
     kept = 2 if options.keep_recent_count is None else options.keep_recent_count
     end = max(0, len(others) - kept)
-    while 0 < end < len(others) and others[end]["role"] == "tool":  # an answer stays with the call that it answers
+    while 0 < end < len(others) and others[end]["role"] == "tool":  # an answer stays with its call
         end -= 1
     if not end:
         return Shortened(messages, note="there is no older message to summarise")
@@ -191,28 +190,28 @@ def _compressed(
         if not summary:
             raise Refused("the client's language model returned no summary")
         names = (f"compressed_group_{_plain(options.chat_id)}_{index}.json" for index in count())
-        path = os.path.join(options.store_dir, _free(names, _digest(text), stored))
+        path = os.path.join(options.store_dir, _free_name(names, _digest(text), stored))
         files[path] = text
         snapshots.append(f"<state_snapshot>\n{summary}\n(original messages are stored in {path})\n</state_snapshot>")
-    return Shortened([*_told(system, "\n\n".join(snapshots)), *others[end:]], files)
+    return Shortened([*_with_snapshots(system, "\n\n".join(snapshots)), *others[end:]], files)
 
 
-def _groups(messages: list[Message], least: int) -> list[list[Message]]:
+def _groups(messages: list[Message], min_tokens: int) -> list[list[Message]]:
     groups: list[list[Message]] = [[]]
     for message in messages:
-        if least and tokens_of(groups[-1]) >= least and message["role"] != "tool":
+        if min_tokens and tokens_of(groups[-1]) >= min_tokens and message["role"] != "tool":
             groups.append([])
         groups[-1].append(message)
     return groups
 
 
-def _told(system: list[Message], snapshots: str) -> list[Message]:
-    """The system messages, the first of which has the snapshots at its end; a new one where there is none."""
+def _with_snapshots(system: list[Message], snapshots: str) -> list[Message]:
+    """The system messages with the snapshots at the end of the first one, or in a new one if there is none."""
     if not system:
         return [{"role": "system", "content": snapshots}]
     first, content = system[0], system[0].get("content")
     if isinstance(content, list):
-        added: Any = [*cast("list[Any]", content), {"type": "text", "text": snapshots}]
+        extended: Any = [*cast("list[Any]", content), {"type": "text", "text": snapshots}]
     else:
-        added = f"{_text(content)}\n\n{snapshots}" if content else snapshots
-    return [{**first, "content": added}, *system[1:]]
+        extended = f"{_text(content)}\n\n{snapshots}" if content else snapshots
+    return [{**first, "content": extended}, *system[1:]]

@@ -1,7 +1,7 @@
-"""An offloaded file as one document, an array of its records, and places in it: paths, kinds, shapes.
+"""An offloaded file as one document, the array of its records: paths, types and structure of its values.
 
-A path is keys and indices with dots between them. A key that has a dot itself is written as a JSON string, and the
-document's own root is the empty path: ``17."org.example".rounds.0``.
+A path is a sequence of keys and indices separated by dots, such as ``17."org.example".rounds.0``. A key that contains
+a dot is written as a JSON string; the empty path is the root.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from lro_proxy.tools.markdown import sections, spanned, tree
 from lro_reference.tool import abbreviate, writable
 from lro_spec.jsonl import lossless
 
-_LARGEST = 16 << 20
+_MAX_BYTES = 16 << 20
 _SEGMENT = re.compile(r'"(?:[^"\\]|\\.)*"|[^."]+')
 _TO_QUOTE = re.compile('[."\ud800-\udfff]|^$')
-_MOST_KEYS = 40
+_MAX_KEYS = 40
 
 
 def document(file: BinaryIO) -> list[Any]:
-    """All records. Raises `Refused` for a file that is too large to be held as a whole."""
+    """All records. Raises `Refused` for a file that is too large to be parsed as one document."""
     file.seek(0, 2)
-    if file.tell() > _LARGEST:
+    if file.tell() > _MAX_BYTES:
         raise Refused(f"the file has {file.tell()} bytes, too many to take apart: use grep, head or slice")
     file.seek(0)
     file.readline()
@@ -41,50 +41,50 @@ def _value(line: bytes) -> Any:
 
 def segments(path: str) -> list[str]:
     """The parts of a path. Raises `Refused`."""
-    found = _SEGMENT.findall(path)
+    parts = _SEGMENT.findall(path)
     try:
-        if ".".join(found) == path:
-            return [json.loads(part, strict=False) if part.startswith('"') else part for part in found]
-    except ValueError:  # a backslash before what is no escape
+        if ".".join(parts) == path:
+            return [json.loads(part, strict=False) if part.startswith('"') else part for part in parts]
+    except ValueError:  # an invalid escape
         pass
     raise Refused(f'{abbreviate(path)} is no path: keys and indices with dots between them, such as 0.title or 3."a.b"')
 
 
 def at(root: Any, path: str) -> Any:
-    """The value at a path. Raises `Refused`: which segment fails, the valid prefix, and what there is instead."""
+    """The value at a path. Raises `Refused` with the segment that fails, the valid prefix, and the alternatives."""
     value, valid = root, list[str]()
     for part in segments(path):
-        found: Any = None
+        inner: Any = None
         if isinstance(value, dict) and part in value:
-            found = cast("dict[str, Any]", value)[part]
+            inner = cast("dict[str, Any]", value)[part]
         elif (
             isinstance(value, list) and part.isascii() and part.isdigit() and int(part) < len(cast("list[Any]", value))
         ):
-            found = cast("list[Any]", value)[int(part)]
+            inner = cast("list[Any]", value)[int(part)]
         else:
-            raise Refused(f"no {abbreviate(part)} at {abbreviate('.'.join(valid))}: {_there(value)}")
-        value = found
+            raise Refused(f"no {abbreviate(part)} at {abbreviate('.'.join(valid))}: {_alternatives(value)}")
+        value = inner
         valid.append(_quoted(part))
     return value
 
 
 def _quoted(part: str) -> str:
-    """A key as it stands in a path; half a surrogate pair as its escape."""
+    """A key as written in a path; a lone surrogate as its escape."""
     return writable(json.dumps(part, ensure_ascii=False)) if _TO_QUOTE.search(part) else part
 
 
-def _there(value: Any) -> str:
+def _alternatives(value: Any) -> str:
     if isinstance(value, dict):
         keys = list(cast("dict[str, Any]", value))
-        more = f" and {len(keys) - _MOST_KEYS} more" if len(keys) > _MOST_KEYS else ""
-        return f"there are {', '.join(map(_quoted, keys[:_MOST_KEYS]))}{more}" if keys else "it is an empty object"
+        more = f" and {len(keys) - _MAX_KEYS} more" if len(keys) > _MAX_KEYS else ""
+        return f"there are {', '.join(map(_quoted, keys[:_MAX_KEYS]))}{more}" if keys else "it is an empty object"
     if isinstance(value, list):
         return f"it is an array of {len(cast('list[Any]', value))} items, from 0 on"
     return f"it is {kind(value)}, which has no parts"
 
 
 def kind(value: Any) -> str:
-    """The JSON type, and the size of what has one."""
+    """The JSON type of a value, with the size of strings, arrays and objects."""
     match value:
         case None:
             return "null"
@@ -101,15 +101,15 @@ def kind(value: Any) -> str:
 
 
 def structure(records: Sequence[Any], depth: int) -> Iterator[str]:
-    """One line a node, with the lines of the file that it covers: `outline`, or the sections of a Markdown text.
+    """One line per node: an `outline`, or the sections of a Markdown text with the lines that they cover.
 
-    What lies within a record lies on its line. The lines of a section are those of the file where that is a text by
-    its lines, otherwise those of the text that it is in.
+    The lines of a section are numbered within the file if the file is a text, one record per line; otherwise within
+    the string that contains the section.
     """
     where = f", {spanned(2, len(records) + 1)}" if records else ""
-    if (texts := _lines_of_text(records)) and (found := sections(texts)):
+    if (texts := _lines_of_text(records)) and (parts := sections(texts)):
         yield f"lines of text: {len(texts)}{where}"
-        yield from tree(found, depth, 1, 1)
+        yield from tree(parts, depth, 1, 1)
         return
     yield f"records: {kind(records)}{where}"
     if records and depth:
@@ -117,19 +117,19 @@ def structure(records: Sequence[Any], depth: int) -> Iterator[str]:
 
 
 def _lines_of_text(records: Sequence[Any]) -> list[str]:
-    """The lines of a file that holds a text by its lines; none of any other."""
-    found: list[str] = []
+    """The lines of a file that is a text, one record per line; empty for any other file."""
+    lines: list[str] = []
     for number, record in enumerate(records, 1):
         match record:
             case {"n": n, "text": str(text)} if n == number and len(cast("dict[str, Any]", record)) == 2:
-                found.append(text)
+                lines.append(text)
             case _:
                 return []
-    return found
+    return lines
 
 
 def outline(value: Any, name: str, depth: int, indent: int = 0, where: str = "") -> Iterator[str]:
-    """One line a node: its name and kind; of an array's items the first, which stands for all."""
+    """One line per node: its name and kind; the first item of an array represents all of them."""
     lines = value.split("\n") if isinstance(value, str) else []
     where = f", {len(lines)} lines" if len(lines) > 1 else where
     yield f"{'  ' * indent}{name}: {kind(value)}{where}"
@@ -152,13 +152,13 @@ def items(value: Any, path: str) -> Sequence[Any]:
 
 def item_schema(values: Sequence[Any]) -> Mapping[str, Any]:
     """Keys of items: their types, and how many items have them."""
-    found: dict[str, tuple[set[str], int]] = {}
+    counts: dict[str, tuple[set[str], int]] = {}
     kinds: set[str] = set()
     for value in values:
         kinds.add(kind(value).partition("(")[0])
         if isinstance(value, dict):
             for key, inner in cast("dict[str, Any]", value).items():
-                types, count = found.get(key, (set[str](), 0))
-                found[key] = (types | {kind(inner).partition("(")[0]}, count + 1)
-    keys = {key: {"types": sorted(types), "in": f"{n} of {len(values)}"} for key, (types, n) in found.items()}
+                types, count = counts.get(key, (set[str](), 0))
+                counts[key] = (types | {kind(inner).partition("(")[0]}, count + 1)
+    keys = {key: {"types": sorted(types), "in": f"{n} of {len(values)}"} for key, (types, n) in counts.items()}
     return {"items": len(values), "kinds": sorted(kinds), "keys": keys}

@@ -1,7 +1,7 @@
 """The family `extract`: one tool, `lro_extract`, which runs a recipe or a jq query on an offloaded file.
 
 Standard recipes run in this process (`recipes`). Generated recipes of files without memories are run by jq, as are
-queries, in a sandboxed process (`sandbox`).
+queries, in a sandboxed process (`queries`).
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from lro_proxy.tools.access import OffloadedFile
 from lro_proxy.tools.base import FamilyTool, Workbench, schema
 from lro_proxy.tools.casefold import literally
 from lro_proxy.tools.limits import Limits, Refused, TooLarge, joined
+from lro_proxy.tools.queries import Query
 from lro_proxy.tools.recipes import RECIPES
 from lro_reference.tool import Tool
 from lro_spec.editions import EDITIONS, StandardRecipe
@@ -141,8 +142,8 @@ def _query(
 ) -> str:
     checked(program, bench.limits)
     skip, n = params.pop("skip", 0), params.pop("n", None)
-    job = {"kind": "jq", "program": program, "args": params, "slurp": slurp, "raw": raw, "skip": skip, "most": n}
-    done = bench.sandbox.run(job, file)
+    query = Query(program, params, slurp=slurp, raw=raw, skip=skip, limit=n)
+    done = bench.queries.query(query, file)
     text = done.text or ("" if slurp or (skip and done.notes) else _NOTHING)
     return f"{text}\n({done.notes})".lstrip("\n") if done.notes else text
 

@@ -31,11 +31,11 @@ def sections(lines: Sequence[str]) -> list[Section]:
     headings = list(_headings(lines))
     if len(headings) < 2 or all(level == 1 for _, level, _ in headings) or 3 * len(headings) > len(lines):
         return []
-    found: list[Section] = []
+    result: list[Section] = []
     for place, (line, level, title) in enumerate(headings):
         after = (other for other, deep, _ in headings[place + 1 :] if deep <= level)
-        found.append(Section(level, title, line, next(after, len(lines) + 1) - 1))
-    return found
+        result.append(Section(level, title, line, next(after, len(lines) + 1) - 1))
+    return result
 
 
 def _headings(lines: Sequence[str]) -> Iterator[tuple[int, int, str]]:
@@ -47,14 +47,14 @@ def _headings(lines: Sequence[str]) -> Iterator[tuple[int, int, str]]:
             fence = "" if closes else fence
         elif mark is not None:
             fence = mark[1]
-        elif (found := _HEADING.match(line)) is not None:
-            yield number, len(found[1]), _CLOSING.sub("", found[2]).strip()
+        elif (heading := _HEADING.match(line)) is not None:
+            yield number, len(heading[1]), _CLOSING.sub("", heading[2]).strip()
 
 
-def tree(found: Sequence[Section], depth: int, indent: int, before: int = 0) -> Iterator[str]:
+def tree(parts: Sequence[Section], depth: int, indent: int, before: int = 0) -> Iterator[str]:
     """One line per section, down to a depth; *before* is the number of lines that precede the text."""
     above: list[Section] = []
-    for section in found:
+    for section in parts:
         while above and above[-1].level >= section.level:
             above.pop()
         if len(above) < depth:

@@ -1,7 +1,7 @@
-"""The standard recipes worked out here instead of by jq: streaming, with only what must be sorted or counted kept.
+"""The standard recipes without jq: streaming, so that only sorting and counting need memory.
 
-A record that a recipe selects leaves as the line that came, with every digit. A record that lacks the field in question
-does not match, or comes last: where jq would stop with an error, nothing stops.
+A selected record is returned as its line in the file, with every digit. A record without the field in question does
+not match, or is sorted last; jq would stop with an error.
 """
 
 from __future__ import annotations
@@ -23,65 +23,65 @@ from lro_spec.jsonl import lossless
 
 _TOP = 10
 _PLAIN = {str, int, bool, type(None)}
-"""What a plain parser loses nothing of."""
+"""Types that a plain parser reads without loss."""
 _SAFE = 2.0**53
 _SPECIAL = re.compile(r"[\\\t\n\r]")
 _NUMERIC = {b"%c" % c for c in b"-0123456789"}
-_TOLD_OTHERWISE = re.compile(rb"[\\\[{]|null")
-"""What may have to be told in other words than it is written."""
+_REWRITTEN = re.compile(rb"[\\\[{]|null")
+"""Values whose text in a table may differ from their text in the file."""
 _encode = json.Encoder().encode
 _CELL = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
 _KINDS = ((type(None),), (bool,), (int, float), (str,), (list,), (dict,))
 
 Rows = Iterator[bytes]
 Run = Callable[[BinaryIO, str, int | None], Rows]
-"""Results in order, from an open file, the word that is looked for, and how many results are wanted."""
+"""Yields results in order, given an open file, the word to look for, and the maximum number of results."""
 Matches = Callable[[Any], bool]
 Path = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """What a standard recipe does."""
+    """Evaluation of a standard recipe."""
 
     rows: Run
     array: bool = False
-    """Whether jq gives the results as one array."""
+    """True if jq returns the results as one array."""
     word: str = ""
-    """The parameter with the word it looks for; empty where it looks for none."""
+    """Name of the parameter with the word to look for; empty if there is none."""
     default: str = ""
-    """The word of the text's own command."""
+    """The word in the specification's command."""
     most: int | None = None
-    """How many results the text's own command gives; None is all."""
+    """Maximum number of results of the specification's command; None: all."""
 
 
-# --- selecting
+# --- selection
 
 
-def _selecting(field: str, chosen: Callable[[str], Matches]) -> Run:
+def _selection(field: str, predicate: Callable[[str], Matches]) -> Run:
     read = attrgetter(field)
 
     def rows(file: BinaryIO, word: str, most: int | None) -> Rows:
-        matches = chosen(word)
+        matches = predicate(word)
         return islice((line.rstrip() for line, record in records(file, field) if matches(read(record))), most)
 
     return rows
 
 
-def _beginning(word: str) -> Matches:
+def _starts_with(word: str) -> Matches:
     return lambda value: isinstance(value, str) and value.startswith(word)
 
 
-def _holding(word: str) -> Matches:
-    found = finder(word)
-    return lambda value: isinstance(value, str) and found(value)
+def _contains_text(word: str) -> Matches:
+    contains = finder(word)
+    return lambda value: isinstance(value, str) and contains(value)
 
 
-def _equal(word: str) -> Matches:
+def _equals(word: str) -> Matches:
     return lambda value: value == word
 
 
-def _containing(word: str) -> Matches:
+def _contains_item(word: str) -> Matches:
     return lambda value: isinstance(value, (list, str)) and word in value
 
 
@@ -91,7 +91,7 @@ def _not_empty(word: str) -> Matches:
     return lambda value: not isinstance(value, bool) and bool(value)
 
 
-# --- showing
+# --- tables and projections
 
 
 def _table(*paths: Path) -> Run:
@@ -102,15 +102,15 @@ def _table(*paths: Path) -> Run:
     def rows(file: BinaryIO, word: str, most: int | None) -> Rows:
         for line, record in islice(records(file, *types, **types), most):
             try:
-                row = b"\t".join(read(record))  # as it stands in the file, so with every digit
+                row = b"\t".join(read(record))  # its text in the file, with every digit
                 if not row.isascii():
                     row.decode()
             except UnicodeDecodeError:
                 yield b"\t" * (len(paths) - 1)
-            except (AttributeError, TypeError):  # no record, or with other values than memories have
+            except (AttributeError, TypeError):  # not a record, or not with the values of a memory
                 yield _row(record, line, paths)
             else:
-                yield _row(record, line, paths) if _TOLD_OTHERWISE.search(row) else row.replace(b'"', b"")
+                yield _row(record, line, paths) if _REWRITTEN.search(row) else row.replace(b'"', b"")
 
     return rows
 
@@ -124,7 +124,7 @@ def _cell(value: Any, line: bytes, path: Path) -> str:
         return value.translate(_CELL) if _SPECIAL.search(value) else value
     if value is None:
         return ""
-    if type(value) is Raw:  # as it stands in the file, so with every digit
+    if type(value) is Raw:  # its text in the file, with every digit
         text = bytes(value)
         return text.decode() if text[:1] in _NUMERIC else _cell(json.decode(text), line, path)
     text = _text(value)
@@ -146,7 +146,7 @@ def _projection(*names: str) -> Run:
                         setattr(record, name, Raw(lossless.dump(_exactly(value, line, (name,)))))
             try:
                 yield encode(record)
-            except UnicodeEncodeError:  # half of a surrogate pair
+            except UnicodeEncodeError:  # a lone surrogate
                 values = structs.asdict(record).items()
                 yield lossless.dump({n: v if type(v) in _PLAIN else _exactly(v, line, (n,)) for n, v in values})
 
@@ -156,56 +156,56 @@ def _projection(*names: str) -> Run:
 def _text(value: Any) -> bytes:
     try:
         return _encode(value)
-    except UnicodeEncodeError:  # half of a surrogate pair
+    except UnicodeEncodeError:  # a lone surrogate
         return lossless.dump(value)
 
 
 def _is_exact(value: Any, text: bytes, line: bytes) -> bool:
-    """Whether a value has all the digits that the line has of it."""
+    """True if a value has all digits of its text in the line."""
     if type(value) in _PLAIN:
         return True
     return isinstance(value, float) and abs(value) < _SAFE and (text + b"," in line or text + b"}" in line)
 
 
 def _exactly(value: Any, line: bytes, path: Path) -> Any:
-    """A value with all the digits that the line has of it."""
+    """A value with all digits of its text in the line."""
     try:
-        whole = lossless.parse(line)
+        record = lossless.parse(line)
     except lossless.InexactError:
         return value
     for name in path:
-        whole = whole[name]
-    return whole
+        record = record[name]
+    return record
 
 
 # --- sorting
 
 
 def _most_confident(*path: str) -> Run:
-    """Highest first, and those without a number last; equal ones in the order of the file, as in jq."""
+    """Highest first, records without a number last; equal ones in the order of the file, as in jq."""
 
     def rows(file: BinaryIO, word: str, most: int | None) -> Rows:
         keys, starts, lengths = array("d"), array("q"), array("q")
         for (start, length), record in places(file, path[0]):
             number = _field(record, path)
-            known = isinstance(number, (int, float)) and not isinstance(number, bool)
-            keys.append(-number if known else float("inf"))
+            is_number = isinstance(number, (int, float)) and not isinstance(number, bool)
+            keys.append(-number if is_number else float("inf"))
             starts.append(start)
             lengths.append(length)
         order = range(len(keys))
-        chosen = heapq.nsmallest(most, order, key=keys.__getitem__) if most else sorted(order, key=keys.__getitem__)
-        return (at(file, (starts[i], lengths[i])).rstrip() for i in chosen)
+        first = heapq.nsmallest(most, order, key=keys.__getitem__) if most else sorted(order, key=keys.__getitem__)
+        return (at(file, (starts[i], lengths[i])).rstrip() for i in first)
 
     return rows
 
 
-def _by(field: str) -> Run:
+def _sorted_by(field: str) -> Run:
     read = attrgetter(field)
 
     def rows(file: BinaryIO, word: str, most: int | None) -> Rows:
-        found = [(_rank(read(record)), place) for place, record in places(file, field)]
-        found.sort()  # places grow, so equal ones stay in the order of the file
-        return (at(file, place).rstrip() for _, place in found[:most])
+        ranked = [(_rank(read(record)), place) for place, record in places(file, field)]
+        ranked.sort()  # places grow, so equal ones stay in the order of the file
+        return (at(file, place).rstrip() for _, place in ranked[:most])
 
     return rows
 
@@ -221,7 +221,7 @@ def _rank(value: Any) -> tuple[int, Any]:
 # --- counting
 
 
-def _counting(field: str, *, descending: bool) -> Run:
+def _counts_by(field: str, *, descending: bool) -> Run:
     def rows(file: BinaryIO, word: str, most: int | None) -> Rows:
         groups = sorted((_rank(value), value, count) for value, count in _counts(file, field))
         if descending:
@@ -239,7 +239,7 @@ def _distinct(field: str) -> Run:
 
 
 def _counts(file: BinaryIO, field: str) -> Iterable[tuple[Any, int]]:
-    """Each value of a field, and how often it occurs."""
+    """The values of a field with their numbers of occurrences."""
     read = attrgetter(field)
     texts: dict[str, int] = {}
     others: dict[tuple[int, Any], tuple[Any, int]] = {}
@@ -266,20 +266,20 @@ _CONFIDENCE = ("provenance", "confidence")
 RECIPES: Mapping[str, Recipe] = {
     "title-confidence-table": Recipe(_table(("title",), _CONFIDENCE)),
     "title-namespace-table": Recipe(_table(("title",), ("namespace",))),
-    "namespace-prefix": Recipe(_selecting("namespace", _beginning), word="namespace", default="_semantic"),
-    "title-search": Recipe(_selecting("title", _holding), word="keyword", default="keyword"),
-    "content-search": Recipe(_selecting("content", _holding), word="keyword", default="pattern"),
-    "memory-type": Recipe(_selecting("memory_type", _equal), word="type", default="semantic"),
-    "with-tag": Recipe(_selecting("tags", _containing), word="tag", default="TAG"),
-    "with-entities": Recipe(_selecting("entities", _not_empty)),
+    "namespace-prefix": Recipe(_selection("namespace", _starts_with), word="namespace", default="_semantic"),
+    "title-search": Recipe(_selection("title", _contains_text), word="keyword", default="keyword"),
+    "content-search": Recipe(_selection("content", _contains_text), word="keyword", default="pattern"),
+    "memory-type": Recipe(_selection("memory_type", _equals), word="type", default="semantic"),
+    "with-tag": Recipe(_selection("tags", _contains_item), word="tag", default="TAG"),
+    "with-entities": Recipe(_selection("entities", _not_empty)),
     "identity-projection": Recipe(_projection("id", "title", "namespace")),
     "sort-by-confidence": Recipe(_most_confident(*_CONFIDENCE), array=True),
     "sort-by-flat-confidence": Recipe(_most_confident("confidence"), array=True),
     "top-by-confidence": Recipe(_most_confident(*_CONFIDENCE), array=True, most=_TOP),
-    "sort-by-created": Recipe(_by("created"), array=True),
-    "count-by-namespace": Recipe(_counting("namespace", descending=True), array=True),
-    "count-by-namespace-unsorted": Recipe(_counting("namespace", descending=False), array=True),
-    "count-by-type": Recipe(_counting("memory_type", descending=False), array=True),
+    "sort-by-created": Recipe(_sorted_by("created"), array=True),
+    "count-by-namespace": Recipe(_counts_by("namespace", descending=True), array=True),
+    "count-by-namespace-unsorted": Recipe(_counts_by("namespace", descending=False), array=True),
+    "count-by-type": Recipe(_counts_by("memory_type", descending=False), array=True),
     "namespaces": Recipe(_distinct("namespace"), array=True),
 }
 """By the effects of `lro_spec.editions`."""

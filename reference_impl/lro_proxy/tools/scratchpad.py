@@ -1,7 +1,7 @@
-"""The family `scratchpad`: eight tools that explore an offloaded file, each answer counted against a budget.
+"""The family `scratchpad`: eight tools that explore an offloaded file, whose answers count against a token budget.
 
-By line: `head`, `slice`, `grep`, `read`, where line 1 is the header. By structure: `schema`, `item_schema`, `get_in`,
-`iterate_over`, where the document is the array of records and a path such as ``0.title`` leads into it.
+`head`, `slice`, `grep` and `read` work on lines; line 1 is the header. `schema`, `item_schema`, `get_in` and
+`iterate_over` work on the array of all records, with paths such as ``0.title``.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from lro_spec.jsonl import lossless
 from lro_spec.tokens import characters_in_utf8, estimate_of, wide_in_utf8
 
 _LONG_LINES = 5
-_MOST_MATCHES = 10_000
+_MAX_MATCHES = 10_000
 _INVALID = "no valid regular expression"
 _RANGE = 10_000
-"""How many characters a range has that does not say: so many are within the budget of a call in any script."""
+"""Default number of characters of a range, which fits into the budget of a call in any script."""
 
 
 class _TooMuch(Exception):
-    """An answer above the limit, and what it would cost."""
+    """An answer above the limit of *tokens*."""
 
     def __init__(self, tokens: int) -> None:
         self.tokens = tokens
@@ -41,11 +41,11 @@ def _head(bench: Workbench, file: BinaryIO, arguments: Mapping[str, Any]) -> str
 def _slice(bench: Workbench, file: BinaryIO, arguments: Mapping[str, Any]) -> str:
     if arguments["end"] < arguments["start"]:
         raise Refused("end lies before start: lines are counted from 1, and both are included")
-    found = _lines(bench, file, arguments["start"], arguments["end"])
-    if not found:
+    text = _lines(bench, file, arguments["start"], arguments["end"])
+    if not text:
         file.seek(0)
         raise Refused(f"start ({arguments['start']}) lies beyond the end: the file has {sum(1 for _ in file)} lines")
-    return found
+    return text
 
 
 def _read(bench: Workbench, file: BinaryIO, arguments: Mapping[str, Any]) -> str:
@@ -62,11 +62,11 @@ def _range(arguments: Mapping[str, Any]) -> tuple[int, int]:
 
 def _lines(bench: Workbench, file: BinaryIO, start: int, end: int | None) -> str:
     file.seek(0)
-    return _together((line.rstrip(b"\r\n") for line in islice(file, start - 1, end)), bench)
+    return _joined((line.rstrip(b"\r\n") for line in islice(file, start - 1, end)), bench)
 
 
-def _together(pieces: Iterable[bytes], bench: Workbench) -> str:
-    """The pieces, each on a line of its own. Raises `_TooMuch` above the limit, when all of them are counted."""
+def _joined(pieces: Iterable[bytes], bench: Workbench) -> str:
+    """The pieces, one per line. Raises `_TooMuch` above the limit, with the tokens of all pieces."""
     kept: list[bytes] = []
     count = wide = 0
     for piece in pieces:
@@ -84,19 +84,19 @@ def _together(pieces: Iterable[bytes], bench: Workbench) -> str:
 def _grep(bench: Workbench, file: BinaryIO, arguments: Mapping[str, Any]) -> str:
     pattern = arguments["pattern"]
     try:
-        found, _ = matching(bench, [file], pattern, case_sensitive=True, most=_MOST_MATCHES)
+        matches, _ = matching(bench, [file], pattern, case_sensitive=True, most=_MAX_MATCHES)
     except Refused as problem:
         if _INVALID not in str(problem):
             raise
-        found, _ = matching(bench, [file], re.escape(pattern), case_sensitive=True, most=_MOST_MATCHES)
-    if not found:
+        matches, _ = matching(bench, [file], re.escape(pattern), case_sensitive=True, most=_MAX_MATCHES)
+    if not matches:
         return "No matches found."
-    return _together(marked(file, found, arguments.get("context", 3)), bench)
+    return _joined(marked(file, matches, arguments.get("context", 3)), bench)
 
 
 def _schema(bench: Workbench, file: BinaryIO, arguments: Mapping[str, Any]) -> str:
     lines = structure(document(file), arguments.get("max_depth", 4))
-    return _together((line.encode("utf-8", "backslashreplace") for line in lines), bench)
+    return _joined((line.encode("utf-8", "backslashreplace") for line in lines), bench)
 
 
 def _item_schema(bench: Workbench, file: BinaryIO, arguments: Mapping[str, Any]) -> str:
@@ -125,26 +125,26 @@ def _part(value: Any, start: int, end: int) -> str:
 
 def _iterate_over(bench: Workbench, file: BinaryIO, arguments: Mapping[str, Any]) -> str:
     path = arguments.get("path", "")
-    found = _window(items(at(document(file), path), path), arguments)
-    return _together(_rows(found, arguments["fields"]), bench)
+    chosen = _window(items(at(document(file), path), path), arguments)
+    return _joined(_rows(chosen, arguments["fields"]), bench)
 
 
-def _rows(found: Iterable[Any], fields: Sequence[str]) -> Iterator[bytes]:
-    """The fields of each item, null where it lacks one; in the end, which of them no item has, and what there is."""
-    unseen: dict[str, str] = {}
-    seen: set[str] = set()
-    for item in found:
-        made: dict[str, Any] = {}
+def _rows(values: Iterable[Any], fields: Sequence[str]) -> Iterator[bytes]:
+    """The fields of each item, null for a missing one; then a note for each field that no item has."""
+    missing: dict[str, str] = {}
+    present: set[str] = set()
+    for item in values:
+        row: dict[str, Any] = {}
         for field in fields:
             try:
-                made[field] = _cut(at(item, field))
-                seen.add(field)
+                row[field] = _cut(at(item, field))
+                present.add(field)
             except Refused as problem:
-                made[field] = None
-                unseen.setdefault(field, str(problem))
-        yield lossless.dump(made)
-    for field, why in unseen.items():
-        if field not in seen:
+                row[field] = None
+                missing.setdefault(field, str(problem))
+        yield lossless.dump(row)
+    for field, why in missing.items():
+        if field not in present:
             yield f"(in none of these items: {why})".encode("utf-8", "backslashreplace")
 
 
@@ -164,7 +164,7 @@ def _json(value: Any) -> str:
     return lossless.dump(value).decode()
 
 
-Answering = Callable[[Workbench, BinaryIO, Mapping[str, Any]], str]
+Answer = Callable[[Workbench, BinaryIO, Mapping[str, Any]], str]
 _LESS = (
     "head, slice or grep for a part of the lines",
     "schema to see what there is, then get_in for one place",
@@ -172,14 +172,14 @@ _LESS = (
 )
 
 
-def _tool(name: str, description: str, answering: Answering, required: tuple[str, ...], **more: Any) -> FamilyTool:
+def _tool(name: str, description: str, answer: Answer, required: tuple[str, ...], **more: Any) -> FamilyTool:
     file = {"type": "string", "description": "Name of the file, or the file_path of its descriptor."}
     less = (_LESS[0], "schema with a smaller max_depth", _LESS[2]) if name == "schema" else _LESS
 
     def handler(bench: Workbench, arguments: Mapping[str, Any]) -> str:
         with bench.files.open(arguments["file"]) as (_, opened):
             try:
-                text = writable(answering(bench, opened, arguments))
+                text = writable(answer(bench, opened, arguments))
             except _TooMuch as problem:
                 return bench.budget.withheld(name, problem.tokens, less)
             except RecursionError:
@@ -189,17 +189,17 @@ def _tool(name: str, description: str, answering: Answering, required: tuple[str
     return FamilyTool(Tool(name, description, schema(("file", *required), file=file, **more)), handler)
 
 
-def _whole(description: str, minimum: int = 0) -> dict[str, Any]:
+def _count(description: str, minimum: int = 0) -> dict[str, Any]:
     return {"type": "integer", "minimum": minimum, "maximum": 2**31, "description": description}
 
 
 _PATH = {"type": "string", "maxLength": 1000, "description": 'Keys and indices with dots, such as 0.title or 3."a.b".'}
-_OFFSET, _LIMIT = _whole("Leave out so many first."), _whole("At most so many.", 1)
-_START = _whole("First character, from 0, where only some are wanted.")
-_END = _whole("Character before which the range ends (start + 10000).")
+_OFFSET, _LIMIT = _count("Leave out so many first."), _count("At most so many.", 1)
+_START = _count("First character, from 0, where only some are wanted.")
+_END = _count("Character before which the range ends (start + 10000).")
 _PATTERN = {"type": "string", "description": "A regular expression; an invalid one is searched for as it is."}
 _FIELDS = {"type": "array", "items": _PATH, "description": "Paths within each item."}
-_DEPTH = {**_whole("How deep (4)."), "maximum": 50}
+_DEPTH = {**_count("How deep (4)."), "maximum": 50}
 SCRATCHPAD = (
     _tool(
         "schema",
@@ -217,14 +217,14 @@ SCRATCHPAD = (
         offset=_OFFSET,
         limit=_LIMIT,
     ),
-    _tool("head", "The first lines of a file.", _head, (), lines=_whole("How many (50).", 1)),
+    _tool("head", "The first lines of a file.", _head, (), lines=_count("How many (50).", 1)),
     _tool(
         "grep",
         "Lines that match, numbered and marked, with lines around them.",
         _grep,
         ("pattern",),
         pattern=_PATTERN,
-        context={**_whole("Lines around each (3)."), "maximum": 100},
+        context={**_count("Lines around each (3)."), "maximum": 100},
     ),
     _tool(
         "get_in",
@@ -252,8 +252,8 @@ SCRATCHPAD = (
         "Lines from start to end, both included, counted from 1.",
         _slice,
         ("start", "end"),
-        start=_whole("First line.", 1),
-        end=_whole("Last line.", 1),
+        start=_count("First line.", 1),
+        end=_count("Last line.", 1),
     ),
     _tool(
         "read",

@@ -18,24 +18,23 @@ def matching(
     """
     if len(pattern) > bench.limits.program_characters:
         raise Refused(f"the pattern has {len(pattern)} characters; at most {bench.limits.program_characters} are run")
-    job = {"kind": "search", "program": pattern, "case_sensitive": case_sensitive, "most": most + 1}
-    found = [int(number) for number in bench.sandbox.run(job, *files).text.split()]
-    return found[:most], len(found) > most
+    matches = bench.queries.search(pattern, files, case_sensitive=case_sensitive, limit=most + 1)
+    return matches[:most], len(matches) > most
 
 
-def regions(file: BinaryIO, found: Sequence[int], context: int, limit: int) -> str:
+def regions(file: BinaryIO, matches: Sequence[int], context: int, limit: int) -> str:
     """Matching lines as ``> 12: text`` and those around them as ``  13: text``; adjacent regions are merged.
 
     Raises `TooLarge` above *limit* characters.
     """
-    return joined(marked(file, found, context), limit)
+    return joined(marked(file, matches, context), limit)
 
 
 def marked(file: BinaryIO, matches: Sequence[int], context: int) -> Iterator[bytes]:
     """Yield the lines of `regions` one by one."""
-    found = set(matches)
-    wanted = {near for number in found for near in range(number - context, number + context + 1)}
-    last, before = max(found) + context, 0
+    numbers = set(matches)
+    wanted = {near for number in numbers for near in range(number - context, number + context + 1)}
+    last, before = max(numbers) + context, 0
     file.seek(0)
     for number, line in enumerate(file, 1):
         if number > last:
@@ -44,4 +43,4 @@ def marked(file: BinaryIO, matches: Sequence[int], context: int) -> Iterator[byt
             if before and before < number - 1:
                 yield b"--"
             before = number
-            yield (b"> " if number in found else b"  ") + b"%d: " % number + line.rstrip(b"\r\n")
+            yield (b"> " if number in numbers else b"  ") + b"%d: " % number + line.rstrip(b"\r\n")

@@ -15,7 +15,7 @@ from lro_proxy.tools.context_store import ContextFiles
 from lro_proxy.tools.extract import EXTRACT, MEMORY_EDITION
 from lro_proxy.tools.guidance import guidance
 from lro_proxy.tools.limits import Limits, Refused
-from lro_proxy.tools.sandbox import Sandbox
+from lro_proxy.tools.queries import QueryRunner
 from lro_proxy.tools.scratchpad import SCRATCHPAD
 from lro_proxy.tools.virtual import VIRTUAL
 from lro_reference.cancellation import Cancellation
@@ -41,7 +41,7 @@ class Toolbox:
     ) -> None:
         limits = limits or Limits()
         files: OffloadedFiles[OffloadResponse] = OffloadedFiles(settings.folder, settings.ttl_seconds)
-        self._bench = Workbench(files, ContextFiles(settings.folder, settings.ttl_seconds), limits, Sandbox(limits))
+        self._bench = Workbench(files, ContextFiles(settings.folder, settings.ttl_seconds), limits, QueryRunner(limits))
         self._by_name: dict[str, tuple[Tool, FamilyTool]] = {}
         self._hidden: set[str] = set()
         for family in families:
@@ -73,8 +73,8 @@ class Toolbox:
         try:
             tool = find_tool(name, self.tools)
             check_arguments(tool, arguments)
-            sandbox = self._bench.sandbox if cancellation is None else self._bench.sandbox.until(cancellation)
-            bench = replace(self._bench, ask=ask, sandbox=sandbox)
+            queries = self._bench.queries if cancellation is None else self._bench.queries.until(cancellation)
+            bench = replace(self._bench, ask=ask, queries=queries)
             return Answer((self._by_name[name][1].handler(bench, arguments),))
         except (BadCall, Refused) as problem:
             return Answer((str(problem),), is_error=True)

@@ -1,7 +1,7 @@
-"""The family `virtual`: an offloaded file read by ranges of characters, searched by lines, or queried with jq.
+"""The family `virtual`: tools that read ranges of characters of an offloaded file, search its lines, or query it by jq.
 
-Ranges count characters (code points) from 0, the end is exclusive. Nothing is passed to a shell or to a command line:
-patterns and queries run in a sandboxed process (`sandbox`).
+Ranges count characters (code points) from 0; the end is exclusive. Nothing is passed to a shell or to a command line:
+patterns and queries run in a sandboxed process (`queries`).
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any, BinaryIO
 from lro_proxy.tools.base import FamilyTool, Workbench, schema
 from lro_proxy.tools.extract import checked
 from lro_proxy.tools.limits import Refused, TooLarge
+from lro_proxy.tools.queries import Query
 from lro_proxy.tools.search import matching, regions
 from lro_reference.tool import Tool
 
@@ -50,17 +51,17 @@ def search(bench: Workbench, arguments: Mapping[str, Any]) -> str:
     """The matching lines, numbered and marked, with two lines around each. Raises `Refused`."""
     most = arguments.get("max_results", 50)
     with bench.files.open(arguments["filename"]) as (_, file):
-        found, more = matching(
+        matches, more = matching(
             bench, [file], arguments["pattern"], case_sensitive=arguments.get("case_sensitive", False), most=most
         )
-        if not found:
+        if not matches:
             return NOTHING
-        note = f"\n({len(found)} matching lines, the first of more: raise max_results, or narrow the pattern)" * more
+        note = f"\n({len(matches)} matching lines, the first of more: raise max_results, or narrow the pattern)" * more
         try:
-            return regions(file, found, _CONTEXT, bench.limits.output_characters - len(note)) + note
+            return regions(file, matches, _CONTEXT, bench.limits.output_characters - len(note)) + note
         except TooLarge as problem:
             raise Refused(
-                f"{problem} ({len(found)} lines match): ask for fewer max_results, or use read_large_output or "
+                f"{problem} ({len(matches)} lines match): ask for fewer max_results, or use read_large_output or "
                 "query_large_output for parts of long lines"
             ) from None
 
@@ -70,17 +71,9 @@ def query(bench: Workbench, arguments: Mapping[str, Any]) -> str:
     program = arguments["query"]
     checked(program, bench.limits)
     raw, compact = arguments.get("raw", False), arguments.get("compact", False)
-    job: dict[str, Any] = {
-        "kind": "jq",
-        "program": program,
-        "args": {},
-        "slurp": False,
-        "raw": raw,
-        "indent": not (compact or raw),
-    }
     with bench.files.open(arguments["filename"]) as (_, file):
         try:
-            done = bench.sandbox.run(job, file)
+            done = bench.queries.query(Query(program, {}, raw=raw, indent=not (compact or raw)), file)
         except TooLarge as problem:
             raise Refused(f"{problem}: pick fewer records or fields, for example by select(…) or {{id}}") from None
     text = done.text or "The query gave nothing."

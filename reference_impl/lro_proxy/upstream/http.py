@@ -21,7 +21,7 @@ from lro_proxy.protocol import message_version
 from lro_proxy.upstream.headers import LAST_EVENT, SESSION, VERSION, media_type, message_headers, origin
 from lro_proxy.upstream.sse import TooLargeError, events
 from lro_proxy.wire.framing import Outbox, ends
-from lro_proxy.wire.jsonrpc import Message, members, parse, parse_lossless, serialise
+from lro_proxy.wire.jsonrpc import Message, members, parse, parse_lossless, serialise, unreadable
 from lro_proxy.wire.truncated import id_in
 
 _TIMES = httpx2.Timeout(30, read=None)
@@ -166,8 +166,7 @@ class HttpUpstream:
                 raise _Rejection(f"{self._display_url} answered HTTP {response.status_code} with {kind or 'nothing'}")
             body = self._body(response)
             if len(body) < _LARGE and parse(body) is None:  # the relay checks large ones
-                shown = bytes(body[:80]).decode(errors="replace")
-                raise _Rejection(f"the server's answer is not valid JSON: {shown}…", UNREADABLE)
+                raise _Rejection(f"the server's answer {unreadable(body)}", UNREADABLE)
             if not self._pass_on(body, message):
                 raise _Rejection(f"{self._display_url} answered HTTP {response.status_code}, but not this request")
         return None
@@ -288,11 +287,11 @@ class HttpUpstream:
             return
         if status == 404 and self._session and message.get("method") != "initialize":
             raise _SessionEnded(f"{self._display_url} no longer knows the session (HTTP 404)")
-        said = bytes(self._body(response))
-        told = members(parse(said)) if media_type(response) == "application/json" else {}
+        body = bytes(self._body(response))
+        answer = members(parse(body)) if media_type(response) == "application/json" else {}
         where = response.headers.get("location")
         hint = f": it is at {where} now" if where else ": give what authorizes as a header" if status == 401 else ""
-        line = orjson.dumps({**told, "id": message["id"]}) if asks and isinstance(told.get("error"), dict) else b""
+        line = orjson.dumps({**answer, "id": message["id"]}) if asks and isinstance(answer.get("error"), dict) else b""
         raise _Rejection(f"{self._display_url} answered HTTP {status}{hint}", line=line)
 
     def _renew(self, used: Mapping[str, str]) -> None:

@@ -8,9 +8,10 @@ from typing import Any, cast
 
 import orjson
 
-from lro_proxy.wire.nesting import flatten
+from lro_spec.jsonl import lossless
 
 Message = dict[str, Any]
+TOO_DEEP = "is nested more deeply than the proxy can read"
 
 
 def members(value: object) -> Message:
@@ -19,10 +20,7 @@ def members(value: object) -> Message:
 
 
 def parse(line: bytes | bytearray) -> Any:
-    """The JSON value of a line, also with unpaired surrogates or NaN; None if it is not JSON.
-
-    Values that are nested too deeply become an `orjson.Fragment`.
-    """
+    """The JSON value of a line, also with unpaired surrogates or NaN; None if it is not JSON, or nested too deeply."""
     try:
         return orjson.loads(line)
     except ValueError:
@@ -30,39 +28,41 @@ def parse(line: bytes | bytearray) -> Any:
 
 
 def parse_lossless(line: bytes | bytearray) -> Any:
-    """The JSON value of a line with every digit, for lines that are serialised again; None if it is not JSON."""
-    from lro_spec.jsonl import lossless
-
+    """The JSON value of a line with every digit, for lines that are serialised again; None as for `parse`."""
     try:
-        return lossless.parse(bytes(line))
+        return lossless.parse(bytes(line), allow_deep=True)
     except lossless.InexactError:
-        pass
-    try:
-        flat = flatten(line.decode(), _LENIENT.decode)  # deeply nested values could not be serialised otherwise
-        return _parse_leniently(line) if flat is None else flat.fill_in(lossless.parse(flat.text))
-    except (ValueError, RecursionError):
         return _parse_leniently(line)
+
+
+def unreadable(line: bytes | bytearray) -> str:
+    """The reason why `parse` does not accept a line, as the end of a sentence."""
+    try:
+        _LENIENT.decode(line.decode())
+    except RecursionError:
+        return TOO_DEEP
+    except ValueError:
+        pass
+    return f"is not valid JSON: {bytes(line[:80]).decode(errors='replace').strip()}…"
 
 
 def serialise(message: object) -> bytes:
     """A message as a line, without the line end."""
     try:
         return orjson.dumps(message)
-    except TypeError:
-        return json.dumps(message, separators=(",", ":")).encode()
+    except TypeError:  # an unpaired surrogate, or deep nesting
+        try:
+            return lossless.dump(message)
+        except ValueError:  # NaN
+            return json.dumps(message, separators=(",", ":")).encode()
 
 
 def raw_member(line: bytes | bytearray, name: str) -> str:
-    """The original JSON text of a member of a message; empty if it is absent. Raises `ValueError`."""
+    """The original JSON text of a member of a message; empty if it is absent.
+
+    Raises `ValueError`, and `RecursionError` if it is nested too deeply.
+    """
     text = line.decode()
-    try:
-        return _member(text, name)
-    except RecursionError:
-        flat = flatten(text, _LENIENT.decode)
-        return "" if flat is None else flat.restore(_member(flat.text, name))
-
-
-def _member(text: str, name: str) -> str:
     found = ""
     place = _after_space(text, text.index("{") + 1)
     while text.startswith('"', place):
@@ -75,21 +75,13 @@ def _member(text: str, name: str) -> str:
 
 
 def raw_items(line: bytes | bytearray) -> list[bytes]:
-    """The original JSON texts of the items of an array. Raises `ValueError`."""
+    """The original JSON texts of the items of an array. Raises as `raw_member` does."""
     text = line.decode()
-    try:
-        return [item.encode() for item in _items(text)]
-    except RecursionError:
-        flat = flatten(text, _LENIENT.decode)
-        return [] if flat is None else [flat.restore(item).encode() for item in _items(flat.text)]
-
-
-def _items(text: str) -> list[str]:
-    found: list[str] = []
+    found: list[bytes] = []
     place = _after_space(text, text.index("[") + 1)
     while not text.startswith("]", place):
         _, end = _LENIENT.raw_decode(text, place)
-        found.append(text[place:end])
+        found.append(text[place:end].encode())
         place = _after_space(text, end)
         place = _after_space(text, place + 1) if text.startswith(",", place) else place
     return found
@@ -102,13 +94,8 @@ def _after_space(text: str, place: int) -> int:
 
 def _parse_leniently(line: bytes | bytearray) -> Any:
     try:
-        text = line.decode()
-        try:
-            return _LENIENT.decode(text)
-        except RecursionError:
-            flat = flatten(text, _LENIENT.decode)
-            return None if flat is None else flat.fill_in(_LENIENT.decode(flat.text))
-    except ValueError:
+        return _LENIENT.decode(line.decode())
+    except (ValueError, RecursionError):
         return None
 
 

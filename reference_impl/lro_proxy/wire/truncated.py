@@ -17,9 +17,9 @@ _KEYS = frozenset((b'"id"', b'"method"'))
 
 def id_in(line: OversizedLine) -> Any:
     """The id of a truncated message; None if neither end contains it."""
-    told = _identifying_members(line)
+    members = _identifying_members(line)
     try:
-        return orjson.loads(told[b'"id"']) if b'"id"' in told else None
+        return orjson.loads(members[b'"id"']) if b'"id"' in members else None
     except ValueError:
         return None
 

@@ -210,7 +210,7 @@ class TestTemporaryFolder:
         result = self.judged(call(file=file("/var/a")), known=(call(), astray))
         assert (result.verdict, result.observed) == (
             Verdict.NOT_OBSERVED,
-            "no file of which the path can be relied on was written without output_dir",
+            "no file with a reliable path was written without output_dir",
         )
         assert self.judged(call(file=file("/tmp/a")), known=()).verdict is Verdict.NOT_OBSERVED
         other = call(operation="search", file=file("/elsewhere/a"))
@@ -307,7 +307,7 @@ class TestExpiry:
         [
             (((300, False), (1200, True), OLD), []),
             (((300, True), (1200, True), OLD), ["300 s old stays"]),
-            (((300, False), (1200, False), OLD), ["1200 s old goes"]),
+            (((300, False), (1200, False), OLD), ["1200 s old is deleted"]),
         ],
     )
     def test_under_a_ttl_goes_by_it(self, ages: tuple[tuple[int, bool], ...], blamed: list[str]) -> None:
@@ -325,7 +325,7 @@ class TestExpiry:
             assert judged("cleanup.many_fresh_files_stay", cleanup=cleanup(crowd=crowd)).verdict is verdict
 
     def test_that_could_not_be_seen_says_why(self) -> None:
-        for reason, said in ((None, "no file was written beside many others"), ("no folder", "no folder")):
+        for reason, said in ((None, "no file was written into a folder with many others"), ("no folder", "no folder")):
             assert judged("cleanup.many_fresh_files_stay", cleanup=cleanup(reason=reason)).observed == said
 
     @pytest.mark.parametrize(

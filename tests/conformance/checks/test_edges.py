@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import pytest
 
 from lro_conformance.capture import reproduce
-from lro_conformance.checks.test_descriptor import payload_beside
+from lro_conformance.checks.test_descriptor import repeated_record
 from lro_conformance.judging.verdicts import Verdict
 from tests.conformance.checks.test_checks import call, file, judged, seen, survey
 
@@ -75,7 +75,7 @@ class TestPayloadBeside:
     ) -> None:
         ids = [f"{n:0{length}}" for n in range(1, known + 1)]
         one = offloaded(filed=[{"id": i} for i in ids], beside=" ".join(ids[:beside]))
-        assert payload_beside(one) == (f"the ids of {beside} records stand beside it" if told else None)
+        assert repeated_record(one) == (f"the ids of {beside} records next to the descriptor" if told else None)
 
     @pytest.mark.parametrize(
         ("text", "beside", "told"),
@@ -90,7 +90,7 @@ class TestPayloadBeside:
     @pytest.mark.parametrize("field", ["content", "title"])
     def test_sixty_characters_of_a_record_are_one(self, field: str, text: str, beside: str, told: bool) -> None:
         one = offloaded(filed=[{"id": "a"}, {"id": "b", field: text}], beside=f"found: {beside}.")
-        assert payload_beside(one) == ("the text of record b stands beside it" if told else None)
+        assert repeated_record(one) == ("the text of record b stands beside it" if told else None)
 
     @pytest.mark.parametrize(
         ("result", "told"),
@@ -104,12 +104,12 @@ class TestPayloadBeside:
     )
     def test_any_member_may_carry_it(self, result: Any, told: bool) -> None:
         one = offloaded(filed=[{"id": "b", "content": self.LONG}], result=result)
-        assert (payload_beside(one) is not None) is told
+        assert (repeated_record(one) is not None) is told
 
     def test_a_field_of_the_servers_own_may(self) -> None:
         filed = [{"id": "b", "content": self.LONG}]
-        assert payload_beside(offloaded(filed=filed, descriptor={"guidance": self.LONG})) is None
-        assert payload_beside(offloaded(filed=filed, descriptor={"preview": self.LONG})) is not None
+        assert repeated_record(offloaded(filed=filed, descriptor={"guidance": self.LONG})) is None
+        assert repeated_record(offloaded(filed=filed, descriptor={"preview": self.LONG})) is not None
 
     def test_one_call_hides_none_of_the_others(self) -> None:
         clean, unfound = offloaded(), offloaded()

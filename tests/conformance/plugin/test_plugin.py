@@ -137,7 +137,7 @@ class TestWhichChecks:
 class TestVerdicts:
     def test_fail_shows_expected_observed_and_evidence_and_no_traceback(self, suite: Suite):
         suite.profile("needs_one_token_more")
-        result = suite.run("-k", "one_above_is_offloaded")
+        result = suite.run("-k", "one_token_above_is_offloaded")
         result.assert_outcomes(failed=1, deselected=len(EVERY) - 1)
         result.stdout.fnmatch_lines(
             [

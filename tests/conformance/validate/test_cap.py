@@ -15,7 +15,7 @@ import pytest
 
 from lro_conformance.validate.cap import Capped
 from lro_conformance.validate.document import Document
-from lro_conformance.validate.output import Telling
+from lro_conformance.validate.output import FindingsPrinter
 from lro_spec.findings import Finding, Kind
 from tests.support.offloads import FAULTS, NAME, descriptor
 
@@ -30,9 +30,9 @@ _MORE = [
 
 def told(path: Path, most: int | None, edition: str, *, follow: bool) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     out = io.StringIO()
-    telling = Telling("json", out, most, quiet=True)
-    telling.tell(Document(str(path), None, edition, follow=follow))
-    telling.end()
+    printer = FindingsPrinter("json", out, most, quiet=True)
+    printer.add(Document(str(path), None, edition, follow=follow))
+    printer.end()
     made = json.loads(out.getvalue())
     return made.pop("findings"), made
 
@@ -76,7 +76,7 @@ def test_memory_does_not_grow_with_the_number_of_findings(tmp_path: Path) -> Non
             yield Finding("LRO-FILE-11", Kind.WRONG_TYPE, "/title", "wrong", "", "", line=line)
 
     tracemalloc.start()
-    cap.take(Document(str(tmp_path / NAME), "file", "lro-6400"), found())
+    cap.add(Document(str(tmp_path / NAME), "file", "lro-6400"), found())
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert [finding.line for _, finding in cap.ready()] == [0, 1, 2, 3]

@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 from lro_conformance.validate import progress
-from lro_conformance.validate.paths import Chosen
+from lro_conformance.validate.paths import InputFile
 from lro_spec.validation import validate_file
 from tests.support.paths import ROOT
 from tests.support.renderings import assert_sarif
@@ -40,7 +40,7 @@ class TestWhatIsMeant:
         code, out, _ = said("out")
         assert code == 1
         assert out.startswith(f"out/deep/{NAME}:1:")
-        assert out.endswith("1 error, in 1 of 2 documents: 2 files (4 lines); 1 file of another kind passed over\n")
+        assert out.endswith("1 error, in 1 of 2 documents: 2 files (4 lines); 1 other file skipped\n")
 
     def test_lines_of_something_else_are_passed_over_in_a_folder(self, here: Path, said: Any):
         (here / "evidence/servers/0001").mkdir(parents=True)
@@ -54,7 +54,7 @@ class TestWhatIsMeant:
         code, out, _ = said(".")
         assert code == 1
         assert [line.split(":")[0] for line in out.splitlines() if "LRO-FILE-02" in line] == ["./headless.jsonl.gz"]
-        assert out.endswith("2 files (3 lines); 4 files of another kind passed over\n")
+        assert out.endswith("2 files (3 lines); 4 other files skipped\n")
         code, _, err = said("evidence/evidence.json")
         assert (code, "lro judge evidence\n" in err) == (2, True)
         (here / "accepted.yaml").write_text("# open issues\naccept: []\n")
@@ -85,13 +85,13 @@ class TestWhatIsMeant:
         (here / "x.json").write_text("[]")
         code, out, err = said(".")
         assert (code, out) == (2, "")
-        assert "1 file of another kind passed over" in err
+        assert "1 other file skipped" in err
 
     def test_a_pattern_is_what_it_matches(self, here: Path, said: Any):
         (here / "a").mkdir()
         (here / "a" / NAME).write_bytes(GOOD)
         (here / "a/x.json").write_text("[]")
-        assert said("**/*.json*")[:2] == (0, "nothing wrong: 1 file (2 lines); 1 file of another kind passed over\n")
+        assert said("**/*.json*")[:2] == (0, "nothing wrong: 1 file (2 lines); 1 other file skipped\n")
         assert said("*.nothing")[0] == 2
 
     def test_a_file_named_twice_is_looked_at_once(self, here: Path, said: Any):
@@ -123,7 +123,7 @@ class TestWhatIsMeant:
     def test_other_compression_is_named(self, here: Path, said: Any, pack: Callable[[bytes], bytes], how: str):
         (here / "x.jsonl.z").write_bytes(pack(GOOD))
         code, _, err = said("x.jsonl.z")
-        assert (code, f"compressed by {how}; only gzip is unpacked here" in err) == (2, True)
+        assert (code, f"compressed by {how}; only gzip is supported" in err) == (2, True)
 
     def test_compressed_bytes_that_break_off_are_a_finding(self, here: Path, said: Any):
         whole = gzip.compress(lines({**HEADER, "count": 5000}, *({"id": f"{n * 7919:x}"} for n in range(5000))))
@@ -176,7 +176,7 @@ class TestWhatIsMeant:
         here.joinpath("r.json").write_text('{"content": [{"type": "text", "text": "[]"}]}')
         code, out, err = said(*kind, "r.json")
         assert (code, out.strip()) == (2, "nothing wrong:" if out else "")
-        assert err == "lro validate: r.json: there is no descriptor in this reply: the result was not offloaded\n"
+        assert err == "lro validate: r.json: this reply has no descriptor: the result was not offloaded\n"
 
 
 class TestHowItIsTold:
@@ -292,8 +292,8 @@ class TestHowItIsTold:
         told = json.loads(said("--format", "json", "lro.yaml")[1])["findings"]
         assert {f["pointer"]: (f["message"], f["expected"], f["observed"], f["hint"]) for f in told} == {
             "/level": ("level is wrong", "at most 3", "9", ""),
-            "/levle": ("levle: unknown key", "a key that is known", "levle", "did you mean level?"),
-            "/server/command": ("server.command: missing", "a value, since it is required", "nothing", ""),
+            "/levle": ("levle: unknown key", "a known key", "levle", "did you mean level?"),
+            "/server/command": ("server.command: missing", "a value, as it is required", "nothing", ""),
         }
 
 
@@ -316,7 +316,7 @@ class TestMeter:
         monkeypatch.setenv("TERM", "xterm")
         controller, terminal = pty.openpty()
         with os.fdopen(terminal, "w") as stream:
-            with progress.Meter(stream, [Chosen(each, True) for each in named]) as bar:
+            with progress.Meter(stream, [InputFile(each, True) for each in named]) as bar:
                 watched = bar.watched(path, Slow(b"x" * 1000))
                 while watched.read(100):
                     time.sleep(0.02)

@@ -94,13 +94,13 @@ class Breaking:
 def test_a_file_that_could_not_be_read_is_judged_once_more(here: Path) -> None:
     (here / NAME).write_bytes(WRONG)
     (here / "x.json").write_bytes(spread(DESCRIPTOR))
-    led_to = VisitedFiles()
+    visited = VisitedFiles()
 
     def judged(*, breaking: bool) -> tuple[set[str], int]:
         def opened(path: str, stream: Any) -> Any:
             return Breaking(stream) if breaking and path == NAME else stream
 
-        document = Document("x.json", None, "lro-6400", follow=True, opened=opened, led_to=led_to)
+        document = Document("x.json", None, "lro-6400", follow=True, opened=opened, visited=visited)
         return {f.rule for f in document.findings() if f.path == NAME}, document.lines
 
     assert judged(breaking=True) == (set(), 0)

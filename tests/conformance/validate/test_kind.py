@@ -48,5 +48,5 @@ def test_lines_of_lro_are_found_under_any_name(tmp_path: Path, named: bool):
 @pytest.mark.parametrize("value", [MEMORY, {"content": "..."}, {"content": None}])
 def test_a_text_called_content_makes_no_reply(tmp_path: Path, value: dict[str, object]):
     assert reply_result(value) is None
-    with pytest.raises(UnknownKindError, match="use --kind"):
+    with pytest.raises(UnknownKindError, match="name it with --kind"):
         kind(tmp_path / "x.json", json.dumps(value), named=True)

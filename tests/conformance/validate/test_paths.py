@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lro_conformance.validate.paths import NothingFoundError, chosen
+from lro_conformance.validate.paths import NothingFoundError, input_files
 
 
 @pytest.fixture
@@ -33,10 +33,10 @@ def looped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_links_to_folders_are_gone_through_only_where_they_are_written_out(
     looped: Path, pattern: str, files: list[str]
 ) -> None:
-    assert [each.path for each in chosen([pattern])] == files
+    assert [each.path for each in input_files([pattern])] == files
 
 
 @pytest.mark.parametrize("pattern", ["loop/*/*/*.jsonl", "*/up/*.jsonl", "**/a/*.jsonl"])
 def test_a_pattern_does_not_leave_its_folder(looped: Path, pattern: str) -> None:
     with pytest.raises(NothingFoundError):
-        chosen([pattern])
+        input_files([pattern])

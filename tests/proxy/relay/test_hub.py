@@ -149,9 +149,9 @@ def test_a_signal_while_a_thread_is_started_ends_it(tmp_path: Path) -> None:
     script.write_text(
         "import os, signal, threading, time\n"
         "from types import SimpleNamespace as Made\n"
-        "from lro_proxy import __main__ as proxy\n"
+        "from lro_proxy import supervise\n"
         "server = Made(end=lambda patient: None)\n"
-        "proxy._shut_down_on_signals([server, server, server], Made(private_folder=False))\n"
+        "supervise.shut_down_on_signals([server, server, server], Made(private_folder=False))\n"
         "with threading._active_limbo_lock:\n"
         "    os.kill(os.getpid(), signal.SIGTERM)\n"
         "    time.sleep(0.2)\n"
@@ -166,9 +166,9 @@ def test_a_signal_that_wakes_nobody_ends_it(tmp_path: Path) -> None:
     script.write_text(
         "import os, signal, threading, time\n"
         "from types import SimpleNamespace as Made\n"
-        "from lro_proxy import __main__ as proxy\n"
+        "from lro_proxy import supervise\n"
         "threading.Thread(target=time.sleep, args=(60,), daemon=True).start()\n"
-        "proxy._shut_down_on_signals([Made(end=lambda patient: None)], Made(private_folder=False))\n"
+        "supervise.shut_down_on_signals([Made(end=lambda patient: None)], Made(private_folder=False))\n"
         "signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})\n"
         "os.kill(os.getpid(), signal.SIGTERM)\n"
         "os.read(os.pipe()[0], 1)\n"

@@ -14,7 +14,6 @@ from lro_proxy.relay.pending import PendingRequests
 from lro_proxy.relay.relay import Relay, RelayOptions
 from lro_proxy.wire.framing import ends
 from lro_proxy.wire.jsonrpc import parse, parse_lossless, raw_member, serialise
-from lro_proxy.wire.nesting import flatten
 from lro_proxy.wire.truncated import id_in, response_id_in
 from tests.support.hubs import entry, hub
 from tests.support.proxying import Client, proxy, records
@@ -119,10 +118,11 @@ def several(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
         yield made
 
 
-def test_several_servers_take_what_is_nested_deeply(several: Client) -> None:
-    result = f'{{"content":[],"structuredContent":{DEEP}}}'
-    descriptor = several.result("left_say", result=result)["structuredContent"]
-    assert "".join(line["text"] for line in records(descriptor["file_path"])[1]) == result
+def test_of_several_servers_too_deep_an_answer_is_an_error(several: Client) -> None:
+    answer = several.answer(several.call("left_say", result=f'{{"content":[],"structuredContent":{DEEP}}}'))
+    assert answer["error"]["code"] == -32004
+    assert "nested more deeply" in answer["error"]["message"]
+    assert several.result("left_say", result='{"n":1}') == {"n": 1}
 
 
 BROKEN = [
@@ -165,11 +165,20 @@ def test_an_id_is_found_at_the_top_level_only(text: str, id: object, answered: o
     assert (id_in(ends(text.encode())), response_id_in(ends(text.encode()))) == (id, answered)
 
 
-@pytest.mark.parametrize("depth", [200, 400, 1500, 100_000])
-def test_json_below_the_threshold_passes_however_deep_it_is(patient: Client, depth: int) -> None:
+@pytest.mark.parametrize("depth", [200, 400, 900])
+def test_deep_json_below_the_threshold_passes(patient: Client, depth: int) -> None:
     result = f'{{"content":[],"structuredContent":{"[" * depth}1.10{"]" * depth}}}'
     id = patient.call("say", result=result)
     assert patient.line() == f'{{"jsonrpc": "2.0",  "id":{id},"result":{result}}}'.encode()
+
+
+@pytest.mark.parametrize("depth", [1500, 100_000])
+def test_deeper_json_is_an_error_that_says_so(patient: Client, depth: int) -> None:
+    result = f'{{"content":[],"structuredContent":{"[" * depth}1.10{"]" * depth}}}'
+    error = patient.answer(patient.call("say", result=result))["error"]
+    assert error["code"] == -32004
+    assert error["message"] == "lro proxy: the server's answer is nested more deeply than the proxy can read"
+    assert patient.result("say", result='{"n":1}') == {"n": 1}
 
 
 @pytest.fixture(scope="module")
@@ -178,39 +187,26 @@ def patient(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
         yield made
 
 
-def test_large_json_is_offloaded_however_deep_it_is(tmp_path: Path) -> None:
-    result = f'{{"content":[{{"type":"text","text":"short"}}],"structuredContent":{DEEP},"_meta":{{"deep":{DEEP}}}}}'
+@pytest.mark.parametrize("depth", [300, 900])
+def test_large_deep_json_is_offloaded_as_its_text(tmp_path: Path, depth: int) -> None:
+    deep = '{"a":' * depth + f'"{"x" * 1000}"' + "}" * depth
+    result = f'{{"content":[{{"type":"text","text":"short"}}],"structuredContent":{deep},"_meta":{{"deep":{deep}}}}}'
     with proxy(tmp_path) as client:
-        message = json.loads(client_line := _line(client, result))["result"]["structuredContent"]
-        header, lines = records(message["file_path"])
+        answer = client.result("say", result=result)
+        header, lines = records(answer["structuredContent"]["file_path"])
     assert "".join(line["text"] for line in lines) == result
     assert header["extra"]["from"] == "result"
-    assert len(client_line) < len(result)
+    assert answer["_meta"] == json.loads(f'{{"deep":{deep}}}')
 
 
-def _line(client: Client, result: str) -> bytes:
-    client.call("say", result=result)
-    line = client.line()
-    return line.replace(DEEP.encode(), b"1")
+@pytest.mark.parametrize("depth", [100, 300, 900])
+def test_deep_json_is_written_again_without_a_loss(depth: int) -> None:
+    text = '{"a":' * depth + "[1.10,1e400]" + "}" * depth
+    assert serialise(parse_lossless(text.encode())) == text.encode()
+    assert raw_member(f'{{"id":1, "result": {text} }}'.encode(), "result") == text
 
 
-@pytest.mark.parametrize("text", [DEEP, f'{{"jsonrpc":"2.0","id":1,"result":{DEEP}, "x":[[1.10]]}}', f"[{DEEP},1.50]"])
-def test_what_is_nested_deeply_is_written_again_without_a_loss(text: str) -> None:
-    assert serialise(parse_lossless(text.encode())).replace(b" ", b"") == text.replace(" ", "").encode()
-    assert parse(text.encode()) is not None
-
-
-def test_a_member_is_as_it_came_however_deep_it_is() -> None:
-    assert raw_member(f'{{"id":1, "result": {DEEP} }}'.encode(), "result") == DEEP
-
-
-@pytest.mark.parametrize(
-    "text", ["[" * 5000, "[" * 2000 + "]" * 1999, "[" * 2000 + "1 2" + "]" * 2000, "[" * 1500 + "}" + "]" * 1499]
-)
-def test_what_is_no_json_deep_down_is_none(text: str) -> None:
+@pytest.mark.parametrize("text", ["[" * 5000, "[" * 2000 + "]" * 2000, "[" * 900 + "1 2" + "]" * 900])
+def test_too_deep_or_invalid_json_is_none(text: str) -> None:
     assert parse(text.encode()) is None
     assert parse_lossless(text.encode()) is None
-
-
-def test_what_is_not_deep_needs_no_marks() -> None:
-    assert flatten("[" * 100 + '"]]"' + "]" * 100, json.loads) is None

@@ -1,4 +1,4 @@
-"""Asking for the right thing: words of one's own in recipes, parts of what is too long, the end."""
+"""Parameters of calls: a caller's words in recipes, parts of long answers, and ranges beyond the end."""
 
 from __future__ import annotations
 

@@ -122,7 +122,7 @@ def stored(toolbox: Toolbox, base: Path) -> dict[str, str]:
 
 
 def expire(toolbox: Toolbox, path: str) -> None:
-    """As if its time had come: only this file's."""
+    """Make one file expire."""
     files = toolbox._bench.files
     known = files._files[Path(path).name]
     files._files[known.name] = type(known)(known.name, known.descriptor, known.identity, time.time() - 1)

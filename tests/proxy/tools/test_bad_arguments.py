@@ -1,4 +1,4 @@
-"""Tools of every family, called with what nobody should give them: a sentence comes back, and never Python's own."""
+"""Invalid arguments for the tools of every family: the answer is a sentence of ours, never one of Python's."""
 
 from __future__ import annotations
 

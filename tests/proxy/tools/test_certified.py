@@ -1,4 +1,4 @@
-"""The extension group `extraction`: sound tools pass, those of this package too, and are judged again from evidence."""
+"""The extension group `extraction`: conformant tools pass, this package's too, also when judged from evidence."""
 
 from __future__ import annotations
 

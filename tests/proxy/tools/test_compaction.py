@@ -1,4 +1,4 @@
-"""The family `compaction`: a conversation gets shorter, and nothing that leaves it is lost."""
+"""The family `compaction`: a conversation gets shorter, and the removed parts can be read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The native recipes: what they select, show, sort and count is what jq and another evaluation make of a file."""
+"""The native recipes return the same results as jq and as the independent evaluation."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_a_recipe_gives_what_jq_gives(edition: str, recipe: StandardRecipe, demo
 
 @pytest.mark.parametrize(("edition", "recipe"), STANDARD)
 def test_records_without_the_field_stop_nothing(edition: str, recipe: StandardRecipe) -> None:
-    """Where jq would end with an error: held against the independent evaluation."""
+    """If jq would end with an error, the results equal those of the independent evaluation."""
     known = RECIPES[recipe.effect]
     rows = answer(recipe.effect, ODD)
     raw = recipe.effect.endswith("-table")

@@ -94,7 +94,7 @@ class cleans_by_a_list_of_operations_without_recall(Server):
             return '"recall"' not in file.readline().partition('"operation"')[2].partition(",")[0]
 
 
-@fault("LRO-CLN-03", says="nobody had cleaned up", proves=1, also=("LRO-HARD-07",))
+@fault("LRO-CLN-03", says="without any cleanup", proves=1, also=("LRO-HARD-07",))
 class takes_a_file_away_after_a_second(Server):
     """A timer removes what it takes to have been read by then."""
 
@@ -324,7 +324,7 @@ class begins_with_an_empty_folder(Server):
                 os.remove(path)
 
 
-@fault("LRO-CLN-01", says="stand beside them", proves=1)
+@fault("LRO-CLN-01", says="expired files are deleted even next to", proves=1)
 class cleanup_stops_at_a_name_without_a_ulid(Server):
     """An exception that ends the run before anything is deleted."""
 
@@ -335,7 +335,7 @@ class cleanup_stops_at_a_name_without_a_ulid(Server):
         return super().cleanup(now)
 
 
-@fault("LRO-CLN-01", says="as younger files of that operation do", proves=1)
+@fault("LRO-CLN-01", says="as younger files of that operation are", proves=1)
 class counts_ages_without_their_days(Server):
     """`timedelta.seconds` in place of `total_seconds()`: a file of forty days is as good as new."""
 
@@ -366,7 +366,7 @@ class tells_the_expiry_when_it_writes(Server):
         return path
 
 
-@fault("LRO-CLN-01", says="stand beside them", proves=1, long=True)
+@fault("LRO-CLN-01", says="expired files are deleted even next to", proves=1, long=True)
 class cleanup_dies_of_a_folder(Server):
     """Whatever has a name of its own is deleted as a file; a folder of such a name is none, and nobody catches that."""
 
@@ -383,7 +383,7 @@ class cleanup_dies_of_a_dangling_link(Server):
         return super().is_ours(path)
 
 
-@fault("LRO-CLN-02", says="3900 s old goes", proves=1, also=("LRO-CFG-03",))
+@fault("LRO-CLN-02", says="3900 s old is deleted", proves=1, also=("LRO-CFG-03",))
 class files_live_twice_as_long(Server):
     """Deleted when the TTL has passed a second time."""
 

@@ -301,7 +301,7 @@ class Answering(Server):
         return self.answered(call, super().offloaded(call, path))
 
 
-@fault("LRO-DESC-11", says="beside the descriptor", proves=0)
+@fault("LRO-DESC-11", says="next to the descriptor", proves=0)
 class returns_the_records_as_well(Answering):
     """A second block of text has the whole result set."""
 
@@ -310,7 +310,7 @@ class returns_the_records_as_well(Answering):
         return {**result, "content": [*result["content"], block]}
 
 
-@fault("LRO-DESC-11", says="beside the descriptor", proves=0)
+@fault("LRO-DESC-11", says="next to the descriptor", proves=0)
 class structured_content_holds_the_records(Answering):
     """The text is the descriptor; the structured content is the result set, as if nothing were offloaded."""
 
@@ -326,7 +326,7 @@ class path_is_as_the_folder_was_set(Server):
         return self.settings.output_dir or super().output_dir()
 
 
-@fault("LRO-DESC-11", says="beside the descriptor", proves=0)
+@fault("LRO-DESC-11", says="next to the descriptor", proves=0)
 class payload_stands_in_meta(Server):
     """Everything is there twice: in the file, and in `_meta` of the result."""
 
@@ -346,7 +346,7 @@ class text_and_structured_content_differ(Answering):
         return {**result, "structuredContent": {**value, "summary": summary}}
 
 
-@fault("LRO-DESC-11", says="no JSON in the text", proves=0)
+@fault("LRO-DESC-11", says="invalid JSON in the text", proves=0)
 class text_is_cut_beside_structured_content(Answering):
     """The text is made shorter, amid its JSON; the structured content is whole."""
 
@@ -358,7 +358,7 @@ class text_is_cut_beside_structured_content(Answering):
         return {**result, **self.text(result["content"][0]["text"][: self.most] + self.told)}
 
 
-@fault("LRO-DESC-11", says="no JSON in the text", proves=0)
+@fault("LRO-DESC-11", says="invalid JSON in the text", proves=0)
 class text_is_cut_and_says_so(text_is_cut_beside_structured_content):
     """The same between two members, with a word that it was done."""
 
@@ -380,7 +380,7 @@ class inject_has_another_descriptor_as_structured_content(Answering):
         return {**result, "structuredContent": {**value, "summary": {**value["summary"], "count": 0}}}
 
 
-@fault("LRO-DESC-11", says="beside the descriptor", proves=0)
+@fault("LRO-DESC-11", says="next to the descriptor", proves=0)
 class descriptor_carries_the_records(Described):
     """A field `results` with all of them."""
 
@@ -388,7 +388,7 @@ class descriptor_carries_the_records(Described):
         return {**value, "results": call.records}
 
 
-@fault("LRO-DESC-11", says="beside the descriptor", proves=0)
+@fault("LRO-DESC-11", says="next to the descriptor", proves=0)
 class embeds_the_file_as_a_resource(Answering):
     """A resource block has the text of the file."""
 

@@ -38,7 +38,7 @@ class knows_only_its_last_file(Extracting):
         return name == list(self.offered)[-1] and super().is_offered(name)
 
 
-@broken("01", says="something with")
+@broken("01", says="an answer with")
 class reads_another_file(Extracting):
     """Whichever offered file is asked for, the first is read."""
 
@@ -124,7 +124,7 @@ class reads_notes(Extracting):
         return name == "notes.txt" or super().is_offered(name)
 
 
-@broken("04", says="never was")
+@broken("04", says="never existed")
 class an_unknown_file_is_empty(Extracting):
     """A file that is not there has nothing in it."""
 
@@ -185,7 +185,7 @@ class queries_import_files(Lax):
         return self.run_jq(program, path, []) if program.startswith("import") else super().jq(program, path)
 
 
-@broken("06", says="--version is no query")
+@broken("06", says="--version is not a query")
 class a_query_may_be_an_option(Extracting):
     """The query is the first word after jq's own options."""
 
@@ -270,7 +270,7 @@ class answers_are_bounded_by_lines(Extracting):
         return "\n".join(text.split("\n")[:100])
 
 
-@broken("09", says="descriptor of another")
+@broken("09", says="descriptor of a new file")
 class answers_are_offloaded(Extracting):
     """What was read goes the way of every large result."""
 
@@ -284,7 +284,7 @@ class answers_are_offloaded(Extracting):
         return self.dumps({"offloaded": True, "file_path": path, "summary": {"count": 1}, "jq_recipes": []})
 
 
-@broken("09", says="descriptor of another")
+@broken("09", says="descriptor of a new file")
 class errors_are_offloaded(answers_are_offloaded):
     """An error goes the way of every large result."""
 
@@ -352,7 +352,7 @@ class ranges_include_their_end(Extracting):
         return text[start : end + 1]
 
 
-@broken("13", says="in whichever case")
+@broken("13", says="in either case")
 class a_search_is_case_sensitive(Extracting):
     """Case always counts."""
 
@@ -403,7 +403,7 @@ class slices_leave_their_end_out(Exploring):
         return "\n".join(self.lines(file)[start - 1 : end - 1])
 
 
-@broken("16", says="the keys there are")
+@broken("16", says="the keys that exist")
 class a_missing_key_is_told_alone(Exploring):
     """It says that the key is not there, and no more."""
 
@@ -411,7 +411,7 @@ class a_missing_key_is_told_alone(Exploring):
         return "not found"
 
 
-@broken("16", says="the keys there are")
+@broken("16", says="the keys that exist")
 class a_missing_key_is_null(Exploring):
     """What is not there is null."""
 

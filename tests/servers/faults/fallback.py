@@ -217,7 +217,7 @@ class returns_the_descriptor_all_the_same(Server):
         return self.offloaded(call, os.path.join(self.output_dir(), self.file_name(call)))
 
 
-@fault("LRO-ERR-05", says="torn file", proves=2)
+@fault("LRO-ERR-05", says="incomplete file", proves=2)
 class names_what_one_write_took(Server):
     """A full disk takes a part of the file, and how much is not looked at."""
 
@@ -266,7 +266,7 @@ class keeps_falling_back_after_a_failure(Server):
         return super().on_write_failure(call, problem)
 
 
-@fault("LRO-ERR-05", says="another folder", proves=2)
+@fault("LRO-ERR-05", says="a different folder", proves=2)
 class falls_back_to_the_temporary_folder(Server):
     """What cannot be written where it was told to is written where nobody looks for it, nor cleans up."""
 

@@ -99,7 +99,7 @@ class only_spaces_are_escaped(Server):
         return path.replace(" ", "\\ ")
 
 
-@fault("LRO-HARD-03", says="in single quotes, which the one within it ends", proves=3)
+@fault("LRO-HARD-03", says="the single quote within it is not escaped", proves=3)
 class quotes_within_paths_are_not_escaped(Server):
     """Single quotes around a path that may hold one."""
 
@@ -254,7 +254,7 @@ class Meddling(Server):
         raise NotImplementedError
 
 
-@fault("LRO-HARD-07", says="bytes that were there when it was named", proves=3)
+@fault("LRO-HARD-07", says="bytes that it had when its descriptor was returned", proves=3)
 class appends_to_the_file_before(Meddling):
     """A footer is added once the next file is written."""
 
@@ -273,7 +273,7 @@ class empties_the_file_before(Meddling):
 
 @fault(
     "LRO-HARD-07",
-    says="that were there when it was named",
+    says="that it had when its descriptor was returned",
     proves=2,
     also=("LRO-ERR-05",),
 )

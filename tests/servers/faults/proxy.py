@@ -57,7 +57,7 @@ class adds_structured_content(Rewriting):
         return {"structuredContent": {"result": self.text(result)}, **result}
 
 
-@broken("01", says="at the very most")
+@broken("01", says="tokens at most")
 class offloads_at_half_the_threshold(Proxy):
     """What would have fitted twice is offloaded."""
 
@@ -65,7 +65,7 @@ class offloads_at_half_the_threshold(Proxy):
         return result.get("isError") is True or self.size(result) / 2 <= self.threshold
 
 
-@broken("02", says="written anew")
+@broken("02", says="serialized again")
 class writes_small_results_anew(Rewriting):
     """Read and written again: other spaces, other escapes, other digits."""
 
@@ -100,7 +100,7 @@ class offloads_at_twice_the_threshold(Proxy):
         return result.get("isError") is True or self.size(result) / 8 <= self.threshold
 
 
-@broken("03", says="the header counts")
+@broken("03", says="the header's count is")
 class counts_its_header_as_a_record(Proxy):
     """One more than there are."""
 
@@ -278,7 +278,7 @@ class forgets_that_it_was_an_error(Proxy):
         return self.encode({**message, "result": {"content": message["result"]["content"]}})
 
 
-@broken("10", says="another code")
+@broken("10", says="a different code")
 class has_an_error_of_its_own(Proxy):
     """Whatever the server's error was, the client gets -32603."""
 
@@ -329,7 +329,7 @@ class takes_one_call_at_a_time(Proxy):
                 self.tell(following)
 
 
-@broken("12", says="none was heard")
+@broken("12", says="none was received")
 class keeps_cancellations_to_itself(Proxy):
     """The server goes on."""
 

@@ -196,7 +196,7 @@ class EstimatesAt(Server):
         return self.estimate([self.record_line(self.at_detail(memory, detail)) for memory in call.found])
 
 
-@fault("LRO-THR-05", says="as of a part of them", proves=0, also=("LRO-THR-02",))
+@fault("LRO-THR-05", says="that of only a part of them", proves=0, also=("LRO-THR-02",))
 class estimates_the_first_page_only(Server):
     """Twenty records are estimated, however many are found."""
 
@@ -204,7 +204,7 @@ class estimates_the_first_page_only(Server):
         return self.estimate(call.lines[:20])
 
 
-@fault("LRO-THR-05", says="as of a part of them", proves=0)
+@fault("LRO-THR-05", says="that of only a part of them", proves=0)
 class estimates_the_first_hundred_only(Server):
     """The same with pages of a hundred."""
 
@@ -391,7 +391,7 @@ class threshold_is_read_from_another_variable(Server):
         return settings
 
 
-@fault("LRO-THR-05", says="made before the limit", proves=0)
+@fault("LRO-THR-05", says="as before the limit", proves=0)
 class keeps_the_estimate_of_a_query(Server):
     """The estimate of the first call with a query is kept, whatever limit and level come with it later."""
 
@@ -413,7 +413,7 @@ def kept(server: Server) -> dict[Any, int]:
     return vars(server).setdefault("kept", {})
 
 
-@fault("LRO-THR-05", says="made before the limit", proves=0)
+@fault("LRO-THR-05", says="as before the limit", proves=0)
 class estimate_is_made_before_the_limit(Server):
     """All that was found is weighed, and then cut."""
 

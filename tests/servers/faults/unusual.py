@@ -70,7 +70,7 @@ class fails_where_nothing_is_found(Server):
         return super().threshold(call)
 
 
-@fault("LRO-THR-07", says="the server ended", proves=0)
+@fault("LRO-THR-07", says="the server exited", proves=0)
 class dies_where_nothing_is_found(Server):
     """The same without anybody to catch it."""
 
@@ -233,7 +233,7 @@ class files_hold_five_hundred_records(Server):
 # Files
 
 
-@fault("LRO-CLN-03", says="less than a minute all stay", proves=1, also=("LRO-HARD-07",))
+@fault("LRO-CLN-03", says="younger than a minute all stay", proves=1, also=("LRO-HARD-07",))
 class keeps_64_files(Server):
     """The oldest file goes when there are more than 64, whatever its age."""
 

@@ -15,10 +15,8 @@ from lro_spec.jsonl.strict import (
     DEEPEST,
     StrictJsonError,
     canonical,
-    dispute,
     equal,
     loads,
-    no_number,
     read,
     spelled,
     too_deep,
@@ -272,21 +270,42 @@ NO_JSON: list[tuple[str, int, Kind]] = [
 
 @pytest.mark.parametrize("text", SOUND)
 def test_what_is_sound_is_read_alike_by_all(text: str) -> None:
-    one = read(text)
-    assert (one.fits, one.undisputed, no_number(text), dispute(text)) == (True, True, None, None)
-    assert loads(text) == one.value == json.loads(text)
+    reading = read(text)
+    assert [problem for problem in reading.problems if problem.kind is not Kind.LONE_SURROGATE] == []
+    assert loads(text) == reading.value == json.loads(text)
 
 
 @pytest.mark.parametrize(("text", "number", "disputed", "stops", "kind"), DISPUTED)
 def test_what_only_lenient_readers_take_is_told_by_its_place(
     text: str, number: int | None, disputed: int | None, stops: int, kind: Kind
 ) -> None:
-    one, places = read(text), (no_number(text), dispute(text))
-    assert tuple(place and place.offset for place in places) == (number, disputed)
-    assert (one.fits, one.undisputed) == (number is None, disputed is None)
+    offsets = {problem.kind: problem.offset for problem in read(text).problems}
+    assert offsets.get(Kind.BAD_NUMBER) == number
+    assert offsets.get(Kind.TOO_DEEP, offsets.get(Kind.REPEATED_KEY)) == disputed
     with pytest.raises(StrictJsonError) as refusal:
         loads(text)
     assert (refusal.value.offset, refusal.value.kind) == (stops, kind)
+
+
+@pytest.mark.parametrize(
+    ("text", "offset"),
+    [
+        ('"\\ud800"', 1),
+        ('["\\ud83d\\ude00", "\\ude00\\ud83d"]', 18),
+        ('"\\ud800\\n\\udc00"', 1),
+        ('"\\\\ud800"', None),
+        ('"\\ud83d\\ude00"', None),
+    ],
+)
+def test_half_a_surrogate_pair_is_a_problem_with_a_place(text: str, offset: int | None) -> None:
+    problems = [(problem.kind, problem.offset) for problem in read(text).problems]
+    assert problems == ([] if offset is None else [(Kind.LONE_SURROGATE, offset)])
+
+
+def test_of_each_kind_only_the_first_problem_is_reported_and_all_in_their_order() -> None:
+    text = '{"a":1e999,"b":NaN,"a":"\\ud800","a":"\\udc00"}'
+    problems = [(problem.kind, problem.offset) for problem in read(text).problems]
+    assert problems == [(Kind.BAD_NUMBER, 5), (Kind.REPEATED_KEY, 19), (Kind.LONE_SURROGATE, 24)]
 
 
 @pytest.mark.parametrize(("text", "stops", "kind"), NO_JSON)

@@ -1,4 +1,4 @@
-"""Commands as they are read: their file, the lines that they leave out, the calls of jq; and what is no pipeline."""
+"""Parsing of commands: their file, the lines that they skip, the calls of jq; and texts that are no pipeline."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Outputs of jq, held against what a recipe means; and the literal of a recipe in another one's place."""
+"""Comparison of jq's outputs with the meaning of a recipe, and probes that replace a recipe's literal."""
 
 from __future__ import annotations
 

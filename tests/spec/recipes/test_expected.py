@@ -1,4 +1,4 @@
-"""Outputs of recipes: which are a selection, a ranking, a projection, a table, counts of some records."""
+"""Outputs of recipes that are a selection, a ranking, a projection, a table or counts of some records."""
 
 from __future__ import annotations
 

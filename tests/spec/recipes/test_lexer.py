@@ -1,4 +1,4 @@
-"""Programs of jq: their tokens, what they look for, which fields they name, and those that reach beyond their input."""
+"""jq programs: tokens, literals, names of fields, and programs that reach beyond their input."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers that a double cannot hold, in what recipes give: no server is accused of how jq rounds."""
+"""Numbers that a double cannot represent, in outputs of recipes: no server fails because jq rounds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The independent evaluation agrees with jq on what the text's commands do, and knows where they fail."""
+"""The independent evaluation agrees with jq on the specification's commands, and knows where they fail."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands from a server under test are read, never run by a shell."""
+"""Commands of a server under test are parsed, never run by a shell."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recipes beside the standard ones may be any row of tools that only read their file and print."""
+"""Recipes besides the standard ones may be any pipeline of tools that only read their file and print."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
-"""jq runs in a process of its own, under limits, whatever the program."""
+"""Runs of jq programs in a child process, under limits, whatever the program does."""
 
 from __future__ import annotations
 
 import json
-import os
 import shlex
 import shutil
 import time
@@ -15,6 +14,7 @@ import pytest
 
 from lro_spec.recipes.pipeline import Pipeline, parse_command
 from lro_spec.recipes.runner import EngineError, JqRun, JqRunner, run, run_many
+from tests.support.children import children
 
 BINARY = shutil.which("jq")
 ENGINES = [pytest.param(None, id="libjq")]
@@ -213,12 +213,11 @@ def test_large_data_goes_through(runner: JqRunner):
 
 
 def test_closing_leaves_no_process(runner: JqRunner):
+    before = children()
     runner.run(piped(".a"), DATA)
-    child = runner._child
-    assert child is not None
+    assert len(children()) == len(before) + 1
     runner.close()
-    with pytest.raises(ProcessLookupError):
-        os.kill(child.pid, 0)
+    assert children() == before
     assert lines(runner.run(piped(".a"), DATA)) == ["1", "2", "null"]
 
 
@@ -230,3 +229,14 @@ def test_a_result_names_its_engine(runner: JqRunner):
 def test_a_binary_that_is_none_is_an_engine_error():
     with pytest.raises(EngineError, match="is not a jq that runs"):
         run(piped(".a"), DATA, binary="/nonexistent/jq")
+
+
+def test_without_the_jq_package_there_is_no_engine(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("lro_spec.recipes.runner.jq_folder", lambda: None)
+    with pytest.raises(EngineError, match="there is no jq binary, and the jq package is not installed"):
+        run(piped(".a"), DATA, binary=None)
+
+
+def test_without_a_binary_libjq_runs_everything(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("PATH", "/nonexistent")
+    assert lines(run(piped(".a"), DATA, binary=None)) == ["1", "2", "null"]

@@ -1,4 +1,4 @@
-"""Commands as a shell would read them: the words of each stage, and what is refused since it means more than words."""
+"""Commands as a shell would parse them: the words of each stage, and constructs that are refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lines against somebody else's schema: what is looked at when, and what is told of what there was no time for."""
+"""Lines against a foreign schema: the order of evaluation, and the report on lines that there was no time for."""
 
 from __future__ import annotations
 
@@ -22,17 +22,21 @@ from lro_spec.validation import validate_file
 from tests.golden.files import HEADER
 
 UNBOUNDED = {"properties": {"a": {"$ref": "#"}}}
-"""A schema that only a child may look at."""
+"""A schema that is evaluated in a child only."""
 
 
 class Child:
-    """Says what a test gives it, and remembers how many records it was given, and how much time."""
+    """Returns the judgements of a test, and records the number of records and the time of each request."""
 
     def __init__(self, *judgements: Judgement, took_s: float = 0.0) -> None:
         self.judgements = list(judgements)
         self.given: list[tuple[int, float]] = []
         self.now = 0.0
         self.took_s = took_s
+        self.closed = False
+
+    def close(self) -> None:
+        self.closed = True
 
     def judge(self, schema: object, records: Iterable[object], limit: int, timeout_s: float) -> Judgement:
         assert schema is UNBOUNDED
@@ -54,7 +58,7 @@ Made = Callable[..., Child]
 def child(monkeypatch: pytest.MonkeyPatch) -> Made:
     def make(*judgements: Judgement, took_s: float = 0.0) -> Child:
         made = Child(*judgements, took_s=took_s)
-        monkeypatch.setattr(checker, "judge_in_child", made.judge)
+        monkeypatch.setattr(checker, "SchemaChild", lambda: SimpleNamespace(judge=made.judge, close=made.close))
         monkeypatch.setattr(checker, "time", SimpleNamespace(monotonic=lambda: made.now))
         return made
 
@@ -83,6 +87,7 @@ def test_others_are_judged_five_hundred_lines_at_a_time(child: Made) -> None:
     assert [(f.line, f.observed) for f in judge.take(*many(501))] == [(5, "x"), (504, "y")]
     assert list(judge.end()) == []
     assert made.given == [(500, 5.0), (1, 5.0)]
+    assert made.closed
 
 
 def test_lines_behind_one_that_takes_all_the_time_of_a_look_are_judged_too(child: Made) -> None:
@@ -127,7 +132,7 @@ def test_all_looks_together_have_a_limit(child: Made) -> None:
 
 
 BEYOND = 2**64 + 1
-"""What orjson takes for 2.0**64."""
+"""An integer that orjson reads as 2.0**64."""
 
 
 def test_integers_over_64_bits_keep_their_digits_where_a_line_is_accused() -> None:

@@ -1,4 +1,4 @@
-"""Errors of a schema in words: where, by which keyword, what was expected and what is there."""
+"""Errors of a schema in words: the place, the keyword, the expected and the observed value."""
 
 from __future__ import annotations
 

@@ -10,13 +10,15 @@ from copy import deepcopy
 from random import Random
 from typing import Any
 
+import pytest
+
 from lro_spec.jsonl.parse import plain_values
 from lro_spec.schema.errors import validator
-from lro_spec.schema.fast import foreign_gate, joint_gate, own_gate, passes, record_gate
+from lro_spec.schema.fast import foreign_gate, gate_decides, joint_gate, own_gate, passes, record_gate
 from lro_spec.schema.untrusted import judge_of
 
 LINES = 4_000
-"""How many lines are generated and mutated."""
+"""Number of lines that are generated and mutated."""
 
 PARTS = ("any", "light", "medium", "full")
 VALUES: list[Any] = [
@@ -178,6 +180,56 @@ def test_every_difference_over_schemas_of_others_is_listed():
                     found[json.dumps(schema), json.dumps(value)] = said
     listed = {(json.dumps(s), json.dumps(value)): said for s, said, values, _ in DIFFERENCES for value in values}
     assert found == listed
+
+
+def random_schema(random: Random, depth: int = 2) -> dict[str, Any]:
+    """A schema of up to three keywords on which jsonschema-rs decides."""
+    numbers, sizes = (0, 1, 1.5, -1, 2**53, 2**64), (0, 1, 2, 300)
+    keywords: dict[str, Any] = {
+        "type": random.choice(["integer", "number", "string", "object", "array", "null", ["boolean", "integer"]]),
+        "enum": random.sample(VALUES, 3),
+        "const": random.choice(VALUES),
+        **{name: random.choice(numbers) for name in ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")},
+        **{name: random.choice(sizes) for name in ("minLength", "maxLength", "minItems", "maxItems")},
+        "required": random.sample(["a", "confidence"], random.randrange(3)),
+        "additionalProperties": False,
+    }
+    if depth:
+        inner = [random_schema(random, depth - 1) for _ in range(2)]
+        keywords |= dict.fromkeys(("allOf", "anyOf", "oneOf", "prefixItems"), inner)
+        keywords |= {"not": inner[0], "items": inner[0], "properties": {"a": inner[0], "confidence": inner[1]}}
+        keywords |= {"$ref": "#/$defs/x", "additionalProperties": inner[1]}
+    chosen = random.sample(sorted(keywords), random.randrange(1, 4))
+    return {name: keywords[name] for name in chosen}
+
+
+def test_a_gate_that_decides_agrees_with_jsonschema() -> None:
+    random = Random(2020_12)
+    refused = 0
+    for _ in range(1_000):
+        schema = {**random_schema(random), "$defs": {"x": random_schema(random, 0)}}
+        gate, judge = foreign_gate(schema), judge_of(schema)
+        assert gate is not None
+        assert gate_decides(schema)
+        for value in random.sample(VALUES, 8):
+            refused += not gate(value)
+            assert gate(value) == (judge(value) is None), (schema, value)
+    assert 1_000 < refused < 7_000
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"properties": {"a": {"pattern": "^x"}}},
+        {"items": {"multipleOf": 0.1}},
+        {"uniqueItems": True},
+        {"$schema": "http://json-schema.org/draft-07/schema#", "type": "object"},
+        True,
+        {"unknown": 1},
+    ],
+)
+def test_a_gate_does_not_decide_by_what_the_two_may_read_differently(schema: object) -> None:
+    assert not gate_decides(schema)
 
 
 def test_two_gates_in_one_let_through_what_both_let_through():

@@ -1,4 +1,4 @@
-"""Judging a ``line_schema``: valid, satisfied, telling; and never at the mercy of whoever wrote it."""
+"""A ``line_schema`` is valid, satisfied and informative; a hostile one does no harm."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What of a line_schema cannot be held against records is told where it stands, and what can be is held."""
+"""Parts of a line_schema that records cannot be validated against are reported with their place."""
 
 from __future__ import annotations
 

@@ -1,28 +1,29 @@
-"""What is said of a schema that a stranger wrote, on either side of each edge; no process is started."""
+"""Evaluation of foreign schemas, on either side of each edge, in this process and in a child."""
 
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 import pytest
 
 from lro_spec.schema import line_schema, untrusted
 from lro_spec.schema.fast import foreign_gate, tells_long_integers_apart
 from lro_spec.schema.line_schema import is_vacuous, judge_lines
-from lro_spec.schema.untrusted import Judgement, Violation, judge_here, judge_in_child, judge_of
+from lro_spec.schema.untrusted import Judgement, SchemaChild, Violation, judge_here, judge_in_child, judge_of
+from tests.support.children import children
+from tests.support.paths import ROOT
 
 RECORD = {"id": "a", "title": "A", "description": "d"}
 DRAFT_4 = "http://json-schema.org/draft-04/schema#"
 
 
 def times(monkeypatch: pytest.MonkeyPatch, module: object, *now: float) -> None:
-    """What the clock shows, each time that it is looked at."""
+    """Replace the clock of a module by one that shows these times in turn."""
     shown = iter(now)
     monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: next(shown)))
 
@@ -39,7 +40,7 @@ class Odd(dict[str, Any]):
 
 
 class PanicException(BaseException):
-    """As a library in Rust raises it."""
+    """An exception like that of a library in Rust."""
 
 
 class TestThisProcess:
@@ -92,47 +93,56 @@ class TestThisProcess:
 
 
 class TestChild:
-    """What comes of a process that judges, by how it ends and by what it says."""
+    """Judgements of the child process, whatever a schema or a record does to it."""
 
-    @pytest.fixture
-    def ends(self, monkeypatch: pytest.MonkeyPatch) -> Any:
-        def prepared(status: int | None, said: bytes, errors: bytes = b"") -> None:
-            def run(argv: list[str], *, stdin: Any, stdout: Any, timeout: float, check: bool, **_: Any) -> Any:
-                assert (argv[0], timeout, check) == (sys.executable, 20.0, False)  # twice its time, and that to start
-                order, *records = stdin.read().splitlines()
-                assert json.loads(order)["schema"] == {"$ref": "#"}
-                assert [json.loads(r) for r in records] == [{"id": 1}, {"id": 2}]
-                stdout.write(said)
-                if status is None:
-                    raise subprocess.TimeoutExpired(argv, timeout)
-                return SimpleNamespace(returncode=status, stderr=errors)
+    MEMBERS: ClassVar = {"$ref": "#/$defs/x", "$defs": {"x": {"type": "object", "properties": {"a": {"$ref": "#"}}}}}
+    BACKTRACKING: ClassVar = {"properties": {"a": {"pattern": "^(a|a)*$"}}}
+    ENDLESS: ClassVar = {"a": "a" * 60 + "b"}
 
-            monkeypatch.setattr(subprocess, "run", run)
+    def test_reports_each_record_that_violates(self) -> None:
+        judgement = judge_in_child(self.MEMBERS, [{"a": {}}, {"a": {"a": 1}}, 5], 10, 5.0)
+        assert (judgement.judged, judgement.stuck) == (3, False)
+        assert [(index, found.pointer) for index, found in judgement.violations] == [(1, "/a/a"), (2, "")]
 
-        return prepared
+    def test_ends_at_the_limit_of_violations(self) -> None:
+        judgement = judge_in_child(self.MEMBERS, [5] * 9, 2, 5.0)
+        assert (judgement.judged, [index for index, _ in judgement.violations]) == (2, [0, 1])
 
-    def judged(self) -> Judgement:
-        return judge_in_child({"$ref": "#"}, [{"id": 1}, {"id": 2}], 10, 5.0)
+    def test_a_record_that_takes_all_the_time_is_stuck_and_the_next_are_judged(self) -> None:
+        message = "line_schema could not be evaluated on this record within 0.5 s"
+        with SchemaChild() as child:
+            judgement = child.judge(self.BACKTRACKING, [{"a": "aa"}, self.ENDLESS, {"a": "a"}], 10, 0.5)
+            assert judgement == Judgement(1, ((1, Violation("", message)),), stuck=True)
+            assert child.judge(self.BACKTRACKING, [{"a": "a"}], 10, 5.0) == Judgement(1, ())
 
-    def test_that_comes_to_its_end_is_believed(self, ends: Any) -> None:
-        ends(0, b'{"index": 1, "pointer": "/id", "message": "m"}\n{"judged": 2, "stuck": false}\n')
-        assert self.judged() == Judgement(2, ((1, Violation("/id", "m")),))
-        ends(0, b'{"judged": 1, "stuck": true}\n')
+    def test_a_child_that_dies_is_stuck_on_the_first_record(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(untrusted, "_JOB", CRASHING)
         message = "line_schema could not be evaluated on this record within 5 s"
-        assert self.judged() == Judgement(1, ((1, Violation("", message)),), stuck=True)
+        expected = Judgement(0, ((0, Violation("", message)),), stuck=True)
+        assert judge_in_child({"request": "signal"}, [{}], 10, 5.0) == expected
 
-    @pytest.mark.parametrize("status", [-9, -24, None])
-    @pytest.mark.parametrize("said", [b"", b'{"judged": 1'])
-    def test_that_is_ended_is_stuck_on_the_first_record(self, ends: Any, status: int | None, said: bytes) -> None:
-        ends(status, said)
-        message = "line_schema could not be evaluated on this record within 5 s"
-        assert self.judged() == Judgement(0, ((0, Violation("", message)),), stuck=True)
+    def test_a_defect_of_the_job_is_an_error(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(untrusted, "_JOB", CRASHING)
+        with pytest.raises(RuntimeError, match=r"(?s)^judging a line_schema failed: .*ZeroDivisionError"):
+            judge_in_child({"request": "defect"}, [{}], 10, 5.0)
 
-    @pytest.mark.parametrize("status", [1, 2])
-    def test_that_fails_is_our_own_fault(self, ends: Any, status: int) -> None:
-        ends(status, b"", b"a" * 9 + b"b" * 2000)
-        with pytest.raises(RuntimeError, match=r"^judging a line_schema failed: b{2000}$"):
-            self.judged()
+    def test_several_requests_share_a_process(self) -> None:
+        with SchemaChild() as child:
+            assert child.judge(self.MEMBERS, [{}, 5], 10, 5.0).judged == 2
+            before = children()
+            assert child.judge({"$ref": "#/$defs/x", "$defs": {"x": {"required": ["b"]}}}, [{}], 10, 5.0).violations
+            assert children() == before
+        assert children() == []
+
+    def test_finds_modules_relative_to_the_working_directory(
+        self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ) -> None:
+        monkeypatch.chdir(ROOT)
+        monkeypatch.setattr(sys, "path", ["", *(folder for folder in sys.path if folder not in ("", str(ROOT)))])
+        assert judge_in_child(self.MEMBERS, [{}], 10, 5.0) == Judgement(1, ())
+
+
+CRASHING = Path(__file__).parent.parent / "sandbox" / "crashing_job.py"
 
 
 class TestLines:

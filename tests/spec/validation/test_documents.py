@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from lro_spec.editions import edition
-from lro_spec.jsonl.position import nearest_position, position
+from lro_spec.jsonl.strict import nearest_position, position
 from lro_spec.schema.bundled import json_schema
 from lro_spec.validation import Finding, validate_descriptor, validate_file, validate_header, validate_line
 from lro_spec.validation.duplicates import SeenIds

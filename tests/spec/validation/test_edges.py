@@ -17,7 +17,7 @@ from lro_spec.findings import Excerpt, Finding, Kind, excerpt, in_text
 from lro_spec.jsonl import compression
 from lro_spec.jsonl.compression import DamagedError, Peekable, plain_name, unpacked
 from lro_spec.jsonl.lines import Block, PhysicalLine, blocks
-from lro_spec.jsonl.position import nearest_position, position
+from lro_spec.jsonl.strict import nearest_position, position
 from lro_spec.schema.checker import LineJudge
 from lro_spec.timestamps import moments, parse, utc
 from lro_spec.validation.duplicates import SeenIds

@@ -1,1 +1,1 @@
-"""The checks of extensions: the proxy, and tools that read offloaded files."""
+"""Checks of extensions: the proxy, and tools that read offloaded files."""

@@ -1,4 +1,4 @@
-"""Tools that read offloaded files: which files they read, what a query may do, and how much they answer."""
+"""Tools that read offloaded files: the files they read, the limits of queries, and the size of answers."""
 
 from __future__ import annotations
 
@@ -13,39 +13,39 @@ from lro_conformance.judging.subjects import Subjects
 from lro_conformance.trials.extensions.extraction import MARK, NOWHERE, Extraction
 from lro_conformance.trials.extensions.families import Asked
 
-MOST = 100_000
-"""Characters that no answer may exceed: about 25,000 tokens."""
+MAX_CHARACTERS = 100_000
+"""Characters that an answer may have at most: about 25,000 tokens."""
 
 
 @check("LRO-EXTRACT-01")
 def test_requested_file_is_read(extraction: Extraction, subjects: Subjects) -> None:
-    """Each tool reads the file that it is asked for: what it answers is in that file."""
+    """Each tool reads the requested file: its answer is in that file."""
     for one, wanted in extraction.wanted():
         subjects.expect(
             one.call.outcome == "offloaded" or (one.call.outcome == "inline" and wanted in one.call.text),
-            expected=f"{one.tool}: of {one.about} something with {show(wanted, 60)}",
-            observed=told(one.call),
+            expected=f"{one.tool}: for {one.about} an answer with {show(wanted, 60)}",
+            observed=describe(one.call),
             at=one,
         )
 
 
 @check("LRO-EXTRACT-02")
 def test_paths_outside_are_refused(extraction: Extraction, subjects: Subjects) -> None:
-    """No path leads out of the folder of offloaded results: not by .., by a link, by a folder with a like name."""
-    _keeps_the_secret(extraction, extraction.outside, subjects)
+    """No path leads out of the folder of offloaded results: not with .., a link, or a folder with a similar name."""
+    _expect_refusals(extraction, extraction.outside, subjects)
 
 
 @check("LRO-EXTRACT-03")
 def test_foreign_files_are_refused(extraction: Extraction, subjects: Subjects) -> None:
-    """A file that the server has not offloaded is not read, even where it lies in the folder and looks like one."""
-    _keeps_the_secret(extraction, extraction.foreign, subjects)
+    """A file that the server has not offloaded is not read, even if it is in the folder and looks like one."""
+    _expect_refusals(extraction, extraction.foreign, subjects)
 
 
-def _keeps_the_secret(extraction: Extraction, asked: Iterable[Asked], subjects: Subjects) -> None:
+def _expect_refusals(extraction: Extraction, asked: Iterable[Asked], subjects: Subjects) -> None:
     for one in _by_working_tools(extraction, asked, subjects):
         read = MARK in one.call.text or MARK in json.dumps(one.call.reply.error or "")
         subjects.expect(
-            not read, expected=f"{one.tool}: {one.about} is refused", observed="what stands in that file", at=one
+            not read, expected=f"{one.tool}: {one.about} is refused", observed="the content of that file", at=one
         )
 
 
@@ -54,23 +54,23 @@ def _by_working_tools(extraction: Extraction, asked: Iterable[Asked], subjects: 
         if extraction.works(one.tool):
             yield one
         else:
-            subjects.not_observed(f"{one.tool} does not read a file that it ought to")
+            subjects.not_observed(f"{one.tool} does not read a file that it should read")
 
 
 @check("LRO-EXTRACT-04")
 def test_refusals_are_errors(extraction: Extraction, subjects: Subjects) -> None:
-    """What is refused, gone or unknown is an error that says so, and no empty result."""
+    """A refused path, a deleted file and an unknown name are answered with an error, not with an empty result."""
     for one in (*extraction.outside, *extraction.foreign, *extraction.gone):
         if MARK in one.call.text or one.call.outcome == "offloaded":
             subjects.not_observed(f"{one.about} is read or offloaded instead")
             continue
         subjects.expect(
-            refused(one.call), expected=f"{one.tool}: an error for {one.about}", observed=told(one.call), at=one
+            refused(one.call), expected=f"{one.tool}: an error for {one.about}", observed=describe(one.call), at=one
         )
 
 
 def refused(call: Call) -> bool:
-    """An error of either kind, or a result that is an object with the key error, as one family has it."""
+    """Return whether a call failed: with an error of either kind, or with an object that has the key error."""
     if call.outcome == "error":
         return bool(call.text.strip() or call.reply.error)
     try:
@@ -81,9 +81,9 @@ def refused(call: Call) -> bool:
 
 @check("LRO-EXTRACT-05")
 def test_queries_read_their_input_only(extraction: Extraction, subjects: Subjects) -> None:
-    """A query has neither the environment nor any file but the one that it is asked of."""
+    """A query reads neither the environment nor any file other than its input."""
     if not extraction.reaching:
-        raise NotApplicable("no tool that the server lists takes a query")
+        raise NotApplicable("the server lists no tool that takes a query")
     for one in _by_working_tools(extraction, extraction.reaching, subjects):
         read = next((text for text in (extraction.temp, MARK) if text in one.call.text), None)
         subjects.expect(
@@ -96,7 +96,7 @@ def test_queries_read_their_input_only(extraction: Extraction, subjects: Subject
 
 @check("LRO-EXTRACT-06")
 def test_values_are_not_interpreted(extraction: Extraction, subjects: Subjects) -> None:
-    """A value is a value: neither a part of a query, nor an option of the program that runs it."""
+    """A value is never interpreted as part of a query, nor as an option of the program that runs it."""
     answers = {(one.tool, one.about): one.call for one in extraction.spliced}
     ids = [str(r.get("id")) for r in extraction.source.filed]
     for one in _by_working_tools(extraction, extraction.spliced, subjects):
@@ -105,25 +105,28 @@ def test_values_are_not_interpreted(extraction: Extraction, subjects: Subjects) 
             continue
         if one.about == "a query that is an option":
             subjects.expect(
-                refused(one.call), expected=f"{one.tool}: --version is no query", observed=told(one.call), at=one
+                refused(one.call),
+                expected=f"{one.tool}: an error, as --version is not a query",
+                observed=describe(one.call),
+                at=one,
             )
         elif one.about == "a pattern that is an option":
             usual = answers[one.tool, "a pattern that is nowhere"]
             subjects.expect(
                 _without(one.call, "--version") == _without(usual, NOWHERE),
                 expected=f"{one.tool}: no line has --version, as none has {NOWHERE}: {show(usual.text, 60)}",
-                observed=told(one.call),
+                observed=describe(one.call),
                 at=one,
             )
         elif one.about.startswith("a keyword") and one.about not in _KNOWN:
             there, nowhere = (answers[one.tool, about] for about in _KNOWN)
             if not any(id in there.text for id in ids) or any(id in nowhere.text for id in ids):
-                subjects.not_observed("recipe 3 takes no keyword, or heeds none")
+                subjects.not_observed("recipe 3 takes no keyword, or ignores it")
                 continue
             subjects.expect(
                 not any(id in one.call.text for id in ids),
                 expected=f"{one.about} finds nothing, as no record has it",
-                observed=told(one.call),
+                observed=describe(one.call),
                 at=one,
             )
 
@@ -137,25 +140,25 @@ def _without(call: Call, value: str) -> tuple[str, str]:
 
 @check("LRO-EXTRACT-07")
 def test_endless_queries_are_stopped(extraction: Extraction, subjects: Subjects) -> None:
-    """A query or a pattern that never ends is stopped, and the server goes on answering."""
+    """A query or a pattern that never ends is stopped, and the server keeps answering."""
     for one in (*extraction.endless, *(extraction.after if extraction.endless else ())):
         subjects.expect(
             one.call.outcome != "no answer",
             expected=f"{one.tool}: an answer to {one.about}",
-            observed=told(one.call),
+            observed=describe(one.call),
             at=one,
         )
 
 
 @check("LRO-EXTRACT-08")
 def test_answers_are_bounded(extraction: Extraction, subjects: Subjects) -> None:
-    """No answer has more than 100,000 characters, also where one line has more."""
+    """No answer has more than 100,000 characters, even if a single line has more."""
     if extraction.large is None:
-        subjects.not_observed("no result of so many characters could be offloaded")
+        subjects.not_observed(f"no result of more than {MAX_CHARACTERS} characters could be offloaded")
     for one in extraction.flooding:
         subjects.expect(
-            len(one.call.text) <= MOST,
-            expected=f"{one.tool}: at most {MOST} characters of {one.about}",
+            len(one.call.text) <= MAX_CHARACTERS,
+            expected=f"{one.tool}: at most {MAX_CHARACTERS} characters of {one.about}",
             observed=f"{len(one.call.text)} characters",
             at=one,
         )
@@ -163,18 +166,18 @@ def test_answers_are_bounded(extraction: Extraction, subjects: Subjects) -> None
 
 @check("LRO-EXTRACT-09")
 def test_answers_are_never_offloaded(extraction: Extraction, subjects: Subjects) -> None:
-    """What a tool reads from a file comes inline, however large; so does an error."""
+    """Answers read from a file and errors are returned inline, however large."""
     for one in extraction.every:
         subjects.expect(
             one.call.outcome != "offloaded",
-            expected=f"{one.tool}: what was asked for ({one.about}), or an error",
-            observed="a descriptor of another file",
+            expected=f"{one.tool}: the requested content ({one.about}) or an error",
+            observed="a descriptor of a new file",
             at=one,
         )
 
 
-def told(call: Call) -> str:
-    """What came of a call, in a line."""
+def describe(call: Call) -> str:
+    """The outcome of a call in one line."""
     if call.reply.failure is not None:
         return call.reply.failure.detail
     return f"{call.outcome}: {show(call.reply.error or call.text, 160)}"

@@ -1,4 +1,4 @@
-"""A proxy in front of any server: what is small passes as it is, what is large is in a file, and nothing is lost."""
+"""A proxy in front of any server: small results pass unchanged, large ones are in files, and nothing is lost."""
 
 from __future__ import annotations
 
@@ -21,36 +21,36 @@ from lro_spec.schema.line_schema import lines_violating, schema_problem
 from lro_spec.tokens import honest_estimates
 
 SHOWN = 1 / 3
-"""How much of a payload of four times the threshold an answer may show as a preview."""
+"""Share of a payload of four times the threshold that an answer may contain as a preview."""
 
 
 @check("LRO-PROXY-01")
 def test_small_results_are_unchanged(proxied: Proxied, subjects: Subjects) -> None:
-    """A result below the threshold arrives with every member and every value that the server gave it."""
+    """A result below the threshold arrives with every member and value that the server returned."""
     for one in proxied.small:
         difference = changed(one.given, one.call)
-        subjects.expect(difference is None, expected=f"{one.kind}, as it was given", observed=difference or "", at=one)
+        subjects.expect(difference is None, expected=f"{one.kind}, unchanged", observed=difference or "", at=one)
 
 
 @check("LRO-PROXY-01")
 def test_inline_up_to_the_threshold(proxied: Proxied, subjects: Subjects) -> None:
-    """No text is offloaded that no honest estimate puts above the threshold."""
+    """A text that every honest estimate puts below the threshold is not offloaded."""
     for one, characters, (_, high) in _at_the_edge(proxied, "offloaded"):
-        said = f"a text of {characters} characters, {high} tokens at the very most, is inline at {proxied.threshold}"
-        subjects.expect(high > proxied.threshold, expected=said, observed="a descriptor", at=one)
+        expected = f"a text of {characters} characters, {high} tokens at most, is inline at {proxied.threshold}"
+        subjects.expect(high > proxied.threshold, expected=expected, observed="a descriptor", at=one)
 
 
 @check("LRO-PROXY-02")
 def test_small_results_keep_their_bytes(proxied: Proxied, subjects: Subjects) -> None:
-    """A result below the threshold arrives as the bytes that came: digits, escapes, order and spaces."""
+    """A result below the threshold arrives byte for byte: digits, escapes, order and spaces."""
     for one in (*proxied.small, proxied.exact):
-        kept = one.given.encode() in (one.call.reply.raw or b"")
-        subjects.expect(kept, expected=f"{one.kind}: the bytes of the result", observed="written anew", at=one)
+        same = one.given.encode() in (one.call.reply.raw or b"")
+        subjects.expect(same, expected=f"{one.kind}: the bytes of the result", observed="serialized again", at=one)
 
 
 @check("LRO-PROXY-03")
 def test_large_results_are_offloaded(proxied: Proxied, subjects: Subjects) -> None:
-    """A result above the threshold leaves as a descriptor that names a file with a header and its records."""
+    """A result above the threshold is replaced by a descriptor of a file with a header and its records."""
     for one in proxied.large:
         wrong = _not_offloaded(one.call)
         subjects.expect(
@@ -63,14 +63,14 @@ def test_large_results_are_offloaded(proxied: Proxied, subjects: Subjects) -> No
 
 @check("LRO-PROXY-03")
 def test_offloaded_above_the_threshold(proxied: Proxied, subjects: Subjects) -> None:
-    """No text stays inline that any honest estimate puts above the threshold."""
+    """A text that every honest estimate puts above the threshold is offloaded."""
     for one, characters, (low, _) in _at_the_edge(proxied, "inline"):
-        said = f"a text of {characters} characters, {low} tokens at least, is offloaded at {proxied.threshold}"
-        subjects.expect(low <= proxied.threshold, expected=said, observed="inline", at=one)
+        expected = f"a text of {characters} characters, {low} tokens at least, is offloaded at {proxied.threshold}"
+        subjects.expect(low <= proxied.threshold, expected=expected, observed="inline", at=one)
 
 
 def _at_the_edge(proxied: Proxied, outcome: str) -> Iterator[tuple[Passed, int, tuple[int, int]]]:
-    """The texts nearest to the threshold that came so, with their characters and the honest estimates of those."""
+    """Texts near the threshold with this outcome, their lengths in characters and their honest estimates."""
     for one in (o for o in proxied.edge if o.call.outcome == outcome):
         characters = len(as_record(json.loads(one.given))["content"][0]["text"])
         yield one, characters, honest_estimates(0, 0, characters)
@@ -86,7 +86,7 @@ def _not_offloaded(call: Call) -> str | None:
         if bad is not None:
             return f"line {bad.number} of the file is not JSON: {bad.problem}"
         count, there = call.file.header.get("count"), len(call.file.record_lines)
-        return None if count == there else f"the header counts {show(count)}, and {there} lines follow it"
+        return None if count == there else f"the header's count is {show(count)}, but {there} lines follow it"
     return "the file does not begin with a header"
 
 
@@ -101,7 +101,7 @@ def test_nothing_is_lost(proxied: Proxied, subjects: Subjects) -> None:
 
 @check("LRO-PROXY-05")
 def test_numbers_keep_their_digits(proxied: Proxied, subjects: Subjects) -> None:
-    """An integer of any size and a decimal stand in the file as the server wrote them."""
+    """An integer of any size and a decimal are in the file as the server wrote them."""
     for one in (o for o in _filed(proxied, subjects) if o.kind == "numbers"):
         data = one.call.file.data if one.call.file is not None else b""
         wanted = len(payloads.marks(data))
@@ -117,13 +117,13 @@ def test_numbers_keep_their_digits(proxied: Proxied, subjects: Subjects) -> None
 
 @check("LRO-PROXY-06")
 def test_no_payload_in_answers(proxied: Proxied, subjects: Subjects) -> None:
-    """A payload that is in a file is in neither text nor structured content of the answer."""
+    """A payload that is in a file is neither in the text nor in the structured content of the answer."""
     known = proxied.known
     for one in _filed(proxied, subjects):
         shown = len(set(payloads.marks(one.call.reply.raw or b"")))
         subjects.expect(
             shown <= SHOWN * known[one.kind].count,
-            expected=f"{one.kind}: a third of its {known[one.kind].count} pieces in the answer at most",
+            expected=f"{one.kind}: at most a third of its {known[one.kind].count} pieces in the answer",
             observed=f"{shown} of them, in an answer of {len(one.call.reply.raw or b'')} bytes",
             at=one,
         )
@@ -131,7 +131,7 @@ def test_no_payload_in_answers(proxied: Proxied, subjects: Subjects) -> None:
 
 @check("LRO-PROXY-07")
 def test_payload_is_stored_once(proxied: Proxied, subjects: Subjects) -> None:
-    """What a server sends twice, as text and as structured content, is in the file once."""
+    """A payload that a server sends as text and as structured content is in the file once."""
     for one in _filed(proxied, subjects):
         lines = [line.raw for line in one.call.file.record_lines] if one.call.file is not None else []
         twice = [word.decode() for word, times in Counter(payloads.marks(b"\n".join(lines))).items() if times > 1]
@@ -145,7 +145,7 @@ def test_payload_is_stored_once(proxied: Proxied, subjects: Subjects) -> None:
 
 @check("LRO-PROXY-08")
 def test_output_schema_admits_both(proxied: Proxied, subjects: Subjects) -> None:
-    """What a tool with an output schema returns is valid for the schema that the proxy lists, offloaded or not."""
+    """A result of a tool with an output schema is valid for the schema that the proxy lists, offloaded or not."""
     schema: Any = next((t.get("outputSchema") for t in proxied.tools if t.get("name") == proxied.names["typed"]), None)
     if schema is None:
         raise NotApplicable("the proxy lists no output schema")
@@ -177,7 +177,7 @@ def _invalid(schema: Mapping[str, Any], value: Any) -> str | None:
 
 @check("LRO-PROXY-09")
 def test_other_blocks_stay(proxied: Proxied, subjects: Subjects) -> None:
-    """An image and a link beside a large text are in the answer as they came."""
+    """An image and a link next to a large text are unchanged in the answer."""
     known = proxied.known
     for one in (o for o in proxied.large if known[o.kind].beside and o.call.result is not None):
         content: Any = (one.call.result or {}).get("content")
@@ -193,13 +193,13 @@ def test_other_blocks_stay(proxied: Proxied, subjects: Subjects) -> None:
 
 @check("LRO-PROXY-10")
 def test_errors_stay_inline(proxied: Proxied, subjects: Subjects) -> None:
-    """An error arrives as the server gave it, however large it is: a result with isError, and a JSON-RPC error."""
+    """An error is forwarded unchanged, however large: a result with isError, and a JSON-RPC error."""
     for one in proxied.errors:
         if one.call.operation == "refuse":
             wrong = _other_error(json.loads(one.given), one.call)
         else:
             wrong = "a descriptor" if one.call.outcome == "offloaded" else changed(one.given, one.call)
-        subjects.expect(wrong is None, expected=f"{one.kind}, as it was given", observed=wrong or "", at=one)
+        subjects.expect(wrong is None, expected=f"{one.kind}, unchanged", observed=wrong or "", at=one)
 
 
 def _other_error(given: Mapping[str, Any], call: Call) -> str | None:
@@ -207,12 +207,12 @@ def _other_error(given: Mapping[str, Any], call: Call) -> str | None:
     if not error:
         return f"{call.outcome}: {show(call.result, 120)}"
     wrong = [k for k in given if (given[k] not in error.get(k, "") if k == "message" else given[k] != error.get(k))]
-    return f"another {wrong[0]}: {show(error.get(wrong[0]), 120)}" if wrong else None
+    return f"a different {wrong[0]}: {show(error.get(wrong[0]), 120)}" if wrong else None
 
 
 @check("LRO-PROXY-11")
 def test_concurrent_calls(proxied: Proxied, subjects: Subjects) -> None:
-    """Of calls in flight together each gets its own result, and none waits for another."""
+    """Each of several concurrent calls gets its own result, and none waits for an earlier one."""
     fleet = proxied.together
     files = [p.call.file.path for p in fleet.passed if p.call.file is not None]
     for one in fleet.passed:
@@ -226,7 +226,7 @@ def test_concurrent_calls(proxied: Proxied, subjects: Subjects) -> None:
         difference = changed(fleet.waited.given, fleet.waited.call)
         subjects.expect(
             difference is None,
-            expected="the result of the call that waited, as it was given",
+            expected="the result of the call that waited, unchanged",
             observed=difference or "",
             at=fleet.waited,
         )
@@ -249,7 +249,7 @@ def _own(one: Passed, files: Sequence[str]) -> str | None:
 
 @check("LRO-PROXY-12")
 def test_cancellation(proxied: Proxied, subjects: Subjects) -> None:
-    """A cancellation reaches the server, with the id that the server knows the call by."""
+    """A cancellation reaches the server, with the id by which the server knows the call."""
     one = proxied.cancelled
     if one is None:
         subjects.not_observed("calls in flight together got no answers, so nothing could be cancelled")
@@ -259,7 +259,7 @@ def test_cancellation(proxied: Proxied, subjects: Subjects) -> None:
     subjects.expect(
         any(id in one.waiting or not one.waiting for id in ids),
         expected=f"notifications/cancelled for {_ids(one.waiting)}, the call that waits",
-        observed=f"cancellations of {_ids(ids)}" if ids else "none was heard",
+        observed=f"cancellations of {_ids(ids)}" if ids else "none was received",
         at=one,
     )
 
@@ -270,46 +270,46 @@ def _ids(ids: Sequence[Any]) -> str:
 
 @check("LRO-PROXY-13")
 def test_notifications_arrive(proxied: Proxied, subjects: Subjects) -> None:
-    """Progress and log messages of the server reach the client, in order and as they were."""
-    told = proxied.told
-    notes = [as_record(json.loads(line)) for line in told.messages]
+    """Progress and log messages of the server reach the client in order and unchanged."""
+    progress = proxied.told
+    notes = [as_record(json.loads(line)) for line in progress.messages]
     steps = [as_record(n.get("params")) for n in notes if n.get("method") == "notifications/progress"]
-    own = [s for s in steps if s.get("progressToken") == told.token]
+    own = [s for s in steps if s.get("progressToken") == progress.token]
     subjects.expect(
         [(s.get("progress"), s.get("message")) for s in own] == [(n, f"step {n}") for n in range(1, STEPS + 1)],
-        expected=f"{STEPS} notifications of progress with the token {told.token}, in order",
+        expected=f"{STEPS} notifications of progress with the token {progress.token}, in order",
         observed=f"{len(own)} of {len(steps)}: {show([s.get('progress') for s in own], 80)}",
-        at=told,
+        at=progress,
     )
     logged = [as_record(n.get("params")) for n in notes if n.get("method") == "notifications/message"]
     subjects.expect(
         any(n.get("data") == {"n": 1} and n.get("level") == "warning" for n in logged),
         expected="the log message of the server",
         observed=show(logged, 120) if logged else "none",
-        at=told,
+        at=progress,
     )
 
 
 @check("LRO-PROXY-13")
 def test_message_bursts_arrive(proxied: Proxied, subjects: Subjects) -> None:
-    """Of very many messages at once all reach the client, in order, and the answer after them."""
+    """All messages of a large burst reach the client in order, and the answer follows them."""
     flooded = proxied.flooded
     if flooded is None:
-        subjects.not_observed("the call that brings a flood of messages was not answered")
+        subjects.not_observed("the call that causes a burst of messages was not answered")
         return
     notes = [as_record(as_record(json.loads(line)).get("params")) for line in flooded.messages]
     numbers = [as_record(n.get("data")).get("n") for n in notes if n.get("logger") == "lro-probe-flood"]
     subjects.expect(
         numbers == list(range(FLOOD)),
         expected=f"{FLOOD} log messages, in order",
-        observed=f"{len(numbers)} of them" if len(numbers) != FLOOD else "all of them, in another order",
+        observed=f"{len(numbers)} of them" if len(numbers) != FLOOD else "all of them, in a different order",
         at=flooded,
     )
 
 
 @check("LRO-PROXY-13")
 def test_server_requests_arrive(proxied: Proxied, subjects: Subjects) -> None:
-    """A request of the server reaches the client, and the client's answer the server."""
+    """A request of the server reaches the client, and the client's answer reaches the server."""
     asked = proxied.asked
     requests = [as_record(json.loads(line)) for line in asked.messages]
     own = [as_record(r.get("params")) for r in requests if r.get("method") == "sampling/createMessage"]
@@ -320,18 +320,18 @@ def test_server_requests_arrive(proxied: Proxied, subjects: Subjects) -> None:
         at=asked,
     )
     if own:
-        said = asked.call.text
+        answer = asked.call.text
         subjects.expect(
-            '"code":-32601' in said.replace(" ", ""),
+            '"code":-32601' in answer.replace(" ", ""),
             expected="the client's own answer to it, an error -32601, at the server",
-            observed=show(said or asked.call.outcome, 120),
+            observed=show(answer or asked.call.outcome, 120),
             at=asked,
         )
 
 
 @check("LRO-PROXY-14")
 def test_recipes_run(proxied: Proxied, subjects: Subjects) -> None:
-    """Every recipe of a descriptor is a command on its file that jq carries out without an error."""
+    """Every recipe of a descriptor is a command on its file that jq runs without an error."""
     for one in proxied.recipes:
         wrong = one.command.problem if one.run is None else None
         if one.run is not None and not one.run.ok:
@@ -346,13 +346,13 @@ def test_recipes_run(proxied: Proxied, subjects: Subjects) -> None:
 
 @check("LRO-PROXY-15")
 def test_upstream_exit_fails_pending_calls(proxied: Proxied, subjects: Subjects) -> None:
-    """When the server behind it ends, every call in progress is answered with an error."""
+    """When the upstream server exits, every call in progress is answered with an error."""
     if not proxied.ended:
-        subjects.not_observed("the proxy did not answer before, so the server behind it was not ended")
+        subjects.not_observed("the proxy did not answer before, so its upstream server was not stopped")
     for call in proxied.ended:
         subjects.expect(
             call.outcome == "error",
-            expected="an error for a call that was in progress when the server ended",
+            expected="an error for a call that was in progress when the server exited",
             observed=f"{call.outcome}: {show(call.reply.failure or call.text, 120)}",
             at=call,
         )
@@ -360,25 +360,25 @@ def test_upstream_exit_fails_pending_calls(proxied: Proxied, subjects: Subjects)
 
 @check("LRO-PROXY-16")
 def test_failed_write_keeps_the_result(proxied: Proxied, subjects: Subjects) -> None:
-    """A call whose file cannot be written succeeds: with all of the result, or with its beginning and a warning."""
+    """A call whose file cannot be written succeeds with the whole result, or with its beginning and a warning."""
     known = proxied.known
     if not proxied.unwritable:
         subjects.not_observed(proxied.problem or "writing could not be made to fail")
     for one in proxied.unwritable:
-        wrong = _not_kept(one, known[one.kind])
+        wrong = _data_loss(one, known[one.kind])
         subjects.expect(
             wrong is None,
-            expected=f"{one.kind}: all of it, or its beginning and a warning, since output_dir is a file",
+            expected=f"{one.kind}: all of it, or its beginning and a warning, as output_dir is a regular file",
             observed=wrong or "",
             at=one,
         )
 
 
-def _not_kept(one: Passed, known: payloads.Large) -> str | None:
+def _data_loss(one: Passed, known: payloads.Large) -> str | None:
     call = one.call
     if call.outcome == "offloaded":
         readable = call.file is not None and call.file.problem is None
-        return None if readable else "a descriptor of a file that is not there"
+        return None if readable else "a descriptor of a file that does not exist"
     if call.outcome != "inline":
         return f"{call.outcome}: {show(call.reply.error or call.text, 120)}"
     there = len(set(payloads.marks(call.reply.raw or b"")))
@@ -388,7 +388,7 @@ def _not_kept(one: Passed, known: payloads.Large) -> str | None:
 
 
 def _filed(proxied: Proxied, subjects: Subjects) -> Iterator[Passed]:
-    """The large results whose file could be read."""
+    """Large results with a readable file."""
     for one in proxied.large:
         if one.call.outcome == "offloaded" and one.call.file is not None and one.call.file.problem is None:
             yield one

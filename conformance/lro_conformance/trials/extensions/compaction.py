@@ -1,4 +1,4 @@
-"""`context_offload` and `read_file`: what becomes of a conversation, and what of it can be had back."""
+"""`context_offload` and `read_file`: compaction of a conversation, and reloading of offloaded messages."""
 
 from __future__ import annotations
 
@@ -46,24 +46,24 @@ def conversation(id: str = "call_1", text: str = TEXT) -> list[dict[str, Any]]:
 
 @dataclass(frozen=True)
 class Compaction:
-    """One conversation made shorter, and what was tried beside that."""
+    """Compaction of one conversation, and attempts to write and read elsewhere."""
 
     done: Asked
     """The conversation, in mode compact."""
     messages: Sequence[Any]
-    """What came back; empty where nothing did."""
+    """The compacted messages; empty if none were returned."""
     stored: FileSeen | None
     """The file that the large message refers to."""
     reload: Asked | None
-    """That file by `read_file`; None where the server lists no such tool, or no file was named."""
+    """The answer of `read_file` for that file; None if the server lists no such tool, or no file was named."""
     foreign: tuple[Asked, ...]
-    """`read_file` of files that hold no message."""
+    """Answers of `read_file` for files that are not offloaded messages."""
     escaping: tuple[tuple[Asked, str], ...]
-    """Ids and folders that lead elsewhere, each with the file that appeared there, or nothing."""
+    """Calls with ids and folders that point elsewhere, each with the file that appeared there, or an empty path."""
 
 
 def _tools(survey: Survey) -> dict[str, Mapping[str, Any]]:
-    """The tools by the names of their document: the one with messages, and the other of the same prefix."""
+    """Tools by their documented names: the one with messages, and the second with the same prefix."""
     found: dict[str, Mapping[str, Any]] = {}
     named = {str(one.get("name")): one for one in survey.tools}
     for name, one in named.items():
@@ -80,9 +80,9 @@ def _lists_none(survey: Survey) -> str | None:
     return None if _tools(survey) else "the server lists no context_offload"
 
 
-@trial("conversations made shorter", unlisted=_lists_none)
+@trial("compaction of conversations", unlisted=_lists_none)
 def compaction(lab: Lab, survey: Survey) -> Compaction:
-    """Give the server a conversation, ask for what has left it, and try to write and to read elsewhere."""
+    """Compact a conversation, reload the offloaded message, and try to write and read elsewhere."""
     tools = _tools(survey)
     with lab.bench(Settings(threshold_tokens=1 if survey.adjustable else None)) as first:
         known = {n: Operation(n, str(one["name"]), {}, None, None, None, None, (), None) for n, one in tools.items()}
@@ -117,10 +117,10 @@ def _offload(
 
 def _messages(call: Call) -> Sequence[Any]:
     try:
-        said = as_record(json.loads(call.text))
+        answer = as_record(json.loads(call.text))
     except ValueError:
-        said = {}
-    found: Any = said.get("messages") or as_record((call.result or {}).get("structuredContent")).get("messages")
+        answer = {}
+    found: Any = answer.get("messages") or as_record((call.result or {}).get("structuredContent")).get("messages")
     return cast("list[Any]", found) if isinstance(found, list) else ()
 
 
@@ -131,7 +131,7 @@ def _path_in(messages: Sequence[Any]) -> str | None:
 
 
 def _planted(bench: Bench, path: str) -> list[tuple[str, str]]:
-    """Files with a secret: one elsewhere, and where the folder is the suite's own, one beside what was stored."""
+    """Files with a secret: one elsewhere and, if the folder belongs to the suite, one next to the stored message."""
     secret = bench.workdir / "secret.txt"
     secret.write_text(MARK, encoding="utf-8")
     found = [("a file elsewhere", str(secret))]
@@ -156,10 +156,10 @@ def _escapes(bench: Bench, properties: Mapping[str, Any], own: Mapping[str, Any]
 
 
 def _escaped(bench: Bench, mark: str) -> str:
-    """A file in the private folder of the process, but outside of those for files, that begins with the mark."""
-    kept = [bench.temp, *([bench.output_dir] if bench.output_dir is not None else [])]
+    """A file that begins with the mark, in the process's private folder but outside the folders for files."""
+    allowed = [bench.temp, *([bench.output_dir] if bench.output_dir is not None else [])]
     for path in sorted(bench.workdir.rglob("*")):
-        if path.is_file() and not any(path.is_relative_to(folder) for folder in kept):
+        if path.is_file() and not any(path.is_relative_to(folder) for folder in allowed):
             with path.open("rb") as file:
                 if file.read(100).startswith(mark.encode()):
                     return str(path)

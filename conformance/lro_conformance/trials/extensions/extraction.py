@@ -1,4 +1,4 @@
-"""Tools that read offloaded files: what they give of a file that was offered, and of much that was not."""
+"""Tools that read offloaded files: their answers for offloaded files, and for many that are not."""
 
 from __future__ import annotations
 
@@ -25,58 +25,58 @@ if TYPE_CHECKING:
     from lro_conformance.lab.lab import Lab
 
 MARK = "lro-probe-unread-9f2c41"
-"""What stands in files that no tool may read."""
+"""Content of files that no tool may read."""
 BEGUN = MARK[:16]
-"""How that begins: what is looked for there, so that an answer that repeats it does not hold the mark."""
+"""Beginning of that content, used in searches so that an answer that repeats the query does not contain the mark."""
 NOWHERE = "zzlroprobezz"
-"""What no memory has in it."""
+"""A word that is in no memory."""
 LARGE = 400_000
-"""Characters of the one memory that no answer may hold."""
+"""Characters of the memory that is too large for an answer."""
 WORD = "lroprobelarge"
 MANY = 12
 """Records of the file that recipes are tried on."""
 COUNTS = (3, MANY, 2, 24, 48)
-"""Limits, of which the first has a small file, where that is offloaded."""
+"""Limits of the calls; the first results in a small file, if that is offloaded."""
 PATIENCE = 3
-"""So many times the limit of a request is waited for a query that ought to be stopped."""
+"""Request timeouts to wait for a query that has to be stopped."""
 
 
 @dataclass(frozen=True)
 class Extraction:
-    """What the tools that a server lists make of paths, queries and sizes."""
+    """Answers of the tools that a server lists to paths, queries and sizes."""
 
     tools: Mapping[str, str]
-    """The name in this server of each tool, by that of its document."""
+    """The name of each tool in this server, by its documented name."""
     source: Call
     """The call whose file is read."""
     read: tuple[Asked, ...]
-    """A little of that file, by each tool."""
+    """A small part of that file, by each tool."""
     again: tuple[Asked, ...]
-    """The same of another file, which begins with another record; by each tool."""
+    """A small part of `other`'s file, which begins with a different record, by each tool."""
     other: Call | None
-    """The call whose file that is."""
+    """The call whose file `again` reads."""
     outside: tuple[Asked, ...]
-    """Files elsewhere, by paths that lead there."""
+    """Files elsewhere, by paths that point there."""
     foreign: tuple[Asked, ...]
     """Files in the folder that the server has not written."""
     gone: tuple[Asked, ...]
-    """Files that there never were, or that are deleted."""
+    """Files that never existed, or that are deleted."""
     reaching: tuple[Asked, ...]
     """Queries that ask for more than their input."""
     temp: str
-    """A path that the server's environment holds, and nothing else."""
+    """A path that only the server's environment contains."""
     spliced: tuple[Asked, ...]
-    """Values that would be something else as a part of a program or of a command."""
+    """Values with a different meaning as part of a program or a command."""
     large: Call | None
-    """The call whose file has `LARGE` characters and more; None where there is none."""
+    """The call whose file has `LARGE` characters and more; None if there is none."""
     flooding: tuple[Asked, ...]
-    """All of that file."""
+    """Calls for all of that file."""
     endless: tuple[Asked, ...]
     """Queries and patterns that run for ever."""
     after: tuple[Asked, ...]
-    """A little of the file once more, after that."""
+    """A small part of the file again, after those."""
     families: Families
-    """What single families promise beside that."""
+    """Calls for the rules of single families."""
 
     @property
     def every(self) -> tuple[Asked, ...]:
@@ -85,12 +85,12 @@ class Extraction:
         return (*self.read, *self.again, *tried, *self.flooding, *self.endless, *self.after)
 
     def works(self, tool: str) -> bool:
-        """Whether a tool reads the files that it ought to: else it is no merit that it reads no other."""
+        """Return whether a tool reads the files that it should read; else its refusals prove nothing."""
         asked = [(one, wanted) for one, wanted in self.wanted() if one.tool == tool]
         return bool(asked) and all(one.call.outcome == "inline" and wanted in one.call.text for one, wanted in asked)
 
     def wanted(self) -> Iterator[tuple[Asked, str]]:
-        """The calls for files of descriptors, with what of these stands in the answer."""
+        """Calls for offloaded files, with a text that the answer has to contain."""
         for source, asked in ((self.source, self.read), (self.other, self.again)):
             for one in asked if source is not None else ():
                 yield one, TOOLS[one.tool].shows.replace("{id}", _id(source) if source is not None else "")
@@ -102,7 +102,7 @@ def _lists_none(survey: Survey) -> str | None:
 
 @trial("tools that read offloaded files", unlisted=_lists_none)
 def extraction(lab: Lab, survey: Survey) -> Extraction:
-    """Offload something, read it by every tool, and ask every tool for what it must not give."""
+    """Offload results, read them by every tool, and ask every tool for files that it must not read."""
     tools = listed(survey.tools)
     with lab.bench(Settings(threshold_tokens=1 if survey.adjustable else None)) as bench:
         reader = _reader(bench, tools)
@@ -125,7 +125,7 @@ def extraction(lab: Lab, survey: Survey) -> Extraction:
             os.unlink(deleted.path)
             gone += reader.all_of(deleted.path, "a file that was deleted", _id(deleted))
             os.symlink(planted.secret, deleted.path)
-            outside += reader.all_of(deleted.path, "a link in the place of a file that was offered")
+            outside += reader.all_of(deleted.path, "a link in the place of an offloaded file")
         reaching = [a for about, query in planted.queries for a in reader.by(QUERY, first, query, about)]
         spliced = list(reader.spliced(first, source))
         large = _large(bench, survey)
@@ -169,7 +169,7 @@ def _ids(call: Call) -> set[Any]:
 
 
 def _large(bench: Bench, survey: Survey) -> Call | None:
-    """A result of very many characters: one memory where it can be stored, or all that the server holds."""
+    """A result of very many characters: of one memory if it can be stored, else of all memories."""
     memory = {"title": f"{WORD} 日本語 𝄞 of one line", "content": f"{WORD} " + "x" * LARGE}
     stored = bench.store(memory) is not None
     for name, operation in bench.operations.items():
@@ -204,7 +204,7 @@ class Reader:
         return Asked(name, about, self.bench.collect(sent, timeout_s))
 
     def all_of(self, path: str, about: str, id: str = BEGUN) -> tuple[Asked, ...]:
-        """A little of a file, by every tool."""
+        """A small part of a file, by every tool."""
         return tuple(
             self.ask(name, about, path, {k: id if v == "{id}" else v for k, v in one.tool.some.items()})
             for name, one in self.tools.items()
@@ -217,7 +217,7 @@ class Reader:
                 yield self.ask(name, about, path, {**one.tool.some, argument: value}, timeout_s)
 
     def spliced(self, path: str, source: Call) -> Iterator[Asked]:
-        """Values that say something else where they become a part of a program or of a command."""
+        """Values with a different meaning if they become part of a program or a command."""
         yield from self.by(QUERY, path, "--version", "a query that is an option")
         yield from self.by(PATTERN, path, NOWHERE, "a pattern that is nowhere")
         yield from self.by(PATTERN, path, "--version", "a pattern that is an option")
@@ -236,7 +236,7 @@ class Reader:
             yield self.ask("lro_extract", about, path, {"recipe": 3, "params": {"keyword": word}})
 
     def floods(self, path: str) -> tuple[Asked, ...]:
-        """As much of a file as each tool can be asked for."""
+        """The largest part of a file that each tool can return."""
         return tuple(
             self.ask(name, "all of a file that is very large", path, one.tool.all)
             for name, one in self.tools.items()
@@ -255,7 +255,7 @@ class Reader:
 
 @dataclass(frozen=True)
 class Planted:
-    """Files that no tool may read, and what leads to them."""
+    """Files that no tool may read, and paths and queries that point to them."""
 
     secret: str
     outside: tuple[tuple[str, str], ...]
@@ -265,7 +265,7 @@ class Planted:
 
     @classmethod
     def around(cls, bench: Bench, source: Call) -> Planted:
-        """Lay them out beside a file that was offered: in its folder, where that is one of the suite's own."""
+        """Plant the files around an offloaded file: in its folder too, if that belongs to the suite."""
         path = source.path
         folder, name = os.path.split(path)
         place = bench.workdir / "elsewhere"
@@ -297,7 +297,7 @@ class Planted:
             ("the environment", "env.TMPDIR"),
             ("a file, as data", f'import "probe" as $p {{search: "{place}"}}; $p'),
         )
-        gone = (("a file that there never was", os.path.join(folder, _new_name(bench))),)
+        gone = (("a file that never existed", os.path.join(folder, _new_name(bench))),)
         return cls(secret, tuple(outside), tuple(foreign), gone, queries)
 
 

@@ -1,4 +1,4 @@
-"""What single families of tools promise beside the rules for all: calls that show whether they keep it."""
+"""Calls for the rules of single families of tools, besides the rules for all tools."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ class Asked(OfACall):
     """One call of a tool that reads files."""
 
     tool: str
-    """By the name that its document has for it."""
+    """Its documented name."""
     about: str
-    """What is tried, in a few words."""
+    """Purpose of the call, in a few words."""
     call: Call
 
 
@@ -28,17 +28,17 @@ class ByNumber:
 
     asked: Asked
     given: str
-    """What jq prints for the recipe that the descriptor has under this number."""
+    """Output of jq for the descriptor's recipe of this number."""
 
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a file, asked for by places."""
+    """A part of a file, requested by its positions."""
 
     asked: Asked
     expected: str
     longer: tuple[str, ...]
-    """What an answer must not hold: the same with a piece more on one side."""
+    """Texts that an answer must not contain: the expected one extended on one side."""
 
 
 @dataclass(frozen=True)
@@ -46,20 +46,20 @@ class Families:
     """Calls of the families that the server lists; empty for others."""
 
     source: Call
-    """The call whose file is read, but by `ranges`."""
+    """The call whose file is read, except by `ranges`."""
     numbered: tuple[ByNumber, ...] = ()
     undecided: tuple[Asked, ...] = ()
-    """A recipe and a query, and neither of them."""
+    """A call with a recipe and a query, and one with neither."""
     ranges: tuple[Part, ...] = ()
     """Ranges of characters."""
     cased: tuple[Asked, ...] = ()
-    """A word in the other case: as it is by default, then with case_sensitive."""
+    """Searches for a word in the opposite case: without and with case_sensitive."""
     lines: tuple[Part, ...] = ()
     """Slices of lines."""
     missing: tuple[Asked, ...] = ()
-    """A key that is not there."""
+    """A call for a missing key."""
     literal: tuple[Asked, ...] = ()
-    """A pattern that is no regular expression."""
+    """A search for a pattern that is not a valid regular expression."""
 
 
 Ask = Callable[[str, str, str, Mapping[str, Any]], Asked]
@@ -79,7 +79,7 @@ def families(ask: Ask, tools: Mapping[str, Mapping[str, Any]], source: Call, lar
     swapped = next((w.swapcase() for w in _title(source).split() if len(w) > 3 and w.isascii() and w.isalpha()), None)
     if "case_sensitive" in tools.get("search_large_output", {}) and swapped is not None and swapped not in text:
         tool = "search_large_output"
-        either = ask(tool, f"{swapped}, in whichever case", path, {"pattern": swapped})
+        either = ask(tool, f"{swapped}, in either case", path, {"pattern": swapped})
         exact = ask(tool, f"{swapped}, in this case only", path, {"pattern": swapped, "case_sensitive": True})
         made = replace(made, cased=(either, exact))
     if "slice" in tools:
@@ -87,7 +87,7 @@ def families(ask: Ask, tools: Mapping[str, Mapping[str, Any]], source: Call, lar
     if "get_in" in tools:
         made = replace(made, missing=(ask("get_in", "a key that is not there", path, {"path": "0.lroprobe"}),))
     if "grep" in tools:
-        made = replace(made, literal=(ask("grep", "a pattern that is none", path, {"pattern": '"title":('}),))
+        made = replace(made, literal=(ask("grep", "an invalid pattern", path, {"pattern": '"title":('}),))
     return made
 
 

@@ -1,4 +1,4 @@
-"""What the suite has a proxy pass on: small results in every shape that MCP knows, and large ones of every kind."""
+"""Results for a proxy to forward: small ones in every shape that MCP knows, and large ones of every kind."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from functools import cache
 from typing import Any
 
 BIG = "12345678901234567890123"
-"""An integer that no double holds."""
+"""An integer that no double can represent."""
 EXACT = "1.10"
 """A decimal whose last digit is lost when it is read as a number and written again."""
 AROUND = "lro-probe-cursor-77"
-"""What stands beside the large array of an object."""
+"""A value next to the large array of an object."""
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
 _MARK = re.compile(rb"mk[a-z]+\d{5}x")
 
@@ -24,20 +24,20 @@ IMAGE = {"type": "image", "data": PIXEL, "mimeType": "image/png", "annotations":
 
 @dataclass(frozen=True)
 class Large:
-    """A result above the threshold, and what of it must be found again."""
+    """A result above the threshold, and its parts that must be in the file."""
 
     result: str
     """The result as JSON, as the server writes it."""
     records: Sequence[Any] = ()
-    """Its records, where the payload is a list of them."""
+    """Its records, if the payload is a list of them."""
     lines: Sequence[str] = ()
-    """Texts that must be found again, whole."""
+    """Texts that must be in the file unbroken."""
     count: int = 0
-    """How many pieces of the payload have a mark of their own."""
+    """Pieces of the payload with a mark."""
     typed: bool = False
-    """Whether it is a result of the tool with an output schema."""
+    """True when it is a result of the tool with an output schema."""
     beside: Sequence[Mapping[str, Any]] = field(default_factory=tuple)
-    """Blocks that are no text, in their order."""
+    """Blocks other than text, in their order."""
 
 
 def mark(kind: str, number: int) -> str:

@@ -1,4 +1,4 @@
-"""A proxy in front of a server of the suite's own, so that both sides of it are seen."""
+"""A proxy in front of the suite's own server, so that both of its sides are observed."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ if TYPE_CHECKING:
     from lro_conformance.lab.lab import Lab
 
 THRESHOLD = 1000
-"""In tokens, where it can be set."""
+"""Threshold in tokens, if it can be set."""
 FACTOR = 4
-"""How many times the threshold, by four characters a token, a large result has; a small one has a fifth of it."""
+"""Size of a large result in thresholds, at four characters a token; a small one has a fifth of the threshold."""
 FLEET = 4
-"""How many small and how many large calls are in flight together."""
+"""Number of small calls, and of large calls, that are in flight together."""
 
 
 @dataclass(frozen=True)
 class Passed(OfACall):
-    """One result that the server gave to the proxy, and what the client got of it."""
+    """One result of the upstream server, and what the client received."""
 
     kind: str
     call: Call
@@ -50,7 +50,7 @@ class Passed(OfACall):
 def _(passed: Passed) -> str:
     given = passed.given
     shown = given if len(given) <= 1000 else f"{given[:1000]}… ({len(given)} characters)"
-    return f"the server behind it answered: {shown}\n{evidence_of(passed.call)}"
+    return f"the upstream server answered: {shown}\n{evidence_of(passed.call)}"
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Recipe(OfACall):
     call: Call
     command: Command
     run: JqRun | None
-    """None where it could not be understood."""
+    """None if the suite does not understand the command."""
 
 
 @evidence_of.register
@@ -70,33 +70,33 @@ def _(recipe: Recipe) -> str:
 
 @dataclass(frozen=True)
 class Together:
-    """Calls in flight while another one waits."""
+    """Calls in flight while an earlier one waits."""
 
     passed: tuple[Passed, ...]
     waited: Passed | None
-    """The call that waited until the others were answered; None where it could not be released."""
+    """The call that waited until the others were answered; None if it could not be released."""
 
 
 @dataclass(frozen=True)
 class Cancelled(OfACall):
-    """A call that was cancelled, and what its server had heard by then."""
+    """A cancelled call, and what its server had received by then."""
 
     call: Call
-    """The call that asked it."""
+    """The call that asked the server."""
     waiting: tuple[Any, ...]
-    """The ids of the calls that wait, as the server knows them."""
+    """Ids of the waiting calls, as the server knows them."""
     heard: tuple[Any, ...]
     """The notifications that reached it."""
 
 
 @evidence_of.register
 def _(cancelled: Cancelled) -> str:
-    return f"the server behind it was told: {show(cancelled.heard, 1000)}\n{evidence_of(cancelled.call)}"
+    return f"the upstream server received: {show(cancelled.heard, 1000)}\n{evidence_of(cancelled.call)}"
 
 
 @dataclass(frozen=True)
-class Told(OfACall):
-    """A call, and what else arrived until it was answered."""
+class Exchange(OfACall):
+    """A call, and the messages that arrived before its answer."""
 
     call: Call
     messages: tuple[str, ...]
@@ -106,55 +106,59 @@ class Told(OfACall):
 
 
 @evidence_of.register
-def _(told: Told) -> str:
-    first = "".join(f"\n{message[:400]}" for message in told.messages[:10])
-    return f"messages before the answer: {len(told.messages)}{first}\n{evidence_of(told.call)}"
+def _(exchange: Exchange) -> str:
+    first = "".join(f"\n{message[:400]}" for message in exchange.messages[:10])
+    return f"messages before the answer: {len(exchange.messages)}{first}\n{evidence_of(exchange.call)}"
 
 
 @dataclass(frozen=True)
 class Proxied:
-    """What a proxy made of everything that it was given."""
+    """Observations of a proxy between the suite's client and the suite's server."""
 
     threshold: int
     tools: Sequence[Mapping[str, Any]]
     """The tools as the proxy lists them."""
     names: Mapping[str, str]
-    """The name that each tool of the suite's server has there."""
+    """The proxy's name for each tool of the suite's server."""
     small: tuple[Passed, ...]
     exact: Passed
     large: tuple[Passed, ...]
     recipes: tuple[Recipe, ...]
     errors: tuple[Passed, ...]
-    told: Told
-    asked: Told
+    told: Exchange
+    asked: Exchange
     together: Together
     cancelled: Cancelled | None
-    """None where the proxy no longer answered."""
+    """None if the proxy no longer answered."""
     ended: tuple[Call, ...]
-    """Calls that were in progress when the server behind it ended, the last of them the one that ended it."""
+    """Calls in progress when the upstream server exited; the last is the one that ended it."""
     unwritable: tuple[Passed, ...]
-    """Large results where the output folder is a file."""
+    """Large results while output_dir is a regular file."""
     problem: str = ""
-    """Why writing could not be made to fail."""
-    flooded: Told | None = None
-    """A call before whose answer came very many messages; None where the proxy no longer answered."""
+    """Reason why writing could not be made to fail."""
+    flooded: Exchange | None = None
+    """A call with very many messages before its answer; None if the proxy no longer answered."""
     edge: tuple[Passed, ...] = ()
-    """The largest text that stayed inline and the smallest that did not, as near as was looked; or one of them."""
+    """The largest text that stayed inline and the smallest that was offloaded, or only one of them."""
 
     @property
     def known(self) -> Mapping[str, payloads.Large]:
-        """What of each large result must be found again, by its kind."""
+        """The large results by kind, with their parts that must be in the file."""
         return _large(self.threshold)
 
 
 def _no_proxy(profile: Profile) -> str | None:
-    return None if proxy_command(profile) else "the server is no proxy (profile: proxy says how one is put in front)"
+    return (
+        None
+        if proxy_command(profile)
+        else "the server is not a proxy (profile: proxy is the command that puts one in front of a server)"
+    )
 
 
 @trial("a proxy in front of the suite's own server", unbound=_no_proxy)
 def proxied(lab: Lab) -> Proxied:
-    """Put the server of the suite behind the proxy, and have it pass on what is worth passing on."""
-    inner = _behind(lab, proxy_command(lab.profile) or ())
+    """Put the suite's server behind the proxy and call its tools."""
+    inner = _with_upstream(lab, proxy_command(lab.profile) or ())
     threshold = THRESHOLD if inner.can_set("threshold_tokens") else inner.editions.own.default_threshold_tokens
     settings = Settings(threshold_tokens=threshold if inner.can_set("threshold_tokens") else None)
     large = _large(threshold)
@@ -167,7 +171,7 @@ def proxied(lab: Lab) -> Proxied:
         edge = _edge(bench, threshold)
         wrong = tuple(_errors(bench, large["text"].result))
         lab.step("proxied", "messages, calls together, a cancellation, an end")
-        told, asked = _tell(bench), _ask(bench)
+        notified, asked = _tell(bench), _ask(bench)
         flooded = _flood(bench)
         together = _together(bench, large["text"])
         cancelled = _cancel(bench) if together.waited is not None else None
@@ -182,7 +186,7 @@ def proxied(lab: Lab) -> Proxied:
         large=many,
         recipes=tuple(_recipes(many)),
         errors=wrong,
-        told=told,
+        told=notified,
         asked=asked,
         together=together,
         cancelled=cancelled,
@@ -198,8 +202,8 @@ def _large(threshold: int) -> Mapping[str, payloads.Large]:
     return payloads.large(FACTOR * 4 * threshold)
 
 
-def _behind(lab: Lab, command: Sequence[str]) -> Lab:
-    """A laboratory in which the proxy stands in front of the suite's own server."""
+def _with_upstream(lab: Lab, command: Sequence[str]) -> Lab:
+    """A lab in which the proxy is in front of the suite's own server."""
     words = [sys.executable, "-I", "-S", upstream.__file__]
     config = lab.workspace.root / "lro-upstream.json"
     servers = {"mcpServers": {"probe": {"command": words[0], "args": words[1:]}}}
@@ -211,7 +215,7 @@ def _behind(lab: Lab, command: Sequence[str]) -> Lab:
 
 
 def _find_tools(bench: Bench) -> dict[str, str]:
-    """Makes the tools of the suite's server callable, under whatever names the proxy lists them."""
+    """Make the tools of the suite's server callable, by the names under which the proxy lists them."""
     listed = {str(tool.get("name")): tool for tool in bench.tools}
     names: dict[str, str] = {}
     operations: dict[str, Operation] = {}
@@ -236,7 +240,7 @@ def _pass(bench: Bench, tool: str, kind: str, given: str) -> Passed:
 
 
 def _edge(bench: Bench, threshold: int) -> tuple[Passed, ...]:
-    """Halves the distance between a text that stays inline and one that does not."""
+    """Halve the distance between a text that stays inline and one that is offloaded."""
     found: dict[bool, Passed] = {}
     below, above = threshold // 4, 16 * threshold  # characters: a sixteenth of the threshold, and four times it
     sizes = [below, above]
@@ -261,30 +265,30 @@ def _errors(bench: Bench, large: str) -> Iterator[Passed]:
     yield _pass(bench, "refuse", "a JSON-RPC error", payloads.dumps(error))
 
 
-def _tell(bench: Bench) -> Told:
+def _tell(bench: Bench) -> Exchange:
     token, given = "lro-probe-token", payloads.text_result("done")
     wanted = {"name": "tell", "arguments": {"result": given}, "meta": {"progressToken": token}}
-    return _listened(bench, wanted, given, token)
+    return _exchange(bench, wanted, given, token)
 
 
-def _ask(bench: Bench) -> Told:
-    return _listened(bench, {"name": "ask"}, "", "")
+def _ask(bench: Bench) -> Exchange:
+    return _exchange(bench, {"name": "ask"}, "", "")
 
 
-def _flood(bench: Bench) -> Told | None:
-    told = _listened(bench, {"name": "flood", "arguments": {"result": payloads.text_result("dry")}}, "", "")
-    return None if told.call.reply.failure is not None else told
+def _flood(bench: Bench) -> Exchange | None:
+    flood = _exchange(bench, {"name": "flood", "arguments": {"result": payloads.text_result("dry")}}, "", "")
+    return None if flood.call.reply.failure is not None else flood
 
 
-def _listened(bench: Bench, wanted: Mapping[str, Any], given: str, token: str) -> Told:
+def _exchange(bench: Bench, wanted: Mapping[str, Any], given: str, token: str) -> Exchange:
     before = len(_messages(bench))
     call = bench.calls([wanted])[0]
-    bench.server.drain(0.05)  # a message after the answer is late, and yet no other fault
-    return Told(call, tuple(_messages(bench)[before:]), given, token)
+    bench.server.drain(0.05)  # a late message, after the answer, is not judged here
+    return Exchange(call, tuple(_messages(bench)[before:]), given, token)
 
 
 def _messages(bench: Bench) -> list[str]:
-    """The requests and notifications that came from the server, as they came."""
+    """Requests and notifications from the server, unparsed."""
     lines = [m for m in bench.server.transcript if m.direction == "in" and isinstance(m.parsed, dict)]
     return [m.line.decode("utf-8", "replace") for m in lines if "method" in m.parsed]
 
@@ -294,7 +298,7 @@ def _patience(bench: Bench) -> float:
 
 
 def _together(bench: Bench, large: payloads.Large) -> Together:
-    """Small and large calls in flight while one before them waits."""
+    """Small and large calls in flight while an earlier one waits."""
     waiting = bench.post({"name": "wait"})
     sent: list[tuple[str, str, Sent]] = []
     for n in range(FLEET):
@@ -311,20 +315,20 @@ def _together(bench: Bench, large: payloads.Large) -> Together:
 
 
 def _cancel(bench: Bench) -> Cancelled:
-    """Cancels a call, and asks the server what it has heard until it has."""
+    """Cancel a call, and ask the server for received notifications until the cancellation is among them."""
     waiting = bench.post({"name": "wait"})
     bench.server.notify("notifications/cancelled", {"requestId": waiting.id, "reason": "lro probe"})
     until = time.monotonic() + _patience(bench)
     while True:
         call = bench.calls([{"name": "heard"}])[0]
-        said = _said(call)
-        heard = [as_record(n) for n in said.get("heard", [])]
-        if any(n.get("method") == "notifications/cancelled" for n in heard) or time.monotonic() > until:
-            return Cancelled(call, tuple(said.get("waiting", ())), tuple(heard))
+        answer = _answer(call)
+        notes = [as_record(n) for n in answer.get("heard", [])]
+        if any(n.get("method") == "notifications/cancelled" for n in notes) or time.monotonic() > until:
+            return Cancelled(call, tuple(answer.get("waiting", ())), tuple(notes))
         bench.server.drain(0.2)
 
 
-def _said(call: Call) -> dict[str, Any]:
+def _answer(call: Call) -> dict[str, Any]:
     try:
         return as_record(json.loads(call.text))
     except ValueError:
@@ -332,13 +336,13 @@ def _said(call: Call) -> dict[str, Any]:
 
 
 def _end(bench: Bench) -> tuple[Call, ...]:
-    """Ends the server behind the proxy while a call waits there."""
+    """End the upstream server while a call waits there."""
     sent = [bench.post({"name": "wait"}), bench.post({"name": "end"})]
     return tuple(bench.collect(one, _patience(bench)) for one in sent)
 
 
 def _unwritable(lab: Lab, settings: Settings, large: Mapping[str, payloads.Large]) -> tuple[tuple[Passed, ...], str]:
-    """Large results where the output folder is a file."""
+    """Large results while output_dir is a regular file."""
     if not lab.can_set("output_dir"):
         return (), "the proxy offers no setting output_dir (profile: settings.output_dir)"
     try:
@@ -348,11 +352,11 @@ def _unwritable(lab: Lab, settings: Settings, large: Mapping[str, payloads.Large
             wanted = [(kind, large[kind]) for kind in kinds]
             return tuple(_pass(bench, "typed" if o.typed else "say", kind, o.result) for kind, o in wanted), ""
     except ServerTrouble as trouble:
-        return (), f"the proxy does not start where output_dir is a file: {trouble}"
+        return (), f"the proxy does not start while output_dir is a regular file: {trouble}"
 
 
 def _recipes(passed: Sequence[Passed]) -> Iterator[Recipe]:
-    """Runs the recipes of every descriptor on its file."""
+    """Run the recipes of every descriptor on its file."""
     readable = [p.call for p in passed if p.call.file is not None and p.call.file.problem is None]
     with RecipeRunner(max_output=8 << 20) as runner:
         for call in readable:

@@ -1,4 +1,4 @@
-"""Tools that read offloaded files, as their documents describe them: how they are told, and how they are asked."""
+"""Documented tools that read offloaded files: how they are recognized, and how they are called."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ class Tool:
     """One tool of a family."""
 
     name: str
-    """As its document names it; a server may put something before it."""
+    """Its documented name; a server may add a prefix."""
     family: str
     path: str
-    """The argument that says which file."""
+    """The argument that names the file."""
     some: Mapping[str, Any]
-    """What asks for a little of a small file; ``{id}`` stands for the id of its first record."""
+    """Arguments for a small part of a file; ``{id}`` is replaced by the id of its first record."""
     all: Mapping[str, Any] | None
-    """What asks for as much as the tool can be asked for; None where that is never much."""
+    """Arguments for the largest answer of the tool; None if its answers are always small."""
     shows: str = "{id}"
-    """What an answer to `some` holds."""
+    """A text in the answer to `some`."""
 
 
 TOOLS: Mapping[str, Tool] = {
@@ -45,8 +45,8 @@ TOOLS: Mapping[str, Tool] = {
         Tool("read", "scratchpad", "file", {}, {}),
     )
 }
-_TELLING = {"scratchpad": ("item_schema", "get_in", "iterate_over")}
-"""Families whose other tools have names that many a server's have: they are there where one of these is."""
+_DISTINCTIVE = {"scratchpad": ("item_schema", "get_in", "iterate_over")}
+"""Families with common tool names: they are recognized only if one of these tools is listed."""
 
 
 @dataclass(frozen=True)
@@ -60,12 +60,10 @@ class Listed:
 
 
 def listed(tools: Sequence[Mapping[str, Any]]) -> dict[str, Listed]:
-    """The tools that read offloaded files, by the names of their documents: those with the arguments of these."""
+    """The tools that read offloaded files, by their documented names, recognized by name and arguments."""
     found = {one.tool.name: one for one in _listed(tools)}
     return {
-        name: one
-        for name, one in found.items()
-        if any(telling in found for telling in _TELLING.get(one.tool.family, (name,)))
+        name: one for name, one in found.items() if any(n in found for n in _DISTINCTIVE.get(one.tool.family, (name,)))
     }
 
 

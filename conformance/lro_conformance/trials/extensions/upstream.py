@@ -1,7 +1,7 @@
-"""The server that the suite puts behind a proxy: it answers what it is asked to, to the byte, and tells what it heard.
+"""The server that the suite puts behind a proxy: it answers exactly as requested, and reports what it received.
 
 Run as a script (``python -I -S upstream.py``), it is an MCP server over stdio of the standard library alone. Results
-come as text in an argument and go out unparsed, so that the suite knows every byte of what the proxy was given.
+come as text in an argument and go out unparsed, so the suite knows every byte that the proxy received.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import sys
 from typing import Any
 
 PREFIX = "lro_probe_"
-"""What the names of its tools begin with; a proxy may put more before that."""
+"""Prefix of its tools' names; a proxy may add a further one."""
 
 ITEMS = {
     "type": "object",
@@ -31,9 +31,13 @@ TOOLS: list[dict[str, Any]] = [
         "outputSchema": ITEMS,
     },
     {"name": "lro_probe_refuse", "description": "Answers with this JSON-RPC error.", "inputSchema": _RESULT},
-    {"name": "lro_probe_wait", "description": "Answers when it is told to.", "inputSchema": _NOTHING},
-    {"name": "lro_probe_release", "description": "Gives this result to all calls that wait.", "inputSchema": _RESULT},
-    {"name": "lro_probe_heard", "description": "What notifications came, and what waits.", "inputSchema": _NOTHING},
+    {"name": "lro_probe_wait", "description": "Answers when it is released.", "inputSchema": _NOTHING},
+    {"name": "lro_probe_release", "description": "Answers all waiting calls with this result.", "inputSchema": _RESULT},
+    {
+        "name": "lro_probe_heard",
+        "description": "Returns received notifications and waiting calls.",
+        "inputSchema": _NOTHING,
+    },
     {"name": "lro_probe_tell", "description": "Answers after progress and a log message.", "inputSchema": _RESULT},
     {
         "name": "lro_probe_ask",
@@ -48,7 +52,7 @@ ASKED = {"messages": [{"role": "user", "content": {"type": "text", "text": "lro-
 """The parameters of its request to the client."""
 STEPS = 3
 FLOOD = 2000
-"""How many messages a flood has."""
+"""Messages of a burst."""
 LAST_WORDS = "lro probe: ends as it was asked to"
 
 

@@ -1,4 +1,4 @@
-"""Large results of which a batch of records exists at a time: file and descriptor are those of the general way."""
+"""Large results of which only a batch of records exists at a time: file and descriptor are as if parsed at once."""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from lro_proxy.fastpath import result as raw_result
-from lro_proxy.fastpath import text as raw_text
-from lro_proxy.payload import array, classify, jsonl, sample, tables
-from lro_proxy.payload.classify import Shape, shape, text_of
+from lro_proxy.payload import array, jsonl, sample, table, text
+from lro_proxy.payload import result as results
+from lro_proxy.payload.array import Array
 from lro_proxy.payload.fields import fields
-from lro_proxy.payload.lines import Batched
 from lro_proxy.payload.memories import are_memories
+from lro_proxy.payload.result import Answer, cut_answer, of_program, read_answer
+from lro_proxy.payload.shape import Shape, shape
+from lro_reference.writer import encode
 from lro_spec.jsonl import lossless
 from lro_spec.tokens import estimate_of, script_aware_estimate
 from tests.support.payloads import ROWS, TEXTS, VALUES, dumped
@@ -36,11 +37,11 @@ SPELLINGS = ("compact", "python", "escaped", "indented", "spaced")
 def tiny(large: int = 2) -> Generator[None]:
     """Batches and pieces of a few bytes, so that a short result has many of them."""
     with (
-        patch.multiple(array, _FIRST=40, _BATCH=60, _AROUND=400),
-        patch.multiple(raw_text, _FIRST_PIECE=200, _PIECE=20),
+        patch.multiple(array, _FIRST=40, _BATCH=60, _AROUND=400, _ELEMENTS=3, LARGE=large),
+        patch.multiple(text, _BEGINNING=200, _FIRST_PIECE=200, _PIECE=20),
         patch.object(jsonl, "_BATCH", 50),
-        patch.object(tables, "_BATCH", 50),
-        patch.object(raw_result, "WORTH_IT", large),
+        patch.object(table, "_BATCH", 50),
+        patch.object(results, "LARGE", large),
         patch.object(sample, "_WORTH_A_GUESS", 5),
     ):
         yield
@@ -68,8 +69,9 @@ def line_of(*texts: str, structured: str | None = None) -> bytearray:
     )
 
 
-def told(found: Shape) -> tuple[Any, ...]:
-    """All that the file and the descriptor are made of; what groups records is guessed from few of them."""
+def described(found: Shape | None) -> tuple[Any, ...]:
+    """All that the file and the descriptor are made of; the field that groups records is guessed from few of them."""
+    assert found is not None
     lines = list(found.lines)
     assert len(found.lines) == len(lines) == len(found.records) or not len(found.records)
     assert len(list(found.records)) == len(found.records)
@@ -77,22 +79,25 @@ def told(found: Shape) -> tuple[Any, ...]:
         return lines, orjson.dumps(found.extra), fields(found.records), are_memories(found.records)
 
 
-def both_ways(line: bytearray, large: int = 2) -> bool:
-    """Whether the line is taken raw; then it gives the same as in the general way."""
+def others(answer: Answer) -> dict[str, Any]:
+    members = answer.message["result"]
+    return {key: value for key, value in members.items() if key not in ("content", "structuredContent")}
+
+
+def is_cut(line: bytearray, large: int = 2) -> bool:
+    """True if something is cut out of the line; in any case its records are as if it were parsed at once."""
+    with patch.object(results, "_LARGEST_SKELETON", 0):
+        at_once = read_answer(line)
+        expected = described(shape(at_once.result))
     with tiny(large):
-        raw = raw_result.read(line)
-        seen = None if raw is None else told(raw.shape)
-    if raw is None:
-        return False
-    result = orjson.loads(line)["result"]
-    general = shape(result, lambda: lossless.parse(bytes(line))["result"])
-    assert general is not None
-    assert seen == told(general)
-    assert estimate_of(raw.characters, raw.wide) == script_aware_estimate(text_of(result))
-    assert {
-        key: value for key, value in raw.message["result"].items() if key not in ("content", "structuredContent")
-    } == {key: value for key, value in result.items() if key not in ("content", "structuredContent")}
-    return True
+        answer = read_answer(line)
+        assert described(shape(answer.result)) == expected
+        assert estimate_of(*answer.result.size) == script_aware_estimate(at_once.result.payload())
+        assert estimate_of(*answer.result.structured_size) == script_aware_estimate(
+            "" if at_once.result.structured is None else encode(at_once.result.structured).decode()
+        )
+        assert others(answer) == others(at_once)
+        return cut_answer(line) is not None
 
 
 @hypothesis_settings(max_examples=60, deadline=None)
@@ -103,7 +108,7 @@ def both_ways(line: bytearray, large: int = 2) -> bool:
     indent=st.sampled_from([None, 2]),
     way=st.integers(0, 3),
 )
-def test_any_json_gives_the_same_as_in_the_general_way(
+def test_any_json_gives_the_same_in_batches(
     rows: list[Any], around: dict[str, Any], depth: int, indent: int | None, way: int
 ) -> None:
     value: Any = [*rows, *[PAD] * 40] if depth < 3 else [PAD, *rows, *[PAD] * 40]
@@ -112,16 +117,16 @@ def test_any_json_gives_the_same_as_in_the_general_way(
     text = dumped(value, indent)
     match way:
         case 0:
-            both_ways(line_of(text))
+            is_cut(line_of(text))
         case 1:
-            both_ways(line_of(structured=text if depth else f'{{"result":{text}}}'))
+            is_cut(line_of(structured=text if depth else f'{{"result":{text}}}'))
         case 2:
-            both_ways(line_of(text, structured=text if depth else f'{{"result":{text}}}'))
+            is_cut(line_of(text, structured=text if depth else f'{{"result":{text}}}'))
         case _:
-            both_ways(line_of(text, structured=json.dumps({"content": text}, ensure_ascii=False).replace('": ', '":')))
+            is_cut(line_of(text, structured=json.dumps({"content": text}, ensure_ascii=False).replace('": ', '":')))
 
 
-def table(rows: int, *, end: str = "\n", delimiter: str = ",") -> str:
+def table_of(rows: int, *, end: str = "\n", delimiter: str = ",") -> str:
     made = io.StringIO(newline="")
     writer = csv.writer(made, delimiter=delimiter, lineterminator=end)
     writer.writerow(["id", "name", "city"])
@@ -141,12 +146,12 @@ JSONL = [json.dumps(item, ensure_ascii=False) for item in ITEMS]
 )
 def test_json_however_it_is_spelt(value: Any, spelling: str) -> None:
     text = spelt(value, spelling)
-    assert both_ways(line_of(text))
+    assert is_cut(line_of(text))
     if isinstance(value, dict):
-        assert both_ways(line_of(structured=text.strip()))
-        assert both_ways(line_of(text, structured=spelt(value, "compact")))
+        assert is_cut(line_of(structured=text.strip()))
+        assert is_cut(line_of(text, structured=spelt(value, "compact")))
     else:
-        assert both_ways(line_of(text, structured=spelt({"result": value}, "compact")))
+        assert is_cut(line_of(text, structured=spelt({"result": value}, "compact")))
 
 
 @pytest.mark.parametrize(
@@ -157,27 +162,43 @@ def test_json_however_it_is_spelt(value: Any, spelling: str) -> None:
         spelt([{"id": "m1", "title": "t", "namespace": "n", "content": "c"}] * 30, "compact"),
         "\n".join(JSONL),
         "\n".join(JSONL) + "\n",
-        table(60),
-        table(60).removesuffix("\n"),
-        table(60, end="\r\n"),
-        table(60, delimiter="\t"),
-        table(20),
-        table(20, end="\r\n"),
+        table_of(60),
+        table_of(60).removesuffix("\n"),
+        table_of(60, end="\r\n"),
+        table_of(60, delimiter="\t"),
+        table_of(20),
+        table_of(20, end="\r\n"),
         "a" * 70 + ",b\n" + "1,2\n" * 90,
     ],
 )
 def test_texts_that_are_records(text: str) -> None:
-    assert both_ways(line_of(text))
-    assert both_ways(line_of(text, structured=json.dumps({"content": text}, ensure_ascii=False, separators=(",", ":"))))
+    assert is_cut(line_of(text))
+    assert is_cut(line_of(text, structured=json.dumps({"content": text}, ensure_ascii=False, separators=(",", ":"))))
 
 
-def test_a_log_with_a_comma_a_line_is_taken_as_the_text_it_is() -> None:
+def test_a_log_with_a_comma_in_each_line_is_text() -> None:
     line = line_of("".join(f"2026-03-01 10:00:{n % 60:02},{n} INFO request {n}\n" for n in range(200)))
-    assert both_ways(line)
+    assert is_cut(line)
     with tiny():
-        found = raw_result.read(line)
+        found = shape(read_answer(line).result)
     assert found is not None
-    assert found.shape.extra["format"] == "text"
+    assert found.extra["format"] == "text"
+
+
+INEXACT = [
+    line_of(structured=spelt(ITEMS, "compact")[:-1] + ',{"a":1,"a":2}]'),
+    line_of(structured=spelt(ITEMS, "compact")[:-1] + ",NaN]"),
+    line_of("x" * 5000, structured='{"content":"y","content":"z"}'),
+]
+
+
+@pytest.mark.parametrize("line", INEXACT)
+def test_structured_content_that_cannot_be_kept_is_refused(line: bytearray) -> None:
+    with tiny():
+        answer = read_answer(line)
+        assert answer.result.size > (4000, -1)
+        with pytest.raises(lossless.InexactError):
+            shape(answer.result)
 
 
 @pytest.mark.parametrize(
@@ -191,50 +212,51 @@ def test_a_log_with_a_comma_a_line_is_taken_as_the_text_it_is() -> None:
         line_of(spelt(ITEMS, "compact"), structured=spelt({"result": [*ITEMS[:-1], {}]}, "compact")),
         line_of(spelt(ITEMS, "compact"), structured=spelt({"result": [*ITEMS[:-1], NEARLY]}, "compact")),
         line_of(spelt(BOTH, "compact"), structured=spelt({"result": [*ITEMS[:-1], NEARLY]}, "compact")),
+        line_of("x" * 5000, structured=spelt({"result": ITEMS}, "compact")),
+        line_of("short", structured=spelt({"result": ITEMS}, "compact")),
         line_of(structured=spelt({"a": {"b": {"c": {"d": {"e": ITEMS}}}}}, "compact")),
         line_of("\n".join([*JSONL, "x"])),
         line_of("\n".join([*JSONL, '{"a":1,"a":2}'])),
         line_of("\n".join([*JSONL, '{"a":[1', '{"b":2}]}'])),
-        line_of(table(60) + "1,2\n"),
-        line_of(table(60) + '1,\'2","3"\n'),
+        line_of("\n".join([*JSONL, '{"a":"\\ud800"}'])),
+        line_of(table_of(60) + "1,2\n"),
+        line_of(table_of(60) + '1,\'2","3"\n'),
+        line_of(table_of(60) + '1,2,"open\n' + "3,4,5\n" * 40),
+        line_of(table_of(60) + '1,2,"' + "a line\n" * 40 + '"\n' + "3,4,5\n" * 40),
+        line_of("[INFO] up\n" * 100),
+        line_of("a\tb\n" + "c\td\n" * 3 + "e" * 300),
     ],
 )
-def test_what_cannot_be_taken_so_is_left_to_the_general_way(line: bytearray) -> None:
-    assert not both_ways(line)
+def test_what_is_nearly_something_else_gives_the_same_in_batches(line: bytearray) -> None:
+    is_cut(line)
 
 
 @pytest.mark.parametrize("spelling", SPELLINGS)
 @pytest.mark.parametrize("items", [ITEMS, [{"a": 1.5, "b": 10**15}] * 30, ["one", "{", "字", *["1"] * 40]])
 def test_a_list_of_a_python_server_as_many_texts(items: list[Any], spelling: str) -> None:
     texts = [item if isinstance(item, str) else spelt(item, spelling) for item in items]
-    assert both_ways(line_of(*texts), 800)
-    assert both_ways(line_of(*texts, structured=spelt({"result": items}, "python")), 800)
-    assert not both_ways(line_of(*texts, structured=spelt({"result": [*items[:-1], 5]}, "python")), 800)
-    assert not both_ways(line_of(*texts, structured=spelt({"result": items, "more": 1}, "python")), 800)
+    assert is_cut(line_of(*texts), 800)
+    assert is_cut(line_of(*texts, structured=spelt({"result": items}, "python")), 800)
+    is_cut(line_of(*texts, structured=spelt({"result": [*items[:-1], 5]}, "python")), 800)
+    is_cut(line_of(*texts, structured=spelt({"result": items, "more": 1}, "python")), 800)
 
 
-def test_a_list_that_nearly_agrees_with_its_texts_is_left_to_the_general_way() -> None:
+def test_a_list_that_nearly_agrees_with_its_texts_gives_the_same_in_batches() -> None:
     texts = [spelt(item, "python") for item in ITEMS]
-    assert not both_ways(line_of(*texts, structured=spelt({"result": [*ITEMS[:-1], NEARLY]}, "python")), 800)
+    is_cut(line_of(*texts, structured=spelt({"result": [*ITEMS[:-1], NEARLY]}, "python")), 800)
 
 
 def test_digits_stay_in_many_texts() -> None:
-    assert both_ways(line_of(*['{"a": 1.10, "b": 123456789012345678901234567890}'] * 30, '{"a":2}'), 800)
-    assert not both_ways(line_of(*['{"a": 1}'] * 30, '{"a":2,"a":3}'), 800)
+    assert is_cut(line_of(*['{"a": 1.10, "b": 123456789012345678901234567890}'] * 30, '{"a":2}'), 800)
+    is_cut(line_of(*['{"a": 1}'] * 30, '{"a":2,"a":3}'), 800)
 
 
-@pytest.mark.parametrize("text", [spelt(ITEMS, "indented"), table(60), "\n".join(JSONL)])
-def test_a_text_that_somebody_has_in_memory_is_read_in_batches_as_well(text: str) -> None:
-    """In servers that use the library."""
-    result = {"content": [{"type": "text", "text": text}]}
-    with tiny(), patch.object(classify, "LARGE", 1):
-        large = shape(result, lambda: result)
-        assert large is not None
-        assert isinstance(large.records, Batched)
-        seen = told(large)
-    general = shape(result, lambda: result)
-    assert general is not None
-    assert seen == told(general)
+def test_a_large_text_of_a_program_is_read_in_batches_as_well() -> None:
+    with tiny():
+        found = of_program({"content": [{"type": "text", "text": spelt(ITEMS, "indented")}]})
+        assert found.text is not None
+        assert found.text.utf8 is not None
+        assert isinstance(array.parse(found.text.utf8), Array)
 
 
 @pytest.mark.parametrize("form", ["json", "table"])
@@ -245,7 +267,7 @@ def test_a_field_with_a_beat_groups_all_the_same(form: str, count: int) -> None:
     records = [{"name": f"name {n}", "state": "open" if n % step else "closed"} for n in range(count)]
     table = "\n".join(["name\tstate", *(f"{r['name']}\t{r['state']}" for r in records)])
     text = json.dumps(records) if form == "json" else table
-    found = shape({"content": [{"type": "text", "text": text}]}, dict)
+    found = shape(of_program({"content": [{"type": "text", "text": text}]}))
     assert found is not None
     assert found.extra["format"] == form
     assert dict(fields(found.records).top) == {"open": count - count // step, "closed": count // step}

@@ -19,6 +19,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from lro_proxy import Interceptor
+from lro_proxy.payload.result import read_answer
 from lro_reference.settings import Settings
 from lro_spec.jsonl import lossless
 from lro_spec.messages import OffloadResponse
@@ -49,9 +50,8 @@ def loaded(text: str | bytes) -> Any:
 def offload(result: str, folder: Path) -> tuple[dict[str, Any], list[Any], OffloadResponse]:
     """What the file of a result holds, numbers by their digits, and the descriptor."""
     interceptor = Interceptor(Settings(threshold_tokens=0, output_dir=str(folder)), emit=lambda event: None)
-    loaded_result = orjson.loads(result)
-    made = interceptor.result(loaded_result, tool="probe", again=lambda: lossless.parse(result))
-    if made is loaded_result:
+    made = interceptor.offload(read_answer(b'{"result":%b}' % result.encode()).result, tool="probe")
+    if made is None:
         pytest.fail("nothing was offloaded")
     place = made["content"][0]["text"] if made.get("content") else orjson.dumps(made["structuredContent"])
     response = OffloadResponse.from_dict(json.loads(place))

@@ -1,0 +1,280 @@
+"""A sandbox: a child process that runs one job after the other, under limits on time, memory and output.
+
+The child has an empty environment, no shell, and no privileges to gain; it never outlives the thread that started it,
+even one that is killed (Linux). A job that brings the child down costs only itself: the next one gets a new child.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import selectors
+import signal
+import subprocess
+import sys
+import threading
+import time
+import weakref
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, cast
+
+_FOLDER = Path(__file__).parent
+_WORKER = _FOLDER / "worker.py"
+
+JQ = _FOLDER / "jq.py"
+"""jq programs, by libjq or by a jq binary."""
+REGEX = _FOLDER / "regex.py"
+"""A regular expression on the lines of files."""
+
+_CHUNK = 1 << 18
+_MAX_HEADER = 64 << 20
+_START_S = 20.0
+"""Maximum time for a child to start on a busy machine."""
+_SLACK_S = 2.0
+"""Time beyond a job's own after which a child is killed that has not ended by itself."""
+_OUT_OF_TIME = (-signal.SIGXCPU, -signal.SIGPROF, -signal.SIGALRM)
+
+
+@dataclass(frozen=True, slots=True)
+class JobLimits:
+    """Limits of one job."""
+
+    cpu_s: float
+    """Processor time in seconds."""
+    wall_s: float
+    """Seconds from the start of the job to its end."""
+    max_output: int
+    """Bytes of output that the parent reads; the job itself is to stop before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Answer to a request."""
+
+    result: Mapping[str, Any]
+    output: bytes
+    cpu_s: float
+    """Processor time that it took, in seconds."""
+
+
+class WorkerError(RuntimeError):
+    """The child ended before it answered; the message is one line, such as ``died (SIGSEGV)``."""
+
+    def __init__(
+        self, status: int, *, timed_out: bool, exception: str = "", message: str = "", traceback: str = ""
+    ) -> None:
+        super().__init__("timed out" if timed_out else f"died ({_status_name(status)})")
+        self.status = status
+        """Its exit status, negative for a signal."""
+        self.timed_out = timed_out
+        self.exception = exception
+        """Class of the Python exception that ended the job; empty if there was none."""
+        self.message = message
+        """Message of that exception."""
+        self.traceback = traceback
+
+
+class Sandbox:
+    """A child process for one kind of job; a context manager, for one thread at a time.
+
+    *job* is a Python file as `lro_spec.sandbox.worker` describes it, and *options* are for its ``prepare``. *path* is
+    added to the child's module search path. *memory* is the limit of the child's address space, in bytes. *files* are
+    descriptors for the job to read from. A *sealed* child cannot open a file, connect, or start a process once the job
+    is prepared.
+
+    The child starts with the first request. Requests of another thread start another child.
+    """
+
+    def __init__(
+        self,
+        job: Path,
+        options: Mapping[str, Any] | None = None,
+        *,
+        memory: int,
+        path: Sequence[str] = (),
+        files: Sequence[int] = (),
+        sealed: bool = False,
+    ) -> None:
+        self._settings = {
+            "job": str(job),
+            "options": dict(options or {}),
+            "memory": memory,
+            "path": list(path),
+            "files": list(files),
+            "sealed": sealed,
+        }
+        self._files = files
+        self._lock = threading.Lock()
+        self._aborted = False
+        self._child: subprocess.Popen[bytes] | None = None
+        self._starter: threading.Thread | None = None
+        self._finalizer: weakref.finalize[..., Sandbox] | None = None
+        self._sent: bytes | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, tb: TracebackType | None) -> None:
+        self.close()
+
+    def run(self, request: Mapping[str, Any], data: bytes = b"", *, limits: JobLimits) -> Answer:
+        """Run a job and return its answer. Raises `WorkerError` if the child ends, or a limit ends it.
+
+        Data that is the very object of the request before is not sent again.
+        """
+        child, new = self._running_child()
+        known = data is self._sent
+        header = {
+            "request": request,
+            "bytes": None if known else len(data),
+            "cpu_s": limits.cpu_s,
+            "wall_s": limits.wall_s,
+        }
+        message = [json.dumps(header).encode() + b"\n", *([] if known else [data])]
+        if new:
+            settings = {**self._settings, "parent": os.getpid()}
+            message.insert(0, json.dumps(settings).encode() + b"\n")
+        until = time.monotonic() + limits.wall_s + (_START_S if new else _SLACK_S)
+        try:
+            answer, output, late = _exchange(child, message, until, limits.max_output)
+        except BaseException:
+            self.close()  # the rest of this answer must not be read as the next one
+            raise
+        if answer is None or "failure" in answer:
+            self.close()
+            if answer is not None:
+                raise WorkerError(1, timed_out=False, **cast("dict[str, str]", answer["failure"]))
+            raise WorkerError(child.returncode, timed_out=late or child.returncode in _OUT_OF_TIME)
+        self._sent = data
+        return Answer(answer["result"], output, answer["cpu_s"])
+
+    def close(self) -> None:
+        """End the child and the programs that it runs."""
+        with self._lock:
+            child, self._child, self._sent = self._child, None, None
+            if self._finalizer is not None:
+                self._finalizer.detach()
+            if child is not None:
+                _end(child)
+
+    def abort(self) -> None:
+        """End the job that runs, and refuse all later ones; from any thread."""
+        with self._lock:
+            self._aborted = True
+            if self._child is not None:
+                _kill(self._child)
+
+    def _running_child(self) -> tuple[subprocess.Popen[bytes], bool]:
+        """The child, and True if it has just been started."""
+        if self._child is not None and (
+            self._starter is not threading.current_thread()  # with which it ends
+            or self._child.poll() is not None
+        ):
+            self.close()
+        with self._lock:
+            if self._aborted:
+                raise WorkerError(-signal.SIGKILL, timed_out=False)
+            if self._child is not None:
+                return self._child, False
+            self._child = child = self._start()
+            self._starter = threading.current_thread()
+            self._finalizer = weakref.finalize(self, _end, child)
+            return child, True
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        # -I and -S: nothing of the user's environment or site is read. -B is inherited.
+        argv = [sys.executable, "-I", "-S", *(["-B"] if sys.dont_write_bytecode else []), str(_WORKER)]
+        return subprocess.Popen(
+            argv,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            pass_fds=self._files,
+            env={k: v for k, v in os.environ.items() if k in ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")},
+            cwd="/",
+            start_new_session=True,
+        )
+
+
+@cache
+def jq_folder() -> str | None:
+    """The folder to import the jq package from; None if it is not installed."""
+    found = find_spec("jq")
+    return None if found is None or found.origin is None else str(Path(found.origin).parent)
+
+
+def _kill(child: subprocess.Popen[bytes]) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(child.pid, signal.SIGKILL)
+
+
+def _end(child: subprocess.Popen[bytes]) -> None:
+    _kill(child)
+    with child:  # closes its pipes and reaps it
+        pass
+
+
+def _exchange(
+    child: subprocess.Popen[bytes], message: Sequence[bytes], until: float, max_output: int
+) -> tuple[dict[str, Any] | None, bytes, bool]:
+    """Send a request and read the answer and its output; None without an answer, and True if it came too late."""
+    assert child.stdin is not None
+    assert child.stdout is not None
+    to_send = [memoryview(part) for part in message if part]
+    received = bytearray()
+    answer: dict[str, Any] | None = None
+    os.set_blocking(child.stdin.fileno(), False)
+    with selectors.DefaultSelector() as selector:
+        selector.register(child.stdin, selectors.EVENT_WRITE)
+        selector.register(child.stdout, selectors.EVENT_READ)
+        while answer is None or len(received) < answer["bytes"]:
+            left = until - time.monotonic()
+            if left <= 0:
+                return None, b"", True
+            for key, _ in selector.select(left):
+                if key.fileobj is child.stdout:
+                    chunk = os.read(key.fd, _CHUNK)
+                    if not chunk:
+                        return None, b"", False
+                    received += chunk
+                    continue
+                try:
+                    to_send[0] = to_send[0][os.write(key.fd, to_send[0][:_CHUNK]) :]
+                except BlockingIOError:
+                    continue
+                except OSError:  # it has ended; an answer may be left to read
+                    to_send.clear()
+                if to_send and not to_send[0]:
+                    to_send.pop(0)
+                if not to_send:
+                    selector.unregister(child.stdin)
+            if answer is None and (newline := received.find(b"\n")) >= 0:
+                answer = _header(received[:newline])
+                del received[: newline + 1]
+                if answer is None:
+                    return None, b"", False
+            if len(received) > (_MAX_HEADER if answer is None else min(answer["bytes"], max_output)):
+                return None, b"", False
+    return answer, bytes(received), False
+
+
+def _header(line: bytearray) -> dict[str, Any] | None:
+    """The first line of an answer; None if a child wrote it that is out of control."""
+    try:
+        answer = json.loads(line)
+        return answer if isinstance(answer["bytes"], int) else None
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return None
+
+
+def _status_name(status: int) -> str:
+    if status < 0:
+        with suppress(ValueError):
+            return signal.Signals(-status).name
+    return f"exit {status}"

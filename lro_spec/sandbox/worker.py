@@ -1,0 +1,160 @@
+"""The child process of every sandbox: never imported, started by `lro_spec.sandbox.process`.
+
+Standard input: a line of JSON with the settings, then requests; a request is a line of JSON and as many bytes of data
+as that line announces. Each answer goes to standard output in the same form. The settings name a job, a Python file
+with a function ``prepare(context)``, which returns a function ``run(request, data)`` that returns a result (an object)
+and its output (bytes). An exception of a job is answered, too; then the process ends.
+
+Modules are imported sparingly, because a start is what most sandboxes cost; that is why `typing` is not imported.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import resource
+import signal
+import sys
+from importlib.machinery import SourceFileLoader
+from types import ModuleType
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, BinaryIO
+
+    Run = Callable[[dict[str, Any], bytes], tuple[dict[str, Any], bytes]]
+
+_PR_SET_PDEATHSIG, _PR_SET_NO_NEW_PRIVS = 1, 38
+_MAX_TRACEBACK = 4000
+
+
+class Context:
+    """Surroundings of a job."""
+
+    def __init__(self, options: dict[str, Any], files: list[BinaryIO]) -> None:
+        self.options = options
+        self.files = files
+        """The files that the parent has passed, open for reading."""
+
+    @staticmethod
+    def end_with_parent() -> None:
+        """From now on the kernel kills this process when the thread that started it ends (Linux)."""
+        _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def main() -> None:
+    """Answer requests until standard input ends."""
+    requests, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # whatever a job prints must not look like an answer
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())  # dispositions and masks are inherited
+    for number in (signal.SIGALRM, signal.SIGPROF, signal.SIGXCPU):
+        signal.signal(number, signal.SIG_DFL)
+    settings: dict[str, Any] = json.loads(requests.readline())
+    _end_with_parent(settings["parent"])
+    os.environ.clear()
+    try:
+        _serve(requests, answers, settings)
+    except Exception as problem:
+        failure = {"exception": type(problem).__name__, "message": str(problem), "traceback": _traceback()}
+        answers.write(json.dumps({"failure": failure, "bytes": 0}).encode() + b"\n")
+        answers.flush()
+        os._exit(1)
+
+
+def _serve(requests: BinaryIO, answers: BinaryIO, settings: dict[str, Any]) -> None:
+    sys.path += settings["path"]
+    files = [os.fdopen(number, "rb", buffering=1 << 18) for number in settings["files"]]
+    run: Run = _load(settings["job"]).prepare(Context(settings["options"], files))
+    _restrict(settings["memory"], sealed=settings["sealed"])
+    data = b""
+    while line := requests.readline():
+        header: dict[str, Any] = json.loads(line)
+        if header["bytes"] is not None:
+            data = _read(requests, header["bytes"])
+        before = _cpu_s()
+        _limit_time(header["cpu_s"], header["wall_s"])
+        result, output = run(header["request"], data)
+        _end_time_limit()
+        answer = {"result": result, "cpu_s": _cpu_s() - before, "bytes": len(output)}
+        answers.write(json.dumps(answer).encode() + b"\n" + output)
+        answers.flush()
+
+
+def _load(path: str) -> Any:
+    """The module of a job; unlike the script itself it is compiled only once."""
+    module = sys.modules["job"] = ModuleType("job")
+    module.__file__ = path
+    SourceFileLoader("job", path).exec_module(module)
+    return module
+
+
+def _read(stream: BinaryIO, size: int) -> bytes:
+    data = stream.read(size)
+    if len(data) < size:
+        os._exit(1)  # the parent has ended
+    return data
+
+
+def _traceback() -> str:
+    try:
+        import traceback
+    except (ImportError, OSError):  # a sealed process opens no file
+        return ""
+    return traceback.format_exc()[-_MAX_TRACEBACK:]
+
+
+# --- limits
+
+
+def _end_with_parent(parent: int) -> None:
+    # By the kernel, because libjq never releases the interpreter's lock: a thread that watches the parent would starve.
+    _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    _prctl(_PR_SET_NO_NEW_PRIVS, 1)
+    if os.getppid() != parent:  # it ended before that
+        os._exit(1)
+
+
+def _prctl(option: int, value: int) -> None:
+    if sys.platform != "linux":
+        return
+    with contextlib.suppress(ImportError, OSError, AttributeError):
+        import ctypes
+
+        ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+
+
+def _restrict(memory: int, *, sealed: bool) -> None:
+    """Limit memory, and forbid files to be written; *sealed* also forbids to open anything and to start a process."""
+    limits = {"RLIMIT_AS": memory, "RLIMIT_FSIZE": 0, "RLIMIT_CORE": 0}
+    if sealed:
+        limits |= {"RLIMIT_NPROC": 0, "RLIMIT_NOFILE": 0}
+    for name, value in limits.items():
+        with contextlib.suppress(ValueError, OSError, AttributeError):  # not on this system
+            resource.setrlimit(getattr(resource, name), (value, value))
+
+
+def _limit_time(cpu_s: float, wall_s: float) -> None:
+    """Have the kernel end the process after that time: a handler would have to wait until libjq returns."""
+    signal.setitimer(signal.ITIMER_PROF, cpu_s)
+    signal.setitimer(signal.ITIMER_REAL, wall_s)
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    soft = int(used.ru_utime + used.ru_stime + cpu_s) + 2  # programs that the job starts inherit this one
+    with contextlib.suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_CPU, (soft, resource.getrlimit(resource.RLIMIT_CPU)[1]))
+
+
+def _end_time_limit() -> None:
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.setitimer(signal.ITIMER_PROF, 0)
+
+
+def _cpu_s() -> float:
+    """Processor time of this process and of the programs that it has started, in seconds."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(u.ru_utime + u.ru_stime for u in used)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,1 +1,0 @@
-"""Large results, read from the bytes of their line."""

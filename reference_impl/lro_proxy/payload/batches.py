@@ -1,0 +1,53 @@
+"""Records and lines that exist a batch at a time, so that a large result is in memory only once.
+
+A small result is a single batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
+from typing import Any, Generic, TypeVar
+
+from lro_reference.writer import encode
+
+Item = TypeVar("Item")
+
+
+class Batched(Generic[Item]):
+    """Items that are made a batch at a time, each time they are read."""
+
+    def __init__(self, count: int, batches: Callable[[], Iterable[Sequence[Item]]]) -> None:
+        self._count, self.batches = count, batches
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[Item]:
+        return chain.from_iterable(self.batches())
+
+
+class BatchedLines:
+    """Serialised records, made a block of lines at a time."""
+
+    def __init__(self, count: int, blocks: Callable[[], Iterator[bytes]]) -> None:
+        self._count, self.blocks = count, blocks
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[bytes]:
+        return (line for block in self.blocks() for line in block.split(b"\n"))
+
+
+def encoded(batches: Iterable[Sequence[Any]]) -> Iterator[bytes]:
+    """A block of lines for each batch of records."""
+    return (b"\n".join(map(encode, batch)) for batch in batches)
+
+
+def numbered(batches: Iterable[Sequence[Any]], member: str) -> Iterator[list[dict[str, Any]]]:
+    """Items as records ``{"n", member}``, numbered from 1."""
+    first = 1
+    for batch in batches:
+        yield [{"n": n, member: item} for n, item in enumerate(batch, first)]
+        first += len(batch)

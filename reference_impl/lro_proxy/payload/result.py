@@ -1,0 +1,313 @@
+"""The result of a tool call, as its payload: texts and structured content.
+
+What is large in a message (a text or very many, an array in the structured content) is cut out of its line and read
+from there; only the rest is parsed at once. A message that has no such thing is parsed as a whole.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, cast
+
+import orjson
+
+from lro_proxy.payload import array as arrays
+from lro_proxy.payload import python_values
+from lro_proxy.payload.array import LARGE, Array, in_memory, replace_marks
+from lro_proxy.payload.blocks import Blocks
+from lro_proxy.payload.text import Text, end_of_string
+from lro_proxy.wire.jsonrpc import parse
+from lro_reference.writer import encode
+from lro_spec.jsonl import lossless
+from lro_spec.tokens import characters_in_utf8, wide_in_utf8
+
+Line = bytes | bytearray
+_TEXT = re.compile(rb'"text"\s*:\s*"')
+_CONTENT = re.compile(rb'"content"\s*:\s*(?=\[)')
+_STRUCTURED = b'"structuredContent"'
+_LARGEST_SKELETON = 1 << 16
+_LARGEST_DESCRIPTOR = 1 << 16
+_PIECE = 1 << 15
+_PROBE = 256
+
+
+@dataclass(frozen=True)
+class ToolResult:
+    """The result of a tool call."""
+
+    members: Mapping[str, Any]
+    """The result as parsed; texts and arrays that were cut out of its line are missing."""
+    text: Text | None = None
+    """The text of the only text block."""
+    blocks: Blocks | None = None
+    """The texts of several text blocks."""
+    structured: Any = None
+    """The structured content as `lossless.parse` reads it, with an `Array` for a large one, and with `text` itself for
+    a member that repeats it."""
+    layout: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """Members of text blocks besides their text (annotations, ``_meta``), by the place of the block."""
+    is_inexact: bool = False
+    """True if `structured` or `layout` has lost something, such as a duplicate key."""
+
+    @cached_property
+    def size(self) -> tuple[int, int]:
+        """The characters of the payload as a reader receives it, and the wide ones among them.
+
+        They are those of the texts, or of the structured content if there are none.
+        """
+        source = self.text or self.blocks
+        return self.structured_size if source is None else (source.characters, source.wide)
+
+    @cached_property
+    def structured_size(self) -> tuple[int, int]:
+        """The characters of the structured content as JSON, and the wide ones among them."""
+        if self.structured is None:
+            return 0, 0
+        large: list[Array] = []
+
+        def json_of(part: object) -> Any:
+            return large.append(part) if isinstance(part, Array) else str(part)  # a `Text`
+
+        try:
+            around = orjson.dumps(self.structured, default=json_of)
+        except TypeError:  # half of a surrogate pair, or deep nesting
+            large, around = [], encode(self.parsed_structured())
+        characters, wide = characters_in_utf8(around), wide_in_utf8(around)
+        for array in large:
+            characters += 1 - len(b"null")
+            for elements in array.lossless_batches():
+                json = encode(elements)
+                characters += characters_in_utf8(json) - 1  # without the brackets, with a comma
+                wide += wide_in_utf8(json)
+        return characters, wide
+
+    def texts(self) -> list[str]:
+        """All texts, in memory."""
+        return [str(self.text)] if self.text is not None else [] if self.blocks is None else list(self.blocks.texts)
+
+    def payload(self) -> str:
+        """The payload as a reader receives it."""
+        if self.text is None and self.blocks is None:
+            return "" if self.structured is None else encode(self.parsed_structured()).decode()
+        return "\n".join(self.texts())
+
+    def parsed_structured(self) -> Any:
+        """The structured content in memory."""
+        return in_memory(with_strings(self.structured))
+
+    def parsed(self) -> dict[str, Any]:
+        """The whole result in memory."""
+        members = dict(self.members)
+        if "content" in members:
+            texts = iter(self.texts())
+            blocks = [{**one, "text": next(texts)} if is_text(one) else one for one in content_of(members)]
+            members["content"] = blocks + [
+                {"type": "text", "text": text} for text in texts
+            ]  # of content that was cut out
+        if self.structured is not None:
+            members["structuredContent"] = self.parsed_structured()
+        return members
+
+    def may_have_descriptor(self) -> bool:
+        """False if the result is certainly not one that a server has offloaded."""
+        if self.size[0] > _LARGEST_DESCRIPTOR or self.structured_size[0] > _LARGEST_DESCRIPTOR:
+            return False
+        json = encode(self.parsed())
+        return b"offloaded" in json or b"file_path" in json
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The message that answers a tool call."""
+
+    message: dict[str, Any]
+    result: ToolResult
+
+
+def of_program(result: Mapping[str, Any]) -> ToolResult:
+    """The result that a program has in memory. Raises `NoJsonError`, and `TypeError` for what is no JSON at all."""
+    structured = result.get("structuredContent")
+    if structured is not None:
+        result = {**result, "structuredContent": python_values.plain(structured)}
+    return _of_parsed(result)
+
+
+def read_answer(line: Line) -> Answer:
+    """The answer in a line of JSON, which has a result."""
+    answer = cut_answer(line)
+    if answer is not None:
+        return answer
+    try:
+        message: Any = lossless.parse(bytes(line))
+        is_inexact = False
+    except lossless.InexactError:  # a duplicate key, NaN, half of a surrogate pair, deep nesting
+        message = parse(line)
+        is_inexact = True
+    return Answer(message, _of_parsed(message["result"], is_inexact=is_inexact))
+
+
+def cut_answer(line: Line) -> Answer | None:
+    """The answer in a line, its large payload cut out; None if it is anything else, or has none."""
+    try:
+        return _cut(line)
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):  # it only looked like a tool's result
+        return None
+
+
+def content_of(result: Mapping[str, Any]) -> list[Any]:
+    """The content blocks of a result."""
+    content = result.get("content")
+    return cast("list[Any]", content) if isinstance(content, list) else []
+
+
+def is_text(block: object) -> bool:
+    """True if a content block is text."""
+    if not isinstance(block, dict):
+        return False
+    members = cast("dict[str, Any]", block)
+    return members.get("type") == "text" and isinstance(members.get("text"), str)
+
+
+def _of_parsed(result: Mapping[str, Any], *, is_inexact: bool = False) -> ToolResult:
+    texts = [block["text"] for block in content_of(result) if is_text(block)]
+    structured, layout = result.get("structuredContent"), _layout(result)
+    return ToolResult(
+        result,
+        text=Text.of(texts[0]) if len(texts) == 1 else None,
+        blocks=Blocks.of(texts) if len(texts) > 1 else None,
+        structured=structured,
+        layout=layout,
+        is_inexact=is_inexact and (structured is not None or bool(layout)),
+    )
+
+
+def _layout(result: Mapping[str, Any]) -> dict[str, Any]:
+    layout = {
+        str(place): more
+        for place, block in enumerate(content_of(result))
+        if is_text(block) and (more := {k: v for k, v in block.items() if k not in ("type", "text")})
+    }
+    return {"blocks": layout} if layout else {}
+
+
+def with_strings(value: Any) -> Any:
+    """Structured content with strings in place of a `Text`."""
+    if isinstance(value, dict):
+        return {k: str(v) if isinstance(v, Text) else v for k, v in cast("dict[str, Any]", value).items()}
+    return value
+
+
+@dataclass(frozen=True, slots=True)
+class _String:
+    """A JSON string in a line, with its quotes."""
+
+    start: int
+    stop: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """The large parts of a line that holds a tool's result. None of them is certain before the rest is parsed."""
+
+    text: _String | None = None
+    """The first text."""
+    repeated: _String | None = None
+    """A repetition of it, in the structured content."""
+    blocks: Array | None = None
+    """The content, if it has very many blocks."""
+    array: Array | None = None
+    """An array in the structured content."""
+
+    def by_name(self) -> dict[str, _String | Array]:
+        """The parts that there are, in order."""
+        parts = {"text": self.text, "blocks": self.blocks, "repeated": self.repeated, "array": self.array}
+        return {name: part for name, part in parts.items() if part is not None}
+
+
+def _cut(line: Line) -> Answer | None:
+    parts = _large_parts(line)
+    mark = secrets.token_hex(8)
+    skeleton, after = bytearray(), 0
+    for name, part in parts.by_name().items():
+        skeleton += line[after : part.start] + f'"{mark}{name}"'.encode()
+        after = part.stop
+    if not skeleton or len(skeleton) + len(line) - after > _LARGEST_SKELETON:
+        return None
+    message = lossless.parse(bytes(skeleton + line[after:]))
+    return Answer(message, _fill_in(message["result"], mark, parts, line))
+
+
+def _fill_in(result: dict[str, Any], mark: str, parts: _Parts, line: Line) -> ToolResult:
+    """The result of a message with marks in place of its parts. Raises `ValueError` if they are elsewhere in it."""
+    structured = result.get("structuredContent")
+    if structured is not None:
+        result["structuredContent"] = {}
+    if parts.blocks is not None:
+        if result["content"] != f"{mark}blocks":
+            raise ValueError("not the content")
+        result["content"] = []
+    rest = _of_parsed(result)
+    if parts.text is not None:
+        if rest.text is None or str(rest.text) != f"{mark}text":
+            raise ValueError("not the only text")
+        rest = replace(rest, text=Text.read(line, parts.text.start + 1, parts.text.stop - 1))
+    if parts.blocks is not None:
+        rest = replace(rest, blocks=Blocks.read(parts.blocks))
+    return replace(rest, structured=_fill_in_structured(structured, mark, parts, rest.text))
+
+
+def _fill_in_structured(structured: Any, mark: str, parts: _Parts, text: Text | None) -> Any:
+    if parts.repeated is not None:
+        marked = f"{mark}repeated"
+        if marked not in structured.values():
+            raise ValueError("not a member of the structured content")
+        return {key: text if member == marked else member for key, member in structured.items()}
+    if parts.array is not None:
+        filled = replace_marks(structured, {f"{mark}array": parts.array})
+        if filled == structured:
+            raise ValueError("not in the structured content")
+        return filled
+    return structured
+
+
+def _large_parts(line: Line) -> _Parts:
+    least = min(len(line), LARGE) // 2
+    key = _TEXT.search(line)
+    end = -1 if key is None else end_of_string(line, key.end())
+    if key is not None and end - key.end() >= least:
+        text, blocks, repeated = _String(key.end() - 1, end + 1), None, _repetition(line, key.end(), end)
+    else:
+        text, blocks, repeated = None, _very_many_blocks(line), None
+    array = None
+    if repeated is None and len(line) >= LARGE:
+        place = line.find(_STRUCTURED, text.stop if text else blocks.stop if blocks else 0)
+        array = arrays.find(line, place, len(line)) if place >= 0 else None
+    return _Parts(text, repeated, blocks, array)
+
+
+def _very_many_blocks(line: Line) -> Array | None:
+    key = _CONTENT.search(line) if len(line) >= LARGE else None
+    blocks = None if key is None else arrays.read(line, key.end(), len(line))
+    return blocks if blocks is not None and len(blocks) > 1 and blocks.stop - blocks.start >= LARGE // 2 else None
+
+
+def _repetition(line: Line, start: int, end: int) -> _String | None:
+    """The string that repeats a text as a member of an object: servers that declare an output schema send it."""
+    again = line.find(b':"' + line[start : min(start + _PROBE, end)], end) + 2
+    length = end - start
+    if again > 1 and line.startswith(b'"', again + length) and _are_equal(line, start, again, length):
+        return _String(again - 1, again + length + 1)
+    return None
+
+
+def _are_equal(line: Line, one: int, other: int, length: int) -> bool:
+    """Compare two parts of a line without a copy of either."""
+    places = range(0, length, _PIECE)
+    return all(
+        line[one + at : one + min(at + _PIECE, length)] == line[other + at : other + min(at + _PIECE, length)]
+        for at in places
+    )

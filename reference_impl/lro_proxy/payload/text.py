@@ -1,0 +1,255 @@
+"""Texts of results, read a piece at a time, and their lines as records.
+
+A large text is read from the JSON string that it is in its message. To parse it whole would hold it three times over,
+four times if it has a character beyond Latin-1.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+
+import orjson
+
+from lro_proxy.payload.table import could_be_table
+from lro_reference.writer import encode
+from lro_spec.tokens import wide_in_utf8
+
+_CUT = re.compile(rb"[ ,:;]")
+"""A JSON string can be cut after these: they are part of no escape."""
+_JSON = re.compile(rb'(?:\s|\\[nrt])*([\[{])(?:\s|\\[nrt])*(?:\\"|[\[{])')
+"""The beginning of a string that holds JSON, and not a log that begins with a bracket."""
+_BEGINNING, _LONG_BEGINNING, _FEW_LINES = 1 << 14, 1 << 18, 16
+_FIRST_PIECE, _PIECE = 1 << 14, 1 << 15
+_BRACES = 64
+_BACKSLASH, _QUOTE = ord("\\"), ord('"')
+_STAND_IN = "\x7f"
+"""For a line feed: JSON does not escape it, few texts contain it, and one byte is found faster than two."""
+_ASCII = bytes(range(ord(_STAND_IN)))
+_CACHED = 1 << 14
+"""Number of beginnings of records that are kept in memory: a megabyte."""
+
+Data = bytes | bytearray
+
+
+class Text:
+    """A text of a result. One that may be JSON or a table is held in UTF-8, any other one as its lines."""
+
+    def __init__(
+        self,
+        string: Callable[[], str],
+        characters: int,
+        wide: int,
+        utf8: Data | None,
+        lines: TextLines | None = None,
+        *,
+        is_well_formed: bool = True,
+    ) -> None:
+        self._string, self._lines = string, lines
+        self.is_well_formed = is_well_formed
+        """False if the text has half of a surrogate pair."""
+        self.characters = characters
+        self.wide = wide
+        """Number of characters that belong to scripts of many tokens."""
+        self.utf8 = utf8
+        """None if the text is neither JSON nor a table."""
+
+    @classmethod
+    def of(cls, text: str) -> Text:
+        """A text in memory, which may have half of a surrogate pair."""
+        try:
+            utf8, is_well_formed = text.encode(), True
+        except UnicodeEncodeError:
+            utf8, is_well_formed = text.encode("utf-8", "surrogatepass"), False
+        return cls(lambda: text, len(text), wide_in_utf8(utf8), utf8, is_well_formed=is_well_formed)
+
+    @classmethod
+    def read(cls, line: Data, start: int, end: int) -> Text:
+        """The text of the JSON string in a line that has its quotes just outside these places.
+
+        Raises `ValueError` if it is not a string, or has half of a surrogate pair.
+        """
+
+        def string() -> str:
+            return orjson.loads(memoryview(line)[start - 1 : end + 1])
+
+        if _may_have_records(line, start, end) or line[end - 6 : end].lower() == rb"\u000a":
+            utf8 = bytearray()
+            characters = wide = 0
+            for text in _pieces(line, start, end):
+                piece = text.encode()
+                utf8 += piece
+                characters += len(text)
+                wide += wide_in_utf8(piece)
+            return cls(string, characters, wide, utf8)
+        ended = _has_line_feed_before(line, start, end)
+        lines = TextLines(_lines_of_json(line, start, end - 2 * ended), ended)
+        return cls(string, lines.characters, lines.wide, None, lines)
+
+    def __str__(self) -> str:
+        return self._string()
+
+    def lines(self) -> TextLines:
+        """The lines of the text as records."""
+        if self._lines is None:
+            data = self.utf8 or b""
+            ended = data.endswith(b"\n")
+            self._lines = TextLines(_lines_of_utf8(data, len(data) - ended), ended)
+        return self._lines
+
+
+class TextLines:
+    """The lines of a text as records ``{"n", "text"}``, numbered from 1; a last line feed ends a line and begins none.
+
+    Only a line feed ends a line: everything else, including a carriage return, stays in its text.
+    """
+
+    def __init__(self, texts: Iterable[str], ended: bool) -> None:
+        self.ended = ended
+        """True if a line feed ends the text."""
+        self._pieces = list(map(_piece, texts))
+        self._count = sum(piece.count for piece in self._pieces)
+        self.characters = sum(piece.characters + 1 for piece in self._pieces) - (not ended)
+        self.wide = sum(piece.wide for piece in self._pieces)
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[bytes]:
+        return (line for block in self.blocks() for line in block.split(b"\n"))
+
+    def blocks(self) -> Iterator[bytes]:
+        """The records, some thousand at a time."""
+        # A piece is split as it is: serialising each line separately takes three times as long.
+        first = 1
+        for piece in self._pieces:
+            lines = piece.json.split(piece.line_feed)
+            if len(lines) != piece.count:  # a backslash stood before a letter n
+                lines = [line.replace(b"\0", rb"\\") for line in piece.json.replace(rb"\\", b"\0").split(rb"\n")]
+            parts = [b'"}'] * (2 * piece.count + 1)
+            last = first + piece.count - 1
+            parts[:-1:2] = _first_beginnings()[first - 1 : last] if last <= _CACHED else _beginnings(first, last)
+            parts[0] = parts[0].removeprefix(b'"}\n')
+            parts[1::2] = lines
+            first += piece.count
+            yield b"".join(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """Whole lines of a text."""
+
+    json: bytes
+    """The lines as one JSON string, without its quotes."""
+    line_feed: bytes
+    """Separator of the lines in it."""
+    count: int
+    characters: int
+    wide: int
+
+
+def _piece(text: str) -> _Piece:
+    if _STAND_IN in text:
+        json = encode(text)[1:-1]
+        return _Piece(json, rb"\n", text.count("\n") + 1, len(text), wide_in_utf8(json))
+    json, line_feed = encode(text.replace("\n", _STAND_IN))[1:-1], _STAND_IN.encode()
+    rest = json.translate(None, _ASCII)  # shorter, and has all that is counted now
+    return _Piece(json, line_feed, rest.count(line_feed) + 1, len(text), wide_in_utf8(rest))
+
+
+@cache
+def _first_beginnings() -> list[bytes]:
+    """The beginnings of the first records, which all files share; for a megabyte they take as long as splitting it."""
+    return _beginnings(1, _CACHED)
+
+
+def _beginnings(first: int, last: int) -> list[bytes]:
+    """The bytes between the texts of two records that follow each other."""
+    numbers = orjson.dumps(list(range(first, last + 1)))[1:-1]
+    return (b'"}\n{"n":' + numbers.replace(b",", b',"text":"\0"}\n{"n":') + b',"text":"').split(b"\0")
+
+
+def end_of_string(line: Data, start: int) -> int:
+    """The probable end of a text that begins at a place: a quote that is not escaped, and closes its block; -1: none.
+
+    `Text.read` shows whether it is the end.
+    """
+    json = _JSON.match(line, start)
+    if json is not None:  # then only its last bracket can stand before a quote that is not escaped
+        closing = b"]" if json[1] == b"[" else b"}"
+        end = line.find(closing + b'"', start)
+        ended = line.find(closing + b'\\n"', start, end if end >= 0 else len(line))
+        return ended + 3 if ended >= 0 else end + 1 if end >= 0 else -1
+    brace = line.find(b"}", start)
+    for _ in range(_BRACES):  # one byte is found many times as fast as two; but source code is full of it
+        if brace < 0 or (line[brace - 1] == _QUOTE and not _is_escaped(line, brace - 1)):
+            return brace - 1 if brace > start else -1
+        brace = line.find(b"}", brace + 1)
+    end = line.find(b'"}', brace - 1)
+    while end >= 0 and _is_escaped(line, end):
+        end = line.find(b'"}', end + 1)
+    return end
+
+
+def _is_escaped(text: Data, place: int) -> bool:
+    """True if an odd number of backslashes stands before a place."""
+    before = place
+    while before > 0 and text[before - 1] == _BACKSLASH:
+        before -= 1
+    return (place - before) % 2 == 1
+
+
+def _has_line_feed_before(line: Data, start: int, end: int) -> bool:
+    return line.endswith(b"\\n", start, end) and not _is_escaped(line, end - 2)
+
+
+def _may_have_records(line: Data, start: int, end: int) -> bool:
+    """True if the text in a JSON string begins like JSON or like a table."""
+    beginning, stop = _beginning(line, start, end, _BEGINNING)
+    if beginning.count("\n") <= _FEW_LINES and stop < end:
+        beginning, stop = _beginning(line, start, end, _LONG_BEGINNING)
+    first = beginning.lstrip()[:1]
+    whole_lines = beginning if stop == end else beginning.rpartition("\n")[0]
+    return first in ("", "[", "{") or could_be_table(whole_lines.encode())
+
+
+def _beginning(line: Data, start: int, end: int, size: int) -> tuple[str, int]:
+    stop = _place_to_cut(line, start + size, end)
+    return orjson.loads(b'"%b"' % line[start:stop]), stop
+
+
+def _pieces(line: Data, start: int, end: int) -> Iterator[str]:
+    """The text in a JSON string, some thousand characters at a time."""
+    while start < end:
+        stop = _place_to_cut(line, start + _PIECE, end)
+        yield orjson.loads(b'"%b"' % line[start:stop])
+        start = stop
+
+
+def _place_to_cut(line: Data, least: int, end: int) -> int:
+    cut = _CUT.search(line, min(least, end), end)
+    return cut.end() if cut else end
+
+
+def _lines_of_json(line: Data, start: int, end: int) -> Iterator[str]:
+    """The text in a JSON string, some thousand whole lines at a time."""
+    size = _FIRST_PIECE  # a reader of a few lines must not pay for thousands
+    while start <= end:
+        stop = line.find(b"\\n", min(start + size, end), end)
+        while stop >= 0 and _is_escaped(line, stop):
+            stop = line.find(b"\\n", stop + 1, end)
+        stop = end if stop < 0 else stop
+        yield orjson.loads(b'"%b"' % memoryview(line)[start:stop])
+        start, size = stop + 2, _PIECE
+
+
+def _lines_of_utf8(text: Data, end: int) -> Iterator[str]:
+    """A text in UTF-8, some thousand whole lines at a time."""
+    start, size = 0, _FIRST_PIECE
+    while start <= end:
+        stop = text.find(b"\n", min(start + size, end), end)
+        stop = end if stop < 0 else stop
+        yield str(memoryview(text)[start:stop], "utf-8", "surrogatepass")
+        start, size = stop + 1, _PIECE

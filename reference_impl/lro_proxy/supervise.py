@@ -1,0 +1,279 @@
+"""The servers of one run of the proxy: started, connected to the client, and ended with it or on a signal."""
+
+from __future__ import annotations
+
+import gc
+import os
+import select
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from lro_proxy import run_folder
+from lro_proxy.config import Server
+from lro_proxy.options import ESTIMATES, ProxyOptions
+from lro_proxy.payload.interceptor import Interceptor
+from lro_proxy.relay.pending import PendingRequests
+from lro_proxy.relay.relay import Relay, RelayOptions
+from lro_proxy.relay.tools import ProxyTools
+from lro_proxy.upstream.stdio import StdioUpstream, Upstream
+from lro_proxy.wire import malloc
+from lro_proxy.wire.framing import LineWriter, Writer
+from lro_reference import writer
+from lro_reference.events import to_stderr
+from lro_reference.settings import Settings
+
+if TYPE_CHECKING:
+    from lro_proxy.tools.toolbox import Toolbox
+
+_LAST_BYTES_S = 0.5
+_QUIET_S = 10
+"""Time without any message after which pending answers are given up, once the client has closed its side."""
+_GRACE_S = 30
+"""Maximum time for pending answers after the client has closed its side."""
+
+
+def start(options: ProxyOptions, environ: Mapping[str, str]) -> dict[str, Upstream]:
+    """Start the servers; returns those that could be started, by name, and logs the others."""
+    started: dict[str, Upstream] = {}
+    for server in options.servers:
+        try:
+            started[server.name] = _start(server, options, environ)
+        except (OSError, ValueError) as problem:
+            log(f"cannot start {(server.command or (server.url,))[0]}: {problem}")
+    return started
+
+
+def run(options: ProxyOptions, started: Mapping[str, Upstream]) -> None:
+    """Relay between the client and the started servers until the client leaves; then end the servers."""
+    upstreams = list(started.values())
+    shut_down_on_signals(upstreams, options)
+    gc.freeze()
+    try:
+        _relay(options, started)
+    finally:
+        _shut_down(upstreams, options)
+
+
+def log(text: str) -> None:
+    """Write a line to standard error, if that is open."""
+    try:
+        sys.stderr.write(f"lro proxy: {text}\n")
+        sys.stderr.flush()
+    except (OSError, ValueError):
+        pass
+
+
+def _start(server: Server, options: ProxyOptions, environ: Mapping[str, str]) -> Upstream:
+    if not server.url:
+        return StdioUpstream(server.command, {**environ, **server.env}, server.cwd)
+    from lro_proxy.upstream.http import HttpUpstream
+
+    return HttpUpstream(server.url, server.headers, options.max_line_mb << 20, log)
+
+
+def _relay(options: ProxyOptions, started: Mapping[str, Upstream]) -> None:
+    malloc.keep()
+    client = LineWriter(1)
+    toolbox = _toolbox(options)
+    estimate = ESTIMATES[options.estimator]
+    if toolbox is None:
+        interceptor, tools = Interceptor(options.settings, emit=to_stderr, estimate=estimate), None
+    else:
+        interceptor = Interceptor(options.settings, emit=to_stderr, estimate=estimate, publish=toolbox.publish)
+        tools = ProxyTools(toolbox, client.write, log)
+    stopped = threading.Event()
+    wiring = Wiring(options, interceptor, stopped)
+    connections = (_serve_several if options.several else _serve_one)(wiring, started, client, tools)
+    if tools is not None:
+        tools.settle(_GRACE_S)
+    _drain(connections)
+    stopped.set()
+    if toolbox is not None:
+        toolbox.report(to_stderr)
+
+
+Connections = list[tuple[threading.Thread, Relay, Upstream]]
+"""The thread that forwards answers, the relay and the upstream of each server."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wiring:
+    """Objects that the connections to all servers share."""
+
+    options: ProxyOptions
+    interceptor: Interceptor
+    stopped: threading.Event
+
+    def listen(
+        self, upstream: Upstream, client: Writer, tools: ProxyTools | None, connections: Connections, *, cleans: bool
+    ) -> Relay:
+        """Start forwarding the answers of a server; returns its relay."""
+        options = self.options
+        requests = PendingRequests(options.request_timeout_s)
+        relay_options = RelayOptions(
+            options.max_line_mb << 20,
+            options.threshold_of,
+            {"version": "1", "proxy": True},
+            options.masks,
+        )
+        relay = Relay(relay_options, requests, self.interceptor, client, log, tools)
+        answers = threading.Thread(
+            target=_forward_answers, args=(relay, requests, upstream), name="answers", daemon=True
+        )
+        answers.start()
+        arguments = (self.clean if cleans else None, options.settings, relay, requests, upstream, self.stopped)
+        threading.Thread(target=_housekeep, args=arguments, name="keeper", daemon=True).start()
+        connections.append((answers, relay, upstream))
+        return relay
+
+    def clean(self) -> None:
+        """Delete expired files, including those of earlier runs."""
+        self.interceptor.clean()
+        if self.options.private_folder:
+            run_folder.clean_others(self.options.settings.folder, self.interceptor.clean)
+
+
+def _serve_one(
+    wiring: Wiring, started: Mapping[str, Upstream], client: LineWriter, tools: ProxyTools | None
+) -> Connections:
+    (upstream,) = started.values()
+    connections: Connections = []
+    wiring.listen(upstream, client, tools, connections, cleans=True).forward(0, upstream.stdin)
+    upstream.stdin.close()
+    return connections
+
+
+def _serve_several(
+    wiring: Wiring, started: Mapping[str, Upstream], client: LineWriter, tools: ProxyTools | None
+) -> Connections:
+    from lro_proxy.relay.hub import Hub, Member, Port
+
+    members = [Member(name, upstream) for name, upstream in started.items()]
+    hub = Hub(client, members, log, tools)
+    connections: Connections = []
+    for member in members:
+        member.start(wiring.listen(member.upstream, Port(hub, member), None, connections, cleans=member is members[0]))
+    hub.forward(0, wiring.options.max_line_mb << 20)
+    for member in members:
+        member.close_input()
+    return connections
+
+
+def _toolbox(options: ProxyOptions) -> Toolbox | None:
+    if not options.families:
+        return None
+    from lro_proxy.tools.toolbox import Toolbox
+
+    return Toolbox(options.families, options.settings, prefix=options.tool_prefix)
+
+
+def _drain(connections: Connections) -> None:
+    """Wait for pending answers: a script that pipes its requests in expects the last ones, too."""
+    until = time.monotonic() + _GRACE_S
+    for answers, relay, upstream in connections:
+        quiet_since = time.monotonic()
+        while answers.is_alive() and time.monotonic() < until and _client_reads():
+            answers.join(0.02)
+            if _in_transit(relay, upstream):
+                quiet_since = time.monotonic()
+            patience_s = _QUIET_S if relay.has_pending and upstream.exit_code() is None else _LAST_BYTES_S
+            if time.monotonic() - quiet_since > patience_s:
+                break
+        if relay.has_pending:
+            late = f"has not answered within {_QUIET_S} s after the client had left"
+            why = f"the server {upstream.name} {late if upstream.exit_code() is None else upstream.describe_end()}"
+            failing = threading.Thread(target=relay.upstream_ended, args=(why,), daemon=True)
+            failing.start()
+            failing.join(_LAST_BYTES_S)  # blocks if the client does not read
+
+
+def _in_transit(relay: Relay, upstream: Upstream) -> bool:
+    """True while a message of a server is in its pipe, or waits for a client that reads slowly.
+
+    The pipe of a server that has ended may stay open, held by its children.
+    """
+    return relay.busy or bool(select.select([upstream.stdout], [], [], 0)[0])
+
+
+def _client_reads() -> bool:
+    """True while the client may still read."""
+    watch = select.poll()
+    watch.register(1, 0)  # poll reports errors without being asked for them
+    return not watch.poll(0)
+
+
+def _end(upstreams: Sequence[Upstream], *, patient: bool = True) -> None:
+    """End all servers concurrently."""
+    ending = [threading.Thread(target=one.end, kwargs={"patient": patient}) for one in upstreams[1:]]
+    for thread in ending:
+        thread.start()
+    upstreams[0].end(patient=patient)
+    for thread in ending:
+        thread.join()
+
+
+def _forward_answers(relay: Relay, requests: PendingRequests, upstream: Upstream) -> None:
+    try:
+        relay.answer(upstream.stdout)
+    except Exception as problem:  # a defect of the proxy: every request must be answered
+        relay.upstream_ended(f"internal error: {type(problem).__name__}: {problem}")
+    if not relay.client_left or len(requests):
+        relay.upstream_ended(f"the server {upstream.name} {upstream.describe_end()}")
+
+
+def _housekeep(
+    clean: Callable[[], None] | None,
+    settings: Settings,
+    relay: Relay,
+    requests: PendingRequests,
+    upstream: Upstream,
+    stopped: threading.Event,
+) -> None:
+    """Clean up periodically, and fail requests that are never answered."""
+    next_cleanup = time.monotonic()
+    while True:
+        if clean is not None and settings.cleanup_interval_seconds and time.monotonic() >= next_cleanup:
+            next_cleanup = time.monotonic() + settings.cleanup_interval_seconds
+            clean()
+        relay.expire(upstream.stdin)
+        if upstream.exit_code() is not None and len(requests) and not _in_transit(relay, upstream):
+            stopped.wait(_LAST_BYTES_S)
+            if not _in_transit(relay, upstream):
+                relay.upstream_ended(f"the server {upstream.name} {upstream.describe_end()}")
+        if stopped.wait(1):
+            return
+
+
+def _shut_down(upstreams: Sequence[Upstream], options: ProxyOptions, *, patient: bool = True) -> None:
+    _end(upstreams, patient=patient)
+    if options.private_folder:
+        run_folder.leave(options.settings.folder)
+
+
+def shut_down_on_signals(upstreams: Sequence[Upstream], options: ProxyOptions) -> None:
+    """End the servers and exit on SIGTERM, SIGINT and SIGHUP, whatever the main thread does at that time."""
+    read_end, write_end = os.pipe()
+    os.set_blocking(write_end, False)
+
+    def exit_on_signal() -> None:
+        number = os.read(read_end, 1)[0]
+        writer.abandon()
+        _shut_down(upstreams, options, patient=False)
+        writer.abandon()  # files begun in the meantime
+        os._exit(0 if number == signal.SIGTERM else 128 + number)
+
+    def ignore(*_: object) -> None:
+        pass
+
+    # Python runs a handler in the main thread, between two bytecode instructions: a signal just before a blocking read
+    # is handled only when data arrives, and the interrupted code may hold a lock that the handler would wait for.
+    # So a separate thread handles signals, which Python writes to a pipe when they arrive.
+    threading.Thread(target=exit_on_signal, name="signals", daemon=True).start()
+    signal.set_wakeup_fd(write_end)
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, ignore)

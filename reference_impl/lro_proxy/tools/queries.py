@@ -1,0 +1,137 @@
+"""Runs a caller's query or regular expression in a sandbox (`lro_spec.sandbox`).
+
+Each has a child process of its own, which gets the open files and nothing more: no environment, no argument, no way to
+open a file, start a process or reach the network, and limits on time, memory and output.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from lro_proxy.tools.limits import MOST_UTF8_BYTES, Limits, Refused, TooLarge
+from lro_reference.cancellation import Cancellation
+from lro_spec.sandbox.process import JQ, REGEX, JobLimits, Sandbox, WorkerError, jq_folder
+
+_TURN_S = 20.0
+"""Maximum wait for a turn."""
+_REASONS = {
+    -signal.SIGPROF: "it ran for too long",
+    -signal.SIGALRM: "it ran for too long",
+    -signal.SIGXCPU: "it ran for too long",
+    -signal.SIGABRT: "it needed too much memory",
+    -signal.SIGKILL: "it was killed",
+    -signal.SIGSEGV: "it needed too much memory",
+}
+_LESS = "ask for something simpler, or for less"
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A jq program for each record of a file, or with *slurp* for the array of all records."""
+
+    program: str
+    args: Mapping[str, Any]
+    slurp: bool = False
+    raw: bool = False
+    """True if strings are returned without quotes."""
+    indent: bool = False
+    skip: int = 0
+    """Number of results to leave out first."""
+    limit: int | None = None
+    """Maximum number of results."""
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """Output of a query."""
+
+    text: str
+    notes: str = ""
+    """Failures on single records, for the caller."""
+
+
+class QueryRunner:
+    """Runs queries and searches under *limits*. Thread-safe."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._turns = threading.BoundedSemaphore(limits.at_once)
+        self._cancellation = Cancellation()
+
+    def until(self, cancellation: Cancellation) -> QueryRunner:
+        """A view of this runner for one call, whose processes end when *cancellation* is requested."""
+        view = copy(self)
+        view._cancellation = cancellation
+        return view
+
+    def query(self, query: Query, file: BinaryIO) -> Output:
+        """Run a query on a file. Raises `Refused`."""
+        folder = jq_folder()
+        if folder is None:
+            raise Refused("the jq package is not installed here, so there are no queries")
+        request = {
+            "query": query.program,
+            "args": dict(query.args),
+            "slurp": query.slurp,
+            "raw": query.raw,
+            "indent": query.indent,
+            "skip": query.skip,
+            "limit": query.limit,
+        }
+        return self._in_turn(JQ, [folder], request, [file])
+
+    def search(self, pattern: str, files: Sequence[BinaryIO], *, case_sensitive: bool, limit: int) -> list[int]:
+        """The numbers of the first matching lines, from 1 and continued across the files. Raises `Refused`."""
+        request = {"pattern": pattern, "case_sensitive": case_sensitive, "limit": limit}
+        return [int(number) for number in self._in_turn(REGEX, [], request, files).text.split()]
+
+    def _in_turn(self, job: Path, path: list[str], request: Mapping[str, Any], files: Sequence[BinaryIO]) -> Output:
+        if not self._turns.acquire(timeout=_TURN_S):
+            raise Refused("too many queries are running: ask again in a moment")
+        try:
+            if self._cancellation.requested:  # it leaves the queue when its turn comes
+                raise Refused("the call was cancelled")
+            numbers = [file.fileno() for file in files]
+            for number in numbers:
+                os.lseek(number, 0, os.SEEK_SET)
+            with (
+                Sandbox(job, memory=self._limits.memory_mb << 20, path=path, files=numbers, sealed=True) as sandbox,
+                self._cancellation.on_request(sandbox.abort),
+            ):
+                return self._run(sandbox, request)
+        finally:
+            self._turns.release()
+
+    def _run(self, sandbox: Sandbox, request: Mapping[str, Any]) -> Output:
+        limits = self._limits
+        max_output = limits.output_characters * MOST_UTF8_BYTES
+        try:
+            request = {**request, "max_output": max_output}
+            answer = sandbox.run(request, limits=JobLimits(limits.seconds, 2 * limits.seconds + 1, max_output))
+        except WorkerError as problem:
+            raise Refused(_explanation(problem, limits)) from None
+        if answer.result["problem"]:
+            raise Refused(answer.result["problem"])
+        text = answer.output.decode("utf-8", "replace").removesuffix("\n")
+        if answer.result["too_large"] or len(text) > limits.output_characters:
+            raise TooLarge(text.count("\n", 0, limits.output_characters + 1), limits.output_characters)
+        return Output(text, answer.result.get("notes", ""))
+
+
+def _explanation(problem: WorkerError, limits: Limits) -> str:
+    if problem.exception == "MemoryError":
+        return f"the query was stopped: {_REASONS[-signal.SIGABRT]}; {_LESS}"
+    if problem.exception:
+        return f"the query failed: {' '.join(problem.message.split())[:300] or problem.exception}"
+    if problem.timed_out and problem.status == -signal.SIGKILL:
+        return f"the query was stopped: it ran for more than {limits.seconds:g} s; {_LESS}"
+    if problem.status < 0:
+        return f"the query was stopped: {_REASONS.get(problem.status, 'it failed')}; {_LESS}"
+    return f"the query failed (exit code {problem.status})"
