@@ -23,7 +23,7 @@ for folder in (ROOT / "reference_impl", ROOT / "conformance", ROOT):
     sys.path.insert(0, str(folder))
 
 from lro_conformance.profile import launch, profile_for_command  # noqa: E402
-from lro_conformance.wire import Run  # noqa: E402
+from lro_conformance.wire.workspace import Workspace  # noqa: E402
 from tests.servers.variants import profile_text  # noqa: E402
 
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # what is installed is compiled, so is a checkout after its first run
@@ -63,7 +63,7 @@ def started(times: int) -> float:
     """Seconds that it takes to start the reference server so often, shake hands, and stop it."""
     profile = profile_for_command(("lro", "serve"))
 
-    def one(run: Run) -> None:
+    def one(run: Workspace) -> None:
         workdir = run.workdir()
         plan = launch(profile, {"output_dir": str(workdir)}, workdir)
         with run.server(plan.argv, {**dict.fromkeys(plan.unset), **plan.env}, plan.cwd) as server:
@@ -72,7 +72,7 @@ def started(times: int) -> float:
                 sys.exit(f"the reference server did not start: {reply.failure}")
 
     begun = time.monotonic()
-    with Run() as run, ThreadPoolExecutor(JOBS) as pool:
+    with Workspace() as run, ThreadPoolExecutor(JOBS) as pool:
         list(pool.map(one, [run] * times))
     return time.monotonic() - begun
 

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import fields, is_dataclass, replace
+from enum import Enum
 from typing import Any, TypeVar, cast
 from urllib.parse import quote
 
@@ -86,6 +87,8 @@ class Masks:
         if self._found is None:
             return text
         text = self._found.sub(lambda match: self._mask(match.group()), text)
+        if "…" in text:
+            text = "…".join([*map(self._without_beginning, text.split("…")[:-1]), text.rpartition("…")[2]])
         if self._spelt is None or not self._escapes.search(text):
             return text
         return self._spelt.sub(self._masked, text)
@@ -110,11 +113,14 @@ class Masks:
         return cast("Value", self._value(value)) if self._found is not None else value
 
     def _value(self, value: Any) -> Any:
+        if isinstance(value, Enum):
+            return value
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, tuple | list):
             items = [self._value(v) for v in cast("list[Any]", value)]
-            return tuple(items) if isinstance(value, tuple) else items
+            make: Any = list if isinstance(value, list) else getattr(cast("object", value), "_make", tuple)
+            return make(items)
         if isinstance(value, dict):
             return {self._value(k): self._value(v) for k, v in cast("dict[Any, Any]", value).items()}
         if is_dataclass(value) and not isinstance(value, type):
@@ -134,6 +140,17 @@ class Masks:
         """Which group holds what stands before a value, and the value's name: each value has two groups."""
         last = cast("int", match.lastindex)
         return last - 1, self._names[last // 2 - 1]
+
+    def _without_beginning(self, text: str) -> str:
+        """A text that was shortened for display, which may end within a value."""
+        end = len(text) - text.endswith(" ")
+        for form, name in self._name_of.items():
+            start = text.find(form[:SHORTEST], max(0, end - len(form)), end)
+            while start >= 0:
+                if form.startswith(text[start:end]):
+                    return f"{text[:start]}[masked {name}]{text[end:]}"
+                start = text.find(form[:SHORTEST], start + 1, end)
+        return text
 
     def _mask(self, found: str) -> str:
         at = 0

@@ -32,7 +32,7 @@ PUBLIC = (
     ),
     ("Editions and requirements", "lro_spec.editions", ("Edition", "edition")),
     ("", "lro_spec.catalogue", ("Requirement", "catalogue", "requirement")),
-    ("Certifying", "lro_conformance.engine.session", ("certify",)),
+    ("Certifying", "lro_conformance.engine.run", ("certify",)),
     ("", "lro_conformance.profile", ("Profile", "load")),
     ("", "lro_conformance.judging.results", ("Report",)),
     ("Offloading", "lro_proxy", ("Interceptor",)),

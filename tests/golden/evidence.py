@@ -7,17 +7,16 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace as Made
-from typing import Any, cast
+from typing import Any
 
 from lro_conformance.capture.call import Call, descriptor_in
 from lro_conformance.capture.file import FileSeen
 from lro_conformance.judging.check import checks, judge
-from lro_conformance.judging.derived import compute
+from lro_conformance.judging.derived import Evidence, captured
 from lro_conformance.judging.subjects import reproducer_of
 from lro_conformance.lab.operations import Operation
 from lro_conformance.trials.survey import Inline, Survey
 from lro_spec.catalogue import catalogue
-from lro_spec.editions import EDITIONS
 from lro_spec.filenames import parse_file_name
 from lro_spec.recipes.render import render
 from tests.golden import Cases, Said
@@ -143,7 +142,7 @@ def evidence(at: int | None, change: Change, *, inline: bool = False) -> dict[st
             first.setdefault((name, detail), n)
     tools = [{"name": "recall_memories", "description": "Recalls"}, {"name": "store"}]
     survey = Survey(
-        bench=cast("Any", None), operations={n: operation(n) for n in ("recall", "inject", "search")}, tools=tools,
+        operations={n: operation(n) for n in ("recall", "inject", "search")}, tools=tools,
         calls=tuple(calls),
         whole={key: calls[n] for key, n in first.items()}, repeats={"recall": (calls[4], calls[5]),
         "inject": (calls[9], calls[10])},
@@ -154,7 +153,7 @@ def evidence(at: int | None, change: Change, *, inline: bool = False) -> dict[st
         server_info={"name": "x", "version": "1"}, protocol="2025-11-25",
     )  # fmt: skip
     shown = Inline(
-        cast("Any", None), {key: plain[n] for key, n in first.items()}, {"recall": plain[0], "inject": plain[8]},
+        {key: plain[n] for key, n in first.items()}, {"recall": plain[0], "inject": plain[8]},
         {"recall": plain[4]},
         {"recall": plain[0]}, (),
     )  # fmt: skip
@@ -233,16 +232,16 @@ CHANGES: list[Change] = [
     *({"began": WRITTEN + off} for off in (-86_400.0, -10.0, -3.0, 3.0, 10.0, 86_400.0)), {"query": None},
     {"query": "x"}, {"query": " "}, {"zone": 3600},
 ]  # fmt: skip
-SURVEYED = [c for c in checks() if c.needs and set(c.needs) <= {"survey", "inline", "documents"}]
+SURVEYED = [c for c in checks() if c.needs and set(captured(c.needs)) <= {"survey", "inline"}]
 
 
 def found(have: dict[str, Any], edition: str) -> list[str]:
     """What each check finds; those left out that find nothing to look at."""
     said: list[str] = []
     known = {r.id for r in catalogue(edition)}
-    have = {**have, "documents": compute("documents", have, EDITIONS[edition], {})}
+    evidence = Evidence(edition, have)
     for one in (c for c in SURVEYED if c.requirement in known):
-        result = judge(one, have, edition=edition)
+        result = judge(one, evidence.select(one.needs), edition=edition)
         if result.subjects or result.verdict.label == "error":
             told = "" if result.verdict.label == "pass" else f": {result.expected[:50]} / {result.observed[:50]}"
             said.append(f"{one.name} {result.verdict.label} {result.subjects}{told}")

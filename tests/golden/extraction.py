@@ -13,7 +13,7 @@ from lro_conformance.trials.extensions.compaction import TEXT, Compaction, conve
 from lro_conformance.trials.extensions.extraction import MARK, NOWHERE, Extraction
 from lro_conformance.trials.extensions.families import Asked, ByNumber, Families, Part
 from lro_conformance.trials.extensions.reading_tools import TOOLS
-from lro_conformance.wire.exchange import Failure
+from lro_conformance.wire.reply import Failure
 from tests.golden import Cases
 from tests.golden.asked import asked, descriptor, filed, text
 from tests.golden.evidence import Change

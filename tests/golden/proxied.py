@@ -14,7 +14,7 @@ from lro_conformance.trials.extensions.payloads import Large, dumps
 from lro_conformance.trials.extensions.proxy import FACTOR, Cancelled, Exchange, Passed, Proxied, Recipe, Together
 from lro_conformance.trials.extensions.upstream import ASKED, FLOOD, ITEMS, STEPS
 from lro_conformance.trials.recipes import Command
-from lro_conformance.wire.exchange import Failure
+from lro_conformance.wire.reply import Failure
 from lro_spec.recipes.runner import JqRun
 from tests.golden import Cases
 from tests.golden.asked import asked, descriptor, filed, lines_of, text

@@ -18,7 +18,7 @@ from lro_conformance.trials.disabled import Disabled
 from lro_conformance.trials.fallback import Fallback
 from lro_conformance.trials.recipes import Try, commands_of
 from lro_conformance.trials.seeded import Seeded
-from lro_conformance.wire.exchange import Failure
+from lro_conformance.wire.reply import Failure
 from lro_spec.recipes.runner import JqRun
 from tests.golden import Cases
 from tests.golden.evidence import NOTHING, ULID, Change, evidence, made

@@ -13,7 +13,7 @@ import pytest
 from lro_conformance import plugin
 from lro_conformance import profile as profiles
 from lro_conformance.cli import main
-from lro_conformance.engine.session import certify
+from lro_conformance.engine.run import certify
 from lro_conformance.plugin import run
 from lro_conformance.report import baseline
 from lro_spec.catalogue import catalogue, chapters

@@ -197,7 +197,7 @@ def mentioned(path: Path) -> Iterator[str]:
 
 def test_certifying_loads_neither_the_reference_nor_pytest() -> None:
     code = (
-        "import sys; from lro_conformance.engine import certify;"
+        "import sys; from lro_conformance.engine.run import certify;"
         "from lro_conformance.judging.check import checks; checks();"
         "print([m for m in sys.modules if m.split('.')[0] in ('lro_reference', 'lro_proxy', 'pytest', '_pytest')])"
     )

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from lro_conformance import checks as package
-from lro_conformance.engine.session import GIVEN, LIVE
-from lro_conformance.judging.check import checks, checks_of
+from lro_conformance.engine.plan import GIVEN
+from lro_conformance.judging.check import LIVE, checks, checks_of
 from lro_conformance.judging.derived import captured
 from lro_conformance.judging.verdicts import Verdict, requirement_verdict
 from lro_conformance.trials import closure, trials

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from lro_conformance.engine.session import certify
+from lro_conformance.engine.run import certify
 from lro_conformance.profile import profile_for_command
 from lro_conformance.profile.builtin import PROXIED
 from lro_reference.memory.model import line_schema

@@ -19,7 +19,7 @@ from typing import Any
 from zlib import crc32
 
 from lro_conformance import profile as profiles
-from lro_conformance.engine.session import certify
+from lro_conformance.engine.run import certify
 from lro_conformance.judging.verdicts import Verdict
 from lro_conformance.properties.explore import EXAMPLES
 from tests.servers.editions.catalogue import Variant, variants

@@ -11,6 +11,7 @@ from lro_conformance.capture import reproduce
 from lro_conformance.capture.call import Among, Call, descriptor_in
 from lro_conformance.capture.file import FileSeen
 from lro_conformance.judging.check import checks, judge
+from lro_conformance.judging.derived import Evidence, captured
 from lro_conformance.judging.results import CheckResult
 from lro_conformance.judging.subjects import reproducer_of
 from lro_conformance.judging.verdicts import Verdict
@@ -41,7 +42,9 @@ def judged(name: str, by: str | None = None, **have: Any) -> CheckResult:
     one = next(c for c in checks() if c.name == name)
     held = anywhere(one.requirement).editions
     known = by or (DEFAULT_EDITION if DEFAULT_EDITION in held else held[0])
-    return judge(one, {need: have.get(need, Made()) for need in one.needs}, edition=known)
+    evidence = Evidence(known, {name: have.get(name, Made()) for name in captured(one.needs)})
+    given = {need: have[need] if need in have else evidence.select([need])[need] for need in one.needs}
+    return judge(one, given, edition=known)
 
 
 def seen(result: CheckResult) -> tuple[Verdict, int]:

@@ -24,7 +24,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from lro_conformance import profile as profiles
-from lro_conformance.engine.session import certify
+from lro_conformance.engine.run import certify
 from lro_conformance.profile import profile_for_command
 from lro_conformance.properties.explore import EXAMPLES
 from tests.servers.editions.catalogue import variants

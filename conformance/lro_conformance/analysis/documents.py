@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, cast
 
-from lro_conformance.analysis.threshold import level_of, no_level
+from lro_conformance.analysis.detail import DetailLevels
 from lro_conformance.capture.call import Call
 from lro_conformance.capture.records import Record, id_of
 from lro_conformance.judging.derived import derived
@@ -139,7 +139,7 @@ def broken_line(call: Call) -> str | None:
 
 
 @derived
-def documents(survey: Survey, found: Mapping[str, Any], edition: Edition) -> Documents:
+def documents(survey: Survey, details: DetailLevels, found: Mapping[str, Any], edition: Edition) -> Documents:
     """Validate every descriptor and file of the run, each content once, with the edition that is judged by."""
     known: dict[bytes, Document] = {}
     made: list[Document] = []
@@ -147,8 +147,8 @@ def documents(survey: Survey, found: Mapping[str, Any], edition: Edition) -> Doc
     for call in calls:
         if call.outcome != "offloaded":
             continue
-        unknown = no_level(survey, call)
-        asked = Asked(call.operation, level_of(survey, call) if unknown is None else None)
+        unknown = details.reason_for_no_level(call)
+        asked = Asked(call.operation, details.level_of(call) if unknown is None else None)
         key = _digest(call, asked)
         if key in known:
             made.append(replace(known[key], call=call))

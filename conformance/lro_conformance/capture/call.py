@@ -16,7 +16,7 @@ from lro_spec.messages import FoundDescriptor, find_descriptor
 
 if TYPE_CHECKING:
     from lro_conformance.capture.start import Start
-    from lro_conformance.wire.server import Reply
+    from lro_conformance.wire.reply import Reply
 
 Outcome = Literal["inline", "offloaded", "error", "no answer"]
 
@@ -180,3 +180,8 @@ def descriptor_in(reply: Reply) -> FoundDescriptor | None:
     """The first descriptor in the result of a reply."""
     result: object = reply.result
     return find_descriptor(cast("Record", result)) if isinstance(result, dict) else None
+
+
+def died(call: Call) -> bool:
+    """True if the server ended before it answered."""
+    return call.reply.failure is not None and call.reply.failure.kind == "exited"

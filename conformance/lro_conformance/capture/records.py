@@ -169,6 +169,11 @@ def wide_characters(text: str) -> int:
     return 0 if text.isascii() else len(text) - len(_WIDE.sub("", text))
 
 
+def wide_share(text: str) -> float:
+    """Share of the characters of a text that `wide_characters` counts."""
+    return wide_characters(text) / len(text) if text else 0.0
+
+
 _WIDE = re.compile("[\u2e80-\U0010ffff]+")
 
 

@@ -21,7 +21,7 @@ from lro_conformance.capture.corpus import SETS, lines
 from lro_conformance.capture.file import FileSeen
 from lro_conformance.capture.start import HANDSHAKE, Start
 from lro_conformance.judging.subjects import evidence_of, location_of, reproducer_of
-from lro_conformance.wire import Reply
+from lro_conformance.wire.reply import Reply
 from lro_spec.redaction import is_secret
 
 MOST_BYTES = 32 << 10

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from lro_conformance.analysis.comparison import Comparison
+from lro_conformance.analysis.detail import DetailLevels, filled_fields
 from lro_conformance.analysis.documents import Documents
-from lro_conformance.analysis.threshold import filled_fields, ignored_detail, incomparable, pairs, taken_for
 from lro_conformance.capture.call import Call
 from lro_conformance.capture.records import MEMORY_FIELDS, Record, by_id, differences, is_blank, show
 from lro_conformance.judging.check import check
 from lro_conformance.judging.outcome import NotApplicable
 from lro_conformance.judging.subjects import Subjects
-from lro_conformance.trials.survey import Inline, Survey
+from lro_conformance.trials.survey import Survey
 
 
 @check("LRO-DET-01")
@@ -21,14 +22,14 @@ def test_light_has_no_content(survey: Survey, documents: Documents, subjects: Su
 
 
 @check("LRO-DET-01")
-def test_detail_takes_effect(survey: Survey, subjects: Subjects) -> None:
+def test_detail_takes_effect(survey: Survey, details: DetailLevels, subjects: Subjects) -> None:
     """An operation with a detail level does not return the same records at every level."""
     for name, operation in survey.operations.items():
         asked = [c for (n, d), c in survey.whole.items() if n == name and d is not None and c.filed]
         if len(operation.details) < 2 or len(asked) < 2:
             subjects.not_observed("no tool offloads at two detail levels")
             continue
-        level = ignored_detail(survey, name)
+        level = details.ignored(name)
         subjects.expect(
             level is None,
             expected=f"{name}: records of the requested level",
@@ -38,18 +39,17 @@ def test_detail_takes_effect(survey: Survey, subjects: Subjects) -> None:
 
 
 @check("LRO-DET-01")
-def test_file_has_the_requested_fields(survey: Survey, inline: Inline, subjects: Subjects) -> None:
+def test_file_has_the_requested_fields(survey: Survey, comparison: Comparison, subjects: Subjects) -> None:
     """At each detail level the file's records have the fields that the same call returns inline."""
     if not any(o.details for o in survey.operations.values()):
         raise NotApplicable("no tool takes a detail level")
-    against = incomparable(survey, inline)
-    if against is not None:
-        subjects.not_observed(against)
+    if comparison.obstacle is not None:
+        subjects.not_observed(comparison.obstacle)
         return
-    for filed, shown in pairs(survey, inline):
+    for filed, shown in comparison.pairs:
         if filed.detail is None or not shown.records:
             continue
-        other = taken_for(inline, filed, shown)
+        other = comparison.other_level(filed, shown)
         subjects.expect(
             other is None,
             expected=f"at {filed.detail} detail records with {', '.join(sorted(filled_fields(shown.records)))}",

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 
-from lro_conformance.analysis.threshold import died, measures_differently, volatile
-from lro_conformance.capture.call import Call
+from lro_conformance.analysis.comparison import Comparison
+from lro_conformance.analysis.estimate import Estimates
+from lro_conformance.capture.call import Call, died
 from lro_conformance.capture.corpus import DELICATE_WORD, OTHER_WORD, ROUGH_WORD, TWINS, WORD, delicate, rough
 from lro_conformance.capture.estimate import characters, honest_range
 from lro_conformance.capture.records import Record, at_path, lost_or_changed, show
@@ -152,22 +153,22 @@ def test_long_texts_are_untouched(seeded: Seeded, subjects: Subjects) -> None:
 
 
 @check("LRO-FILE-10")
-def test_delicate_values_are_untouched(inline: Inline, seeded: Seeded, subjects: Subjects) -> None:
+def test_delicate_values_are_untouched(comparison: Comparison, seeded: Seeded, subjects: Subjects) -> None:
     """Decomposed letters, exact fractions, nulls, and unusual texts and names are the same in the file as inline."""
-    seen = _compare(inline, delicate(), DELICATE_WORD, seeded.delicate_filed, seeded.delicate, subjects)
+    seen = _compare(comparison, delicate(), DELICATE_WORD, seeded.delicate_filed, seeded.delicate, subjects)
     if not seen:
         raise NotObserved("the memory with such values could not be had both inline and in a file")
 
 
 @check("LRO-FILE-10")
-def test_rough_values_are_untouched(inline: Inline, seeded: Seeded, subjects: Subjects) -> None:
+def test_rough_values_are_untouched(comparison: Comparison, seeded: Seeded, subjects: Subjects) -> None:
     """U+0000 and other control characters, deep objects, and empty values in extensions are the same as inline."""
-    if not _compare(inline, rough(), ROUGH_WORD, seeded.rough_filed, seeded.rough, subjects):
+    if not _compare(comparison, rough(), ROUGH_WORD, seeded.rough_filed, seeded.rough, subjects):
         raise NotObserved("the server did not accept the memory with such values, or does not return it")
 
 
 def _compare(
-    inline: Inline, memory: Record, word: str, filed_by: Call | None, shown_by: Call | None, subjects: Subjects
+    comparison: Comparison, memory: Record, word: str, filed_by: Call | None, shown_by: Call | None, subjects: Subjects
 ) -> bool:
     """Expect each field of a memory to be the same in a file as inline; False if the memory is not in both.
 
@@ -176,7 +177,7 @@ def _compare(
     filed, shown = _filed_with(word, filed_by), _with(word, shown_by)
     if not filed or not shown or filed_by is None:
         return False
-    skip = volatile(inline, filed_by.operation)
+    skip = comparison.volatile(filed_by.operation)
     keys = [k for k in memory if k not in ("id", "created", "modified") and k in shown and k in filed]
     for key in keys:
         wrong = lost_or_changed({key: shown[key]}, {key: filed[key]}, skip)
@@ -191,13 +192,13 @@ def _compare(
 
 
 @check("LRO-THR-02")
-def test_estimate_is_of_this_call(survey: Survey, seeded: Seeded, subjects: Subjects) -> None:
+def test_estimate_is_of_this_call(estimates: Estimates, seeded: Seeded, subjects: Subjects) -> None:
     """The header's E is that of this call's records, not of an earlier call with the same limit and a different query.
 
     Twice the tolerance is allowed: a few deep objects grow a lot when they are indented.
     """
     for call in seeded.files:
-        if call.operation == "inject" or call.estimate is None or measures_differently(survey, call.operation):
+        if call.operation == "inject" or call.estimate is None or estimates.measure_differently(call.operation):
             subjects.not_observed("no header has E, or it is that of a different set (LRO-THR-05)")
             continue
         low, high = _roughly(call)

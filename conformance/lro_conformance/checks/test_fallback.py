@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator
 from typing import Any, cast
 
+from lro_conformance.analysis.estimate import Estimates
 from lro_conformance.analysis.events import events_in
-from lro_conformance.analysis.threshold import follows_detail, measures_differently
 from lro_conformance.analysis.warnings import FAILED, SHORT, foreign
 from lro_conformance.capture.call import Call
 from lro_conformance.capture.estimate import is_honest, tokens_per_character
@@ -56,10 +56,12 @@ def _outcome(failing: Failing) -> str:
 
 
 @check("LRO-ERR-02")
-def test_whole_records_within_the_threshold(survey: Survey, fallback: Fallback, subjects: Subjects) -> None:
+def test_whole_records_within_the_threshold(
+    survey: Survey, fallback: Fallback, estimates: Estimates, subjects: Subjects
+) -> None:
     """The inline result holds fewer, but whole records, within threshold_tokens."""
     for failing in _inline(fallback, subjects):
-        if not is_honest(failing.original) or follows_detail(survey, failing.call.operation) is not None:
+        if not is_honest(failing.original) or estimates.against_detail(failing.call.operation) is not None:
             subjects.not_observed("the estimate is not honest, so the threshold says nothing about sizes")
             continue
         if failing.call.operation not in survey.effective:
@@ -114,10 +116,10 @@ def _is_cut(whole: object, part: object) -> bool:
 
 
 @check("LRO-ERR-03")
-def test_warning(survey: Survey, fallback: Fallback, subjects: Subjects) -> None:
+def test_warning(fallback: Fallback, estimates: Estimates, subjects: Subjects) -> None:
     """The response says that offloading failed and that the results are truncated, in any language."""
     for failing in _inline(fallback, subjects):
-        if _perhaps_not_tried(survey, failing, subjects):
+        if _perhaps_not_tried(estimates, failing, subjects):
             continue
         text = _text_outside_memories(failing)
         text += "".join(f" {_NAME_ENDS.sub(' ', name)}" for name in _TRUE.findall(text))
@@ -141,7 +143,7 @@ _TRUE = re.compile(r'"(\w+)"\s*:\s*true\b')
 _NAME_ENDS = re.compile(r"_|(?<=[a-z])(?=[A-Z])")
 
 
-def _perhaps_not_tried(survey: Survey, failing: Failing, subjects: Subjects) -> bool:
+def _perhaps_not_tried(estimates: Estimates, failing: Failing, subjects: Subjects) -> bool:
     """Return whether all came inline, without a warning, from a server that measures a different set of records.
 
     Such a server may not have tried to write.
@@ -150,7 +152,7 @@ def _perhaps_not_tried(survey: Survey, failing: Failing, subjects: Subjects) -> 
     whole = records is None or len(records) >= len(failing.known)
     if failing.call.outcome != "inline" or failing.events or not whole:
         return False
-    if not measures_differently(survey, failing.call.operation):
+    if not estimates.measure_differently(failing.call.operation):
         return False
     subjects.not_observed(
         "the estimate is that of a different set (LRO-THR-05), so an inline result may not have been too large"
@@ -248,10 +250,10 @@ def test_offloads_again(fallback: Fallback, subjects: Subjects) -> None:
 
 
 @check("LRO-ERR-04")
-def test_failure_event_is_emitted(survey: Survey, fallback: Fallback, subjects: Subjects) -> None:
+def test_failure_event_is_emitted(fallback: Fallback, estimates: Estimates, subjects: Subjects) -> None:
     """An OffloadWriteFailed event with the error's details is emitted for each failed write."""
     for failing in _each(fallback, subjects):
-        if _perhaps_not_tried(survey, failing, subjects):
+        if _perhaps_not_tried(estimates, failing, subjects):
             continue
         if failing.recreated or failing.torn is not None:  # an unnoticed failure cannot be reported (LRO-ERR-05)
             continue

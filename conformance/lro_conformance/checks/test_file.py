@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from lro_conformance.analysis.comparison import Comparison
 from lro_conformance.analysis.documents import Documents
-from lro_conformance.analysis.threshold import (
-    incomparable,
-    of_the_same,
-    pairs,
-    rounding_step,
-    rules,
-    slack_of,
-    taken_for,
-    volatile,
-)
+from lro_conformance.analysis.estimate import Estimates, slack
+from lro_conformance.analysis.threshold import Rule
 from lro_conformance.analysis.timestamps import late, stamped
 from lro_conformance.capture.call import Among, Call
 from lro_conformance.capture.file import Line
@@ -25,7 +18,7 @@ from lro_conformance.judging.subjects import Subjects
 from lro_conformance.trials.boundary import Edges
 from lro_conformance.trials.cleanup import Cleanup
 from lro_conformance.trials.directories import Folders
-from lro_conformance.trials.survey import EDGE_LIMIT, Inline, Survey
+from lro_conformance.trials.survey import EDGE_LIMIT, Survey
 
 
 @check("LRO-FILE-01")
@@ -121,10 +114,10 @@ def test_each_memory_appears_once(documents: Documents, subjects: Subjects) -> N
 
 
 @check("LRO-FILE-09")
-def test_file_is_complete(survey: Survey, inline: Inline, subjects: Subjects) -> None:
+def test_file_is_complete(survey: Survey, comparison: Comparison, subjects: Subjects) -> None:
     """The file has the memories that the same call returns inline."""
-    same = incomparable(survey, inline) is None
-    for filed, shown in pairs(survey, inline):
+    same = comparison.obstacle is None
+    for filed, shown in comparison.pairs:
         ids = [i for r in filed.filed if (i := id_of(r)) is not None]
         records = shown.records or []
         here = by_id(records).keys()
@@ -148,15 +141,14 @@ def test_file_is_complete(survey: Survey, inline: Inline, subjects: Subjects) ->
 
 
 @check("LRO-FILE-10")
-def test_values_are_untouched(survey: Survey, inline: Inline, subjects: Subjects) -> None:
+def test_values_are_untouched(comparison: Comparison, subjects: Subjects) -> None:
     """Every value in the file is the same as in the inline result of the call."""
-    against = incomparable(survey, inline)
-    if against is not None:
-        subjects.not_observed(against)
+    if comparison.obstacle is not None:
+        subjects.not_observed(comparison.obstacle)
         return
-    for filed, shown in pairs(survey, inline):
-        skip = volatile(inline, filed.operation)
-        level = taken_for(inline, filed, shown)
+    for filed, shown in comparison.pairs:
+        skip = comparison.volatile(filed.operation)
+        level = comparison.other_level(filed, shown)
         there = by_id(r for line in _lines(filed) if line.problem is None and (r := line.record) is not None)
         for key, record in by_id(shown.records or []).items():
             if key not in there:
@@ -213,34 +205,36 @@ def test_schema_version_stays(survey: Survey, subjects: Subjects) -> None:
 
 
 @check("LRO-FILE-13")
-def test_header_estimate_is_the_compared_one(survey: Survey, edges: Edges, subjects: Subjects) -> None:
+def test_header_estimate_is_the_compared_one(
+    edges: Edges, decisions: Mapping[str, Rule], estimates: Estimates, subjects: Subjects
+) -> None:
     """The header's E is the number that was compared with the threshold, rounded or not."""
-    for name, rule in rules(survey, edges).items():
+    for name, rule in decisions.items():
         edge = edges.edges[name]
         wrong = next((p for p in edge.at if p.call.outcome != "inline"), edge.above[0])
         if rule in ("exact", "another figure"):
             subjects.expect(
                 rule == "exact",
                 expected=f"{name}: estimated_tokens {edge.estimate} is compared with threshold {wrong.threshold}",
-                observed=f"{wrong.call.outcome}, so a different number was compared{_rounded(survey)}",
+                observed=f"{wrong.call.outcome}, so a different number was compared{_rounded(estimates)}",
                 at=wrong.call,
             )
     if edges.reason is not None:
         subjects.not_observed(edges.reason)
 
 
-def _rounded(survey: Survey) -> str:
-    return f"; every estimated_tokens is a multiple of {rounding_step(survey)}" if rounding_step(survey) > 1 else ""
+def _rounded(estimates: Estimates) -> str:
+    step = estimates.rounding_step
+    return f"; every estimated_tokens is a multiple of {step}" if step > 1 else ""
 
 
 @check("LRO-FILE-13")
-def test_header_estimate_is_stable(survey: Survey, subjects: Subjects) -> None:
+def test_header_estimate_is_stable(estimates: Estimates, subjects: Subjects) -> None:
     """Files with the same memories at the same detail level have the same E, apart from differences in size."""
-    for one, other in of_the_same(survey):
+    for one, other in estimates.same_memories:
         a, b = one.header["estimated_tokens"], other.header["estimated_tokens"]
-        slack = slack_of(one, other)
         subjects.expect(
-            abs(a - b) <= slack,
+            abs(a - b) <= slack(one, other),
             expected=f"E = {a} again, for a file of the same size",
             observed=f"E = {b}",
             at=other,

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from lro_conformance.analysis.threshold import cut_short, fewer_for_the_same_estimate, rules
+from collections.abc import Mapping
+
+from lro_conformance.analysis.estimate import Estimates
+from lro_conformance.analysis.threshold import Rule
 from lro_conformance.capture.records import by_id, id_of, tells_of
 from lro_conformance.checks.test_descriptor import repeated_record
 from lro_conformance.judging.check import check
@@ -35,7 +38,9 @@ def test_text_inline_below_the_threshold(survey: Survey, inline: Inline, subject
 
 
 @check("LRO-INJ-02")
-def test_decided_before_budgeting(survey: Survey, edges: Edges, subjects: Subjects) -> None:
+def test_decided_before_budgeting(
+    survey: Survey, edges: Edges, decisions: Mapping[str, Rule], subjects: Subjects
+) -> None:
     """Inject is decided by all memories found, not by the text that is left after budgeting."""
     _needs_inject(survey)
     if len(survey.budgets) == 2:
@@ -47,7 +52,7 @@ def test_decided_before_budgeting(survey: Survey, edges: Edges, subjects: Subjec
                 observed=f"E = {small} with a small one: the budgeted set was weighed",
                 at=survey.budgets[0],
             )
-    rule, edge = rules(survey, edges).get("inject"), edges.edges.get("inject")
+    rule, edge = decisions.get("inject"), edges.edges.get("inject")
     if edge is None or rule not in ("exact", "budgeted"):
         subjects.not_observed(edges.reason or "inject's threshold is not exact for another reason")
         return
@@ -61,11 +66,11 @@ def test_decided_before_budgeting(survey: Survey, edges: Edges, subjects: Subjec
 
 
 @check("LRO-INJ-03")
-def test_file_holds_the_set_before_budgeting(survey: Survey, subjects: Subjects) -> None:
+def test_file_holds_the_set_before_budgeting(survey: Survey, estimates: Estimates, subjects: Subjects) -> None:
     """The file of inject holds all memories found, whatever the token budget."""
     _needs_inject(survey)
     for call in (c for (n, _), c in survey.whole.items() if n == "inject" and c.filed):
-        short, fewer = cut_short(survey, call), fewer_for_the_same_estimate(survey, call)
+        short, fewer = estimates.is_cut_short(call), estimates.memories_beyond(call)
         if short is None:
             continue
         subjects.expect(

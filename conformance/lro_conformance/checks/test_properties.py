@@ -12,10 +12,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from lro_conformance.analysis.comparison import Comparison
 from lro_conformance.analysis.documents import broken_line
-from lro_conformance.analysis.threshold import incomparable, rules, volatile
+from lro_conformance.analysis.threshold import Rule
 from lro_conformance.capture.call import Call, OfACall
 from lro_conformance.capture.claims import size_of
 from lro_conformance.capture.file import FileSeen
@@ -26,43 +27,50 @@ from lro_conformance.checks.test_recipes import garbled, headed, skips_wrongly
 from lro_conformance.judging.check import check
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.judging.subjects import Miss, Subjects, evidence_of, location_of
-from lro_conformance.lab.bench import Bench
 from lro_conformance.lab.thresholds import LIMIT
-from lro_conformance.properties.explore import Live
 from lro_conformance.trials.boundary import Edges
 from lro_conformance.trials.cleanup import TTL, Cleanup
 from lro_conformance.trials.decoys import DAY, OLD_S, plant
 from lro_conformance.trials.recipes import Recipes, Try, attempt, commands_of, right, roles, without_path
-from lro_conformance.trials.survey import Inline, Survey
-from lro_conformance.trials.trigger import clean_up
+from lro_conformance.trials.survey import Survey
 from lro_spec.editions import Edition
 from lro_spec.filenames import parse_file_name
 from lro_spec.jsonl.strict import equal
+
+if TYPE_CHECKING:
+    from lro_conformance.lab.bench import Bench
+    from lro_conformance.properties.explore import Live
 
 # threshold
 
 
 @check("LRO-THR-06")
-def test_anything_above_is_offloaded(live: Live, survey: Survey, edges: Edges, subjects: Subjects) -> None:
+def test_anything_above_is_offloaded(
+    live: Live, survey: Survey, edges: Edges, decisions: Mapping[str, Rule], subjects: Subjects
+) -> None:
     """For any limit, detail level and query, a result that exceeds the threshold is offloaded."""
-    _iff(live, survey, edges, subjects, above=True)
+    _iff(live, survey, edges, decisions, subjects, above=True)
 
 
 @check("LRO-THR-07")
-def test_anything_else_is_inline(live: Live, survey: Survey, edges: Edges, subjects: Subjects) -> None:
+def test_anything_else_is_inline(
+    live: Live, survey: Survey, edges: Edges, decisions: Mapping[str, Rule], subjects: Subjects
+) -> None:
     """For any limit, detail level and query, a result that does not exceed the threshold is inline."""
-    _iff(live, survey, edges, subjects, above=False)
+    _iff(live, survey, edges, decisions, subjects, above=False)
 
 
-def _iff(live: Live, survey: Survey, edges: Edges, subjects: Subjects, *, above: bool) -> None:
-    exact = [n for n, r in rules(survey, edges).items() if r == "exact"]
-    bench, threshold = edges.bench, edges.threshold
+def _iff(
+    live: Live, survey: Survey, edges: Edges, decisions: Mapping[str, Rule], subjects: Subjects, *, above: bool
+) -> None:
+    exact = [n for n, r in decisions.items() if r == "exact"]
+    bench, threshold = live.at_the_edge, edges.threshold
     if bench is None or not exact:
         raise NotObserved(edges.reason or "no operation has an exact threshold")
     from lro_conformance.properties.strategies import any_call
 
     def observe(asked: Mapping[str, Any]) -> tuple[int, int, Call] | None:
-        lowest = survey.bench.call(**asked)
+        lowest = live.offloading.call(**asked)
         known = lowest.estimate
         if known is None:  # a tenth of its characters is less than any honest estimate
             return (size_of(lowest) // 10, survey.lowest, lowest) if lowest.records else None
@@ -117,29 +125,28 @@ def _fetch(survey: Survey, bench: Bench, memories: list[Record]) -> Call:
     return bench.call(name, detail=detail, limit=5 * LIMIT)
 
 
-def _needs_seed(survey: Survey) -> None:
-    seed = survey.bench.profile.seed
+def _needs_seed(live: Live) -> None:
+    seed = live.profile.seed
     if seed is None or seed.tool is None:
         raise NotObserved("the suite cannot store memories (profile: seed)")
 
 
 @check("LRO-FILE-10")
-def test_any_memory_survives(live: Live, survey: Survey, inline: Inline, subjects: Subjects) -> None:
+def test_any_memory_survives(live: Live, survey: Survey, comparison: Comparison, subjects: Subjects) -> None:
     """Any memory is in the file exactly as it is inline: every code point, every number, any depth.
 
     Only values that the server stores unchanged are compared: it may rewrite a memory when it stores it.
     """
-    _needs_seed(survey)
-    against = incomparable(survey, inline)
-    if against is not None:
-        raise NotObserved(against)
-    skip = {p for name in survey.operations for p in volatile(inline, name)}
+    _needs_seed(live)
+    if comparison.obstacle is not None:
+        raise NotObserved(comparison.obstacle)
+    skip = {p for name in survey.operations for p in comparison.volatile(name)}
 
     def verdict(seen: StoredMemory | None) -> Miss | bool:
-        if seen is None or not inline.bench.stored(seen.memory):
+        if seen is None or not live.inline.stored(seen.memory):
             return False
         memory, filed = seen.memory, seen.call
-        shown = _fetch(survey, inline.bench, [memory])
+        shown = _fetch(survey, live.inline, [memory])
         sound = [line for line in filed.file.record_lines if line.problem is None] if filed.file is not None else []
         there = by_id(r for line in sound if (r := line.record) is not None).get(memory["id"])
         here = by_id(shown.records or []).get(memory["id"])
@@ -159,7 +166,7 @@ def test_any_memory_survives(live: Live, survey: Survey, inline: Inline, subject
 @check("LRO-THR-08")
 def test_any_memory_counts(live: Live, survey: Survey, subjects: Subjects) -> None:
     """Every memory counts: alone, it exceeds a threshold of 1."""
-    _needs_seed(survey)
+    _needs_seed(live)
     if not survey.effective:
         raise NotObserved(f"a threshold of {survey.lowest} has no effect")
 
@@ -180,7 +187,7 @@ def test_any_memory_counts(live: Live, survey: Survey, subjects: Subjects) -> No
 @check("LRO-FILE-01")
 def test_any_memory_is_one_line(live: Live, survey: Survey, subjects: Subjects) -> None:
     """A memory is one line of JSON, whatever it contains: line feeds, U+2028, quotes, emoji."""
-    _needs_seed(survey)
+    _needs_seed(live)
 
     def verdict(seen: StoredMemory | None) -> Miss | bool:
         if seen is None:
@@ -214,7 +221,9 @@ def _any_memory(
 
     def observe(given: Record) -> StoredMemory | None:
         [memory] = _named(live, survey, [given])
-        return StoredMemory(memory, _fetch(survey, survey.bench, [memory])) if survey.bench.stored(memory) else None
+        return (
+            StoredMemory(memory, _fetch(survey, live.offloading, [memory])) if live.offloading.stored(memory) else None
+        )
 
     live.judge(subjects, "any memory", MEMORY, observe, verdict)
 
@@ -241,7 +250,7 @@ def test_any_other_name_stays(
             path.write_bytes(template.data)
             os.utime(path, (past, past))
         old = plant(folder, template, OLD_S, name, edition.name)
-        clean_up(bench, [old])
+        live.clean_up([old])
         gone = [p.name for p in made if not p.exists()]
         for path in made:
             path.unlink(missing_ok=True)
@@ -253,7 +262,7 @@ def test_any_other_name_stays(
         script = of_cleaning(call, bench.cleanup_request, planted=[(OLD_S, name)], decoys=[(p, "name") for p in made])
         return Miss(f"{show(gone[0])} is left alone", "it was deleted", evidence, script, location_of(call))
 
-    live.explore(subjects, any_names(edition.file_prefix), examine, share=_share(survey))
+    live.explore(subjects, any_names(edition.file_prefix), examine, share=_share(live, survey))
 
 
 @check("LRO-CFG-03")
@@ -269,7 +278,7 @@ def test_any_age_by_the_ttl(live: Live, survey: Survey, cleanup: Cleanup, editio
         call, folder, template = _folder(live.cleaning(), name, edition)
         made = [(age, plant(folder, template, age, name, edition.name)) for age in ages]
         old = plant(folder, template, OLD_S, name, edition.name)
-        clean_up(live.cleaning(), [old, *(path for age, path in made if age > TTL)])
+        live.clean_up([old, *(path for age, path in made if age > TTL)])
         wrong = [(age, p.exists()) for age, p in made if p.exists() != (age < TTL)]
         idle = old.exists()
         for path in (*(path for _, path in made), old):
@@ -287,7 +296,7 @@ def test_any_age_by_the_ttl(live: Live, survey: Survey, cleanup: Cleanup, editio
             location_of(call),
         )
 
-    live.explore(subjects, any_ages((0, TTL - 60), (TTL + 5, 100 * DAY)), examine, share=_share(survey))
+    live.explore(subjects, any_ages((0, TTL - 60), (TTL + 5, 100 * DAY)), examine, share=_share(live, survey))
 
 
 def _cleans(survey: Survey, cleanup: Cleanup) -> str:
@@ -309,9 +318,9 @@ def _folder(bench: Bench, name: str, edition: Edition) -> tuple[Call, Path, File
     return call, Path(os.path.dirname(file.path)), file
 
 
-def _share(survey: Survey) -> float:
+def _share(live: Live, survey: Survey) -> float:
     """Share of the time budget: less if every cleanup is a restart or a wait."""
-    how = survey.bench.profile.cleanup
+    how = live.profile.cleanup
     by_tool = any(t.get("name") == "run_custodial_task" for t in survey.tools) if how is None else how.tool is not None
     return 1.0 if by_tool else 0.2
 
@@ -400,7 +409,7 @@ def test_pattern_in_any_memories(
 
 
 def _any_corpus(id: str, live: Live, survey: Survey, recipes: Recipes, edition: Edition, subjects: Subjects) -> None:
-    _needs_seed(survey)
+    _needs_seed(live)
     tried = next((t for t in reversed(recipes.tries) if t.standard.requirement == id), None)
     if tried is None:
         raise NotObserved("no descriptor has a recipe that does that")
@@ -419,8 +428,8 @@ def _any_corpus(id: str, live: Live, survey: Survey, recipes: Recipes, edition: 
 
     def observe(given: list[Record]) -> Call | None:
         memories = _named(live, survey, given)
-        stored = all(survey.bench.stored(m) for m in memories)
-        return _fetch(survey, survey.bench, memories) if stored else None
+        stored = all(live.offloading.stored(m) for m in memories)
+        return _fetch(survey, live.offloading, memories) if stored else None
 
     def verdict(call: Call | None) -> Miss | bool:
         tries: list[Try] = []

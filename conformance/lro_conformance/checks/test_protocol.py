@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from lro_conformance.analysis.messages import wrong_message
-from lro_conformance.analysis.threshold import died
+from lro_conformance.capture.call import died
 from lro_conformance.capture.overall import Overall
 from lro_conformance.capture.records import show
 from lro_conformance.capture.reproduce import Everything
@@ -16,7 +16,7 @@ from lro_conformance.trials.directories import Folders
 from lro_conformance.trials.disabled import Disabled
 from lro_conformance.trials.protocols import Eras
 from lro_conformance.trials.survey import Said, Survey
-from lro_conformance.wire.server import MODERN_VERSION
+from lro_conformance.wire.reply import MODERN_VERSION
 from lro_spec.schema.line_schema import lines_violating, schema_problem
 
 

@@ -2,26 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 from lro_conformance.analysis.documents import Document, Documents
-from lro_conformance.analysis.threshold import (
-    LARGER,
-    Rule,
-    before_the_limit,
-    covers_part,
-    cut_short,
-    follows_detail,
-    is_steady,
-    latches_after_offloading,
-    measures_differently,
-    rounding_step,
-    rules,
-    wide_share,
-)
+from lro_conformance.analysis.estimate import LARGER, Estimates
+from lro_conformance.analysis.threshold import Rule, latches_after_offloading
 from lro_conformance.capture.call import Among, Call
 from lro_conformance.capture.estimate import characters, honest_range, is_honest
-from lro_conformance.capture.records import WORDS, Record, tells_of
+from lro_conformance.capture.records import WORDS, Record, tells_of, wide_share
 from lro_conformance.judging.check import check
 from lro_conformance.judging.outcome import NotApplicable, NotObserved
 from lro_conformance.judging.subjects import Subjects, evidence_of
@@ -99,7 +87,13 @@ def _errors(survey: Survey, operation: str) -> str:
 
 @check("LRO-THR-01")
 def test_default_threshold(
-    survey: Survey, edges: Edges, defaults: Defaults, edition: Edition, subjects: Subjects
+    survey: Survey,
+    edges: Edges,
+    defaults: Defaults,
+    decisions: Mapping[str, Rule],
+    estimates: Estimates,
+    edition: Edition,
+    subjects: Subjects,
 ) -> None:
     """Without a setting, a result of up to the default threshold is inline and a larger one is offloaded."""
     default = edition.default_threshold_tokens
@@ -111,13 +105,13 @@ def test_default_threshold(
     if latches_after_offloading(edges) or contradiction(defaults) is not None:
         subjects.not_observed("the default is not one threshold for all calls")
         return
-    if "another figure" in rules(survey, edges).values() or not is_steady(survey):
+    if "another figure" in decisions.values() or not estimates.are_steady:
         subjects.not_observed(
             "the E of headers is not what is compared with the threshold (LRO-FILE-13), so it shows no default"
         )
         return
     for bracket in crossed if len(crossed) > 1 or not defaults.brackets else defaults.brackets:
-        _both_sides(survey, bracket, default, subjects)
+        _both_sides(survey, estimates, bracket, default, subjects)
     if not crossed:
         subjects.inconclusive(f"no result of more than {default} tokens was offloaded by default (profile: seed)")
     elif all(b.inline is None for b in crossed):
@@ -134,8 +128,8 @@ def contradiction(defaults: Defaults) -> tuple[Bracket, Bracket] | None:
     return None
 
 
-def _both_sides(survey: Survey, bracket: Bracket, default: int, subjects: Subjects) -> None:
-    slack = 0.05 if bracket.operation in survey.volatile_operations or rounding_step(survey) > 1 else 0.0
+def _both_sides(survey: Survey, estimates: Estimates, bracket: Bracket, default: int, subjects: Subjects) -> None:
+    slack = 0.05 if bracket.operation in survey.volatile_operations or estimates.rounding_step > 1 else 0.0
     if bracket.offloaded is not None and bracket.offloaded.estimate is not None:
         subjects.expect(
             bracket.offloaded.estimate * (1 + slack) > default,
@@ -161,16 +155,16 @@ def _both_sides(survey: Survey, bracket: Bracket, default: int, subjects: Subjec
 
 
 @check("LRO-THR-02")
-def test_estimate_is_honest(survey: Survey, documents: Documents, subjects: Subjects) -> None:
+def test_estimate_is_honest(survey: Survey, documents: Documents, estimates: Estimates, subjects: Subjects) -> None:
     """The header's E is 0.6 to 1.8 times the characters of the file's record lines ÷ 4 (± 64 tokens)."""
-    inaccurate = {n for n in survey.operations if measures_differently(survey, n)}
-    partly = any(covers_part(survey, n) is not None for n in survey.operations)
+    inaccurate = {n for n in survey.operations if estimates.measure_differently(n)}
+    partly = any(estimates.of_a_part(n) is not None for n in survey.operations)
 
     def elsewhere(one: Document) -> str | None:
         call = one.call
         if call.operation in inaccurate:
             return "the estimate does not follow the detail level or the limit (LRO-THR-05)"
-        if cut_short(survey, call):
+        if estimates.is_cut_short(call):
             return "a file of inject has fewer records than were counted"
         if partly and (call.estimate or 0) < honest_range(call)[0]:
             return "the estimate covers only a part of the set (LRO-THR-05)"
@@ -199,7 +193,7 @@ def test_wide_scripts_weigh_more(survey: Survey, seeded: Seeded, subjects: Subje
 
 
 @check("LRO-THR-05")
-def test_estimate_follows_detail(survey: Survey, subjects: Subjects) -> None:
+def test_estimate_follows_detail(survey: Survey, estimates: Estimates, subjects: Subjects) -> None:
     """The estimate is that of the records at the requested detail level."""
     if not any(o.details for o in survey.operations.values()):
         raise NotApplicable("no tool takes a detail level")
@@ -208,7 +202,7 @@ def test_estimate_follows_detail(survey: Survey, subjects: Subjects) -> None:
         if not operation.details or not sized or max(sized.values()) <= LARGER * min(sized.values()):
             subjects.not_observed("the tool takes no detail level, or its levels do not differ in size")
             continue
-        against = follows_detail(survey, name)
+        against = estimates.against_detail(name)
         subjects.expect(
             against is None,
             expected=f"{name}: E follows the size of the records at the requested level",
@@ -218,10 +212,10 @@ def test_estimate_follows_detail(survey: Survey, subjects: Subjects) -> None:
 
 
 @check("LRO-THR-05")
-def test_estimate_covers_the_whole_set(survey: Survey, subjects: Subjects) -> None:
+def test_estimate_covers_the_whole_set(survey: Survey, estimates: Estimates, subjects: Subjects) -> None:
     """If E is honest for a few records it is honest for many: it covers the whole set, and nothing else."""
     for name in survey.operations:
-        beyond = before_the_limit(survey, name)
+        beyond = estimates.before_the_limit(name)
         if beyond is not None:
             less, more = beyond
             subjects.expect(
@@ -235,7 +229,7 @@ def test_estimate_covers_the_whole_set(survey: Survey, subjects: Subjects) -> No
         if len(sizes) < 2:
             subjects.not_observed("fewer than two estimates are honest")
             continue
-        call = covers_part(survey, name)
+        call = estimates.of_a_part(name)
         low = honest_range(call)[0] if call is not None else 0
         subjects.expect(
             call is None,
@@ -248,9 +242,9 @@ def test_estimate_covers_the_whole_set(survey: Survey, subjects: Subjects) -> No
 
 
 @check("LRO-THR-06")
-def test_one_token_above_is_offloaded(survey: Survey, edges: Edges, subjects: Subjects) -> None:
+def test_one_token_above_is_offloaded(edges: Edges, decisions: Mapping[str, Rule], subjects: Subjects) -> None:
     """A result that exceeds the threshold by one token is offloaded."""
-    _edges(survey, edges, subjects, "offloaded", lambda e: e.above)
+    _edges(edges, decisions, subjects, "offloaded", lambda e: e.above)
 
 
 @check("LRO-THR-06")
@@ -270,17 +264,21 @@ def test_one_record_is_offloaded(survey: Survey, subjects: Subjects) -> None:
 
 
 @check("LRO-THR-07")
-def test_equal_to_threshold_stays_inline(survey: Survey, edges: Edges, subjects: Subjects) -> None:
+def test_equal_to_threshold_stays_inline(edges: Edges, decisions: Mapping[str, Rule], subjects: Subjects) -> None:
     """A result exactly as large as the threshold is returned inline."""
-    _edges(survey, edges, subjects, "inline", lambda e: e.at)
+    _edges(edges, decisions, subjects, "inline", lambda e: e.at)
 
 
 def _edges(
-    survey: Survey, edges: Edges, subjects: Subjects, outcome: str, side: Callable[[Edge], Iterable[Probe]]
+    edges: Edges,
+    decisions: Mapping[str, Rule],
+    subjects: Subjects,
+    outcome: str,
+    side: Callable[[Edge], Iterable[Probe]],
 ) -> None:
     if edges.reason is not None:
         subjects.not_observed(edges.reason)
-    for name, rule in rules(survey, edges).items():
+    for name, rule in decisions.items():
         if rule not in ("exact", "comparison"):
             continue
         edge = edges.edges[name]
@@ -295,18 +293,20 @@ def _edges(
 
 
 @check("LRO-THR-08")
-def test_total_is_compared(survey: Survey, edges: Edges, subjects: Subjects) -> None:
+def test_total_is_compared(
+    edges: Edges, decisions: Mapping[str, Rule], estimates: Estimates, subjects: Subjects
+) -> None:
     """Many small memories that exceed the threshold together are offloaded, though none exceeds it alone."""
-    found: dict[str, Rule] = rules(survey, edges)
     for name, edge in edges.edges.items():
-        unclear = found[name] not in ("exact", "per record") or measures_differently(survey, name)
+        rule = decisions[name]
+        unclear = rule not in ("exact", "per record") or estimates.measure_differently(name)
         if edge.largest >= edge.above[0].threshold or unclear:
             subjects.not_observed("no set of small records with an exactly known total")
             continue
-        if name == "inject" and found[name] != "per record":
+        if name == "inject" and rule != "per record":
             continue
         subjects.expect(
-            found[name] != "per record",
+            rule != "per record",
             expected=f"{name}: records of at most {edge.largest} tokens each, {edge.estimate} together, "
             f"are offloaded at threshold {edge.above[0].threshold}",
             observed="inline there, but offloaded at a threshold below the largest single record",
@@ -333,7 +333,9 @@ def test_large_memory_below_threshold_stays_inline(survey: Survey, seeded: Seede
 
 
 @check("LRO-THR-09")
-def test_one_threshold_for_all(survey: Survey, edges: Edges, defaults: Defaults, subjects: Subjects) -> None:
+def test_one_threshold_for_all(
+    edges: Edges, defaults: Defaults, decisions: Mapping[str, Rule], subjects: Subjects
+) -> None:
     """The same threshold holds for every operation and every detail level."""
     if edges.reason is not None:
         subjects.not_observed(edges.reason)
@@ -341,7 +343,7 @@ def test_one_threshold_for_all(survey: Survey, edges: Edges, defaults: Defaults,
         subjects.not_observed("after its first offload the server offloads everything, whatever the threshold")
         return
     against = contradiction(defaults)
-    if against is not None and set(rules(survey, edges).values()) <= {"exact"}:
+    if against is not None and set(decisions.values()) <= {"exact"}:
         one, other = against
         subjects.expect(
             holds=False,
@@ -350,8 +352,7 @@ def test_one_threshold_for_all(survey: Survey, edges: Edges, defaults: Defaults,
             observed=f"{one.operation} of {one.inline_estimate} tokens at {one.detail} detail stays inline",
             at=one.inline,
         )
-    found = rules(survey, edges)
-    for name, rule in found.items():
+    for name, rule in decisions.items():
         if rule == "own threshold":
             edge = edges.edges[name]
             wrong = next(
@@ -363,11 +364,11 @@ def test_one_threshold_for_all(survey: Survey, edges: Edges, defaults: Defaults,
                 observed=_words(wrong.call.outcome),
                 at=wrong.call,
             )
-    if not any(r in ("exact", "own threshold") for r in found.values()):
+    if not any(r in ("exact", "own threshold") for r in decisions.values()):
         subjects.not_observed("no operation has an exact threshold to compare with")
         return
     for probe in edges.far:
-        if found.get(probe.call.operation) in ("budgeted", "per record", "comparison", "own threshold"):
+        if decisions.get(probe.call.operation) in ("budgeted", "per record", "comparison", "own threshold"):
             continue
         outcome = "offloaded" if probe.estimate > probe.threshold else "inline"
         if probe.call.outcome in ("error", "no answer"):

@@ -103,7 +103,7 @@ def _certify(
     profile: Profile, seed: int | None, jobs: int | None, evidence: Path | None, view: View, *, all_editions: bool
 ) -> tuple[tuple[Report, ...], str | None]:
     """Certify a server: the report, or one for each edition, and the reason for which evidence is incomplete."""
-    from lro_conformance.engine.session import certify as run
+    from lro_conformance.engine.run import certify as run
     from lro_conformance.evidence.format import EvidenceError
     from lro_conformance.profile import ProfileError
     from lro_conformance.wire.subreaper import adopting
@@ -114,7 +114,7 @@ def _certify(
     try:
         with adopting(), view:
             if all_editions:
-                from lro_conformance.engine.session import certify_by_all
+                from lro_conformance.engine.run import certify_by_all
 
                 return certify_by_all(profile, seed=seed, jobs=jobs, observer=view, evidence=evidence), None
             return (run(profile, seed=seed, jobs=jobs, observer=view, evidence=evidence),), None

@@ -35,12 +35,12 @@ def init(output: Path, force: bool, tools: tuple[str, ...], command: tuple[str, 
 
     Exit code: 0 written, 2 the call is wrong or the file exists, 3 the server does not start or does not answer.
     """
-    from lro_conformance.evidence.recorder import masks_of
     from lro_conformance.init.probe import probe
     from lro_conformance.init.writer import profile_text
     from lro_conformance.lab.errors import ServerTrouble
     from lro_conformance.lab.operations import NoSuchTool
     from lro_conformance.profile import ProfileError, load, profile_for_command
+    from lro_conformance.profile.secrets import masks_of
     from lro_conformance.report.atomic import check_target, write_text
     from lro_conformance.report.sanitize import one_line
     from lro_conformance.wire.subreaper import adopting

@@ -32,7 +32,7 @@ def judge(folder: Path, level: int | None, edition_name: str | None, options: Re
     """
     from dataclasses import replace
 
-    from lro_conformance.engine.session import judge_again
+    from lro_conformance.engine.judgement import judge_again
     from lro_conformance.evidence.format import EvidenceError
     from lro_conformance.evidence.reader import read
     from lro_spec.editions import EDITIONS

@@ -1,5 +1,5 @@
-"""One run, from profile to report."""
+"""One run, from profile to report, in two halves.
 
-from lro_conformance.engine.session import certify, certify_by_all, judge_again
-
-__all__ = ["certify", "certify_by_all", "judge_again"]
+`capture` drives live servers and yields evidence; `judgement` makes a report of evidence and starts nothing. `run`
+composes them. Import from the modules, so that judging recorded evidence loads no laboratory.
+"""

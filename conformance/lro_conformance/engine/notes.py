@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
-from lro_conformance.analysis.threshold import incomparable, volatile
+from lro_conformance.analysis.comparison import Comparison
 from lro_conformance.capture.overall import OVERALL, Overall
 from lro_conformance.capture.records import as_record, show
 from lro_conformance.capture.reproduce import Everything
+from lro_conformance.judging.derived import Evidence
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.judging.subjects import evidence_of, reproducer_of
 from lro_conformance.lab.errors import ServerTrouble
@@ -21,10 +21,11 @@ from lro_conformance.trials.protocols import Eras
 from lro_conformance.trials.survey import Inline, Survey
 
 
-def notes(evidence: Mapping[str, Any], trouble: str | None) -> tuple[str, ...]:
+def notes(evidence: Evidence, trouble: str | None) -> tuple[str, ...]:
     """Notes on a run. *trouble* describes the first call without a response."""
     found: list[str] = []
-    survey, inline, edges, fallback = (evidence.get(n) for n in ("survey", "inline", "edges", "fallback"))
+    have = evidence.captured
+    survey, inline, edges, fallback = (have.get(n) for n in ("survey", "inline", "edges", "fallback"))
     if isinstance(survey, Survey):
         missing = [o for o in ("recall", "search", "inject") if o not in survey.operations]
         if survey.operations and missing:
@@ -35,18 +36,18 @@ def notes(evidence: Mapping[str, Any], trouble: str | None) -> tuple[str, ...]:
             found.append(f"a threshold of 1 is rejected; {survey.lowest} is the lowest of those tried that is accepted")
         found += _unused_features(survey)
         found += _undecided(survey)
-    eras = evidence.get("eras")
+    eras = have.get("eras")
     if isinstance(eras, Eras):
         found.append(f"the server also speaks MCP {eras.protocol} (server/discover): its calls were judged by both")
     if isinstance(inline, Inline) and inline.threshold < NEVER:
         found.append(f"a threshold of {NEVER} is rejected; {inline.threshold} was used instead")
     if isinstance(survey, Survey) and isinstance(inline, Inline):
-        paths = sorted({"/".join(p) for n in survey.operations for p in volatile(inline, n)})
+        comparison: Comparison = evidence.select(["comparison"])["comparison"]
+        paths = sorted({"/".join(p) for n in survey.operations for p in comparison.volatile(n)})
         if paths:
             found.append(f"differs between identical calls, ignored in comparisons: {', '.join(paths)}")
-        against = incomparable(survey, inline)
-        if survey.files and against is not None:
-            found.append(f"{against}, so files and inline results are not compared")
+        if survey.files and comparison.obstacle is not None:
+            found.append(f"{comparison.obstacle}, so files and inline results are not compared")
     if isinstance(edges, Edges):
         found += [
             f"E of {e.operation} differs by {e.drift} between identical calls: its threshold was tested that much wider"
@@ -59,7 +60,7 @@ def notes(evidence: Mapping[str, Any], trouble: str | None) -> tuple[str, ...]:
                 for n in survey.effective
                 if n not in edges.edges
             ]
-    overall = evidence.get(OVERALL)
+    overall = have.get(OVERALL)
     if isinstance(overall, Overall):
         found += overall.remarks
     if isinstance(fallback, Fallback):

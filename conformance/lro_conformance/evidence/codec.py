@@ -23,7 +23,7 @@ Plain = Any
 
 
 class Codec:
-    """Encodes and decodes values; *special* says how for the types that are no mere data, *text* what texts become.
+    """Encodes and decodes values; *special* says how for the types that are no mere data.
 
     *store* and *fetch* keep and find longer runs of bytes.
     """
@@ -32,12 +32,10 @@ class Codec:
         self,
         special: Mapping[type, Callable[[Any], Any]],
         *,
-        text: Callable[[str], str] = str,
         store: Callable[[bytes], Plain] = as_text,
         fetch: Callable[[Any], bytes] = as_bytes,
     ) -> None:
         self._special = special
-        self._text = text
         self._store = store
         self._fetch = fetch
 
@@ -49,11 +47,11 @@ class Codec:
         if value is None or isinstance(value, bool | int | float):
             return value
         if isinstance(value, str):
-            return self._text(value)
+            return value
         if isinstance(value, bytes):
             return self._store(value)
         if isinstance(value, Path):
-            return self._text(str(value))
+            return str(value)
         if isinstance(value, Mapping):
             return self._mapping(cast("Mapping[Any, Any]", value))
         if isinstance(value, Sequence):
@@ -66,7 +64,7 @@ class Codec:
 
     def _mapping(self, value: Mapping[Any, Any]) -> Plain:
         if all(isinstance(k, str) for k in value):
-            return {self._text(k): self.encode(v) for k, v in value.items()}
+            return {k: self.encode(v) for k, v in value.items()}
         return [[self.encode(k), self.encode(v)] for k, v in value.items()]
 
     def decode(self, kind: Any, value: Plain) -> Any:

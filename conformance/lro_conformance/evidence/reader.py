@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, cast, get_type_hints
+from typing import Any, cast
 
 from lro_conformance.capture.call import Call, descriptor_in
 from lro_conformance.capture.file import FileSeen
 from lro_conformance.capture.overall import OVERALL, Overall
+from lro_conformance.capture.run import CapturedRun
 from lro_conformance.capture.start import Start
 from lro_conformance.evidence import format
 from lro_conformance.evidence.codec import Codec, answer
@@ -23,34 +24,20 @@ from lro_conformance.judging.verdicts import Verdict
 from lro_conformance.lab.errors import ServerTrouble
 from lro_conformance.profile import Profile
 from lro_conformance.trials import trials
-from lro_conformance.wire import Failure, Reply
+from lro_conformance.trials.survey import Survey
+from lro_conformance.wire.reply import Failure, Reply
 
 _KNOWN_PROBLEMS = {k.__name__: k for k in (ServerTrouble, NotObserved, NotApplicable)}
 
 
-@dataclass(frozen=True, slots=True)
-class Stored:
-    """A run as evidence keeps it."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stored(CapturedRun):
+    """A captured run that evidence keeps."""
 
     version: str
-    """Of the suite that recorded it."""
-    profile: Profile
-    seed: int
-    examples: int
-    only: Collection[str] | None
-    started_at: str
-    duration_s: float
-    starts: int
-    server: ServerInfo
-    """As it introduced itself, which is known also where no trial found anything."""
-    timeline: tuple[Span, ...]
-    trouble: str | None
-    trials: Mapping[str, Any]
-    """What each trial found, or the exception that stands for it."""
-    properties: Mapping[str, CheckResult]
-    """What the checks found that needed a live server, by the name of the check."""
+    """Version of the suite that recorded it."""
     machine: Mapping[str, str | None]
-    """The versions of what had a part in the run."""
+    """Versions of the system and of libraries that took part in the run."""
 
 
 def read(folder: Path) -> Stored:
@@ -69,10 +56,13 @@ class _Transcript:
         return fetch(self.lines[number - 1])
 
 
-def _names(server: Any) -> dict[str, str]:
-    """The server's name, version and protocol; what a version of the suite did not keep yet is empty."""
-    kept = cast("dict[str, Any]", server or {})
-    return {n: _of(str, kept.get(n, "")) for n in ("name", "version", "protocol")}
+def _server(recorded: Any, survey: object, command: tuple[str, ...]) -> ServerInfo:
+    """The server as it introduced itself; earlier versions of the suite left that to the survey."""
+    if recorded is None and isinstance(survey, Survey):
+        return ServerInfo.introduced(survey.server_info, survey.protocol, command)
+    names = cast("dict[str, Any]", recorded or {})
+    name, version, protocol = (_of(str, names.get(n, "")) for n in ("name", "version", "protocol"))
+    return ServerInfo(name, version, command, protocol)
 
 
 class _Reader:
@@ -118,6 +108,7 @@ class _Reader:
         self._check(manifest["checksums"])
         profile: Profile = self._codec.decode(Profile, manifest["profile"])
         only = manifest["only"]
+        trials = {n.removeprefix("trials/").removesuffix(".json"): self._trial(n) for n in _trials(manifest)}
         return Stored(
             version=_of(str, manifest["suite"]["version"]),
             profile=replace(profile, edition=_of(str, manifest["edition"]), level=manifest["claimed"]),
@@ -127,10 +118,10 @@ class _Reader:
             started_at=_of(str, manifest["started_at"]),
             duration_s=float(manifest["duration_s"]),
             starts=_of(int, manifest["server_starts"]),
-            server=ServerInfo(**_names(manifest.get("server")), command=profile.server.command),
+            server=_server(manifest.get("server"), trials.get("survey"), profile.server.command),
             timeline=self._codec.decode(tuple[Span, ...], manifest["timeline"]),
             trouble=manifest["trouble"],
-            trials={n.removeprefix("trials/").removesuffix(".json"): self._trial(n) for n in _trials(manifest)},
+            trials=trials,
             properties={p.name: p for p in self._properties()},
             machine=manifest["machine"],
         )
@@ -170,7 +161,7 @@ class _Reader:
         known = trials().get(title)
         if known is None and title != OVERALL:
             return NotObserved("this version has no such trial")
-        kind = Overall if known is None else get_type_hints(known.function)["return"]
+        kind = Overall if known is None else known.record
         try:
             return self._codec.decode(kind, value["found"])
         except ValueError as problem:

@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-import os
-from typing import TYPE_CHECKING
-
-from lro_spec.redaction import Masks
-
-if TYPE_CHECKING:
-    from lro_conformance.profile import Profile
-
-
 import hashlib
+import os
 import platform
 import re
 import shutil
 import subprocess
 import threading
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
@@ -29,32 +21,19 @@ from lro_conformance.capture.file import FileSeen
 from lro_conformance.capture.start import Start
 from lro_conformance.evidence import format
 from lro_conformance.evidence.codec import Codec, answer
-from lro_conformance.evidence.format import EvidenceError, dumps
+from lro_conformance.evidence.format import EvidenceError
 from lro_conformance.evidence.store import Store, claim
+from lro_spec.redaction import Masks
 
 if TYPE_CHECKING:
+    from lro_conformance.capture.run import CapturedRun
     from lro_conformance.judging.results import CheckResult, Report
-    from lro_conformance.profile import Profile
-    from lro_conformance.wire import Reply, ServerProcess
+    from lro_conformance.wire.reply import Reply
+    from lro_conformance.wire.server import ServerProcess
     from lro_conformance.wire.transcript import Entry
 
 
 _ID = re.compile(rb'\{"jsonrpc":"2\.0","id":(\d+),"method":')
-
-
-@dataclass(frozen=True, slots=True)
-class Finished:
-    """A run that is over, as far as evidence keeps it."""
-
-    profile: Profile
-    trials: Mapping[str, Any]
-    """What each trial returned, or the exception that stands for it."""
-    properties: Collection[CheckResult]
-    """What the checks found that need a live server."""
-    examples: int
-    only: Collection[str] | None
-    trouble: str | None
-    report: Report
 
 
 @dataclass
@@ -82,7 +61,6 @@ class Recorder:
         claim(folder)
         self.problem: str | None = None
         self._store = Store(folder, masks)
-        self._masks = masks
         self._tracks: dict[int, _Track] = {}
         self._lock = threading.Lock()
 
@@ -125,7 +103,7 @@ class Recorder:
             line["problem"] = entry.problem
         if entry.cut:
             line["cut"] = entry.cut
-        track.stream.write((dumps(line) + "\n").encode())
+        track.stream.write(self._store.line(line))
 
     def _end(self, track: _Track) -> None:
         track.stream.close()
@@ -135,26 +113,25 @@ class Recorder:
             "exit": said if exit is None or said is None else said | {"seconds": round(exit.seconds, 3)},
             "stderr": self._store.bytes(track.server.stderr),
             "anomalies": [
-                {"at": round(a.at, 6), "kind": a.kind, "detail": self._masks.text(a.detail)}
-                for a in track.server.transcript.anomalies
+                {"at": round(a.at, 6), "kind": a.kind, "detail": a.detail} for a in track.server.transcript.anomalies
             ],
             "chatter_not_kept": track.dropped,
-            "output_dir": None if folder is None else _listing(folder, self._masks.text),
+            "output_dir": None if folder is None else _listing(folder),
         }
         self._store.write_json(f"{track.start.folder}/{format.END}", ended)
 
     def _start(self, start: Start) -> Any:
-        known = Codec({}, text=self._masks.text, store=self._store.bytes).encode(start)
-        known["env"] = {n: self._masks.variable(n, v) for n, v in start.env.items()}
+        known = Codec({}, store=self._store.bytes).encode(start)
+        known["env"] = self._store.environment(start.env)
         return known
 
     # when it is over
 
-    def finish(self, run: Finished) -> None:
+    def finish(self, run: CapturedRun, report: Report) -> None:
         """Write what is known only in the end; with that the evidence is complete."""
-        self._trying(lambda: self._finish(run))
+        self._trying(lambda: self._finish(run, report))
 
-    def _finish(self, run: Finished) -> None:
+    def _finish(self, run: CapturedRun, report: Report) -> None:
         for track in self._tracks.values():
             if not track.stream.closed:
                 self._end(track)
@@ -170,15 +147,15 @@ class Recorder:
             return known
 
         special: dict[type, Callable[[Any], Any]] = {Call: call_number, FileSeen: self._file, Start: _number}
-        codec = Codec(special, text=self._masks.text, store=self._store.bytes)
+        codec = Codec(special, store=self._store.bytes)
         (self._store.folder / format.TRIALS).mkdir(exist_ok=True)
         for name, found in run.trials.items():
             kept = _problem(found) if isinstance(found, BaseException) else {"found": codec.encode(found)}
-            self._store.write_json(f"{format.TRIALS}/{name}.json", self._masks.value(kept))
-        self._lines(format.CALLS, calls)
-        self._lines(format.PROPERTIES, (codec.encode(_property(p)) for p in run.properties))
-        self._store.write_json(format.REPORT, run.report.to_dict(), indent=2)
-        self._store.write_json(format.MANIFEST, self._manifest(run, codec))
+            self._store.write_json(f"{format.TRIALS}/{name}.json", kept)
+        self._store.write_lines(format.CALLS, calls)
+        self._store.write_lines(format.PROPERTIES, (codec.encode(_property(p)) for p in run.properties.values()))
+        self._store.write_json(format.REPORT, report.to_dict(), indent=2)
+        self._store.write_json(format.MANIFEST, self._manifest(run, report, codec))
 
     def _call(self, number: int, call: Call, codec: Codec) -> dict[str, Any]:
         plain = ("operation", "tool", "arguments", "detail", "limit", "query", "before", "started", "ended")
@@ -202,27 +179,23 @@ class Recorder:
             "failure": codec.encode(reply.failure),
         }
         if reply.raw is not None and answer(reply.raw, reply.id) != (reply.result, reply.error):
-            known |= {"result": self._masks.value(reply.result), "error": self._masks.value(reply.error)}
+            known |= {"result": reply.result, "error": reply.error}
         return known
 
     def _file(self, file: FileSeen) -> dict[str, Any]:
         known: dict[str, Any] = {
-            "path": self._masks.text(file.path),
-            "problem": None if file.problem is None else self._masks.text(file.problem),
+            "path": file.path,
+            "problem": file.problem,
             "mode": file.mode,
             "mtime": file.mtime,
-            "real": None if file.real is None else self._masks.text(file.real),
+            "real": file.real,
             "lately": file.lately,
         }
         return known if file.problem is not None else known | {"data": self._store.contents(file.data)}
 
-    def _lines(self, name: str, values: Iterable[Any]) -> None:
-        self._store.write(name, "".join(dumps(v) + "\n" for v in values).encode())
-
-    def _manifest(self, run: Finished, codec: Codec) -> dict[str, Any]:
-        report = run.report
+    def _manifest(self, run: CapturedRun, report: Report, codec: Codec) -> dict[str, Any]:
         profile = codec.encode(run.profile)
-        profile["server"]["env"] = {n: self._masks.variable(n, v) for n, v in run.profile.server.env.items()}
+        profile["server"]["env"] = self._store.environment(run.profile.server.env)
         return {
             "format": format.FORMAT,
             "complete": True,
@@ -238,8 +211,8 @@ class Recorder:
             "server_starts": report.starts,
             "server": {n: getattr(report.server, n) for n in ("name", "version", "protocol")},
             "timeline": codec.encode(report.timeline),
-            "trouble": self._masks.value(run.trouble),
-            "masked": list(self._masks.names),
+            "trouble": run.trouble,
+            "masked": self._store.redacted,
             "profile": profile,
             "checksums": _checksums(self._store.folder),
         }
@@ -271,7 +244,7 @@ def _property(result: CheckResult) -> dict[str, Any]:
     return {"verdict": result.verdict.label, **{n: getattr(result, n) for n in names}}
 
 
-def _listing(folder: Path, text: Callable[[str], str]) -> list[dict[str, Any]]:
+def _listing(folder: Path) -> list[dict[str, Any]]:
     """What stands in an output folder when its server is gone; none where it is no folder."""
     found: list[dict[str, Any]] = []
     with suppress(OSError):
@@ -280,7 +253,7 @@ def _listing(folder: Path, text: Callable[[str], str]) -> list[dict[str, Any]]:
                 seen = entry.stat(follow_symlinks=False)
                 found.append(
                     {
-                        "name": text(entry.name),
+                        "name": entry.name,
                         "bytes": seen.st_size,
                         "mode": f"{seen.st_mode:o}",
                         "mtime": seen.st_mtime,
@@ -315,9 +288,3 @@ def machine() -> dict[str, str | None]:
         except PackageNotFoundError:
             known[package] = None
     return known
-
-
-def masks_of(profile: Profile) -> Masks:
-    """What may not be written of the environment that a run's servers see; the settings of LRO are no secrets."""
-    settings = {s.env for s in profile.settings.values() if s is not None and s.env is not None}
-    return Masks({**os.environ, **profile.server.env}, but=settings)

@@ -1,4 +1,4 @@
-"""Writing into a folder of evidence: the claim on the folder, contents by their checksum, files that are never half."""
+"""Writing into a folder of evidence: claiming it, contents by checksum, complete files. Secrets are redacted here."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import threading
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, cast
 
@@ -15,30 +16,39 @@ from lro_spec.redaction import Masks
 
 
 class Store:
-    """A folder that evidence is written to."""
+    """A folder that evidence is written to. Every method redacts what it writes or returns to be written."""
 
     def __init__(self, folder: Path, masks: Masks) -> None:
         self.folder = folder
-        self.masks = masks
+        self._masks = masks
         self._known: set[str] = set()
         self._lock = threading.Lock()
 
     def contents(self, data: bytes) -> dict[str, Any]:
-        """Keep *data*, masked, once; what says where."""
-        masked = self.masks.data(data)
+        """Keep *data* in a file named by its checksum; returns the reference to it."""
+        masked = self._masks.data(data)
         name = hashlib.sha256(masked).hexdigest()
         with self._lock:
             new = name not in self._known
             self._known.add(name)
         if new:
-            self.write(f"{FILES}/{name}", masked)
+            self._write(f"{FILES}/{name}", masked)
         return {"sha256": name, "bytes": len(masked)}
 
     def bytes(self, data: bytes) -> dict[str, Any]:
-        """The same for what is worth a file of its own only when it is long."""
-        return self.contents(data) if len(data) > INLINE_BYTES else as_text(self.masks.data(data))
+        """Reference to *data* if it is long, or else the data itself, as JSON can hold it."""
+        return self.contents(data) if len(data) > INLINE_BYTES else as_text(self._masks.data(data))
 
-    def write(self, name: str, data: bytes) -> None:
+    def environment(self, variables: Mapping[str, str]) -> dict[str, str]:
+        """Environment variables; those with secret names are redacted whatever their values are."""
+        return {name: self._masks.variable(name, value) for name, value in variables.items()}
+
+    @property
+    def redacted(self) -> list[str]:
+        """Names of the variables whose values are redacted."""
+        return list(self._masks.names)
+
+    def _write(self, name: str, data: bytes) -> None:
         """Write a file in one step."""
         path = self.folder / name
         partial = path.with_name(f".{path.name}.partial")
@@ -47,8 +57,16 @@ class Store:
         partial.replace(path)
 
     def write_json(self, name: str, value: object, *, indent: int | None = 1) -> None:
-        """Write a JSON document in one step; its texts must be masked already."""
-        self.write(name, (dumps(value, indent=indent) + "\n").encode())
+        """Write a JSON document in one step."""
+        self._write(name, (dumps(self._masks.value(value), indent=indent) + "\n").encode())
+
+    def write_lines(self, name: str, values: Iterable[object]) -> None:
+        """Write JSON lines in one step."""
+        self._write(name, b"".join(map(self.line, values)))
+
+    def line(self, value: object) -> bytes:
+        """One JSON line."""
+        return (dumps(self._masks.value(value)) + "\n").encode()
 
 
 def claim(folder: Path) -> None:

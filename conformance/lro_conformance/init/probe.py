@@ -28,7 +28,7 @@ from lro_conformance.profile import Cleanup, Profile, Setting
 from lro_conformance.profile import Operation as NamedOperation
 from lro_conformance.trials.cleanup import TTL, Cleaning, clean
 from lro_conformance.trials.decoys import DAY
-from lro_conformance.wire import Run
+from lro_conformance.wire.workspace import Workspace
 
 SETTINGS = ("threshold_tokens", "output_dir", "enabled", "ttl_seconds")
 """Settings in the order of probing: all after the first can only be observed if something is offloaded."""
@@ -115,8 +115,8 @@ def probe(profile: Profile, report: Callable[[str], None], tools: Mapping[str, s
     *tools* names the tools of operations whose names are not recognised. Raises `ServerTrouble` if the server does not
     start or does not respond, and `NoSuchTool` if it does not list such a tool.
     """
-    with Run() as run:
-        lab = Lab(profile, run, lambda event: None, seed=0)
+    with Workspace() as workspace:
+        lab = Lab(profile, workspace, lambda event: None, seed=0)
         try:
             report("starting it with the documented variables")
             found = _first(lab, profile)

@@ -28,6 +28,9 @@ Function = TypeVar("Function", bound=Callable[..., None])
 
 _REGISTRY: dict[str, Check] = {}
 
+LIVE = "live"
+"""The evidence of property checks: servers that still run. It exists only while a run is captured."""
+
 EDITION = "edition"
 """The name by which a check asks for the edition it judges by."""
 
@@ -48,6 +51,11 @@ class Check:
     """Whether it asks for the edition."""
     optional: tuple[str, ...] = ()
     """The names of evidence that it does without, as None, when that could not be had."""
+
+    @property
+    def is_live(self) -> bool:
+        """True for a property check, which explores live servers."""
+        return LIVE in self.needs
 
 
 def check(requirement_id: str, *, optional: Iterable[str] = ()) -> Callable[[Function], Function]:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from lro_conformance.judging.results import CheckResult, Report
+from lro_spec.redaction import Masks
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,3 +60,10 @@ class RunFinished:
 Event = RunStarted | TrialStarted | TrialStep | TrialFinished | CheckJudged | RunFinished
 Observer = Callable[[Event], None]
 """Called from worker threads too; an observer locks what it must."""
+
+
+def redacting(observer: Observer | None, masks: Masks) -> Observer:
+    """Observer that passes every event on without secrets."""
+    if observer is None:
+        return lambda event: None
+    return lambda event: observer(masks.value(event))

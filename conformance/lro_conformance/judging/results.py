@@ -56,6 +56,12 @@ class ServerInfo:
     command: tuple[str, ...]
     protocol: str
 
+    @classmethod
+    def introduced(cls, info: Mapping[str, Any], protocol: str | None, command: tuple[str, ...]) -> ServerInfo:
+        """A server by the information that it gave of itself when it was opened."""
+        name, version, spoken = (str(s or "")[:200] for s in (info.get("name"), info.get("version"), protocol))
+        return cls(name, version, command, spoken)
+
 
 @dataclass(frozen=True, slots=True)
 class Span:

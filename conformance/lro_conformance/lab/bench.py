@@ -27,7 +27,8 @@ from lro_conformance.lab.settings import FAR_ZONE_OFFSET_S, far_zone
 from lro_conformance.lab.thresholds import LIMIT, AcceptedThresholds
 from lro_conformance.profile import Profile
 from lro_conformance.profile.launcher import Value
-from lro_conformance.wire import Reply, ServerProcess
+from lro_conformance.wire.reply import Reply
+from lro_conformance.wire.server import ServerProcess
 from lro_spec.filenames import parse_file_name
 
 _NUMBER = re.compile(r"(?<![\w.])\d{1,6}(?![\w.]?\d)")
@@ -241,7 +242,7 @@ class Bench:
         result, raw = as_record(reply.result), reply.raw or b""
         if b".jsonl" not in raw or result.get("isError") is True or self.start.file_size_limit is not None:
             return None
-        folders = [self.output_dir] if self.output_dir is not None else [self.temp, *system_temps()]
+        folders = [self.output_dir] if self.output_dir is not None else self.temps
         names = [(f, n) for f in dict.fromkeys(folders) for n in names_in(f) if n not in self.named_files]
         ours = [(f, n) for f, n in names if self.editions.is_offload_name(n)]
         paths = [p for f, n in ours if n.encode() in raw and written_since(p := str(f / n), started)]
@@ -326,13 +327,18 @@ class Bench:
             self.launcher.handshake(self.server, self.client)
             self.on_restart(self)
 
+    @property
+    def temps(self) -> list[Path]:
+        """Folders that temporary files may go to: that of TMPDIR first."""
+        return [self.temp, *system_temps()]
+
     def forget_experiment(self) -> None:
         """Forget requests that seeded the server beyond the suite's own memories, before the next experiment."""
         del self.seed_requests[self.corpus_requests :]
 
     def pause(self, seconds: float) -> None:
         """Wait, unless the run is aborted meanwhile."""
-        self.launcher.run.pause(seconds)
+        self.launcher.workspace.pause(seconds)
 
     def events(self, name: str) -> list[str]:
         """Events *name*, each after its channel: notifications, stderr, or the event file."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lro_conformance.capture.start import Start
 from lro_conformance.judging.outcome import NotObserved
-from lro_conformance.wire import Failure
+from lro_conformance.wire.reply import Failure
 
 
 class ServerTrouble(NotObserved):

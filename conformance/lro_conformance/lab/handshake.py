@@ -13,8 +13,8 @@ from typing import Any
 
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.lab.errors import Refused, ServerTrouble, trouble_of
-from lro_conformance.wire import Failure, Reply, ServerProcess
-from lro_conformance.wire.server import MODERN_VERSION
+from lro_conformance.wire.reply import MODERN_VERSION, Failure, Reply
+from lro_conformance.wire.server import ServerProcess
 
 PROBE_LEAST_S, PROBE_TIMES = 2.0, 3
 """Time for a server to answer a protocol that it may not know: so many seconds, or times its slowest handshake."""

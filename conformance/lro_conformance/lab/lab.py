@@ -22,7 +22,8 @@ from lro_conformance.lab.thresholds import AcceptedThresholds
 from lro_conformance.profile import Profile
 from lro_conformance.profile.launcher import Value
 from lro_conformance.profile.tools import match
-from lro_conformance.wire import Run, ServerProcess
+from lro_conformance.wire.server import ServerProcess
+from lro_conformance.wire.workspace import Workspace
 
 
 class Lab:
@@ -31,21 +32,25 @@ class Lab:
     def __init__(
         self,
         profile: Profile,
-        run: Run,
+        workspace: Workspace,
         observer: Observer,
         *,
         seed: int,
         recorder: Recorder | None = None,
         others: Sequence[str] = (),
     ) -> None:
-        ledger = Ledger(HeldMemory(), StrayFiles(run.root))
-        self._set_up(Launcher(profile, run, ledger, recorder), Editions.named(profile.edition, others), observer, seed)
+        ledger = Ledger(HeldMemory(), StrayFiles(workspace.root))
+        self._set_up(
+            Launcher(profile, workspace, ledger, recorder), Editions.named(profile.edition, others), observer, seed
+        )
         self._kept: list[Bench] = []
+        self.kept: dict[str, Bench] = {}
+        """Servers that run until the end, by the name of the trial that keeps them."""
 
     def _set_up(self, launcher: Launcher, editions: Editions, observer: Observer, seed: int) -> None:
         self.launcher = launcher
         self.ledger = launcher.ledger
-        self.run = launcher.run
+        self.workspace = launcher.workspace
         self.editions = editions
         self.seed = seed
         self.accepted = AcceptedThresholds()
@@ -63,7 +68,7 @@ class Lab:
         other._set_up(
             self.launcher.for_profile(profile, self.ledger.for_profile()), self.editions, self._observer, self.seed
         )
-        other.switched_on, other._kept = self.switched_on, self._kept
+        other.switched_on, other._kept, other.kept = self.switched_on, self._kept, {}
         return other
 
     @property
@@ -80,7 +85,7 @@ class Lab:
         self,
         settings: Settings,
         *,
-        keep: bool = False,
+        keep: str | None = None,
         folder: str = "out",
         prepare: Callable[[Path], object] = Path.mkdir,
         file_size_limit: int | None = None,
@@ -88,7 +93,7 @@ class Lab:
         modern: bool = False,
         in_far_zone: bool = False,
     ) -> Generator[Bench, None, None]:
-        """A server under *settings*, stopped at the end unless *keep*.
+        """A server under *settings*, stopped at the end unless *keep* names the trial that keeps it.
 
         *folder* is the name of its own output folder; *prepare* is called with that path before the server starts (by
         default the folder is made); *file_size_limit* bounds every file that the server writes, in bytes; *client* is
@@ -97,7 +102,7 @@ class Lab:
 
         Raises `ServerTrouble` when the server does not start.
         """
-        workdir = self.run.workdir()
+        workdir = self.workspace.workdir()
         temp = workdir / "tmp"
         temp.mkdir()
         values = settings.values(self.accepted)
@@ -115,14 +120,15 @@ class Lab:
                 del values["output_dir"]
         zone = {"TZ": far_zone()} if in_far_zone else {}
         made = self._open(values, workdir, temp, output_dir, file_size_limit, client, zone, modern=modern)
-        made.server.forget_opening(raw_only=keep or modern)
-        if keep:
+        made.server.forget_opening(raw_only=keep is not None or modern)
+        if keep is not None:
             with self._lock:
                 self._kept.append(made)
+                self.kept[keep] = made
         try:
             yield made
         finally:
-            if not keep:
+            if keep is None:
                 made.close()
 
     def _open(
@@ -168,7 +174,7 @@ class Lab:
     # servers that refuse the suite's preferred thresholds
 
     @contextmanager
-    def lowest_bench(self, settings: Settings, *, keep: bool = False) -> Generator[Bench, None, None]:
+    def lowest_bench(self, settings: Settings, *, keep: str | None = None) -> Generator[Bench, None, None]:
         """A bench under *settings*, with a threshold of 1 if any, of a server of which nothing is known yet.
 
         If it declines that, the lowest of `LOW` that it accepts replaces 1 from then on. Raises `ServerTrouble` with
@@ -178,7 +184,7 @@ class Lab:
             yield bench
 
     @contextmanager
-    def highest_bench(self, settings: Settings, *, keep: bool = False) -> Generator[Bench, None, None]:
+    def highest_bench(self, settings: Settings, *, keep: str | None = None) -> Generator[Bench, None, None]:
         """A bench under *settings* with a threshold of `NEVER`, which one of `HIGH` may replace from then on.
 
         Raises `ServerTrouble` with the first error.
@@ -200,7 +206,7 @@ class Lab:
 
     @contextmanager
     def _fallback(
-        self, settings: Settings, find: Callable[[Callable[[int], bool]], bool], *, keep: bool
+        self, settings: Settings, find: Callable[[Callable[[int], bool]], bool], *, keep: str | None
     ) -> Generator[Bench, None, None]:
         def starts(threshold: int) -> bool:
             with suppress(ServerTrouble), self.bench(replace(settings, threshold_tokens=threshold)):

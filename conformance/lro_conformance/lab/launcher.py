@@ -24,7 +24,9 @@ from lro_conformance.lab.handshake import Handshakes
 from lro_conformance.lab.ledger import Ledger
 from lro_conformance.profile import Profile
 from lro_conformance.profile.launcher import Value
-from lro_conformance.wire import Limits, Reply, Run, ServerProcess
+from lro_conformance.wire.reply import Reply
+from lro_conformance.wire.server import Limits, ServerProcess
+from lro_conformance.wire.workspace import Workspace
 
 MAX_LINE_BYTES = 64 << 20
 """A longer line on stdout is skipped: the suite asks for results of a few megabytes at most."""
@@ -53,13 +55,13 @@ class Launcher:
     def __init__(
         self,
         profile: Profile,
-        run: Run,
+        workspace: Workspace,
         ledger: Ledger,
         recorder: Recorder | None,
         numbers: Iterator[int] | None = None,
     ) -> None:
         self.profile = profile
-        self.run = run
+        self.workspace = workspace
         self.ledger = ledger
         self.handshakes = Handshakes(ledger.note_failure)
         self._recorder = recorder
@@ -70,7 +72,7 @@ class Launcher:
 
     def for_profile(self, profile: Profile, ledger: Ledger) -> Launcher:
         """A launcher of the same run for a different server."""
-        return Launcher(profile, self.run, ledger, self._recorder, self._numbers)
+        return Launcher(profile, self.workspace, ledger, self._recorder, self._numbers)
 
     def spawn(
         self,
@@ -89,7 +91,7 @@ class Launcher:
         launch = self.launch(values, workdir, seed_file=self._seed_file(workdir))
         spec = self.profile.server
         environment = {"TMPDIR": str(temp), **zone, **launch.env}
-        server = self.run.server(
+        server = self.workspace.server(
             launch.argv,
             env={**dict.fromkeys(launch.unset), **environment},
             cwd=launch.cwd,

@@ -17,16 +17,14 @@ from lro_conformance.capture.start import Start
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.lab.editions import Editions
 from lro_conformance.lab.errors import ServerTrouble, describe
-from lro_conformance.wire import Anomaly, Failure
+from lro_conformance.wire.reply import Failure
+from lro_conformance.wire.transcript import TOLERATED_ANOMALIES, Anomaly
 
 MAX_HELD_BYTES = 320 << 20
 """Memory limit of all retained calls together."""
 
 MAX_WAITS = 6
 """Requests without a response in time after which no further server is started."""
-
-TOLERATED_ANOMALIES = {"late", "server-request", "stdin-closed", "unterminated", "too-large"}
-"""Kinds of anomalies that do not violate the protocol on stdout."""
 
 MAX_VIOLATIONS = 3
 """Violations of one server process that are noted."""

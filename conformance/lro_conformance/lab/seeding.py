@@ -9,7 +9,7 @@ from lro_conformance.capture.claims import size_of
 from lro_conformance.capture.corpus import corpus
 from lro_conformance.capture.records import show, text_of
 from lro_conformance.lab.bench import Bench
-from lro_conformance.wire import Reply
+from lro_conformance.wire.reply import Reply
 from lro_spec.tokens import LOW
 
 

@@ -135,7 +135,7 @@ class PytestRun:
         assert profile is not None, "the callers check this"
 
         def run() -> Report:
-            from lro_conformance.engine.session import certify
+            from lro_conformance.engine.run import certify
 
             folder = self._options.lro_evidence
             try:

@@ -11,14 +11,17 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from lro_conformance.judging.subjects import Miss, Subjects
 from lro_conformance.lab.bench import Bench
 from lro_conformance.lab.lab import Lab
 from lro_conformance.lab.settings import Settings
+from lro_conformance.profile import Profile
 from lro_conformance.trials.cleanup import TTL
 from lro_conformance.trials.recipe_runner import RecipeRunner
+from lro_conformance.trials.trigger import clean_up
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -61,6 +64,30 @@ class Live:
                 made = self.lab.bench(Settings(threshold_tokens=1, ttl_seconds=TTL))
                 self._cleaning = self._stack.enter_context(made)
             return self._cleaning
+
+    @property
+    def profile(self) -> Profile:
+        """Profile of the server."""
+        return self.lab.profile
+
+    @property
+    def offloading(self) -> Bench:
+        """The server of the survey, with the lowest threshold that it accepts."""
+        return self.lab.kept["survey"]
+
+    @property
+    def inline(self) -> Bench:
+        """The server that offloads nothing, with the highest threshold that it accepts."""
+        return self.lab.kept["inline"]
+
+    @property
+    def at_the_edge(self) -> Bench | None:
+        """The server at the threshold of one edge (`Edges.threshold`); None if no edge was found."""
+        return self.lab.kept.get("edges")
+
+    def clean_up(self, due: Sequence[Path]) -> None:
+        """Trigger cleanup on the server of `cleaning` until all that is *due* is gone, or a run deletes nothing."""
+        clean_up(self.cleaning(), due)
 
     @cached_property
     def runner(self) -> RecipeRunner:
@@ -192,7 +219,7 @@ class Live:
             raise AssertionError(found.observed)
 
         try:
-            with on_its_own(self.lab.run.root / "hypothesis"):
+            with on_its_own(self.lab.workspace.root / "hypothesis"):
                 search(strategy, one, seed=self.lab.seed, examples=max(2, int(self.examples * share)))
         except (AssertionError, _Enough):
             if len(missed) == 1:  # so it has not come again yet

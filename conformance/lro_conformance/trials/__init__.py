@@ -12,7 +12,7 @@ import pkgutil
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, get_type_hints
 
 if TYPE_CHECKING:
     from lro_conformance.profile import Profile
@@ -39,6 +39,11 @@ class Trial:
     """Returns the reason why a server with this profile has nothing to try; None if it has."""
     unlisted: Callable[[Any], str | None] = _bound
     """Returns the reason why a server with this survey has nothing to try; None if it has."""
+
+    @property
+    def record(self) -> Any:
+        """Type of its evidence. The laboratory is not loaded for that: recorded evidence is read without it."""
+        return get_type_hints(self.function, localns={"Lab": object})["return"]
 
     @property
     def asks_no_lro(self) -> bool:

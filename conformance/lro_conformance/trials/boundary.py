@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from lro_conformance.capture.call import Call
 from lro_conformance.capture.records import by_id
-from lro_conformance.lab.bench import Bench
-from lro_conformance.lab.lab import Lab
 from lro_conformance.lab.settings import Settings
 from lro_conformance.trials import trial
 from lro_conformance.trials.survey import EDGE_LIMIT, Survey, usual_detail
+
+if TYPE_CHECKING:
+    from lro_conformance.lab.bench import Bench
+    from lro_conformance.lab.lab import Lab
 
 FEW = 12
 """Largest deviation, in tokens, that an off-by-one comparison can explain (a wrapper counted too, tens compared).
@@ -67,9 +70,8 @@ class Edges:
     """Calls of other operations and detail levels under the same thresholds."""
     reason: str | None
     """Reason why there are none."""
-    bench: Bench | None = field(metadata={"kept": False})
-    """A server that keeps running at the threshold of one edge, for property checks."""
     threshold: int
+    """Threshold of the server that is kept at one edge, for property checks; 0 if none is."""
 
 
 @trial("exact threshold: E and E−1")
@@ -77,10 +79,9 @@ def edges(lab: Lab, survey: Survey) -> Edges:
     """Start the server at each operation's E and at E−1 and make the same call again."""
     reason = _unadjustable(survey)
     if reason is not None:
-        return Edges({}, (), reason, None, 0)
+        return Edges({}, (), reason, 0)
     found: dict[str, Edge] = {}
     far: list[Probe] = []
-    running: Bench | None = None
     threshold = 0
     for name in survey.effective:
         first = survey.repeats[name][0]
@@ -91,17 +92,17 @@ def edges(lab: Lab, survey: Survey) -> Edges:
         lab.step("edges", f"{name}: E = {estimate}")
         with lab.bench(Settings(threshold_tokens=estimate + drift)) as bench:
             at = _twice(bench, name, estimate, estimate + drift)
-            far += _far(bench, survey, name, estimate + drift, others=not far)
+            far += _far(lab, bench, survey, name, estimate + drift, others=not far)
             after = _after(bench, name, estimate) if name not in survey.volatile_operations else None
         below = lab.accepted.within(min(known) - drift - 1)
-        keep = running is None
+        keep = None if "edges" in lab.kept else "edges"
         with lab.bench(Settings(threshold_tokens=below), keep=keep) as bench:
             above = _twice(bench, name, estimate - drift, below)
-            if keep:
-                running, threshold = bench, below
+            if keep is not None:
+                threshold = below
         edge = Edge(name, estimate, drift, _largest(first), at, above, after)
         found[name] = _diagnose(lab, edge)
-    return Edges(found, tuple(far), None if found else "no header has E", running, threshold)
+    return Edges(found, tuple(far), None if found else "no header has E", threshold)
 
 
 def _estimates(lab: Lab, survey: Survey, name: str) -> list[int]:
@@ -149,7 +150,7 @@ def _call(bench: Bench, name: str, budget: int | None = None) -> Call:
     return bench.call(name, detail=usual_detail(bench.operations[name]), limit=EDGE_LIMIT, budget=budget)
 
 
-def _far(bench: Bench, survey: Survey, own: str, threshold: int, *, others: bool) -> list[Probe]:
+def _far(lab: Lab, bench: Bench, survey: Survey, own: str, threshold: int, *, others: bool) -> list[Probe]:
     """This operation at other detail levels, with results somewhat above and somewhat below; and *others* as well."""
     probes: list[Probe] = []
     usual = {n: usual_detail(o) for n, o in bench.operations.items()}
@@ -160,7 +161,7 @@ def _far(bench: Bench, survey: Survey, own: str, threshold: int, *, others: bool
             continue
         for share in (1.3, 0.75):
             limit = max(1, round(len(known.filed) * share * threshold / known.estimate))
-            estimate = survey.bench.call(name, detail=detail, limit=limit).estimate
+            estimate = lab.kept["survey"].call(name, detail=detail, limit=limit).estimate
             if estimate is not None and abs(estimate - threshold) > max(8, threshold // 10):
                 probes.append(Probe(bench.call(name, detail=detail, limit=limit), estimate, threshold))
     return probes

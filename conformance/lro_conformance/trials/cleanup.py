@@ -9,14 +9,13 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lro_conformance.capture.call import Call, OfACall
 from lro_conformance.capture.reproduce import of_cleaning
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.judging.subjects import evidence_of, location_of, reproducer_of
-from lro_conformance.lab.bench import Bench
 from lro_conformance.lab.errors import ServerTrouble
-from lro_conformance.lab.lab import Lab
 from lro_conformance.lab.operations import OPERATIONS
 from lro_conformance.lab.settings import Settings
 from lro_conformance.lab.thresholds import LIMIT
@@ -25,8 +24,12 @@ from lro_conformance.trials.decoys import DAY, OLD_S, operation_of, plant, plant
 from lro_conformance.trials.expiry import Expiry, RefusedError, watch
 from lro_conformance.trials.survey import Survey
 from lro_conformance.trials.trigger import clean_up
-from lro_conformance.wire.server import ServerProcess
 from lro_spec.editions import edition as edition_named
+
+if TYPE_CHECKING:
+    from lro_conformance.lab.bench import Bench
+    from lro_conformance.lab.lab import Lab
+    from lro_conformance.wire.server import ServerProcess
 
 TTL = 600
 """The TTL, in seconds, under which property checks try the ages of files."""

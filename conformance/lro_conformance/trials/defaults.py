@@ -10,18 +10,21 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lro_conformance.capture.call import Call
 from lro_conformance.capture.claims import size_of
 from lro_conformance.capture.file import real_path
 from lro_conformance.judging.outcome import NotObserved
-from lro_conformance.lab.bench import Bench, system_temps
-from lro_conformance.lab.lab import Lab
 from lro_conformance.lab.settings import Settings
 from lro_conformance.lab.thresholds import LIMIT
 from lro_conformance.trials import trial
 from lro_conformance.trials.cleanup import HOUR, Cleaning, clean
 from lro_conformance.trials.survey import Survey
+
+if TYPE_CHECKING:
+    from lro_conformance.lab.bench import Bench
+    from lro_conformance.lab.lab import Lab
 
 MARGIN_S = 300
 """Seconds by which back-dated files are older or younger than the default TTL."""
@@ -94,7 +97,7 @@ def _answered(bench: Bench, name: str, detail: str | None, limit: int | None) ->
 
 def real_temps(bench: Bench) -> tuple[Path, ...]:
     """Directories for a server's temporary files, with links resolved: that of TMPDIR first."""
-    return tuple(Path(real_path(str(t))) for t in (bench.temp, *system_temps()))
+    return tuple(Path(real_path(str(t))) for t in bench.temps)
 
 
 def _again(bench: Bench, call: Call) -> Call:
@@ -107,17 +110,17 @@ def _brackets(lab: Lab, bench: Bench, survey: Survey) -> list[Bracket]:
         if known.outcome not in ("inline", "offloaded") or (detail is None and bench.operations[name].details):
             continue
         lab.step("defaults", f"{name} {detail or ''}")
-        found.append(_bracket(bench, survey, name, detail))
+        found.append(_bracket(lab, bench, survey, name, detail))
     return found
 
 
-def _bracket(bench: Bench, survey: Survey, name: str, detail: str | None) -> Bracket:
+def _bracket(lab: Lab, bench: Bench, survey: Survey, name: str, detail: str | None) -> Bracket:
     """Halve the interval of limits until its ends are neighbours."""
     top = next((c for c in _growing(bench, name, detail) if c.outcome == "offloaded"), None)
     if top is None or top.limit is None:
         greatest = _answered(bench, name, detail, LIMIT) if top is None else _narrower(bench, top)
         inline = greatest if greatest is not None and greatest.outcome == "inline" else None
-        return Bracket(name, detail, inline, _known(survey, inline), top)
+        return Bracket(name, detail, inline, _known(lab, survey, inline), top)
     low, high, lower, upper = 0, min(top.limit, max(1, len(top.filed))), None, top
     # The search begins near the default of the edition; the server's behaviour decides where it ends.
     near = _near(top, bench.editions.own.default_threshold_tokens)
@@ -128,7 +131,7 @@ def _bracket(bench: Bench, survey: Survey, name: str, detail: str | None) -> Bra
             high, upper = middle, call
         else:
             low, lower = middle, call
-    return Bracket(name, detail, lower, _known(survey, lower), upper)
+    return Bracket(name, detail, lower, _known(lab, survey, lower), upper)
 
 
 def _narrower(bench: Bench, top: Call) -> Call | None:
@@ -163,11 +166,11 @@ def _growing(bench: Bench, name: str, detail: str | None) -> list[Call]:
     return calls
 
 
-def _known(survey: Survey, call: Call | None) -> int | None:
+def _known(lab: Lab, survey: Survey, call: Call | None) -> int | None:
     """E of the call, from the server whose threshold is 1."""
     if call is None or not survey.adjustable:
         return None
-    return survey.bench.call(call.operation, detail=call.detail, limit=call.limit, query=call.query).estimate
+    return lab.kept["survey"].call(call.operation, detail=call.detail, limit=call.limit, query=call.query).estimate
 
 
 def _fullest(survey: Survey, name: str) -> str | None:

@@ -6,14 +6,13 @@ import os
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lro_conformance.capture.call import Call
 from lro_conformance.capture.corpus import NOWHERE, long_query, odd, odd_query, shell_query
 from lro_conformance.capture.file import see_file
 from lro_conformance.capture.start import Start
-from lro_conformance.lab.bench import Bench
 from lro_conformance.lab.errors import ServerTrouble
-from lro_conformance.lab.lab import Lab
 from lro_conformance.lab.settings import Settings
 from lro_conformance.lab.thresholds import LIMIT
 from lro_conformance.trials import trial
@@ -21,6 +20,10 @@ from lro_conformance.trials.defaults import real_temps
 from lro_conformance.trials.disabled import asking
 from lro_conformance.trials.recipes import Try, with_unusual_queries
 from lro_conformance.trials.survey import Survey
+
+if TYPE_CHECKING:
+    from lro_conformance.lab.bench import Bench
+    from lro_conformance.lab.lab import Lab
 
 CLIENT = "claude-code"
 """A client whose model has a shell, so that a server has no reason not to offload for it (LRO-DEP-03)."""
@@ -60,7 +63,7 @@ def folders(lab: Lab, survey: Survey) -> Folders:
     names = [n for n in survey.operations if survey.offloads(n)]
     empty = _empty(lab, survey, names)
     awkward, where = _awkward(lab, survey, names)
-    tried = with_unusual_queries(lab.editions.own.name, survey, empty.odd, lambda: lab.run.pause(0))
+    tried = with_unusual_queries(lab.editions.own.name, survey, empty.odd, lambda: lab.workspace.pause(0))
     return replace(empty, awkward=awkward, awkward_dir=where, tried=tried)
 
 

@@ -7,17 +7,20 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lro_conformance.capture.call import Call, OfACall
 from lro_conformance.capture.reproduce import of_cleaning
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.judging.subjects import evidence_of, reproducer_of
-from lro_conformance.lab.bench import Bench
 from lro_conformance.lab.errors import ServerTrouble
-from lro_conformance.lab.lab import Lab
 from lro_conformance.lab.settings import Settings
 from lro_conformance.trials.decoys import plant, plant_in_the_way
 from lro_conformance.trials.trigger import clean_up
+
+if TYPE_CHECKING:
+    from lro_conformance.lab.bench import Bench
+    from lro_conformance.lab.lab import Lab
 
 SHORT_TTLS = (2, 10, 60)
 """TTLs in seconds; the first that the server starts with is used.

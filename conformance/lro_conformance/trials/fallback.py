@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lro_conformance.capture.call import Call, OfACall
 from lro_conformance.capture.estimate import tokens_per_character
@@ -13,13 +14,15 @@ from lro_conformance.capture.records import Record, by_id, size
 from lro_conformance.capture.reproduce import of_call, patience, word
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.judging.subjects import evidence_of, reproducer_of
-from lro_conformance.lab.bench import Bench
 from lro_conformance.lab.errors import ServerTrouble
-from lro_conformance.lab.lab import Lab
 from lro_conformance.lab.settings import Settings
 from lro_conformance.trials import trial
 from lro_conformance.trials.survey import EDGE_LIMIT, Inline, Survey, usual_detail
 from lro_conformance.wire.watchdog import remove_tree
+
+if TYPE_CHECKING:
+    from lro_conformance.lab.bench import Bench
+    from lro_conformance.lab.lab import Lab
 
 KINDS: Mapping[str, str] = {
     "a file from the start": "output_dir is a regular file when the server starts",
@@ -279,7 +282,7 @@ class _Scene:
         records = call.records or []
         if sum(map(size, records)) * tokens_per_character(original) <= self.threshold:
             return None
-        alone = self.survey.bench.call(call.operation, detail=call.detail, limit=len(records))
+        alone = self.lab.kept["survey"].call(call.operation, detail=call.detail, limit=len(records))
         return alone.estimate if by_id(alone.filed).keys() == by_id(records).keys() else None
 
 

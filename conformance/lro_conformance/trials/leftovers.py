@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lro_conformance.capture.file import see_file
 from lro_conformance.capture.records import Record, tells_of
-from lro_conformance.lab.bench import Bench
 from lro_spec.filenames import parse_file_name
+
+if TYPE_CHECKING:
+    from lro_conformance.lab.bench import Bench
 
 
 def unnamed(bench: Bench, records: Iterable[Record]) -> tuple[str, ...]:

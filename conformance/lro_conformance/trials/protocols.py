@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lro_conformance.capture.call import Call
 from lro_conformance.judging.outcome import NotObserved
-from lro_conformance.lab.lab import Lab
 from lro_conformance.lab.settings import Settings
 from lro_conformance.trials import trial
 from lro_conformance.trials.survey import EDGE_LIMIT, Said, Survey, messages_of, usual_detail
-from lro_conformance.wire.server import MODERN_VERSION
+from lro_conformance.wire.reply import MODERN_VERSION
+
+if TYPE_CHECKING:
+    from lro_conformance.lab.lab import Lab
 
 
 @dataclass(frozen=True)

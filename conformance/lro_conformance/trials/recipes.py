@@ -7,13 +7,12 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, TypedDict, cast
+from typing import TYPE_CHECKING, Any, TypedDict, cast
 
 from lro_conformance.capture.call import Call, OfACall
 from lro_conformance.capture.file import real_path
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.judging.subjects import evidence_of, location_of, reproducer_of
-from lro_conformance.lab.lab import Lab
 from lro_conformance.trials import trial
 from lro_conformance.trials.recipe_runner import MOST_ENDED, OUTPUT_BYTES, RecipeRunner
 from lro_conformance.trials.survey import Survey
@@ -34,6 +33,9 @@ from lro_spec.recipes.pipeline import Pipeline, parse_command
 from lro_spec.recipes.probes import literals
 from lro_spec.recipes.runner import EngineError, JqRun
 from lro_spec.recipes.shell import RecipeSyntaxError
+
+if TYPE_CHECKING:
+    from lro_conformance.lab.lab import Lab
 
 
 @dataclass(frozen=True)
@@ -188,7 +190,7 @@ def roles(edition: str, call: Call) -> tuple[StandardRecipe, ...]:
 def recipes(lab: Lab, survey: Survey) -> Recipes:
     """Run the recipes on files of every detail level."""
     own = lab.editions.own.name
-    return recipes_by(own, survey, lambda said: lab.step("recipes", said), going=lambda: lab.run.pause(0))
+    return recipes_by(own, survey, lambda said: lab.step("recipes", said), going=lambda: lab.workspace.pause(0))
 
 
 def recipes_by(

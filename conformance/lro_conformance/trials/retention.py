@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 import time
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from lro_conformance.capture.call import Call
 from lro_conformance.judging.outcome import NotObserved
-from lro_conformance.lab.lab import Lab
 from lro_conformance.trials import trial
 from lro_conformance.trials.cleanup import Cleanup
 from lro_conformance.trials.survey import Survey
+
+if TYPE_CHECKING:
+    from lro_conformance.lab.lab import Lab
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from lro_conformance.capture.call import Call
 from lro_conformance.capture.corpus import (
@@ -22,12 +23,14 @@ from lro_conformance.capture.corpus import (
 from lro_conformance.capture.estimate import is_honest, tokens_per_character
 from lro_conformance.capture.records import wide_characters
 from lro_conformance.judging.outcome import NotObserved
-from lro_conformance.lab.bench import Bench
-from lro_conformance.lab.lab import Lab
 from lro_conformance.lab.settings import Settings
 from lro_conformance.lab.thresholds import LIMIT
 from lro_conformance.trials import trial
 from lro_conformance.trials.survey import Survey
+
+if TYPE_CHECKING:
+    from lro_conformance.lab.bench import Bench
+    from lro_conformance.lab.lab import Lab
 
 LARGE = (72_000, 10_000)
 """Sizes of the large memory in characters; the first that the server accepts is used (columns may have 2^16 bytes)."""

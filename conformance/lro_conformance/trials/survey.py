@@ -6,22 +6,24 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lro_conformance.capture.call import Call
 from lro_conformance.capture.claims import claims, size_of, surely_exceeds
 from lro_conformance.capture.file import FileSeen, see_file
 from lro_conformance.capture.records import WORDS, common_word
 from lro_conformance.judging.outcome import NotObserved
-from lro_conformance.lab.bench import Bench
-from lro_conformance.lab.lab import Lab
-from lro_conformance.lab.ledger import TOLERATED_ANOMALIES
 from lro_conformance.lab.operations import TOOLS, Operation
 from lro_conformance.lab.settings import Settings
 from lro_conformance.lab.thresholds import LIMIT, NEVER
 from lro_conformance.trials import trial
 from lro_conformance.trials.leftovers import unnamed
-from lro_conformance.wire import ServerProcess
+from lro_conformance.wire.transcript import TOLERATED_ANOMALIES
+
+if TYPE_CHECKING:
+    from lro_conformance.lab.bench import Bench
+    from lro_conformance.lab.lab import Lab
+    from lro_conformance.wire.server import ServerProcess
 
 EDGE_LIMIT = 40
 """Limit of the calls for the exact threshold."""
@@ -57,8 +59,6 @@ def messages_of(server: ServerProcess) -> tuple[Said, ...]:
 class Survey:
     """Observations of a server at the lowest threshold, or at its own if the threshold cannot be set."""
 
-    bench: Bench = field(metadata={"kept": False})
-    """For property checks, while it runs."""
     operations: Mapping[str, Operation]
     tools: Sequence[Mapping[str, Any]]
     calls: tuple[Call, ...]
@@ -200,7 +200,7 @@ class Survey:
 def survey(lab: Lab) -> Survey:
     """Call every operation at every detail level with a threshold of 1, or the lowest that the server accepts."""
     adjustable = lab.can_set("threshold_tokens")
-    with lab.lowest_bench(Settings(threshold_tokens=1 if adjustable else None), keep=True) as bench:
+    with lab.lowest_bench(Settings(threshold_tokens=1 if adjustable else None), keep="survey") as bench:
         if lab.seeding.is_wanted(bench):
             lab.step("survey", "the server has too few memories: seeding")
             lab.seeding.begin(bench)
@@ -210,7 +210,7 @@ def survey(lab: Lab) -> Survey:
         return seen
     lab.step("survey", "nothing was offloaded: trying again with enabled = true")
     settings = Settings(threshold_tokens=1 if adjustable else None, enabled=True)
-    with lab.lowest_bench(settings, keep=True) as bench:
+    with lab.lowest_bench(settings, keep="survey") as bench:
         again = _look(lab, bench, adjustable)
     lab.switched_on = again.implemented is True
     return again if lab.switched_on else seen
@@ -263,10 +263,10 @@ def _look(lab: Lab, bench: Bench, adjustable: bool) -> Survey:
     calls = tuple(sorted(calls, key=lambda c: c.started))
     named = {c.file.path for c in (*calls, *together) if c.file is not None and c.file.problem is None}
     if named:
-        lab.run.pause(max(0.0, begun + SETTLING_S - time.monotonic()))
+        lab.workspace.pause(max(0.0, begun + SETTLING_S - time.monotonic()))
     later = {path: see_file(path, bench.roots) for path in named}
     if _grown(calls, later):  # the last files may not be complete yet
-        lab.run.pause(SETTLING_S)
+        lab.workspace.pause(SETTLING_S)
         later = {path: see_file(path, bench.roots) for path in named}
     unsettled = _grown(calls, later)
     by_identity = {id(c): _settled(c, later) if c in unsettled else c for c in calls}
@@ -276,7 +276,6 @@ def _look(lab: Lab, bench: Bench, adjustable: bool) -> Survey:
 
     lab.accepted.learn({key: call.estimate for key, call in whole.items() if call.outcome == "offloaded"})
     return Survey(
-        bench=bench,
         operations=bench.operations,
         tools=bench.tools,
         calls=tuple(now(c) for c in calls),
@@ -308,8 +307,6 @@ def _look(lab: Lab, bench: Bench, adjustable: bool) -> Survey:
 class Inline:
     """Results of the same calls when nothing is offloaded."""
 
-    bench: Bench = field(metadata={"kept": False})
-    """For property checks, while it runs."""
     whole: Mapping[tuple[str, str | None], Call]
     again: Mapping[str, Call]
     """The default call of each operation, repeated."""
@@ -338,7 +335,7 @@ def inline(lab: Lab, survey: Survey) -> Inline:
     """Make the calls of the survey with a threshold that no result reaches."""
     if not lab.can_set("threshold_tokens"):
         raise NotObserved("the server's threshold cannot be set (profile: settings.threshold_tokens)")
-    with lab.highest_bench(Settings(threshold_tokens=NEVER), keep=True) as bench:
+    with lab.highest_bench(Settings(threshold_tokens=NEVER), keep="inline") as bench:
         whole = {key: bench.call(key[0], detail=key[1]) for key in survey.whole}
         again = {name: bench.call(name) for name in bench.operations}
         edges = {n: bench.call(n, detail=usual_detail(o), limit=EDGE_LIMIT) for n, o in bench.operations.items()}
@@ -349,7 +346,7 @@ def inline(lab: Lab, survey: Survey) -> Inline:
     with lab.bench(Settings(threshold_tokens=NEVER)) as second:
         elsewhere = {name: second.call(name) for name in second.operations}
     found = whole, again, edges, elsewhere, tuple(others), many, bench.listing(), fullest
-    return Inline(bench, *found, lab.accepted.highest)
+    return Inline(*found, lab.accepted.highest)
 
 
 def usual_detail(operation: Operation) -> str | None:

@@ -6,8 +6,11 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from lro_conformance.lab.bench import Bench
+if TYPE_CHECKING:
+    from lro_conformance.lab.bench import Bench
+
 
 SETTLED_S = 0.25
 """Seconds that may pass between two deletions of one run."""

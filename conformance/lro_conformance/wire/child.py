@@ -9,47 +9,15 @@ import sys
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from lro_conformance.wire import watchdog
+from lro_conformance.wire.reply import Exit
 
 SUPPORTED = os.name == "posix"
 _LEAVING_S = 0.3
 """Seconds that a server's child processes may take to exit with it."""
 _REAP_S = 5.0
-
-
-@dataclass(frozen=True, slots=True)
-class Exit:
-    """The end of a server process."""
-
-    code: int | None
-    """Its exit code; None when a signal ended it, or when it could not be killed at all."""
-    signal: int | None
-    """The signal that ended it."""
-    killed: bool
-    """True when it had to be made to stop: it did not exit when its stdin was closed."""
-    seconds: float
-    """Seconds from start to end."""
-    left: int = 0
-    """Child processes that did not exit with it, if it ended by itself."""
-
-    @property
-    def remarks(self) -> list[str]:
-        """Remarks for the report: ends that cost users time, or leave processes behind."""
-        remarks: list[str] = []
-        if self.killed and self.signal == signal.SIGKILL:
-            remarks.append("the server had to be killed: it keeps running when its stdin is closed, and after SIGTERM")
-        if self.left:
-            remarks.append("the server leaves a process behind when it ends; it was killed")
-        return remarks
-
-    def __str__(self) -> str:
-        """A few words: ``exited with code 3``, ``was ended by SIGSEGV``."""
-        if self.signal is not None:
-            return f"was ended by {_signal_name(self.signal)}" + (" from the suite" if self.killed else "")
-        return "could not be killed" if self.code is None else f"exited with code {self.code}"
 
 
 class Child:
@@ -174,10 +142,3 @@ def _pidfd(pid: int) -> int | None:
         return os.pidfd_open(pid)
     except OSError:  # an old kernel, or a sandbox that forbids it
         return None
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"

@@ -6,59 +6,14 @@ import time
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from lro_conformance.wire import jsonrpc
-from lro_conformance.wire.child import Exit
 from lro_conformance.wire.framing import Line
+from lro_conformance.wire.reply import Failure, FailureKind, Reply
 from lro_conformance.wire.transcript import Transcript
 
-FailureKind = Literal["not-started", "timeout", "exited", "too-large", "closed", "garbage", "unanswered"]
-
 _MAX_REFUSALS = 256
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """The reason why a request has no response."""
-
-    kind: FailureKind
-    detail: str
-    """A sentence: what was expected and what came instead."""
-    exit: Exit | None = None
-    """The end of the server, if it had ended by then."""
-    stderr: str = ""
-    """The end of what it had written to stderr."""
-
-    def __str__(self) -> str:
-        """The sentence, and the end of stderr below it."""
-        return f"{self.detail}\nstderr ends:\n{self.stderr}" if self.stderr else self.detail
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """The outcome of a request: a result, an error, or a failure to get either."""
-
-    id: int
-    request: bytes
-    """The line that was sent, without its newline."""
-    raw: bytes | None
-    """The line that answered it, without its newline; None when none did."""
-    result: Any
-    """The JSON value; None also if there is none."""
-    error: Any
-    """The JSON-RPC error as it came, of whatever shape; None if there is none."""
-    failure: Failure | None
-    sent_at: float
-    """Seconds since the epoch."""
-    elapsed_s: float
-    problems: tuple[jsonrpc.Problem, ...] = ()
-    """Problems of the line that answered, although it could be understood."""
-
-    @property
-    def ok(self) -> bool:
-        """True when there is a result and nothing else."""
-        return self.failure is None and self.error is None
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,16 +16,15 @@ from typing import Any, Protocol, Self, cast
 
 from lro_conformance.version import version
 from lro_conformance.wire import child, jsonrpc
-from lro_conformance.wire.child import Child, Exit
-from lro_conformance.wire.exchange import Exchange, Failure, FailureKind, Pending, Reply
+from lro_conformance.wire.child import Child
+from lro_conformance.wire.exchange import Exchange, Pending
 from lro_conformance.wire.framing import Line
 from lro_conformance.wire.pipes import Channel
+from lro_conformance.wire.reply import MODERN_VERSION, Exit, Failure, FailureKind, Reply
 from lro_conformance.wire.transcript import Transcript
 
 CLIENT_NAME = "lro-certify"
 PROTOCOL_VERSION = "2025-11-25"
-MODERN_VERSION = "2026-07-28"
-"""The version without a handshake: each request has the version and the client."""
 META = "io.modelcontextprotocol/"
 """Prefix of the protocol's own metadata."""
 _MAX_PAGES = 100

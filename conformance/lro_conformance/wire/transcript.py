@@ -20,6 +20,10 @@ _OVERHEAD_BYTES = 400
 _MAX_ANOMALIES = 1000
 
 
+TOLERATED_ANOMALIES = {"late", "server-request", "stdin-closed", "unterminated", "too-large"}
+"""Kinds of anomalies that do not violate the protocol on stdout."""
+
+
 @dataclass(frozen=True, slots=True)
 class Entry:
     """One line: ``out`` to the server, ``in`` from it, ``err`` from its stderr."""

@@ -1,4 +1,4 @@
-"""One run of the suite: its private folder, its servers, and the promise that neither outlives it."""
+"""Private folder and server processes of one run, neither of which outlives it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from lro_conformance.wire.reaper import Reaper
 from lro_conformance.wire.server import Limits, ServerProcess
 
 
-class Run:
+class Workspace:
     """Makes servers and working folders, from any thread, and removes them all in the end.
 
     Use it as a context manager; a forgotten one is closed when the interpreter exits. When the suite is killed

@@ -10,7 +10,7 @@ import pytest
 
 from lro_conformance import profile as profiles
 from lro_conformance.capture.claims import claims
-from lro_conformance.engine.session import certify
+from lro_conformance.engine.run import certify
 from lro_conformance.judging.results import Report
 from lro_conformance.lab.lab import Lab
 from lro_conformance.profile import Profile, ServerSpec, profile_for_command

@@ -12,7 +12,7 @@ import pytest
 from lro_conformance import profile as profiles
 from lro_conformance.analysis.documents import Document, Documents, documents
 from lro_conformance.engine import judge_again
-from lro_conformance.engine.session import certify
+from lro_conformance.engine.run import certify
 from lro_conformance.evidence.reader import Stored, read
 from lro_conformance.judging.check import Subjects, checks
 from lro_conformance.judging.results import Report

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from lro_conformance.analysis import threshold
 from lro_conformance.capture import records
 from lro_conformance.capture.records import Path, Record
 
@@ -359,7 +358,7 @@ def test_a_text_tells_of_a_memory_by_how_a_part_of_it_begins(text: str, told: li
     [("", 0, 0.0), ("a", 0, 0.0), ("漢字a", 2, 2 / 3), ("\u2e7f\u2e80", 1, 0.5), ("é", 0, 0.0)],
 )
 def test_wide_characters_are_counted(text: str, wide: int, share: float) -> None:
-    assert (records.wide_characters(text), threshold.wide_share(text)) == (wide, share)
+    assert (records.wide_characters(text), records.wide_share(text)) == (wide, share)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import pytest
 
 from lro_conformance.judging.verdicts import Verdict
-from lro_conformance.wire.server import MODERN_VERSION
+from lro_conformance.wire.reply import MODERN_VERSION
 from tests.support.made_evidence import call, judged, seen, survey
 
 PASS, FAIL = Verdict.PASS, Verdict.FAIL

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from lro_conformance import profile as profiles
-from lro_conformance.engine.session import certify
+from lro_conformance.engine.run import certify
 from lro_conformance.judging.results import Report
 from lro_conformance.judging.verdicts import Verdict
 from lro_conformance.report.exit_codes import exit_code

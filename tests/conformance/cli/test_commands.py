@@ -63,7 +63,8 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def engine(monkeypatch: pytest.MonkeyPatch) -> Engine:
     made = Engine()
-    monkeypatch.setitem(sys.modules, "lro_conformance.engine.session", made)  # type: ignore[arg-type]
+    for module in ("run", "judgement"):
+        monkeypatch.setitem(sys.modules, f"lro_conformance.engine.{module}", made)  # type: ignore[arg-type]
     return made
 
 

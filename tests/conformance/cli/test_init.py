@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from lro_conformance import profile as profiles
-from lro_conformance.engine.session import certify
+from lro_conformance.engine.run import certify
 from lro_conformance.init.probe import memory_arguments, probe, ways_in
 from lro_conformance.init.writer import profile_text
 from lro_conformance.lab.operations import introduced

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from lro_conformance import profile as profiles
-from lro_conformance.engine.session import certify
+from lro_conformance.engine.run import certify
 from lro_conformance.judging.verdicts import Verdict
 from tests.servers import reference
 from tests.support.paths import ROOT

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from lro_conformance.engine.session import certify
+from lro_conformance.engine.run import certify
 from lro_conformance.profile import load
 from lro_spec.catalogue import catalogue, requirement
 from tests.servers.editions.catalogue import variants

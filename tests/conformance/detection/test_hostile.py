@@ -32,7 +32,7 @@ LIMITS = "server:\n  command: [{command}]\n  timeout_s: 2\n  start_timeout_s: 15
 MEASURED = """\
 import resource, sys
 from lro_conformance.cli.main import main
-from lro_conformance.engine.session import certify
+from lro_conformance.engine.run import certify
 certify.__kwdefaults__["examples"] = 2
 code = main(sys.argv[2:])
 with open(sys.argv[1], "w") as file:

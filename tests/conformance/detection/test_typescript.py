@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from lro_conformance import profile as profiles
-from lro_conformance.engine.session import certify
+from lro_conformance.engine.run import certify
 from lro_conformance.judging.results import Report
 from lro_conformance.judging.verdicts import Verdict
 from lro_conformance.properties.explore import EXAMPLES

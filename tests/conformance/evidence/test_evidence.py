@@ -24,7 +24,8 @@ from lro_conformance import profile as profiles
 from lro_conformance.capture.overall import OVERALL
 from lro_conformance.capture.reproduce import of_call
 from lro_conformance.capture.start import Start
-from lro_conformance.engine.session import certify, judge_again
+from lro_conformance.engine.judgement import judge_again
+from lro_conformance.engine.run import certify
 from lro_conformance.evidence.format import EvidenceError
 from lro_conformance.evidence.reader import read
 from lro_conformance.judging.results import CheckResult, Report

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lro_conformance.engine.session import judge_again
+from lro_conformance.engine.judgement import judge_again
 from lro_conformance.evidence.reader import read
 from tests.support.frozen import EVIDENCE, frozen_standings, standing
 

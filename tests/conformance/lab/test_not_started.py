@@ -7,7 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from lro_conformance.engine.session import certify, judge_again
+from lro_conformance.engine.judgement import judge_again
+from lro_conformance.engine.run import certify
 from lro_conformance.evidence.reader import read
 from lro_conformance.profile import profile_for_command
 from lro_conformance.report.formats.html import to_html

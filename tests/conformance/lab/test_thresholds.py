@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lro_conformance.engine.session import certify
+from lro_conformance.engine.run import certify
 from lro_conformance.judging.results import Report
 from lro_conformance.lab.settings import Settings
 from lro_conformance.lab.thresholds import LIMIT, NEVER, AcceptedThresholds

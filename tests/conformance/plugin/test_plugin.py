@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from lro_conformance.engine.session import judge_again
+from lro_conformance.engine.judgement import judge_again
 from lro_conformance.evidence.reader import read
 from lro_conformance.judging.check import checks
 from lro_spec.catalogue import catalogue
@@ -170,7 +170,7 @@ class TestVerdicts:
         suite.profile()
         suite.pytester.makeconftest(
             "from dataclasses import replace\n"
-            "import lro_conformance.engine.session as engine\n"
+            "import lro_conformance.engine.judgement as engine\n"
             "from lro_conformance.judging.verdicts import Verdict\n"
             "judge = engine.judge\n"
             "engine.judge = lambda *a, **k: replace(judge(*a, **k), verdict=Verdict.ERROR)\n"
@@ -182,7 +182,7 @@ class TestVerdicts:
     def test_run_that_breaks_down_is_told_once_and_fails_every_check(self, suite: Suite):
         suite.profile()
         suite.pytester.makeconftest(
-            "import lro_conformance.engine.session as engine\n"
+            "import lro_conformance.engine.run as engine\n"
             "calls = []\n"
             "def certify(*a, **k):\n"
             "    calls.append(1)\n"

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lro_conformance.cli.main import main
-from lro_conformance.engine.session import certify
+from lro_conformance.engine.run import certify
 from lro_conformance.profile import Problem, ProfileError, SettingNotOffered, launch, load, profile_for_command
 from lro_conformance.profile.launcher import toml
 from lro_conformance.profile.model import ConfigFile, Setting

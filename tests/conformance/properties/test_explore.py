@@ -25,7 +25,10 @@ def live() -> Live:
 
 def fresh() -> Live:
     return Live(
-        cast("Any", SimpleNamespace(seed=7, forget_experiments=lambda: None, run=SimpleNamespace(root=Path("unused"))))
+        cast(
+            "Any",
+            SimpleNamespace(seed=7, forget_experiments=lambda: None, workspace=SimpleNamespace(root=Path("unused"))),
+        )
     )
 
 

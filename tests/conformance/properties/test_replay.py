@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from concurrent.futures import Future
 from pathlib import Path
 
 from lro_conformance import profile as profiles
-from lro_conformance.engine.session import LIVE, Session, certify
+from lro_conformance.engine.capture import PropertyChecks
+from lro_conformance.engine.run import certify
+from lro_conformance.judging.check import checks
+from lro_conformance.judging.derived import Evidence
 from lro_conformance.judging.outcome import NotObserved
+from lro_spec.editions import DEFAULT_EDITION
 from tests.servers.variants import profile_text
 
 
@@ -31,22 +34,17 @@ def test_another_seed_tries_other_memories(tmp_path: Path) -> None:
     assert _failure(tmp_path, 11)[2] != _failure(tmp_path, 12)[2]
 
 
-def test_property_checks_keep_their_order_and_let_other_trials_begin_between_them(tmp_path: Path) -> None:
-    path = tmp_path / "lro.yaml"
-    path.write_text(profile_text("plain"), encoding="utf-8")
-    session = Session(profiles.load(path), seed=1)
+def test_property_checks_keep_their_order_and_let_other_trials_begin_between_them() -> None:
+    live = [c for c in checks() if c.is_live]
     refused = NotObserved("not tried")
-    session.evidence = {name: refused for one in session.checks for name in one.needs if name != "cleanup"}
-    properties = [one.name for one in session.checks if LIVE in one.needs]
-    finished: Future[None] = Future()
-    finished.set_result(None)
+    evidence = Evidence(DEFAULT_EDITION, {name: refused for c in live for name in c.needs if name != "cleanup"})
+    properties = PropertyChecks(live, evidence)
 
-    session._judge(beside=[finished])  # pyright: ignore[reportPrivateUsage]
-    assert [name for name in session.results if name in properties] == properties[:1]
+    properties.advance(None, lambda: True)
+    assert list(properties.results) == [live[0].name]
 
-    session._judge()  # pyright: ignore[reportPrivateUsage]
-    first = next(n for n, one in enumerate(session.checks) if LIVE in one.needs and "cleanup" in one.needs)
-    before = [one.name for one in session.checks[:first] if LIVE in one.needs]
-    assert [name for name in session.results if name in properties] == before
-    assert before
-    assert "properties.titles_of_any_memories" not in before
+    properties.advance(None)
+    first = next(n for n, one in enumerate(live) if "cleanup" in one.needs)
+    assert list(properties.results) == [c.name for c in live[:first]]
+    assert first > 1
+    assert "properties.titles_of_any_memories" not in properties.results

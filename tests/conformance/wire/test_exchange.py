@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from lro_conformance.wire import Limits, Run, ServerProcess
+from lro_conformance.wire.server import Limits, ServerProcess
+from lro_conformance.wire.workspace import Workspace
 from tests.support.wire_helpers import command
 
 QUICK = Limits(request_timeout_s=10.0, start_timeout_s=10.0, stop_timeout_s=0.2, term_timeout_s=0.2)
@@ -16,13 +17,13 @@ Start = Callable[..., ServerProcess]
 
 
 @pytest.fixture
-def run() -> Iterator[Run]:
-    with Run(limits=QUICK) as run:
+def run() -> Iterator[Workspace]:
+    with Workspace(limits=QUICK) as run:
         yield run
 
 
 @pytest.fixture
-def start(run: Run) -> Start:
+def start(run: Workspace) -> Start:
     """Starts a server of ``wire_servers`` and shakes hands with it."""
 
     def start(name: str, *arguments: str | bytes, limits: Limits = QUICK) -> ServerProcess:
@@ -84,7 +85,7 @@ def test_the_handshake_names_the_suite_and_the_protocol(start: Start) -> None:
         ([], "command is empty"),
     ],
 )
-def test_a_command_that_cannot_start_is_one_failure(run: Run, argv: list[str], words: str) -> None:
+def test_a_command_that_cannot_start_is_one_failure(run: Workspace, argv: list[str], words: str) -> None:
     server = run.server(argv)
     failure = server.start()
 
@@ -96,7 +97,7 @@ def test_a_command_that_cannot_start_is_one_failure(run: Run, argv: list[str], w
     assert server.close() is None
 
 
-def test_a_missing_working_directory_is_named(run: Run) -> None:
+def test_a_missing_working_directory_is_named(run: Workspace) -> None:
     failure = run.server([sys.executable], cwd="/no/such/folder").start()
     assert failure is not None
     assert "/no/such/folder" in failure.detail
@@ -112,7 +113,7 @@ def test_a_missing_working_directory_is_named(run: Run) -> None:
     ],
 )
 def test_a_failed_handshake_tells_the_exit_and_the_end_of_stderr(
-    run: Run, name: str, kind: str, words: str, stderr: str
+    run: Workspace, name: str, kind: str, words: str, stderr: str
 ) -> None:
     server = run.server(command(name))
     server.start()
@@ -126,7 +127,7 @@ def test_a_failed_handshake_tells_the_exit_and_the_end_of_stderr(
     assert time.monotonic() - begun < 5
 
 
-def test_garbage_that_came_before_the_first_request_is_told_with_it(run: Run) -> None:
+def test_garbage_that_came_before_the_first_request_is_told_with_it(run: Workspace) -> None:
     server = run.server(command("prints-garbage"))
     server.start()
     assert server.drain(10, until=lambda: len(server.transcript.anomalies) == 2)

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from lro_conformance.wire import Limits, Run, Transcript
 from lro_conformance.wire.framing import EXCERPT_BYTES, Line, LineSplitter
+from lro_conformance.wire.server import Limits
+from lro_conformance.wire.transcript import Transcript
+from lro_conformance.wire.workspace import Workspace
 from tests.support.wire_helpers import command
 
 
@@ -45,7 +47,7 @@ def test_a_line_of_exactly_the_cap_is_kept_whole() -> None:
 @pytest.mark.parametrize("where", ["result", "id-last"])
 def test_an_answer_over_the_cap_fails_its_own_request_only(where: str) -> None:
     with (
-        Run(limits=Limits(max_line_bytes=100_000)) as run,
+        Workspace(limits=Limits(max_line_bytes=100_000)) as run,
         run.server(command("long-line", "3000000", where)) as server,
     ):
         assert server.initialize().ok
@@ -63,7 +65,7 @@ def test_an_answer_over_the_cap_fails_its_own_request_only(where: str) -> None:
 
 def test_a_notification_over_the_cap_fails_no_request() -> None:
     limits = Limits(max_line_bytes=100_000)
-    with Run(limits=limits) as run, run.server(command("long-line", "300000", "notification")) as server:
+    with Workspace(limits=limits) as run, run.server(command("long-line", "300000", "notification")) as server:
         assert server.initialize().ok
         assert server.request("a", timeout_s=10).ok
         assert dict(server.transcript.counts) == {"too-large": 1}
@@ -72,8 +74,8 @@ def test_a_notification_over_the_cap_fails_no_request() -> None:
 def test_a_line_of_100_megabytes_takes_seconds_and_a_few_times_its_size() -> None:
     script = f"""
 import resource, time
-from lro_conformance.wire import Run
-with Run() as run, run.server({command("long-line", "100000000")!r}) as server:
+from lro_conformance.wire.workspace import Workspace
+with Workspace() as run, run.server({command("long-line", "100000000")!r}) as server:
     assert server.initialize().ok
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     reply = server.request("big", timeout_s=60)

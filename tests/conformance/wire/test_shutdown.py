@@ -12,8 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from lro_conformance.wire import Limits, Run, ServerProcess, child
+from lro_conformance.wire import child
+from lro_conformance.wire.server import Limits, ServerProcess
 from lro_conformance.wire.watchdog import MARKER, marked, remove_tree
+from lro_conformance.wire.workspace import Workspace
 from tests.support.wire_helpers import command, eventually, lives
 
 ON_LINUX = pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
@@ -21,7 +23,7 @@ QUICK = Limits(stop_timeout_s=0.3, term_timeout_s=0.3)
 
 
 def test_a_well_behaved_server_stops_quickly_and_cleanly() -> None:
-    with Run() as run, run.server(command("sound")) as server:
+    with Workspace() as run, run.server(command("sound")) as server:
         assert server.initialize().ok
         begun = time.monotonic()
         exit = server.close()
@@ -38,7 +40,7 @@ def test_a_well_behaved_server_stops_quickly_and_cleanly() -> None:
     ("name", "code", "number"), [("ignores-the-end", None, signal.SIGKILL), ("stops-on-sigterm", 0, None)]
 )
 def test_a_stubborn_server_is_made_to_stop(name: str, code: int | None, number: int | None) -> None:
-    with Run(limits=QUICK) as run, run.server(command(name)) as server:
+    with Workspace(limits=QUICK) as run, run.server(command(name)) as server:
         assert server.initialize().ok
         begun = time.monotonic()
         exit = server.close()
@@ -48,7 +50,7 @@ def test_a_stubborn_server_is_made_to_stop(name: str, code: int | None, number: 
 
 
 def test_a_server_that_writes_a_lot_at_its_end_is_read_to_the_end() -> None:
-    with Run(limits=Limits(stop_timeout_s=20)) as run, run.server(command("floods-when-stdin-ends")) as server:
+    with Workspace(limits=Limits(stop_timeout_s=20)) as run, run.server(command("floods-when-stdin-ends")) as server:
         assert server.initialize().ok
         exit = server.close()
         assert exit is not None
@@ -59,7 +61,7 @@ def test_a_server_that_writes_a_lot_at_its_end_is_read_to_the_end() -> None:
 @pytest.mark.parametrize("how", ["group", "pipes", pytest.param("session", marks=ON_LINUX)])
 @pytest.mark.parametrize("crash", [False, True])
 def test_what_a_server_started_goes_with_it(how: str, crash: bool) -> None:
-    with Run(limits=QUICK) as run, run.server(command("leaves-children", how)) as server:
+    with Workspace(limits=QUICK) as run, run.server(command("leaves-children", how)) as server:
         assert server.initialize().ok
         pid = server.request("child").result["child"]
         assert lives(pid)
@@ -76,7 +78,7 @@ def test_what_a_server_started_goes_with_it(how: str, crash: bool) -> None:
 
 @ON_LINUX
 def test_a_server_has_a_session_a_marker_and_no_pipe_but_its_own() -> None:
-    with Run() as run:
+    with Workspace() as run:
         work = run.workdir("a name/with slashes")
         others = [run.server(command("sound")) for _ in range(2)]
         for other in others:
@@ -104,7 +106,7 @@ def test_a_server_has_a_session_a_marker_and_no_pipe_but_its_own() -> None:
 
 @pytest.mark.parametrize("limit", [None, 1000])
 def test_a_file_size_limit_fails_a_write_and_kills_nobody(limit: int | None, tmp_path: Path) -> None:
-    with Run() as run, run.server(command("writes-files"), file_size_limit=limit) as server:
+    with Workspace() as run, run.server(command("writes-files"), file_size_limit=limit) as server:
         assert server.initialize().ok
         path = str(tmp_path / "file")
         wrote = server.request("write", {"path": path, "size": 5000}).result
@@ -139,7 +141,7 @@ def test_fifty_servers_leave_no_descriptor_and_no_process() -> None:
     def open_files() -> set[str]:
         return {f"{n} {os.readlink(f'/proc/self/fd/{n}')}" for n in os.listdir("/proc/self/fd") if _is_open(n)}
 
-    with Run() as run:
+    with Workspace() as run:
         with run.server(command("sound")) as warm:
             assert warm.initialize().ok
         before = open_files()
@@ -166,7 +168,7 @@ def test_an_old_system_without_pidfd_and_waitid_does_as_well(monkeypatch: pytest
 
     monkeypatch.setattr(child, "_pidfd", no_pidfd)
     monkeypatch.delattr(os, "waitid")
-    with Run(limits=QUICK) as run:
+    with Workspace(limits=QUICK) as run:
         for name, code in (("sound", 0), ("exits-when-called", 7), ("ignores-the-end", None)):
             server = run.server(command(name))
             server.start()
@@ -184,13 +186,13 @@ def test_an_old_system_without_pidfd_and_waitid_does_as_well(monkeypatch: pytest
 @ON_LINUX
 def test_the_guard_is_not_taken_for_part_of_a_run_that_this_one_is_inside_of(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(MARKER, "outer:1")
-    with Run() as run, run.server(["cat"]) as server:
+    with Workspace() as run, run.server(["cat"]) as server:
         assert marked(b"outer:") == []
         assert marked(f"{run.id}:".encode()) == [server.pid]
 
 
 def test_a_run_ends_its_servers_and_removes_its_folders() -> None:
-    with Run(limits=QUICK) as run:
+    with Workspace(limits=QUICK) as run:
         servers = [run.server(command("ignores-the-end")) for _ in range(10)]
         for server in servers:
             assert server.start() is None
@@ -212,7 +214,7 @@ def test_a_run_ends_its_servers_and_removes_its_folders() -> None:
 
 
 def test_an_unused_run_writes_nothing(tmp_path: Path) -> None:
-    with Run(parent=tmp_path) as run:
+    with Workspace(parent=tmp_path) as run:
         assert os.listdir(tmp_path) == []
     assert run.starts == 0
 
@@ -256,7 +258,7 @@ def test_an_exception_ends_a_wait_in_another_thread() -> None:
         replies.append(failure.kind if failure else "answered")
 
     begun = time.monotonic()
-    run = Run()
+    run = Workspace()
     server = run.server(command("never-reads"))
     server.start()
     assert server.initialize().ok
@@ -276,12 +278,12 @@ def test_an_exception_ends_a_wait_in_another_thread() -> None:
 def test_servers_are_made_and_used_in_several_threads() -> None:
     results: list[object] = []
 
-    def trial(run: Run, n: int) -> None:
+    def trial(run: Workspace, n: int) -> None:
         with run.server(command("sound")) as server:
             server.initialize()
             results.append(server.request("echo", {"n": n}).result["echo"]["n"])
 
-    with Run() as run:
+    with Workspace() as run:
         threads = [threading.Thread(target=trial, args=[run, n]) for n in range(6)]
         for thread in threads:
             thread.start()
@@ -293,8 +295,9 @@ def test_servers_are_made_and_used_in_several_threads() -> None:
 
 PARENT = """
 import sys, time
-from lro_conformance.wire import Run, Limits
-run = Run()
+from lro_conformance.wire.server import Limits
+from lro_conformance.wire.workspace import Workspace
+run = Workspace()
 servers = []
 for command in {commands!r}:
     server = run.server(command)
@@ -317,7 +320,9 @@ def test_nothing_survives_the_suite(how: signal.Signals | str) -> None:
     last = {"exit": "sys.exit(1)", "forgotten": ""}.get(str(how), "time.sleep(60)")
     script = PARENT.format(commands=[command("leaves-children", "session"), command("ignores-the-end")], last=last)
     if how == "exit":
-        script = script.replace("run = Run()", "run = Run(limits=Limits(stop_timeout_s=0.2, term_timeout_s=0.2))")
+        script = script.replace(
+            "run = Workspace()", "run = Workspace(limits=Limits(stop_timeout_s=0.2, term_timeout_s=0.2))"
+        )
     path = f"import sys; sys.path[:0] = {sys.path!r}\n"
     parent = subprocess.Popen(
         [sys.executable, "-c", path + script], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from lro_conformance.engine.session import certify, judge_again
+from lro_conformance.engine.judgement import judge_again
+from lro_conformance.engine.run import certify
 from lro_conformance.evidence.reader import read
 from lro_conformance.profile import Profile, load, profile_for_command
 from lro_conformance.trials.extensions.reading_tools import listed

@@ -43,9 +43,9 @@ def test_tools_may_have_names_that_are_none(name: Any) -> None:
 
 def test_a_recipe_that_a_limit_ended_is_not_tried_on_any_memories() -> None:
     tried = Made(standard=Made(requirement="LRO-REC-01"), output=Made(problem="timed out"))
-    stores = Made(bench=Made(profile=Made(seed=Made(tool="remember"))))
+    live = Made(profile=Made(seed=Made(tool="remember")))
     with pytest.raises(NotObserved, match=r"^a limit ended it over the server's own memories: timed out$"):
-        inner(test_properties, "_any_corpus")("LRO-REC-01", None, stores, Made(tries=[tried]), None, None)
+        inner(test_properties, "_any_corpus")("LRO-REC-01", live, None, Made(tries=[tried]), None, None)
 
 
 HUGE = 10**400

@@ -7,13 +7,11 @@ from hashlib import sha256
 from typing import Any
 
 from lro_conformance.capture.call import Call
-from lro_conformance.engine.session import LIVE
-from lro_conformance.judging.check import Check, checks, judge
-from lro_conformance.judging.derived import captured, compute
+from lro_conformance.judging.check import LIVE, Check, checks, judge
+from lro_conformance.judging.derived import Evidence, captured
 from lro_conformance.judging.subjects import reproducer_of
 from lro_conformance.judging.verdicts import Verdict
 from lro_spec.catalogue import catalogue
-from lro_spec.editions import EDITIONS
 from tests.tools.mutation.mutants import Mutant
 from tests.tools.mutation.recordings import Recording
 from tests.tools.mutation.trying import ERROR, VERDICT, WORDS
@@ -42,9 +40,8 @@ class Judging:
         """The verdict, the number of subjects, what was expected and observed, and what is shown of it."""
         name, _, server = trial.partition(" ")
         recording = self._recordings[server]
-        one, text = self._checks[name], EDITIONS[recording.edition]
-        computed: dict[str, Any] = {}
-        had = {need: compute(need, recording.evidence, text, computed) for need in one.needs}
+        one = self._checks[name]
+        had = Evidence(recording.edition, recording.evidence).select(one.needs)
         result = judge(one, had, edition=recording.edition)
         shown = sha256(f"{result.location}\0{result.evidence}".encode("utf-8", "replace")).hexdigest()
         return result.verdict.label, result.subjects, result.expected, result.observed, shown

@@ -22,7 +22,7 @@ from typing import Any
 
 from lro_conformance import evidence
 from lro_conformance import profile as profiles
-from lro_conformance.engine.session import certify
+from lro_conformance.engine.run import certify
 from lro_conformance.evidence.reader import read
 from tests.servers.faults.catalogue import faults
 from tests.servers.sound.catalogue import sounds

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import lro_conformance
 import lro_spec
-from lro_conformance.engine.session import LIVE
-from lro_conformance.judging.check import checks
+from lro_conformance.judging.check import LIVE, checks
 from tests.servers.faults.catalogue import faults
 from tests.servers.sound.catalogue import sounds
 from tests.support.certifying import spread

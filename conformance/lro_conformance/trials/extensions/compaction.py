@@ -8,19 +8,21 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from lro_conformance.capture.call import Call
 from lro_conformance.capture.file import FileSeen, see_file
 from lro_conformance.capture.records import as_record
-from lro_conformance.lab.bench import Bench
-from lro_conformance.lab.lab import Lab
 from lro_conformance.lab.operations import Operation, properties_of, required_of
 from lro_conformance.lab.settings import Settings
 from lro_conformance.trials import trial
 from lro_conformance.trials.extensions.extraction import MARK
 from lro_conformance.trials.extensions.families import Asked
 from lro_conformance.trials.survey import Survey
+
+if TYPE_CHECKING:
+    from lro_conformance.lab.bench import Bench
+    from lro_conformance.lab.lab import Lab
 
 OFFLOAD, RELOAD = "context_offload", "read_file"
 TEXT = "".join(f"row {n}: {'日本語 𝄞' if n % 7 else 'lro probe'}\r\n" for n in range(700)) + " the end \n"

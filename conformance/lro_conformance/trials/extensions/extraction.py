@@ -8,12 +8,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lro_conformance.capture.call import Call
 from lro_conformance.judging.outcome import NotObserved
-from lro_conformance.lab.bench import Bench
-from lro_conformance.lab.lab import Lab
 from lro_conformance.lab.operations import Operation
 from lro_conformance.lab.settings import Settings
 from lro_conformance.trials import trial
@@ -21,6 +19,10 @@ from lro_conformance.trials.extensions.families import Asked, Families, families
 from lro_conformance.trials.extensions.reading_tools import PATTERN, QUERY, TOOLS, Listed, listed
 from lro_conformance.trials.survey import Survey
 from lro_spec.filenames import file_name, ulid_at
+
+if TYPE_CHECKING:
+    from lro_conformance.lab.bench import Bench
+    from lro_conformance.lab.lab import Lab
 
 MARK = "lro-probe-unread-9f2c41"
 """Content of files that no tool may read."""

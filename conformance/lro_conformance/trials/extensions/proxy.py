@@ -7,15 +7,13 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lro_conformance.capture.call import Call, OfACall
 from lro_conformance.capture.records import as_record, show
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.judging.subjects import evidence_of
-from lro_conformance.lab.bench import Bench, Sent
 from lro_conformance.lab.errors import ServerTrouble
-from lro_conformance.lab.lab import Lab
 from lro_conformance.lab.operations import Operation
 from lro_conformance.lab.settings import Settings
 from lro_conformance.profile import Profile, in_front, proxy_command
@@ -25,6 +23,10 @@ from lro_conformance.trials.extensions.upstream import PREFIX, TOOLS
 from lro_conformance.trials.recipe_runner import RecipeRunner
 from lro_conformance.trials.recipes import Command, commands_of
 from lro_spec.recipes.runner import JqRun
+
+if TYPE_CHECKING:
+    from lro_conformance.lab.bench import Bench, Sent
+    from lro_conformance.lab.lab import Lab
 
 THRESHOLD = 1000
 """Threshold in tokens, if it can be set."""
@@ -203,7 +205,7 @@ def _large(threshold: int) -> Mapping[str, payloads.Large]:
 def _with_upstream(lab: Lab, command: Sequence[str]) -> Lab:
     """A lab in which the proxy is in front of the suite's own server."""
     words = [sys.executable, "-I", "-S", upstream.__file__]
-    config = lab.run.root / "lro-upstream.json"
+    config = lab.workspace.root / "lro-upstream.json"
     servers = {"mcpServers": {"probe": {"command": words[0], "args": words[1:]}}}
     config.write_text(json.dumps(servers), encoding="utf-8")
     server = replace(lab.profile.server, command=in_front(command, words, str(config)))

@@ -1,0 +1,82 @@
+"""Detail levels that a server answers at, by the fields of its files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lro_conformance.capture.call import Call
+from lro_conformance.capture.records import MEMORY_FIELDS, Record, is_blank
+from lro_conformance.judging.derived import derived
+from lro_conformance.trials.survey import Survey
+from lro_spec.validation.record import CORE
+
+IGNORES_DETAIL = "an operation has the same records at whatever level is asked for (LRO-DET-01)"
+
+
+@dataclass(frozen=True)
+class DetailLevels:
+    """Detail levels of the calls of a survey."""
+
+    survey: Survey
+
+    def level_of(self, call: Call) -> str | None:
+        """Detail level that a call must have been answered at: the requested one, or the default of its operation.
+
+        None if the specification gives no default, or the records are visibly of a different level.
+        """
+        if call.detail is not None:
+            return call.detail
+        default = {"recall": "light", "inject": "medium"}.get(call.operation)
+        if not self.survey.operations[call.operation].details:
+            return default if default != "light" or not _has_content(call) else None
+        asked = self.survey.whole.get((call.operation, default))
+        if default is None or asked is None or not asked.filed or not call.filed:
+            return None
+        same = set(asked.filed[0]) == set(call.filed[0]) and _has_content(asked) == _has_content(call)
+        return default if same else None
+
+    def reason_for_no_level(self, call: Call) -> str | None:
+        """Reason for which the level that a call's header and summary should name is unknown; None if it is known."""
+        if self.level_of(call) is None:
+            return "the level of a call that asks for none is not certain"
+        return IGNORES_DETAIL if self.ignored(call.operation) is not None else None
+
+    def ignored(self, operation: str) -> str | None:
+        """Level that every file of an operation names although other levels were requested; None if it takes effect.
+
+        All files must have the same fields. If each names the level that was requested, "the same", provided that other
+        operations have core fields at full detail and this one has none.
+        """
+        whole = self.survey.whole
+        calls = {d: c for (n, d), c in whole.items() if n == operation and d is not None and c.filed}
+        if len(calls) < 2 or len({filled_fields(c.filed) for c in calls.values()}) > 1:
+            return None
+        named = {str(c.header.get("detail")) for c in calls.values()}
+        if len(named) == 1 and not named & {"None", ""}:
+            return named.pop()
+        full = calls.get("full")
+        others = [c for (n, d), c in whole.items() if d == "full" and n != operation and c.filed]
+        if full is None or not _missing_core(full) or not others or any(map(_missing_core, others)):
+            return None
+        return "the same"
+
+
+@derived
+def details(survey: Survey) -> DetailLevels:
+    """Detail levels of the survey's calls."""
+    return DetailLevels(survey)
+
+
+def filled_fields(records: Sequence[Record]) -> frozenset[str]:
+    """Documented fields that at least one record fills."""
+    return frozenset(k for k in MEMORY_FIELDS if any(not is_blank(r.get(k)) for r in records))
+
+
+def _missing_core(call: Call) -> list[str]:
+    """Core fields that no record of a file has."""
+    return [k for k in CORE if not any(k in r for r in call.filed)]
+
+
+def _has_content(call: Call) -> bool:
+    return any(r.get("content") not in (None, "") for r in call.filed)

@@ -1,0 +1,168 @@
+"""How a server estimates: what its E is made of, how it rounds, and whether it is steady."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from math import gcd
+
+from lro_conformance.analysis.detail import DetailLevels
+from lro_conformance.capture.call import Call
+from lro_conformance.capture.estimate import characters, honest_range, is_honest, tokens_per_character
+from lro_conformance.capture.records import by_id
+from lro_conformance.judging.derived import derived
+from lro_conformance.trials.survey import Survey
+from lro_spec.jsonl.values import whole_number
+from lro_spec.tokens import HIGH, LOW
+
+ALIKE = 0.03
+"""Two sizes that differ by less than this share count as the same."""
+
+LARGER = 1.1
+"""A file that is this many times as large as another has the greater E."""
+
+
+@dataclass(frozen=True)
+class Estimates:
+    """Estimates of the files of a survey."""
+
+    survey: Survey
+    details: DetailLevels
+
+    @cached_property
+    def rounding_step(self) -> int:
+        """Common divisor of all estimates: 10 or more if headers round; 1 otherwise, or if too few are known."""
+        told = (whole_number(c.header.get("estimated_tokens")) for c in self.survey.files)
+        known = {e for e in told if e is not None and e > 0}
+        step = gcd(*known) if len(known) >= 6 else 1
+        return step if step >= 10 else 1
+
+    @cached_property
+    def same_memories(self) -> tuple[tuple[Call, Call], ...]:
+        """Pairs of calls at one detail level whose files hold the same memories with the same fields."""
+        return tuple(self._same_memories())
+
+    def _same_memories(self) -> Iterator[tuple[Call, Call]]:
+        known: dict[tuple[object, ...], Call] = {}
+        files = (c for c in self.survey.files if c.filed)
+        for other in (c for c in files if whole_number(c.header.get("estimated_tokens")) is not None):
+            level = other.detail or str(other.header.get("detail"))
+            key = (other.operation, level, frozenset(by_id(other.filed)), frozenset(other.filed[0]))
+            one = known.setdefault(key, other)
+            # one that was asked for fewer, and there are more, may only seem to hold the same: it has lost some
+            more = (len(c.filed) > len(other.filed) for c in self.survey.files if c.operation == other.operation)
+            partly = one.limit != other.limit and any(more)
+            if one is not other and not partly and not self.is_cut_short(other):
+                yield one, other
+
+    @cached_property
+    def are_steady(self) -> bool:
+        """True if the same memories have the same E each time."""
+        return all(
+            abs(a.header["estimated_tokens"] - b.header["estimated_tokens"]) <= slack(a, b)
+            for a, b in self.same_memories
+        )
+
+    def of_a_part(self, operation: str) -> Call | None:
+        """A call whose E is too low for its file though smaller ones are honest: E covers a part of the set only.
+
+        At least two must be honest that differ in E by half, so that no constant passes for an estimate.
+        """
+        groups: dict[object, list[Call]] = {}
+        for call in self.survey.files:
+            if call.operation == operation and call.estimate and call.filed and not self.is_cut_short(call):
+                groups.setdefault((call.query, frozenset(call.filed[0])), []).append(call)
+        for calls in groups.values():
+            honest = [c for c in calls if LOW <= 4 * tokens_per_character(c) <= HIGH]
+            known = [c.estimate or 0 for c in honest]
+            largest = max(calls, key=characters)
+            if known and max(known) >= 1.5 * min(known) and (largest.estimate or 0) < honest_range(largest)[0]:
+                return largest if characters(largest) > max(map(characters, honest)) else None
+        return None
+
+    def before_the_limit(self, operation: str) -> tuple[Call, Call] | None:
+        """Two calls with different limits that have the same E, though one file is twice as large as the other.
+
+        None if E grows with the limit, or is no estimate: that of other queries and levels has to differ.
+        """
+        groups: dict[object, list[Call]] = {}
+        for call in self.survey.files:
+            if call.operation == operation and call.estimate and call.filed and call.limit is not None:
+                groups.setdefault((call.query, frozenset(call.filed[0])), []).append(call)
+        pairs = [(min(calls, key=characters), max(calls, key=characters)) for calls in groups.values()]
+        pairs = [(a, b) for a, b in pairs if characters(b) >= 2 * characters(a)]
+        same = all(abs((a.estimate or 0) - (b.estimate or 0)) <= 2 for a, b in pairs)
+        if not same or len({c.estimate for calls in groups.values() for c in calls}) < 2:
+            return None
+        return next(((a, b) for a, b in pairs if (b.estimate or 0) >= honest_range(b)[0]), None)
+
+    def against_detail(self, operation: str) -> str | None:
+        """Observation that contradicts that E follows the detail level; None if it does.
+
+        Of two calls for the same records, the one whose file is larger by a tenth must have the greater E; and files of
+        the same size must not have an E that differs by half.
+        """
+        whole = self.survey.whole
+        calls = [c for (n, _), c in whole.items() if n == operation and c.estimate and characters(c)]
+        ids = {id(c): by_id(c.filed).keys() for c in calls}
+        for one in calls:
+            for other in calls:
+                if one is other or ids[id(one)] != ids[id(other)] or not ids[id(one)]:
+                    continue
+                sizes, estimates = characters(other) / characters(one), (other.estimate or 0) / (one.estimate or 1)
+                if (sizes > LARGER and estimates <= 1) or (abs(sizes - 1) < ALIKE and estimates > 1.5):
+                    return (
+                        f"{_detail(one)}: E = {one.estimate} for {characters(one)} characters; "
+                        f"{_detail(other)}: E = {other.estimate} for {characters(other)} characters"
+                    )
+        return None
+
+    def measure_differently(self, operation: str) -> bool:
+        """True if E is that of a different set than the returned one: of another level, or from before the limit."""
+        return self.against_detail(operation) is not None or self.before_the_limit(operation) is not None
+
+    def is_cut_short(self, call: Call) -> bool | None:
+        """True if an inject's E covers more memories than its file holds, by a recall of the same query.
+
+        None if there is no such recall.
+        """
+        known = self._recall_for(call)
+        if known is None or not known.filed or not call.filed:
+            return None
+        return len(call.filed) < len(known.filed) and tokens_per_character(call) > 1.6 * tokens_per_character(known)
+
+    def memories_beyond(self, call: Call) -> int | None:
+        """Number of memories in the file of the same recall, if an inject's file has fewer at the same E.
+
+        None if it has as many, or it cannot be told: a different E means that a different set was found.
+        """
+        known = self._recall_for(call)
+        if known is None or known.limit != call.limit:
+            return None
+        if self.survey.volatile_operations or self.rounding_step > 1:
+            return None
+        same = known.estimate == call.estimate and known.estimate is not None and is_honest(known)
+        return len(known.filed) if same and 0 < len(call.filed) < len(known.filed) else None
+
+    def _recall_for(self, call: Call) -> Call | None:
+        """Recall of the query of an inject, at its level."""
+        if call.operation != "inject":
+            return None
+        known = self.survey.whole.get(("recall", self.details.level_of(call)))
+        return known if known is not None and known.query == call.query else None
+
+
+@derived
+def estimates(survey: Survey, details: DetailLevels) -> Estimates:
+    """Estimates of the survey's files."""
+    return Estimates(survey, details)
+
+
+def slack(one: Call, other: Call) -> int:
+    """Tokens by which the E of two files of the same memories may differ: the difference of their sizes."""
+    return abs(characters(one) - characters(other)) + 2
+
+
+def _detail(call: Call) -> str:
+    return f"detail {call.detail}" if call.detail is not None else "no detail asked for"

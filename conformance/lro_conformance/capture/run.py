@@ -1,0 +1,37 @@
+"""Everything that one run observed."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from lro_conformance.judging.results import CheckResult, ServerInfo, Span
+from lro_conformance.profile import Profile
+
+
+@dataclass(frozen=True, slots=True)
+class CapturedRun:
+    """Evidence of one run, from which reports are made without a server."""
+
+    profile: Profile
+    """The profile, with the edition that the run was made for."""
+    seed: int
+    examples: int
+    """Examples that a property was tried with; 0 if property checks were left out."""
+    only: Collection[str] | None
+    """Names of the checks, or ids of the requirements, that the run was restricted to; None if it was complete."""
+    started_at: str
+    """ISO 8601, UTC."""
+    duration_s: float
+    starts: int
+    """Number of servers started."""
+    server: ServerInfo
+    """The server as it introduced itself, which is known even if every trial failed."""
+    timeline: tuple[Span, ...]
+    trouble: str | None
+    """The first call without a response, and the reason; None if every call had one."""
+    trials: Mapping[str, Any]
+    """Evidence by the name of its trial; an exception stands for evidence that is missing."""
+    properties: Mapping[str, CheckResult]
+    """Results of property checks, which explore live servers, by the names of the checks."""

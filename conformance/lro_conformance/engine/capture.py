@@ -1,0 +1,217 @@
+"""Capturing a run: trials side by side on servers of the profile, and property checks while those servers live."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from datetime import UTC, datetime
+from typing import Any
+
+from lro_conformance.capture.overall import OVERALL, Overall
+from lro_conformance.capture.run import CapturedRun
+from lro_conformance.engine.interrupt import heard
+from lro_conformance.engine.plan import Plan
+from lro_conformance.judging.check import LIVE, Check, judge
+from lro_conformance.judging.derived import Evidence
+from lro_conformance.judging.events import CheckJudged, Observer, RunStarted, TrialFinished, TrialStarted
+from lro_conformance.judging.outcome import NotApplicable
+from lro_conformance.judging.results import CheckResult, ServerInfo, Span
+from lro_conformance.lab.lab import Lab
+from lro_conformance.lab.launcher import Recorder
+from lro_conformance.profile import Profile, ProfileError
+from lro_conformance.properties.explore import EXAMPLES, Live
+from lro_conformance.trials import Trial
+from lro_conformance.trials.survey import Survey
+from lro_conformance.wire.workspace import Workspace
+from lro_spec.catalogue import requirement
+
+EXPLORED = ("survey", "inline", "edges", "defaults")
+"""Trials whose servers property checks explore, so that nothing else may be under way there."""
+
+FIRST = ("cleanup", *EXPLORED, "fallback", "recipes")
+"""Trials that begin before others: one that waits for a TTL to pass, those that much else waits for, and long ones."""
+
+
+class Capture:
+    """One run of the trials against live servers."""
+
+    def __init__(
+        self,
+        profile: Profile,
+        *,
+        seed: int | None = None,
+        only: Collection[str] | None = None,
+        examples: int = EXAMPLES,
+        others: Sequence[str] = (),
+        observer: Observer = lambda event: None,
+        recorder: Recorder | None = None,
+    ) -> None:
+        """*others*: further editions that the evidence will be judged by. For the rest see `run.certify`."""
+        self.profile = profile
+        self.seed = secrets.randbelow(2**31) if seed is None else seed
+        self.only = only
+        self.examples = examples
+        self.plan = Plan.of(profile, only=only, examples=examples, others=others)
+        self.evidence = Evidence(profile.edition, self.plan.excluded, expected={t.name for t in self.plan.trials})
+        self._others = others
+        self._observer = observer
+        self._recorder = recorder
+        self._clock = time.monotonic()
+        self._timeline: list[Span] = []
+
+    def run(self, jobs: int, arrived: Callable[[], object] = lambda: None) -> CapturedRun:
+        """Make all trials, *jobs* at a time. *arrived* is called whenever `evidence` has grown, in this thread."""
+        started, self._clock = datetime.now(UTC), time.monotonic()
+        command = tuple(self.profile.server.command)
+        self._observer(RunStarted(command, self.profile.edition, tuple(t.name for t in self.plan.trials)))
+        live_checks = [c for c in self.plan.checks if c.is_live]
+        properties = PropertyChecks(live_checks, self.evidence, self._observer, self._record)
+        with Workspace() as workspace:
+            lab = Lab(
+                self.profile,
+                workspace,
+                self._observer,
+                seed=self.seed,
+                recorder=self._recorder,
+                others=self._others,
+            )
+            live = Live(lab, self.examples)
+            try:
+                self._make_trials(lab, jobs, live, properties, arrived)
+            except BaseException:
+                workspace.abort()  # no reply is waited for any more
+                raise
+            finally:
+                live.close()
+                lab.close()
+            starts, ledger = workspace.starts, lab.ledger
+            remarks = tuple(dict.fromkeys(ledger.remarks))
+            violations = tuple(ledger.protocol_violations)
+            self.evidence.add(OVERALL, Overall(violations, starts, ledger.first_violation, remarks))
+        return CapturedRun(
+            profile=self.profile,
+            seed=self.seed,
+            examples=self.examples,
+            only=self.only,
+            started_at=started.isoformat(timespec="seconds"),
+            duration_s=time.monotonic() - self._clock,
+            starts=starts,
+            server=ServerInfo.introduced(*lab.launcher.handshakes.introduced, command),
+            timeline=tuple(self._timeline),
+            trouble=ledger.trouble,
+            trials=dict(self.evidence.captured),
+            properties=properties.results,
+        )
+
+    def _make_trials(
+        self, lab: Lab, jobs: int, live: Live, properties: PropertyChecks, arrived: Callable[[], object]
+    ) -> None:
+        """Make every trial as soon as the evidence that it builds on is there, the survey first."""
+        with heard():
+            self.evidence.add("survey", self._make(lab, self.plan.trials[0]))
+        survey = self.evidence.captured["survey"]
+        if not isinstance(survey, Survey):
+            return
+        waiting = self._wanted(survey)
+        under_way: dict[Future[Any], Trial] = {}
+        at_once = jobs + 1  # the cleanup trial mostly waits for a TTL to pass
+        pool = ThreadPoolExecutor(at_once, thread_name_prefix="trial")
+        try:
+            with heard():
+                while waiting or under_way:
+                    ready = [t for t in waiting if all(n in self.evidence.captured for n in t.needs)]
+                    for one in ready[: at_once + 1 - len(under_way)]:  # the last begins when any ends, without us
+                        waiting.remove(one)
+                        under_way[pool.submit(self._make, lab, one)] = one
+                    arrived()
+                    rest = [*waiting, *under_way.values()]
+                    occupied = any(t.name in EXPLORED for t in rest) if lab.can_set("output_dir") else bool(rest)
+                    if survey.implemented and not occupied:  # property checks go on while the other trials do
+                        properties.advance(live, lambda: any(future.done() for future in under_way))
+                    done, _ = wait(under_way, return_when=FIRST_COMPLETED)
+                    for future in done:
+                        self.evidence.add(under_way.pop(future).name, future.result())
+                arrived()
+                if survey.implemented:
+                    properties.advance(live)
+        except BaseException:
+            lab.workspace.abort()  # or the trials under way would be waited for
+            raise
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+    def _wanted(self, survey: Survey) -> list[Trial]:
+        """The trials to make of this server after the survey; of the parts that it does not list, none is made."""
+        for trial in self.plan.trials[1:]:
+            if (reason := trial.unlisted(survey)) is not None:
+                self.evidence.add(trial.name, NotApplicable(reason))
+        wanted = [
+            t
+            for t in self.plan.trials[1:]
+            if t.name not in self.evidence.captured and (survey.implemented or t.asks_no_lro)
+        ]
+        return sorted(wanted, key=lambda t: FIRST.index(t.name) if t.name in FIRST else len(FIRST))
+
+    def _make(self, lab: Lab, one: Trial) -> object:
+        """Evidence of a trial, or the exception that stands for it."""
+        have = self.evidence.captured
+        missing = next((have[n] for n in one.needs if isinstance(have[n], BaseException)), None)
+        if missing is not None:
+            return missing
+        self._observer(TrialStarted(one.name, one.title))
+        begun = time.monotonic()
+        problem: BaseException | None = None
+        try:
+            return one.function(lab, *(have[n] for n in one.needs))
+        except ProfileError:
+            raise  # the user's to fix
+        except Exception as raised:
+            problem = raised
+            return raised
+        finally:
+            text = None if problem is None else str(problem)
+            seconds = time.monotonic() - begun
+            self._timeline.append(Span(one.name, one.title, "trial", begun - self._clock, seconds, text))
+            self._observer(TrialFinished(one.name, seconds, text))
+
+    def _record(self, check: Check, begun: float) -> None:
+        title = requirement(check.requirement, self.profile.edition).title
+        seconds = time.monotonic() - begun
+        self._timeline.append(Span(check.name, title, "check", begun - self._clock, seconds))
+
+
+class PropertyChecks:
+    """Property checks of a run, one after the other and always in the same order, so that a seed replays them."""
+
+    def __init__(
+        self,
+        checks: Iterable[Check],
+        evidence: Evidence,
+        observer: Observer = lambda event: None,
+        finished: Callable[[Check, float], object] = lambda check, begun: None,
+    ) -> None:
+        """*finished* is called after each check, with the time of the monotonic clock at which it began."""
+        self._checks = list(checks)
+        self._evidence = evidence
+        self._observer = observer
+        self._finished = finished
+        self.results: dict[str, CheckResult] = {}
+        """Results so far, by the names of the checks."""
+
+    def advance(self, live: object, is_interrupted: Callable[[], bool] = lambda: False) -> None:
+        """Explore *live* servers with the next checks, until one lacks its evidence or *is_interrupted* after one."""
+        while len(self.results) < len(self._checks):
+            check = self._checks[len(self.results)]
+            names = [name for name in check.needs if name != LIVE]
+            if not self._evidence.has(names):
+                return
+            begun = time.monotonic()
+            have: Mapping[str, Any] = self._evidence.select(names) | {LIVE: live}
+            result = judge(check, have, edition=self._evidence.edition)
+            self._finished(check, begun)
+            self.results[check.name] = result
+            self._observer(CheckJudged(result))
+            if is_interrupted():  # a trial is done that others may wait for
+                return

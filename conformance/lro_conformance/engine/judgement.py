@@ -1,0 +1,187 @@
+"""Judging what a run has captured. Nothing here starts a server: a run is judged again from recorded evidence alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from lro_conformance.capture.overall import OVERALL
+from lro_conformance.capture.run import CapturedRun
+from lro_conformance.engine.notes import no_verdict, notes, nothing_observed, start_reproducer
+from lro_conformance.engine.plan import Plan
+from lro_conformance.evidence.projection import foreign_operations, restricted
+from lro_conformance.evidence.reader import Stored
+from lro_conformance.judging.check import LIVE, Check, by_keyword, judge
+from lro_conformance.judging.derived import Evidence, captured
+from lro_conformance.judging.events import CheckJudged, Observer, RunFinished, RunStarted, redacting
+from lro_conformance.judging.outcome import NotApplicable, NotObserved
+from lro_conformance.judging.results import CheckResult, Report, RequirementResult
+from lro_conformance.judging.verdicts import LevelVerdict, Verdict, achieved, level_verdict, requirement_verdict
+from lro_conformance.profile import Profile
+from lro_conformance.profile.secrets import masks_of
+from lro_conformance.trials.recipes import Recipes, recipes_by
+from lro_conformance.trials.survey import Survey
+from lro_conformance.version import version
+from lro_spec.catalogue import EXTENSIONS, Requirement, catalogue, requirement
+from lro_spec.editions import Edition
+from lro_spec.editions import edition as edition_named
+
+LEVELS = (1, 2, 3)
+
+
+class Judgement:
+    """Verdicts on the evidence of one run, by the edition of its profile."""
+
+    def __init__(
+        self,
+        profile: Profile,
+        checks: Sequence[Check],
+        evidence: Evidence,
+        observer: Observer = lambda event: None,
+    ) -> None:
+        self._profile = profile
+        self._checks = checks
+        self._evidence = evidence
+        self._observer = observer
+        self._results: dict[str, CheckResult] = {}
+
+    def advance(self) -> None:
+        """Judge every check whose evidence has been captured, but for property checks."""
+        for check in self._checks:
+            if check.name not in self._results and not check.is_live and self._evidence.has(check.needs):
+                self._judge(check)
+
+    def report(self, run: CapturedRun) -> Report:
+        """Judge the remaining checks and report on the run, whose evidence is complete.
+
+        Property checks have been judged while it was captured; their results are taken over.
+        """
+        if self._gate() is None:
+            for check in self._checks:
+                if check.name in run.properties:
+                    self._results[check.name] = by_keyword(run.properties[check.name], self._profile.edition)
+        for check in self._checks:
+            if check.name not in self._results:
+                self._judge(check)
+        return self._report(run)
+
+    def _judge(self, check: Check) -> None:
+        result = judge(check, self._evidence_for(check), edition=self._profile.edition)
+        self._results[check.name] = result
+        self._observer(CheckJudged(result))
+
+    def _evidence_for(self, check: Check) -> Mapping[str, Any]:
+        gate, asked = self._gate(), requirement(check.requirement, self._profile.edition)
+        survey = self._evidence.captured["survey"]
+        is_exempt = asked.group in ("implemented", *EXTENSIONS) and isinstance(survey, Survey)
+        if isinstance(gate, NotApplicable):  # requirements of MCP that decide no level bind any server
+            is_exempt = is_exempt or (asked.group == "protocol" and asked.level is None)
+        if gate is None or (is_exempt and all(name in self._evidence.captured for name in captured(check.needs))):
+            return self._evidence.select(check.needs)
+        return dict.fromkeys(check.needs, gate)
+
+    def _gate(self) -> Exception | None:
+        """Reason for which no check has a verdict; None if there is none."""
+        survey = self._evidence.captured["survey"]
+        if not isinstance(survey, Survey):
+            return survey if isinstance(survey, Exception) else NotObserved("the server was not observed")
+        if survey.implemented is None:
+            return NotObserved(nothing_observed(survey))
+        return None if survey.implemented else NotApplicable("the server does not implement LRO")
+
+    def _report(self, run: CapturedRun) -> Report:
+        edition = self._profile.edition
+        results = [self._results[c.name] for c in self._checks]
+        judged = [self._requirement(r, [c for c in results if c.requirement == r.id]) for r in catalogue(edition)]
+        binding = [(r.requirement, r.verdict) for r in judged if r.requirement.excluded is None]
+        levels: dict[int, LevelVerdict] = {n: level_verdict(n, binding) for n in LEVELS}
+        survey = self._evidence.captured["survey"]
+        groups = {
+            group: requirement_verdict(r.verdict for r in judged if r.requirement.group == group).label
+            for group in ("hardening", *EXTENSIONS)
+        }
+        failure = no_verdict(survey, run.trouble)
+        return Report(
+            suite_version=version(),
+            edition=edition,
+            server=run.server,
+            implemented=survey.implemented if isinstance(survey, Survey) else None,
+            claimed=self._profile.level,
+            levels=levels,
+            achieved=achieved(levels),
+            requirements=tuple(judged),
+            seed=run.seed,
+            started_at=run.started_at,
+            duration_s=run.duration_s,
+            notes=notes(self._evidence, None if failure else run.trouble),
+            failure=failure,
+            reproduce=start_reproducer(survey) if failure is not None else "",
+            starts=run.starts,
+            hardening=groups["hardening"],
+            extensions={group: groups[group] for group in EXTENSIONS},
+            timeline=tuple(sorted(run.timeline, key=lambda s: s.started_s)),
+        )
+
+    def _requirement(self, one: Requirement, results: list[CheckResult]) -> RequirementResult:
+        if one.excluded is not None:
+            return RequirementResult(one, Verdict.NOT_APPLICABLE, (), one.excluded)
+        attested = self._profile.attest.get(one.id)
+        verdict = requirement_verdict([c.verdict for c in results], attested=attested is not None)
+        reason = attested if verdict is Verdict.ATTESTED and attested is not None else ""
+        if verdict in (Verdict.NOT_OBSERVED, Verdict.NOT_APPLICABLE):
+            reason = "; ".join(dict.fromkeys(c.observed for c in results)) or "not part of this run"
+        return RequirementResult(one, verdict, tuple(results), reason)
+
+
+def judge_again(stored: Stored, observer: Observer | None = None, *, edition: str | None = None) -> Report:
+    """Report on recorded evidence, by the checks of this version.
+
+    An *edition* other than that of the run is judged by what the run shows of it.
+    """
+    profile = stored.profile if edition is None else replace(stored.profile, edition=edition)
+    masks = masks_of(profile)
+    watch = redacting(observer, masks)
+    watch(RunStarted(stored.server.command, profile.edition, ()))
+    missing = NotObserved(f"not tried when this evidence was recorded, by lro-spec {stored.version}")
+    report = judge_run(stored, profile, missing=missing, observer=watch)
+    watch(RunFinished(report))
+    return masks.value(report)
+
+
+def judge_run(
+    run: CapturedRun,
+    profile: Profile,
+    *,
+    missing: NotObserved | None = None,
+    observer: Observer = lambda event: None,
+) -> Report:
+    """Report on a captured run by the edition of *profile*, which may be a different one from that of the run.
+
+    *missing* stands for trials that the run did not make, if it may be one of an earlier version.
+    """
+    plan = Plan.of(profile, only=run.only, examples=run.examples)
+    have = dict(run.trials)
+    if missing is not None:
+        have = {name: run.trials.get(name, missing) for name in (*(t.name for t in plan.trials), OVERALL)}
+        have |= plan.excluded
+    have[LIVE] = missing or NotObserved("not tried by this edition")
+    checks = plan.checks
+    if run.profile.edition != profile.edition:
+        have, checks = _by_edition(edition_named(profile.edition), have, checks)
+    return Judgement(profile, checks, Evidence(profile.edition, have), observer).report(run)
+
+
+def _by_edition(
+    edition: Edition, have: dict[str, Any], checks: tuple[Check, ...]
+) -> tuple[dict[str, Any], tuple[Check, ...]]:
+    """The part of evidence that a further edition has words for, and the checks that it leaves."""
+    survey, recipes = have["survey"], have.get("recipes")
+    have = restricted(have, edition)
+    if isinstance(survey, Survey) and isinstance(recipes, Recipes):
+        tried = recipes_by(edition.name, have["survey"])
+        have["recipes"] = replace(tried, real={**tried.real, **recipes.real})
+    # Properties that were tried with the recipes and names of the run's own edition, or with its operations, say
+    # nothing about this one.
+    other_operations = foreign_operations(survey, edition)
+    return have, tuple(c for c in checks if not (c.is_live and (c.by_edition or other_operations)))

@@ -1,0 +1,93 @@
+"""A run against a live server: capture, then judgement. `judgement.judge_again` is the second half alone."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from lro_conformance.engine.capture import Capture
+from lro_conformance.engine.judgement import Judgement, judge_run
+from lro_conformance.evidence.format import EvidenceError
+from lro_conformance.evidence.recorder import Recorder
+from lro_conformance.judging.events import Observer, RunFinished, redacting
+from lro_conformance.judging.results import Report
+from lro_conformance.profile import Profile, ProfileError
+from lro_conformance.profile.secrets import masks_of
+from lro_conformance.properties.explore import EXAMPLES
+from lro_spec.editions import EDITIONS
+
+
+def certify(
+    profile: Profile,
+    *,
+    seed: int | None = None,
+    jobs: int | None = None,
+    observer: Observer | None = None,
+    only: Collection[str] | None = None,
+    examples: int = EXAMPLES,
+    evidence: Path | None = None,
+) -> Report:
+    """Run the suite against the server of *profile*.
+
+    *seed* replays the property checks of an earlier run. *jobs* is the number of trials at a time (default: one per
+    core). *only* restricts the run to the checks with these names or of these requirement ids, and to the trials they
+    need. *examples* is the number of examples that a property is tried with; 0 leaves property checks out. *evidence*
+    is a folder to keep everything in that was observed.
+
+    Never raises for what a server does: if a server cannot be observed, the ``failure`` of the report says why. Raises
+    `ProfileError` for problems that only the tools of the server reveal. Raises
+    `lro_conformance.evidence.format.EvidenceError` before the run if the folder cannot be used, and after it if not
+    everything could be kept; the report is then its ``report``.
+    """
+    return _certify(profile, (), seed, jobs, observer, only, examples, evidence)[0]
+
+
+def certify_by_all(
+    profile: Profile,
+    *,
+    seed: int | None = None,
+    jobs: int | None = None,
+    observer: Observer | None = None,
+    evidence: Path | None = None,
+    examples: int = EXAMPLES,
+) -> tuple[Report, ...]:
+    """Run the suite once and judge the evidence by every edition: that of the profile first, which is claimed.
+
+    As `certify` otherwise.
+    """
+    others = tuple(name for name in EDITIONS if name != profile.edition)
+    return _certify(profile, others, seed, jobs, observer, None, examples, evidence)
+
+
+def _certify(
+    profile: Profile,
+    others: Sequence[str],
+    seed: int | None,
+    jobs: int | None,
+    observer: Observer | None,
+    only: Collection[str] | None,
+    examples: int,
+    evidence: Path | None,
+) -> tuple[Report, ...]:
+    masks = masks_of(profile)
+    watch = redacting(observer, masks)
+    recorder = None if evidence is None else Recorder(evidence, masks)
+    capture = Capture(
+        profile, seed=seed, only=only, examples=examples, others=others, observer=watch, recorder=recorder
+    )
+    judgement = Judgement(profile, capture.plan.checks, capture.evidence, watch)
+    try:
+        run = capture.run(jobs or os.cpu_count() or 1, judgement.advance)
+    except ProfileError as problem:
+        raise ProfileError(masks.value(problem.problems)) from None
+    report = judgement.report(run)
+    if recorder is not None:
+        recorder.finish(run, report)
+    watch(RunFinished(report))
+    report = masks.value(report)
+    if recorder is not None and recorder.problem is not None:
+        raise EvidenceError(recorder.problem, report)
+    further = (judge_run(run, replace(profile, edition=name, level=None)) for name in others)
+    return (report, *map(masks.value, further))

@@ -1,0 +1,96 @@
+"""Outcome of a request, and of a server process, as plain data."""
+
+from __future__ import annotations
+
+import signal
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from lro_conformance.wire import jsonrpc
+
+MODERN_VERSION = "2026-07-28"
+"""The version without a handshake: each request has the version and the client."""
+
+FailureKind = Literal["not-started", "timeout", "exited", "too-large", "closed", "garbage", "unanswered"]
+
+
+@dataclass(frozen=True, slots=True)
+class Exit:
+    """The end of a server process."""
+
+    code: int | None
+    """Its exit code; None when a signal ended it, or when it could not be killed at all."""
+    signal: int | None
+    """The signal that ended it."""
+    killed: bool
+    """True when it had to be made to stop: it did not exit when its stdin was closed."""
+    seconds: float
+    """Seconds from start to end."""
+    left: int = 0
+    """Child processes that did not exit with it, if it ended by itself."""
+
+    @property
+    def remarks(self) -> list[str]:
+        """Remarks for the report: ends that cost users time, or leave processes behind."""
+        remarks: list[str] = []
+        if self.killed and self.signal == signal.SIGKILL:
+            remarks.append("the server had to be killed: it keeps running when its stdin is closed, and after SIGTERM")
+        if self.left:
+            remarks.append("the server leaves a process behind when it ends; it was killed")
+        return remarks
+
+    def __str__(self) -> str:
+        """A few words: ``exited with code 3``, ``was ended by SIGSEGV``."""
+        if self.signal is not None:
+            return f"was ended by {_signal_name(self.signal)}" + (" from the suite" if self.killed else "")
+        return "could not be killed" if self.code is None else f"exited with code {self.code}"
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """The reason why a request has no response."""
+
+    kind: FailureKind
+    detail: str
+    """A sentence: what was expected and what came instead."""
+    exit: Exit | None = None
+    """The end of the server, if it had ended by then."""
+    stderr: str = ""
+    """The end of what it had written to stderr."""
+
+    def __str__(self) -> str:
+        """The sentence, and the end of stderr below it."""
+        return f"{self.detail}\nstderr ends:\n{self.stderr}" if self.stderr else self.detail
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """The outcome of a request: a result, an error, or a failure to get either."""
+
+    id: int
+    request: bytes
+    """The line that was sent, without its newline."""
+    raw: bytes | None
+    """The line that answered it, without its newline; None when none did."""
+    result: Any
+    """The JSON value; None also if there is none."""
+    error: Any
+    """The JSON-RPC error as it came, of whatever shape; None if there is none."""
+    failure: Failure | None
+    sent_at: float
+    """Seconds since the epoch."""
+    elapsed_s: float
+    problems: tuple[jsonrpc.Problem, ...] = ()
+    """Problems of the line that answered, although it could be understood."""
+
+    @property
+    def ok(self) -> bool:
+        """True when there is a result and nothing else."""
+        return self.failure is None and self.error is None
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"

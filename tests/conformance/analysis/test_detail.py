@@ -1,0 +1,190 @@
+"""Detail levels that a server answers at."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from lro_conformance.analysis.detail import DetailLevels
+from lro_conformance.analysis.estimate import Estimates
+from tests.support.made_survey import FULL, LIGHT, MEDIUM, B, one, survey
+
+
+@pytest.mark.parametrize(
+    ("whole", "levels", "deaf", "follows"),
+    [
+        ({}, [None, None, "full", None, None], None, None),
+        (
+            {
+                ("recall", "light"): one(400, 100, LIGHT, header={"detail": "light"}),
+                ("recall", "full"): one(900, 200, FULL, header={"detail": "full"}),
+            },
+            ["light", None, "full", None, None],
+            None,
+            None,
+        ),
+        (
+            {
+                ("recall", "light"): one(400, 100, LIGHT, header={"detail": "light"}),
+                ("recall", "full"): one(400, 100, LIGHT, header={"detail": "light"}),
+            },
+            ["light", None, "full", None, None],
+            "light",
+            None,
+        ),
+        (
+            {
+                ("recall", "light"): one(400, 100, LIGHT, header={"detail": "light"}),
+                ("recall", "full"): one(400, 100, LIGHT, header={"detail": "full"}),
+            },
+            ["light", None, "full", None, None],
+            None,
+            None,
+        ),
+        (
+            {
+                ("recall", "light"): one(400, 100, LIGHT, header={}),
+                ("recall", "full"): one(400, 100, LIGHT, header={"detail": None}),
+            },
+            ["light", None, "full", None, None],
+            None,
+            None,
+        ),
+        (
+            {
+                ("recall", "light"): one(400, 100, LIGHT, header={"detail": "light"}),
+                ("recall", "full"): one(400, 200, LIGHT, header={"detail": "full"}),
+                ("search", "full"): one(400, 100, FULL),
+            },
+            ["light", None, "full", None, None],
+            "the same",
+            "no detail asked for: E = 100 for 400 characters; no detail asked for: E = 200 for 400 characters",
+        ),
+        (
+            {
+                ("recall", "light"): one(400, 100, LIGHT, header={"detail": "light"}),
+                ("recall", "full"): one(400, 151, LIGHT, header={"detail": "full"}),
+                ("search", "full"): one(400, 100, LIGHT),
+                ("inject", "medium"): one(400, 100, MEDIUM),
+            },
+            ["light", None, "full", "medium", None],
+            None,
+            "no detail asked for: E = 100 for 400 characters; no detail asked for: E = 151 for 400 characters",
+        ),
+        (
+            {
+                ("recall", "light"): one(400, 100, FULL, header={"detail": "light"}),
+                ("recall", "full"): one(440, 100, FULL, header={"detail": "full"}),
+                ("search", "full"): one(400, 100, FULL),
+            },
+            [None, "light", "full", None, None],
+            None,
+            None,
+        ),
+        (
+            {
+                ("recall", "light"): one(400, 100, LIGHT),
+                ("recall", "full"): one(441, 100, FULL),
+                ("recall", None): one(400, 100, LIGHT),
+            },
+            ["light", None, "full", None, None],
+            None,
+            "no detail asked for: E = 100 for 400 characters; no detail asked for: E = 100 for 441 characters",
+        ),
+        (
+            {("recall", "light"): one(400, 100, LIGHT), ("recall", "full"): one(412, 160, FULL)},
+            ["light", None, "full", None, None],
+            None,
+            None,
+        ),
+        ({("recall", "light"): one(400, 100, LIGHT, filed=[])}, [None, None, "full", None, None], None, None),
+        (
+            {
+                ("recall", "light"): one(400, 100, LIGHT),
+                ("recall", "full"): one(411, 160, FULL),
+                ("inject", "medium"): one(4, 1, {**MEDIUM, "content": "c"}),
+            },
+            ["light", None, "full", None, None],
+            None,
+            "no detail asked for: E = 100 for 400 characters; no detail asked for: E = 160 for 411 characters",
+        ),
+        (
+            {
+                ("recall", "light"): one(400, 100, LIGHT, header={"detail": ""}),
+                ("recall", "full"): one(400, 100, LIGHT, header={"detail": ""}),
+            },
+            ["light", None, "full", None, None],
+            None,
+            None,
+        ),
+        (
+            {
+                ("recall", "light"): one(0, 100, LIGHT),
+                ("recall", "full"): one(400, None, FULL),
+                ("recall", "medium"): one(400, 100, B),
+            },
+            ["light", None, "full", None, None],
+            None,
+            None,
+        ),
+        (
+            {
+                ("recall", "light"): one(400, 100, LIGHT, header={"detail": "light"}),
+                ("inject", "full"): one(400, 100, LIGHT, header={"detail": "light"}),
+            },
+            ["light", None, "full", None, None],
+            None,
+            None,
+        ),
+        (
+            {("recall", d): one(400, 100, LIGHT, header={"detail": "light"}) for d in ("light", "medium", "full")},
+            ["light", None, "full", None, None],
+            "light",
+            None,
+        ),
+        (
+            {
+                ("recall", "light"): one(400, 100, LIGHT, header={"detail": "light"}),
+                ("recall", "full"): one(400, 100, FULL, header={"detail": "light"}),
+            },
+            ["light", None, "full", None, None],
+            None,
+            None,
+        ),
+        (
+            {
+                ("recall", "light"): one(400, 100, LIGHT, header={"detail": "light"}),
+                ("recall", "full"): one(400, 100, LIGHT, header={"detail": "full"}),
+                ("inject", "full"): one(400, 100, FULL),
+            },
+            ["light", None, "full", None, None],
+            "the same",
+            None,
+        ),
+        ({("recall", "light"): one(400, 100, {**LIGHT, "content": ""})}, [None, None, "full", None, None], None, None),
+        (
+            {("recall", "light"): one(400, 100, LIGHT), ("recall", "full"): one(900, 100, B)},
+            ["light", None, "full", None, None],
+            None,
+            None,
+        ),
+        (
+            {("recall", "light"): one(400, 100, LIGHT), ("recall", "full"): one(404, 150, LIGHT)},
+            ["light", None, "full", None, None],
+            None,
+            None,
+        ),
+    ],
+)
+def test_a_level_is_told_by_fields_where_headers_do_not_tell_it(
+    whole: dict[Any, Any], levels: list[str | None], deaf: str | None, follows: str | None
+) -> None:
+    known = survey(*whole.values(), whole=whole, details=("light", "full"))
+    levels_of = DetailLevels(known)
+    calls = [
+        one(400, 100, LIGHT), one(400, 100, FULL), one(400, 100, FULL, detail="full"),
+        one(400, 100, MEDIUM, operation="inject"), one(filed=[]),
+    ]  # fmt: skip
+    assert [levels_of.level_of(c) for c in calls] == levels
+    assert (levels_of.ignored("recall"), Estimates(known, levels_of).against_detail("recall")) == (deaf, follows)
