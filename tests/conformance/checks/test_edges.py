@@ -90,7 +90,7 @@ class TestPayloadBeside:
     @pytest.mark.parametrize("field", ["content", "title"])
     def test_sixty_characters_of_a_record_are_one(self, field: str, text: str, beside: str, told: bool) -> None:
         one = offloaded(filed=[{"id": "a"}, {"id": "b", field: text}], beside=f"found: {beside}.")
-        assert repeated_record(one) == ("the text of record b stands beside it" if told else None)
+        assert repeated_record(one) == ("the text of record b next to the descriptor" if told else None)
 
     @pytest.mark.parametrize(
         ("result", "told"),
@@ -144,7 +144,7 @@ class TestPayloadBeside:
         one.found.where = where
         result = self.judged(one)
         assert result.verdict is (FAIL if broken else PASS)
-        assert result.observed.startswith("whole as structuredContent, no JSON in the text: Expecting" * broken)
+        assert result.observed.startswith("complete in structuredContent, invalid JSON in the text: Expecting" * broken)
         one.result = None
         assert self.judged(one).verdict is PASS
 
