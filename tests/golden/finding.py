@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from lro_conformance.judging import derived
 from lro_conformance.judging.check import EDITION, Check, checks
 from lro_conformance.judging.outcome import NotApplicable, NotObserved
 from lro_conformance.judging.subjects import Subjects
@@ -25,11 +26,12 @@ def judged(*names: str) -> list[Check]:
 def found(ones: Sequence[Check], have: Evidence, edition: str) -> list[str]:
     """What each check finds, on a line; those left out that say nothing."""
     said: list[str] = []
+    evidence = derived.Evidence(edition, have)
     for one in ones:
         see = Subjects()
         told = {EDITION: edition_named(edition)} if one.by_edition else {}
         try:
-            one.function(**{name: have[name] for name in one.needs}, **told, subjects=see)
+            one.function(**_available(evidence.select(one.needs)), **told, subjects=see)
         except (NotApplicable, NotObserved) as nothing:
             see.not_observed(f"{type(nothing).__name__}: {nothing}")
         missed = [f"{m.expected[:SHOWN]} / {m.observed[:SHOWN]}" for m in see.misses]
@@ -37,6 +39,13 @@ def found(ones: Sequence[Check], have: Evidence, edition: str) -> list[str]:
         if see.examined or see.not_observed_because:
             said.append(f"{one.name} " + "; ".join([str(see.examined), *missed, *see.not_observed_because]))
     return said
+
+
+def _available(selected: Evidence) -> Evidence:
+    for value in selected.values():
+        if isinstance(value, Exception):
+            raise value
+    return selected
 
 
 def _place(evidence: str) -> str:

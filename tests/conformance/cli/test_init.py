@@ -14,7 +14,7 @@ from lro_conformance import profile as profiles
 from lro_conformance.engine.run import certify
 from lro_conformance.init.probe import memory_arguments, probe, ways_in
 from lro_conformance.init.writer import profile_text
-from lro_conformance.lab.operations import introduced
+from lro_conformance.lab.operations import operations_of
 from lro_conformance.profile import Setting, profile_for_command
 from tests.servers.variants import command
 from tests.support.paths import SERVERS
@@ -189,7 +189,7 @@ def test_a_server_without_a_fitting_tool(tmp_path: Path) -> None:
 @pytest.mark.parametrize("names", [("maxResults", "detailLevel"), ("max-results", "detail-level"), ("topK", "Details")])
 def test_arguments_are_known_in_any_case(names: tuple[str, str]) -> None:
     schema = {"type": "object", "properties": {"q": {}, names[0]: {"type": "integer"}, names[1]: {}}}
-    found = introduced({"recall": "x"}, [{"name": "x", "inputSchema": schema}])["recall"]
+    found = operations_of({"recall": "x"}, [{"name": "x", "inputSchema": schema}])["recall"]
     assert (found.query, found.limit, found.detail) == ("q", *names)
 
 
