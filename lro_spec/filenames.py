@@ -22,6 +22,14 @@ _OPERATION = re.compile(r"[A-Za-z0-9_]+(?:-[A-Za-z0-9_]+)*", re.ASCII)
 _NAME = re.compile(rf"(?P<operation>{_OPERATION.pattern})-(?P<ulid>[0-9A-Za-z]{{26}})\.jsonl", re.ASCII)
 
 
+def real_path(path: str) -> str:
+    """A path without links; what no file can be called stays as it is."""
+    try:
+        return os.path.realpath(path)
+    except (OSError, ValueError):  # NUL, a lone surrogate
+        return path
+
+
 @dataclass(frozen=True, slots=True)
 class FileName:
     """The parts of an offloaded file's name."""

@@ -13,7 +13,9 @@ from dataclasses import dataclass
 
 from lro_spec.recipes.shell import RecipeSyntaxError
 
-_REACHES_OUT = {
+_REFUSED = {
+    "halt": "ends jq before it has read everything",
+    "halt_error": "ends jq before it has read everything",
     "env": "reads the environment",
     "ENV": "reads the environment",
     "__prog_args": "reads the command line",
@@ -67,10 +69,10 @@ def tokens(program: str) -> list[Token]:
 
 
 def refuse_reaching_out(program: str) -> None:
-    r"""Raises `RecipeSyntaxError` for a program that reads anything but its input.
+    r"""Raises `RecipeSyntaxError` for a program that reads anything but its input, or does not read all of it.
 
-    That is ``env``, ``$ENV``, ``$__prog_args``, ``input_filename``, modules; and comments that end in a backslash or
-    hold a carriage return, because jq 1.6 and 1.8 disagree about where those end.
+    That is ``halt``, ``env``, ``$ENV``, ``$__prog_args``, ``input_filename``, modules; and comments that end in a
+    backslash or hold a carriage return, because jq 1.6 and 1.8 disagree about where those end.
     """
     if "\0" in program:
         raise RecipeSyntaxError("a jq program cannot hold a NUL")
@@ -80,8 +82,8 @@ def refuse_reaching_out(program: str) -> None:
             raise RecipeSyntaxError("a comment in the jq program ends differently in different versions of jq")
         name = token.text.lstrip("$ \t\r\n")
         is_key = 0 < i < len(found) - 1 and found[i - 1].text in ("{", ",") and found[i + 1].text == ":"
-        if token.kind in ("word", "variable") and name in _REACHES_OUT and not is_key:
-            raise RecipeSyntaxError(f"the jq program {_REACHES_OUT[name]} ({name})")
+        if token.kind in ("word", "variable") and name in _REFUSED and not is_key:
+            raise RecipeSyntaxError(f"the jq program {_REFUSED[name]} ({name})")
 
 
 def literals(program: str) -> list[str]:

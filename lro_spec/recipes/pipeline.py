@@ -12,6 +12,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from lro_spec.recipes.filters import NotInterpretedError, awk_left_out, awk_lines, grep_left_out, sed_left_out
@@ -73,6 +74,7 @@ class Pipeline:
     """Lines of the file that hold this text are left out before anything is counted; None leaves none out."""
 
 
+@lru_cache(maxsize=1024)
 def parse_command(command: str) -> Pipeline:
     """Understands a recipe's command. Raises `RecipeSyntaxError` with the reason why it is not a plain pipeline.
 

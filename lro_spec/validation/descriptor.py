@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any, cast
 
 from lro_spec.display import cut, pointer, shown
 from lro_spec.editions import DEFAULT_EDITION, EDITIONS, Edition
 from lro_spec.editions import edition as edition_named
-from lro_spec.filenames import parse_file_name
+from lro_spec.filenames import parse_file_name, real_path
 from lro_spec.findings import Finding, Kind
 from lro_spec.jsonl.values import not_json
 from lro_spec.recipes.filters import NotInterpretedError
@@ -32,10 +34,15 @@ _PLACEHOLDER = re.compile(r"\{(?:count|tokens|path|file|file_path|detail)\}")
 _Path = tuple[str | int, ...]
 
 
-def validate_descriptor(value: object, *, edition: str = "lro-6400") -> Iterator[Finding]:
-    """Findings about a descriptor; its file is not opened. Raises `ValueError` for an unknown edition."""
+def validate_descriptor(
+    value: object, *, edition: str = "lro-6400", real: Callable[[str], str] = real_path
+) -> Iterator[Finding]:
+    """The findings in a descriptor, the file not opened. Raises `ValueError` for an unknown edition.
+
+    *real* gives a path without links: recipes may name the file by another path.
+    """
     facts = edition_named(edition)
-    findings = _findings(value, facts)
+    findings = _findings(value, facts, real)
     if facts.name != DEFAULT_EDITION:
         from lro_spec.validation.editions import for_edition
 
@@ -43,7 +50,7 @@ def validate_descriptor(value: object, *, edition: str = "lro-6400") -> Iterator
     yield from findings
 
 
-def _findings(value: object, edition: Edition) -> Iterator[Finding]:
+def _findings(value: object, edition: Edition, real: Callable[[str], str]) -> Iterator[Finding]:
     wrong: set[_Path] = set()
     for error in violations(value, "descriptor"):
         rule = _rule(error)
@@ -60,8 +67,9 @@ def _findings(value: object, edition: Edition) -> Iterator[Finding]:
         if finding.severity == "error":
             wrong.add(path)
         yield finding
-    # A part is validated further only if its shape is right: one fault, one finding.
-    for parts, findings_about in _PARTS:
+    # A part is looked into only where its shape is right: one fault, one finding.
+    commands = partial(_commands, wrong=wrong, real=real)
+    for parts, findings_about in (*_PARTS, (("file_path",), commands), (("guidance", "file_path"), _guidance)):
         if all(_is_valid(descriptor, part, wrong) for part in parts):
             yield from findings_about(descriptor, edition)
 
@@ -205,10 +213,22 @@ def _recipes(descriptor: dict[str, Any], edition: Edition) -> Iterator[Finding]:
         )
 
 
-def _commands(descriptor: dict[str, Any], edition: Edition) -> Iterator[Finding]:
+def _commands(
+    descriptor: dict[str, Any], edition: Edition, *, wrong: set[_Path], real: Callable[[str], str]
+) -> Iterator[Finding]:
+    """The findings in the commands of the recipes, each of which is looked at where it is whole."""
+    if "jq_recipes" not in descriptor or wrong & {(), ("jq_recipes",)}:
+        return
     path = descriptor["file_path"]
+    broken = {place[1] for place in wrong if place[0] == "jq_recipes"}
+
+    def is_file(read: str) -> bool:
+        return read == path or (os.path.isabs(read) and os.path.isabs(path) and real(read) == real(path))
+
     spare = len(descriptor["jq_recipes"]) - edition.recipe_count
     for i, recipe in enumerate(descriptor["jq_recipes"]):
+        if i in broken:
+            continue
         command = recipe["command"]
         where = f"/jq_recipes/{i}/command"
         if "{file}" in command and "{file}" not in path:
@@ -217,12 +237,12 @@ def _commands(descriptor: dict[str, Any], edition: Edition) -> Iterator[Finding]
             continue
         problem = None
         try:
-            reads = parse_command(command).path == path
-        except RecipeSyntaxError as wrong:
-            problem, reads = wrong, not _torn(path, command)
+            reads = is_file(parse_command(command).path)
+        except RecipeSyntaxError as refusal:
+            problem, reads = refusal, not _torn(path, command)
             read = file_read(command) if spare > 0 else None
             if read is not None:  # one beside the standard ones need not be understood
-                spare, problem, reads = spare - 1, None, read == path
+                spare, problem, reads = spare - 1, None, is_file(read)
         if not reads:
             hint = "quote the path as a shell needs it: a space or a quote in it ends the word"
             yield Finding(
@@ -288,8 +308,6 @@ _PARTS = (
     (("file_path", "summary"), _name_and_summary),
     (("line_schema",), _line_schema),
     (("jq_recipes",), _recipes),
-    (("jq_recipes", "file_path"), _commands),
-    (("guidance", "file_path"), _guidance),
 )
 
 

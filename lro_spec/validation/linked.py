@@ -5,15 +5,16 @@ from __future__ import annotations
 import io
 import os
 import stat
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from threading import Thread
 from types import TracebackType
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from lro_spec.display import shown
 from lro_spec.editions import DEFAULT_EDITION, Edition
 from lro_spec.editions import edition as edition_named
+from lro_spec.filenames import real_path
 from lro_spec.findings import Finding, Kind, revise
 from lro_spec.jsonl.compression import PACKED_SUFFIXES, plain_name, unpacked
 from lro_spec.jsonl.lines import Block, Readable
@@ -27,8 +28,11 @@ from lro_spec.validation.line import placed
 from lro_spec.validation.state import FileState
 from lro_spec.validation.summary import Facts, Range, estimate_of_header, summary_against_file
 
-SAMPLE_RECORDS = 100
-"""On how many records, from the first on, recipes are run."""
+if TYPE_CHECKING:
+    from lro_spec.validation.recipes import Sample
+
+SAMPLE_RECORDS = 250
+"""On how many records, from the first on, recipes are run: more than the round numbers that one may cut output at."""
 
 _SAMPLE_BYTES = 1_000_000
 _SAMPLE_LINE_BYTES = 4_000_000  # a longer one would take a jq all the time that it has
@@ -48,10 +52,13 @@ class Following:
         content: bytes | None = None,
         recipes: bool = True,
         asked: Asked | None = None,
+        real: Callable[[str], str] = real_path,
     ) -> None:
-        """*content* is that of the file if it was read already; then no file is opened. Without *recipes* none is run.
-        If the call is known (*asked*), it decides which of two contradicting parts is right. *opened* may wrap the
-        stream of the file."""
+        """*content* is what the file held, where it was read before: nothing is opened then. Without *recipes* none
+        is run. Where it is known what was *asked* for, that says which part is right. *real* gives a path without
+        links.
+
+        *opened* may put something around the file's stream."""
         self.lines = 0
         """Number of lines of the file that were validated."""
         self.path: str | None = None
@@ -61,7 +68,9 @@ class Following:
         self.read = False
         """True if the file was read to its end."""
         self.doubtful = False
-        """True if a line of the file could not be read, so that its records cannot be counted."""
+        """Whether the file has a line that could not be read, so that its records cannot be counted."""
+        self.sample: Sample | str = "a file has no header"
+        """The beginning of the file that recipes are run on, or the reason why there is none."""
         self._descriptor = descriptor
         self._edition = edition_named(edition)
         self._folder = folder
@@ -69,6 +78,7 @@ class Following:
         self._content = content
         self._runs_recipes = recipes
         self._asked = asked
+        self._real = real
 
     def findings(self) -> Iterator[Finding]:
         """Findings about the descriptor, about the file (those have a path), and about contradictions."""
@@ -82,7 +92,7 @@ class Following:
         wrong: set[str] = set()
         # Which of name and summary is wrong about the operation, the header decides.
         undecided: list[Finding] = []
-        for finding in validate_descriptor(self._descriptor, edition=self._edition.name):
+        for finding in validate_descriptor(self._descriptor, edition=self._edition.name, real=self._real):
             if finding.severity == "error":
                 wrong.add(finding.pointer.removeprefix("/"))
             if finding.kind is Kind.NAME_AGAINST_SUMMARY or (finding.rule, finding.pointer) in _OF_MEMORIES:
@@ -141,8 +151,14 @@ class Following:
         reader = _Reader(descriptor, valid)
         state = FileState(self._edition.name, reader, asked=self._asked)
         with _Recipes(descriptor, self._edition, state, reader) as recipes:
-            if "jq_recipes" in valid and self._runs_recipes:
-                reader.when_sampled = recipes.start
+
+            def when_sampled() -> None:
+                self.sample = _sample(state, reader)
+                if self._runs_recipes and state.header is not None:
+                    recipes.start(self.sample)
+
+            if isinstance(descriptor.get("jq_recipes"), list):
+                reader.when_sampled = when_sampled
             try:
                 for finding in self._in_file(path, state):
                     # the name was judged with the descriptor
@@ -258,7 +274,7 @@ class _Recipes:
         self._state = state
         self._reader = reader
         self._thread: Thread | None = None
-        self._found: list[Finding] = []
+        self._found: Sequence[Finding] = ()
         self._problem: Exception | None = None
 
     def __enter__(self) -> _Recipes:
@@ -268,35 +284,24 @@ class _Recipes:
         if self._thread is not None:
             self._thread.join()
 
-    def start(self) -> None:
-        """Starts, once, with the sample that the reader has; not without a header before it.
-
-        Where it has none, or one with gaps in it, and where the records are no memories, recipes are compiled only.
-        """
-        header, line, reader = self._state.header, self._state.header_line, self._reader
-        if self._thread is not None or header is None or line is None:
+    def start(self, sample: Sample | str) -> None:
+        """Starts, once; where there is a reason instead of a sample, recipes are compiled only."""
+        if self._thread is not None:
             return
-        from lro_spec.validation.recipes import Sample, recipes_against_file, recipes_compiled
-
-        sample: Sample | None = None
-        if reader.records and not reader.skipped and self._state.memories:  # the standard recipes are for memories
-            data = b"".join(each + b"\n" for each in (line.data, *reader.lines))
-            sample = Sample(data, header, list(reader.records))
+        from lro_spec.validation.recipes import RecipeJudge
 
         def run() -> None:
             try:
-                if sample is not None:
-                    self._found += recipes_against_file(self._descriptor, sample, self._edition)
-                else:
-                    self._found += recipes_compiled(self._descriptor)
+                with RecipeJudge(ends_with_thread=True) as judge:
+                    self._found = judge.judge(self._descriptor, sample, self._edition).findings
             except Exception as problem:
                 self._problem = problem
 
         self._thread = Thread(target=run, name="recipes")
         self._thread.start()
 
-    def findings(self) -> list[Finding]:
-        """Findings about the recipes; waits for the end."""
+    def findings(self) -> Sequence[Finding]:
+        """What came of it; waits for the end."""
         if self._thread is not None:
             self._thread.join()
         if self._problem is not None:
@@ -308,6 +313,22 @@ class _Recipes:
             )
             return [skipped, *self._found]
         return self._found
+
+
+def _sample(state: FileState, reader: _Reader) -> Sample | str:
+    """The header and the records that were read so far; or the reason why recipes cannot be run on them."""
+    from lro_spec.validation.recipes import Sample
+
+    header, line = state.header, state.header_line
+    if header is None or line is None:
+        return "a file has no header"
+    if not state.memories:
+        return "the standard recipes are for memories, and a file says that it holds other records"
+    if reader.skipped:
+        return "a file has a line that is no record among the first, or before its header"
+    if not reader.records:
+        return "a file has no records, or too long ones"
+    return Sample(b"".join(each + b"\n" for each in (line.data, *reader.lines)), header, list(reader.records))
 
 
 def _nothing() -> None:

@@ -9,11 +9,11 @@ from functools import cache
 from typing import Any
 
 from lro_conformance.capture.call import Call
+from lro_conformance.capture.recipes import Command
 from lro_conformance.trials.extensions import payloads
 from lro_conformance.trials.extensions.payloads import Large, dumps
 from lro_conformance.trials.extensions.proxy import FACTOR, Cancelled, Exchange, Passed, Proxied, Recipe, Together
 from lro_conformance.trials.extensions.upstream import ASKED, FLOOD, ITEMS, STEPS
-from lro_conformance.trials.recipes import Command
 from lro_conformance.wire.reply import Failure
 from lro_spec.recipes.runner import JqRun
 from tests.golden import Cases

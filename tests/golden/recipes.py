@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
-from unittest.mock import patch
 
+from lro_conformance.analysis.documents import Documents, commands, recipes
 from lro_conformance.judging.check import checks, judge
-from lro_conformance.trials.recipes import level_in, recipes_by
+from lro_conformance.judging.derived import Evidence
 from lro_spec.catalogue import catalogue
+from lro_spec.editions import EDITIONS
 from tests.golden import Cases, Said
 from tests.golden.evidence import evidence
 
@@ -41,7 +42,7 @@ WAYS: dict[str, Way] = {
     "without a description": lambda r: {**r, "description": ""},
     "another word": put("keyword", "memory"),
 }
-JUDGED = [c for c in checks() if c.needs == ("recipes",)]
+JUDGED = [c for c in checks() if len(c.needs) == 1 and c.requirement.startswith("LRO-REC-")]
 
 
 def of(edition: str, way: Way, *, only: slice = slice(None), turned: bool = False) -> Said:
@@ -52,16 +53,15 @@ def of(edition: str, way: Way, *, only: slice = slice(None), turned: bool = Fals
         return changed[::-1] if turned else changed
 
     def say() -> list[str]:
-        survey = evidence(-1, {"edition": edition, "recipes": change})["survey"]
-        with patch.object(shutil, "which", return_value=None):
-            known = recipes_by(edition, survey)
-        said = [f"unmet {sorted({(n, level_in(edition, c)) for n, c in known.unmet})}, {len(known.commands)} commands"]
-        said += [
-            f"{t.number} {t.command.index} {t.literal} {t.agreement.ok} {t.header_left_out}" for t in known.tries[:30]
-        ]
+        have, text = evidence(-1, {"edition": edition, "recipes": change}), EDITIONS[edition]
+        survey = have["survey"]
+        every: Documents = Evidence(edition, have).select(["documents"])["documents"]
+        judged = recipes(replace(every, documents=tuple(every.of(survey.files))), text)
+        known = {"documents": every, "recipes": judged, "commands": commands(survey)}
+        said = [f"{len(known['commands'])} commands"]
         held = {r.id for r in catalogue(edition)}
         for one in (c for c in JUDGED if c.requirement in held):
-            result = judge(one, {"recipes": known}, edition=edition)
+            result = judge(one, known, edition=edition)
             told = f"{result.expected[:60]} / {result.observed[:60]}"
             said.append(f"{one.name} {result.verdict.label} {result.subjects}: {told}")
         return said

@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from lro_conformance.analysis.documents import Documents, validated
 from lro_conformance.capture.call import Call
 from lro_conformance.capture.corpus import TWINS, delicate, large, mixed, odd_query, rough
 from lro_conformance.checks import test_edge_cases
@@ -16,10 +17,11 @@ from lro_conformance.lab.thresholds import LIMIT
 from lro_conformance.trials.directories import AWKWARD, Folders
 from lro_conformance.trials.disabled import Disabled
 from lro_conformance.trials.fallback import Fallback
-from lro_conformance.trials.recipes import Try, commands_of
 from lro_conformance.trials.seeded import Seeded
+from lro_conformance.trials.survey import Survey
 from lro_conformance.wire.reply import Failure
-from lro_spec.recipes.runner import JqRun
+from lro_spec.editions import edition
+from lro_spec.validation.asked import Asked
 from tests.golden import Cases
 from tests.golden.evidence import NOTHING, ULID, Change, evidence, made
 from tests.golden.finding import Evidence, Finding, judged
@@ -29,8 +31,6 @@ QUERY = odd_query("memory")
 ODD = {"query": QUERY, "header": {"query": QUERY}}
 AWAY = f"/out/{AWKWARD}/atlatl-recall-{ULID[:10]}Z1B2C3D4E5F6G700.jsonl"
 UNSET = {"path": f"/tmp/atlatl-recall-{ULID[:10]}Y1B2C3D4E5F6G700.jsonl"}
-RUN = JqRun(0, b"", "", timed_out=False, engine="jq")
-FAILED = JqRun(3, b"", "jq: error: syntax error", timed_out=False, engine="jq")
 DIED = {"result": None, "failure": Failure("exited", "exit code 1")}
 LATE = {"result": None, "failure": Failure("timeout", "no answer within 5 s")}
 ERROR: Change = {"result": None, "error": {"code": -32602, "message": "nothing found"}}
@@ -96,14 +96,14 @@ def folders(**change: Any) -> Folders:
         "refused": None, "stranger": (made(44, "recall", None, 5, {}), made(45, "inject", None, 5, {})), "odd": odd,
         "nothing": (answered(WORDS, 46), made(47, "search", None, 5, WORDS, inline=True)),
         "awkward": (made(0, "recall", "light", 5, {"path": AWAY}),), "awkward_dir": Path("/out", AWKWARD),
-        "tried": (tried(odd[1], 2, RUN),),
     }  # fmt: skip
     return Folders(**{**known, **change})
 
 
-def tried(call: Call, index: int, run: JqRun) -> Try:
-    """A recipe of a call, run as it stands."""
-    return Try(index + 1, commands_of(call)[index], "x", RUN, delivered=run)
+def documents(survey: Survey, folder: Folders) -> Documents:
+    """What validation finds in descriptors, as far as no recipe is run."""
+    calls = [c for c in (*survey.files[:1], *folder.odd) if c.outcome == "offloaded"]
+    return Documents(tuple(validated(c, Asked(c.operation, c.detail), edition("lro-6400")) for c in calls), {})
 
 
 def have(
@@ -125,11 +125,13 @@ def have(
     every = [{"id": f"n{n}", "title": f"memory {n}"} for n in range(LIMIT + 50)]
     filed = None if many[0] is None else of(every[: many[0]], 50)
     inline = None if many[1] is None else shown(every[: many[1]], 51)
+    looked, unusual = replace(known["survey"], many=filed, **survey), folders(**(folder or {}))
     return {
-        "survey": replace(known["survey"], many=filed, **survey),
+        "survey": looked,
         "inline": replace(known["inline"], many=inline, again={call.operation: call for call in again}),
         "disabled": Disabled(switched, {}, off_calls),
-        "folders": folders(**(folder or {})),
+        "folders": unusual,
+        "recipes": documents(looked, unusual),
         "seeded": seeded(**(seed or {})),
         "fallback": Fallback((), (), {}),
     }
@@ -150,7 +152,7 @@ def odd(first: Change, second: Change | None = None) -> Change:
     """Calls with an unusual query otherwise."""
     one = made(40, "recall", "light", 40, {**ODD, **first})
     other = made(41, "search", "full", 40, {**ODD, **(second or {})})
-    return {"folder": {"odd": (one, other), "tried": ()}}
+    return {"folder": {"odd": (one, other)}}
 
 
 def told(query: Any) -> Change:
@@ -178,12 +180,6 @@ def twin(**value: Any) -> Change:
     return {"seed": {"delicate_filed": of([{**one, **value} for one in TWO], 35)}}
 
 
-def failed(number: int, run: JqRun) -> Change:
-    """A recipe that jq refuses as it stands."""
-    call = made(41, "search", "full", 40, ODD)
-    return {"folder": {"odd": (made(40, "recall", "light", 40, ODD), call), "tried": (tried(call, number, run),)}}
-
-
 OTHER = command("/out/", "/other/")
 EARLIER = command("/out/", "/0/")
 LATER = command("/out/", "/p/")
@@ -192,7 +188,7 @@ BEYOND = command("| jq", "| awk '{print $1}' | jq")
 WIDE = of([{"id": "w", "title": "漢字"}], 30, header={"estimated_tokens": 10})
 CHANGES: dict[str, Change] = {
     "a file cannot be read": odd({"file": {"problem": "cannot be opened"}}),
-    "no file can be read": {"folder": {"odd": (), "tried": ()}},
+    "no file can be read": {"folder": {"odd": ()}},
     "the header has no query": told(NOTHING),
     "the header has another query": told("memory"),
     "the header has null": told(None),
@@ -212,8 +208,6 @@ CHANGES: dict[str, Change] = {
     "two recipes are more than is understood, and one is wrong": odd(
         recipe(2, BEYOND), {"recipes": lambda rs: [BEYOND(rs[0]), *rs[1:5], NO_PROGRAM(rs[5]), *rs[6:]]}
     ),
-    "a recipe is refused": failed(2, FAILED),
-    "a recipe is refused, and is of another file": failed(5, FAILED),
     "a recipe is always wrong": {"at": -1, "change": recipe(2, NO_PROGRAM), **odd({}, recipe(2, NO_PROGRAM))},
     "a recipe is always of another file": {"at": -1, "change": recipe(2, OTHER), **odd({}, recipe(2, OTHER))},
     "a recipe is always of an earlier file": {"at": -1, "change": recipe(2, EARLIER), **odd({}, recipe(2, EARLIER))},
@@ -230,16 +224,16 @@ CHANGES: dict[str, Change] = {
         47, "search", None, 5, ERROR, inline=True))}},
     "nothing is found, and only here": {"off": (), "folder": {"nothing": (answered(ERROR),)}},
     "an unusual query is answered inline": {
-        "folder": {"odd": (shown([{"id": "a"}, {"id": "b"}], 40), made(41, "search", "full", 40, ODD)), "tried": ()},
+        "folder": {"odd": (shown([{"id": "a"}, {"id": "b"}], 40), made(41, "search", "full", 40, ODD))},
     },
     "an unusual query is answered inline, and so is the usual one": {
         "folder": {
             "unset": (made(42, "recall", None, 5, WORDS, inline=True), made(43, "inject", None, 5, UNSET)),
-            "odd": (shown([{"id": "a"}], 40),), "tried": (),
+            "odd": (shown([{"id": "a"}], 40),),
         },
     },
     "an unusual query finds nothing": {
-        "folder": {"odd": (shown([], 40), made(41, "recall", "light", 40, ODD)), "tried": ()},
+        "folder": {"odd": (shown([], 40), made(41, "recall", "light", 40, ODD))},
     },
     "switched off, all is there": {"switched": (shown(FIVE, 60),), "again": (shown(FIVE, 61),)},
     "switched off, two are there": {"switched": (shown(FIVE[:2], 60),), "again": (shown(FIVE, 61),)},

@@ -5,13 +5,15 @@ from __future__ import annotations
 
 import hashlib
 import io
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any, cast
 
 from lro_conformance.analysis.detail import DetailLevels
 from lro_conformance.capture.call import Call
+from lro_conformance.capture.recipes import Command, commands_of
 from lro_conformance.capture.records import Record, id_of
 from lro_conformance.judging.derived import derived
 from lro_conformance.judging.subjects import Subjects
@@ -22,9 +24,11 @@ from lro_spec.findings import Finding, Kind
 from lro_spec.jsonl.values import whole_number
 from lro_spec.validation import validate_descriptor
 from lro_spec.validation.asked import Asked
+from lro_spec.validation.editions import for_edition
 from lro_spec.validation.file import judge_file
 from lro_spec.validation.header import holds_memories
 from lro_spec.validation.linked import Following
+from lro_spec.validation.recipes import RecipeJudge, Sample
 from lro_spec.validation.state import FileState
 
 LEFT_OUT = frozenset(("proxied", "extraction", "families", "compaction", "live"))
@@ -48,10 +52,20 @@ class Document:
     """Whether there was a file to read."""
     countable: bool
     """Whether all lines of the file could be read, so that its records can be counted."""
+    sample: Sample | str = "a descriptor's file could not be read"
+    """The beginning of the file that recipes are run on, or the reason why there is none."""
+    undecided: Mapping[str, str | None] = field(default_factory=dict[str, str | None])
+    """The requirements of the standard recipes: None for one that was decided, else the reason why it was not."""
 
     def of(self, rule: str) -> list[Finding]:
         """The findings that break a requirement, the errors first."""
         return sorted((f for f in self.findings if f.rule == rule), key=lambda f: f.severity)
+
+    @property
+    def broken_recipes(self) -> Mapping[int, Finding]:
+        """The findings against recipes as they stand, whatever they are for, by the places of the recipes."""
+        places = ((_PLACE.match(f.pointer), f) for f in self.findings if f.kind not in _OF_PURPOSE)
+        return {int(place[1]): finding for place, finding in places if place is not None}
 
     @property
     def descriptor(self) -> Record:
@@ -76,6 +90,11 @@ class Document:
             value = value[key]
         return value
 
+
+_PLACE = re.compile(r"/jq_recipes/([0-9]+)(?:/|$)")
+_OF_PURPOSE = (Kind.WRONG_OUTPUT, Kind.READS_HEADER, Kind.FAILS_AS_PRINTED)
+
+Commands = tuple[Command, ...]
 
 Lacks = Callable[[Document], str | None]
 """Why a document cannot be examined for some requirement; None where it can."""
@@ -103,25 +122,50 @@ class Documents:
 
         *skip* says where something else is to blame.
         """
-        chosen = None if among is None else {id(c) for c in among}
-        for one in (d for d in self.documents if chosen is None or id(d.call) in chosen):
-            if (reason := _LACKS[rule](one)) is not None or (reason := skip(one)) is not None:
+        for one in self.documents if among is None else self.of(among):
+            if (reason := lacks(rule, one)) is not None or (reason := skip(one)) is not None:
                 subjects.not_observed(reason)
                 continue
             _examine(one, rule, subjects)
 
+    def of(self, calls: Collection[Call]) -> list[Document]:
+        """The documents of some calls."""
+        chosen = {id(c) for c in calls}
+        return [d for d in self.documents if id(d.call) in chosen]
+
+
+def lacks(rule: str, one: Document) -> str | None:
+    """The reason why a document cannot be examined for a requirement; None where it can."""
+    return _LACKS[rule](one)
+
+
+def breaks(finding: Finding) -> bool:
+    """Return whether a finding is a miss of its requirement, at the level where that binds."""
+    return finding.severity == "error" or finding.kind in _BINDS_LATER
+
+
+_BINDS_LATER = (Kind.MISSING_FIELD, Kind.RECIPE_COUNT, Kind.MISSING_RECIPE)
+
 
 def _examine(one: Document, rule: str, subjects: Subjects) -> None:
     found = one.of(rule)
-    first = found[0] if found else None
+    first = next(filter(breaks, found), None) or next(
+        (f for f in found if f.kind is Kind.NOT_EVALUATED), found[0] if found else None
+    )
     if first is None:
         subjects.expect(holds=True, expected="", observed="")
+    elif breaks(first):
+        subjects.expect(holds=False, expected=first.expected, observed=told(first), at=subject(one, first))
     elif first.kind is Kind.NOT_EVALUATED:
         subjects.not_observed(first.sentence)
-    elif first.severity == "error" or first.kind is Kind.MISSING_FIELD:  # some bind from a later level on
-        subjects.expect(holds=False, expected=first.expected, observed=told(first), at=one.call)
     else:
-        subjects.erratum(expected=first.expected, observed=told(first), at=one.call)
+        subjects.erratum(expected=first.expected, observed=told(first), at=subject(one, first))
+
+
+def subject(one: Document, finding: Finding) -> Call | Command:
+    """The recipe that a finding is about, or else the call."""
+    place = _PLACE.match(finding.pointer)
+    return one.call if place is None else commands_of(one.call)[int(place[1])]
 
 
 def told(finding: Finding) -> str:
@@ -144,22 +188,59 @@ def documents(survey: Survey, details: DetailLevels, found: Mapping[str, Any], e
     known: dict[bytes, Document] = {}
     made: list[Document] = []
     calls = list(_calls(survey, found))
-    for call in calls:
-        if call.outcome != "offloaded":
-            continue
+    offloaded = [c for c in calls if c.outcome == "offloaded"]
+    real = _without_links(survey.real)
+    for call in offloaded:
         unknown = details.reason_for_no_level(call)
         asked = Asked(call.operation, details.level_of(call) if unknown is None else None)
         key = _digest(call, asked)
-        if key in known:
-            made.append(replace(known[key], call=call))
-        else:
-            known[key] = _validated(call, asked, unknown, edition)
-            made.append(known[key])
+        if key not in known:
+            known[key] = validated(call, asked, edition, unknown=unknown, real=real)
+        made.append(replace(known[key], call=call))
     twins: dict[str, int] = {}
     for call in (c for c in calls if c.outcome == "inline"):
         for key, times in _twice(call.records or []).items():
             twins[key] = max(times, twins.get(key, 1))
     return Documents(tuple(made), twins)
+
+
+@derived
+def recipes(documents: Documents, edition: Edition) -> Documents:
+    """Judge the recipes of every document, too. The largest file comes first: on it, recipes are tried most."""
+    ordered = sorted(documents.documents, key=lambda d: (len(d.call.filed), d.call.weight), reverse=True)
+    with RecipeJudge(fallback=True, compares=True) as judge:
+        return replace(documents, documents=tuple(with_recipes(one, judge, edition) for one in ordered))
+
+
+def with_recipes(one: Document, judge: RecipeJudge, edition: Edition) -> Document:
+    """A document with the findings in its recipes."""
+    if not isinstance(one.descriptor.get("jq_recipes"), list):
+        return one
+    judgement = judge.judge(one.descriptor, one.sample, edition)
+    found = (*one.findings, *for_edition(judgement.findings, edition))
+    return replace(one, findings=found, undecided=judgement.undecided)
+
+
+def _without_links(known: Mapping[str, str]) -> Callable[[str], str]:
+    """A function that gives paths without links, by what was seen while they were there."""
+    links: dict[str, str] = {}
+    for path, real in known.items():
+        named, led = path.split("/"), real.split("/")
+        while path != real and min(len(named), len(led)) > 2 and named[-1] == led[-1]:
+            named, led = named[:-1], led[:-1]
+        links["/".join(named)] = "/".join(led)
+
+    def follow(path: str) -> str:
+        start = max((link for link in links if f"{path}/".startswith(f"{link}/")), key=len, default="")
+        return links.get(start, "") + path.removeprefix(start)
+
+    return follow
+
+
+@derived
+def commands(survey: Survey) -> Commands:
+    """The recipes of the survey's descriptors."""
+    return tuple(c for call in (*survey.files, *survey.concurrent_files) for c in commands_of(call))
 
 
 def _calls(survey: Survey, found: Mapping[str, Any]) -> Iterator[Call]:
@@ -205,23 +286,32 @@ def _digest(call: Call, asked: Asked) -> bytes:
     return digest.digest()
 
 
-def _validated(call: Call, asked: Asked, unknown: str | None, edition: Edition) -> Document:
+def validated(
+    call: Call,
+    asked: Asked,
+    edition: Edition,
+    *,
+    unknown: str | None = None,
+    real: Callable[[str], str] = str,
+) -> Document:
+    """The document of a call; *unknown* as there, *real* gives a path without links."""
     content = call.file.data if call.file is not None and call.file.problem is None else None
     if content is None:
-        found = tuple(validate_descriptor(call.descriptor, edition=edition.name))
+        found = tuple(validate_descriptor(call.descriptor, edition=edition.name, real=real))
         found = tuple(f for f in found if f.kind is not Kind.NAME_AGAINST_SUMMARY)
         return Document(call, asked, unknown, found, None, read=False, countable=False)
     if call.undescribed:
         state = FileState(edition.name, asked=asked)
         found = (*validate_descriptor({}, edition=edition.name), *judge_file(io.BytesIO(content), state))
         return Document(call, asked, unknown, found, state.header, read=True, countable=not state.doubtful)
-    linked = Following(call.descriptor, edition=edition.name, content=content, recipes=False, asked=asked)
+    linked = Following(call.descriptor, edition=edition.name, content=content, recipes=False, asked=asked, real=real)
     found = tuple(linked.findings())
     if not linked.read:  # the descriptor names no file that validation would open
         state = FileState(edition.name, asked=asked)
         found += tuple(judge_file(io.BytesIO(content), state))
         return Document(call, asked, unknown, found, state.header, read=True, countable=not state.doubtful)
-    return Document(call, asked, unknown, found, linked.header, read=True, countable=not linked.doubtful)
+    countable = not linked.doubtful
+    return Document(call, asked, unknown, found, linked.header, True, countable, linked.sample)
 
 
 def _twice(records: Sequence[Record]) -> dict[str, int]:
@@ -306,6 +396,29 @@ def _light(one: Document) -> str | None:
     return None if one.asked.detail == "light" else "a file of another detail level than light"
 
 
+_PURPOSES = tuple(f"LRO-REC-{number:02}" for number in (*range(1, 11), *range(14, 19)))
+"""The requirements of what single recipes are for."""
+
+
+def _recipe(rule: str) -> Lacks:
+    return _all(_listed, lambda one: one.undecided.get(rule, "a detail level has no such recipe"))
+
+
+def _listed(one: Document) -> str | None:
+    listed = isinstance(one.descriptor.get("jq_recipes"), list)
+    return None if listed else "jq_recipes is no list (LRO-DESC-01)"
+
+
+def _some(one: Document) -> str | None:
+    return None if one.descriptor["jq_recipes"] else "a descriptor has no recipe"
+
+
+def _any_decided(one: Document) -> str | None:
+    if one.of("LRO-REC-12") or None in one.undecided.values():
+        return None
+    return next(reason for reason in one.undecided.values() if reason is not None)
+
+
 def _all(*conditions: Lacks) -> Lacks:
     return lambda one: next((reason for each in conditions if (reason := each(one)) is not None), None)
 
@@ -341,7 +454,9 @@ _LACKS: Mapping[str, Lacks] = {
     "LRO-GUI-05": _all(_part("guidance", type=str), _guided, _file),
     "LRO-NAME-02": _all(_file, _part("file_path", type=str)),
     "LRO-NAME-03": _all(_file, _part("file_path", type=str)),
-    "LRO-REC-11": _part("jq_recipes", type=list),
-    "LRO-REC-13": _part("jq_recipes", type=list),
+    **{rule: _recipe(rule) for rule in _PURPOSES},
+    "LRO-REC-11": _all(_part("jq_recipes", type=list), _some, _part("file_path", type=str)),
+    "LRO-REC-12": _all(_listed, _some, _any_decided),
+    "LRO-REC-13": lambda one: None if one.of("LRO-REC-13") else _part("jq_recipes", type=list)(one),
     "LRO-THR-02": _all(_records, _estimated),
 }

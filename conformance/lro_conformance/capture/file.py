@@ -14,6 +14,7 @@ from typing import Any, cast
 import orjson
 
 from lro_conformance.capture.records import Record, show, wide_characters
+from lro_spec.filenames import real_path
 from lro_spec.jsonl.strict import DEEPEST, StrictJsonError, loads, too_deep
 
 _SURROGATE = re.compile("[\ud800-\udbff\udc00-\udc7f\udd00-\udfff]")
@@ -103,14 +104,6 @@ class FileSeen:
 def is_header(value: Any) -> bool:
     """Whether a parsed line is marked as a header."""
     return isinstance(value, dict) and cast("Record", value).get("type") == "lro_header"
-
-
-def real_path(path: str) -> str:
-    """A path without links; what no file can be called stays as it is."""
-    try:
-        return os.path.realpath(path)
-    except (OSError, ValueError):  # NUL, a lone surrogate
-        return path
 
 
 def written_since(path: str, moment: float) -> bool:

@@ -5,23 +5,22 @@ from __future__ import annotations
 import json
 
 from lro_conformance.analysis.comparison import Comparison
+from lro_conformance.analysis.documents import Documents, told
 from lro_conformance.analysis.estimate import Estimates
 from lro_conformance.capture.call import Call, died
 from lro_conformance.capture.corpus import DELICATE_WORD, OTHER_WORD, ROUGH_WORD, TWINS, WORD, delicate, rough
 from lro_conformance.capture.estimate import characters, honest_range
+from lro_conformance.capture.recipes import commands_of
 from lro_conformance.capture.records import Record, at_path, lost_or_changed, show
-from lro_conformance.checks.test_recipes import malformed
 from lro_conformance.judging.check import check
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.judging.subjects import Subjects
 from lro_conformance.lab.thresholds import LIMIT
 from lro_conformance.trials.directories import CLIENT, Folders
 from lro_conformance.trials.disabled import Disabled
-from lro_conformance.trials.recipes import Command, commands_of
 from lro_conformance.trials.seeded import Seeded
 from lro_conformance.trials.survey import Inline, Survey
-from lro_spec.editions import Edition
-from lro_spec.recipes.pipeline import UNDERSTOOD
+from lro_spec.findings import Kind
 from lro_spec.tokens import LOW
 
 
@@ -50,30 +49,27 @@ def _shown_query(query: str | None, asked: str) -> str:
 
 
 @check("LRO-REC-13")
-def test_any_query_keeps_recipes_valid(survey: Survey, folders: Folders, edition: Edition, subjects: Subjects) -> None:
-    """Characters of the query with a meaning in JSON, a shell or a regular expression do not break a recipe."""
-    usual = [c for call in survey.files[:1] for c in commands_of(call)]
-    whole = {c.index for c in usual if malformed(c, edition) is None and _on_its_file(c)}
-    refused = {(id(t.command.call), t.command.index): t.refused for t in folders.tried}
-    for command in (c for call in odd_files(folders, subjects) for c in commands_of(call)):
-        number, wrong = command.index + 1, malformed(command, edition)
-        if command.index not in whole:
-            subjects.not_observed("a recipe is wrong for ordinary queries too")
-            continue
-        if wrong is not None and command.beyond_us:
-            subjects.not_observed(f"recipe #{number}: {wrong}; the suite understands {UNDERSTOOD}")
-            continue
-        wrong = wrong or refused.get((id(command.call), command.index))
-        subjects.expect(
-            wrong is None and _on_its_file(command),
-            expected=f"recipe #{number} is one pipeline on its file for the query {show(command.call.query)}",
-            observed=f"{wrong or 'another file'}: {show(command.text, 300)}",
-            at=command,
-        )
-
-
-def _on_its_file(command: Command) -> bool:
-    return command.pipeline is None or command.pipeline.path == command.call.descriptor.get("file_path")
+def test_any_query_keeps_recipes_valid(
+    survey: Survey, folders: Folders, recipes: Documents, subjects: Subjects
+) -> None:
+    """What JSON, a shell or a regular expression has a meaning for in the query does not break a recipe."""
+    usual = recipes.of(survey.files[:1])
+    whole = {c.index for one in usual for c in commands_of(one.call) if c.index not in one.broken_recipes}
+    for one in recipes.of(odd_files(folders, subjects)):
+        for command in commands_of(one.call):
+            wrong = one.broken_recipes.get(command.index)
+            if command.index not in whole:
+                subjects.not_observed("a recipe is wrong whatever was asked for")
+            elif wrong is not None and wrong.kind is Kind.NOT_EVALUATED:
+                subjects.not_observed(wrong.sentence)
+            else:
+                number = command.index + 1
+                subjects.expect(
+                    wrong is None,
+                    expected=f"recipe #{number} as one pipeline on its file for the query {show(command.call.query)}",
+                    observed="" if wrong is None else f"{told(wrong)}: {show(command.text, 300)}",
+                    at=command,
+                )
 
 
 def odd_files(folders: Folders, subjects: Subjects) -> list[Call]:

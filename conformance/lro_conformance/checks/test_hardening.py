@@ -7,13 +7,13 @@ from collections.abc import Iterable
 from itertools import pairwise
 
 from lro_conformance.capture.call import Call
+from lro_conformance.capture.recipes import commands_of
 from lro_conformance.capture.records import show
 from lro_conformance.judging.check import check
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.judging.subjects import Subjects
 from lro_conformance.trials.directories import Folders
 from lro_conformance.trials.fallback import Fallback
-from lro_conformance.trials.recipes import commands_of
 from lro_conformance.trials.survey import Survey
 from lro_spec.editions import Edition
 from lro_spec.filenames import FileName, parse_file_name

@@ -10,12 +10,20 @@ import re
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lro_conformance.analysis.comparison import Comparison
-from lro_conformance.analysis.documents import broken_line
+from lro_conformance.analysis.documents import (
+    Document,
+    breaks,
+    broken_line,
+    lacks,
+    subject,
+    told,
+    validated,
+    with_recipes,
+)
 from lro_conformance.analysis.threshold import Rule
 from lro_conformance.capture.call import Call, OfACall
 from lro_conformance.capture.claims import size_of
@@ -23,7 +31,6 @@ from lro_conformance.capture.file import FileSeen
 from lro_conformance.capture.records import Record, by_id, id_of, lost_or_changed, show, value_at
 from lro_conformance.capture.reproduce import of_cleaning
 from lro_conformance.checks.test_cleanup import goes_by_age
-from lro_conformance.checks.test_recipes import garbled, headed, skips_wrongly
 from lro_conformance.judging.check import check
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.judging.subjects import Miss, Subjects, evidence_of, location_of
@@ -31,11 +38,11 @@ from lro_conformance.lab.thresholds import LIMIT
 from lro_conformance.trials.boundary import Edges
 from lro_conformance.trials.cleanup import TTL, Cleanup
 from lro_conformance.trials.decoys import DAY, OLD_S, plant
-from lro_conformance.trials.recipes import Recipes, Try, attempt, commands_of, right, roles, without_path
 from lro_conformance.trials.survey import Survey
 from lro_spec.editions import Edition
 from lro_spec.filenames import parse_file_name
 from lro_spec.jsonl.strict import equal
+from lro_spec.validation.asked import Asked
 
 if TYPE_CHECKING:
     from lro_conformance.lab.bench import Bench
@@ -329,102 +336,74 @@ def _share(live: Live, survey: Survey) -> float:
 
 
 @check("LRO-REC-01")
-def test_titles_of_any_memories(
-    live: Live, survey: Survey, recipes: Recipes, edition: Edition, subjects: Subjects
-) -> None:
+def test_titles_of_any_memories(live: Live, survey: Survey, edition: Edition, subjects: Subjects) -> None:
     """Recipe 1 is right of arbitrary memories."""
-    _any_corpus("LRO-REC-01", live, survey, recipes, edition, subjects)
+    _any_corpus("LRO-REC-01", live, survey, edition, subjects)
 
 
 @check("LRO-REC-02")
-def test_prefix_in_any_memories(
-    live: Live, survey: Survey, recipes: Recipes, edition: Edition, subjects: Subjects
-) -> None:
+def test_prefix_in_any_memories(live: Live, survey: Survey, edition: Edition, subjects: Subjects) -> None:
     """Recipe 2 is right of arbitrary memories."""
-    _any_corpus("LRO-REC-02", live, survey, recipes, edition, subjects)
+    _any_corpus("LRO-REC-02", live, survey, edition, subjects)
 
 
 @check("LRO-REC-03")
-def test_keyword_in_any_memories(
-    live: Live, survey: Survey, recipes: Recipes, edition: Edition, subjects: Subjects
-) -> None:
+def test_keyword_in_any_memories(live: Live, survey: Survey, edition: Edition, subjects: Subjects) -> None:
     """Recipe 3 is right of arbitrary memories."""
-    _any_corpus("LRO-REC-03", live, survey, recipes, edition, subjects)
+    _any_corpus("LRO-REC-03", live, survey, edition, subjects)
 
 
 @check("LRO-REC-04")
-def test_order_of_any_memories(
-    live: Live, survey: Survey, recipes: Recipes, edition: Edition, subjects: Subjects
-) -> None:
+def test_order_of_any_memories(live: Live, survey: Survey, edition: Edition, subjects: Subjects) -> None:
     """Recipe 4 is right of arbitrary memories."""
-    _any_corpus("LRO-REC-04", live, survey, recipes, edition, subjects)
+    _any_corpus("LRO-REC-04", live, survey, edition, subjects)
 
 
 @check("LRO-REC-05")
-def test_projection_of_any_memories(
-    live: Live, survey: Survey, recipes: Recipes, edition: Edition, subjects: Subjects
-) -> None:
+def test_projection_of_any_memories(live: Live, survey: Survey, edition: Edition, subjects: Subjects) -> None:
     """Recipe 5 is right of arbitrary memories."""
-    _any_corpus("LRO-REC-05", live, survey, recipes, edition, subjects)
+    _any_corpus("LRO-REC-05", live, survey, edition, subjects)
 
 
 @check("LRO-REC-06")
-def test_type_in_any_memories(
-    live: Live, survey: Survey, recipes: Recipes, edition: Edition, subjects: Subjects
-) -> None:
+def test_type_in_any_memories(live: Live, survey: Survey, edition: Edition, subjects: Subjects) -> None:
     """Recipe 6 is right of arbitrary memories."""
-    _any_corpus("LRO-REC-06", live, survey, recipes, edition, subjects)
+    _any_corpus("LRO-REC-06", live, survey, edition, subjects)
 
 
 @check("LRO-REC-07")
-def test_entities_of_any_memories(
-    live: Live, survey: Survey, recipes: Recipes, edition: Edition, subjects: Subjects
-) -> None:
+def test_entities_of_any_memories(live: Live, survey: Survey, edition: Edition, subjects: Subjects) -> None:
     """Recipe 7 is right of arbitrary memories."""
-    _any_corpus("LRO-REC-07", live, survey, recipes, edition, subjects)
+    _any_corpus("LRO-REC-07", live, survey, edition, subjects)
 
 
 @check("LRO-REC-08")
-def test_counts_of_any_memories(
-    live: Live, survey: Survey, recipes: Recipes, edition: Edition, subjects: Subjects
-) -> None:
+def test_counts_of_any_memories(live: Live, survey: Survey, edition: Edition, subjects: Subjects) -> None:
     """Recipe 8 is right of arbitrary memories."""
-    _any_corpus("LRO-REC-08", live, survey, recipes, edition, subjects)
+    _any_corpus("LRO-REC-08", live, survey, edition, subjects)
 
 
 @check("LRO-REC-09")
-def test_top_ten_of_any_memories(
-    live: Live, survey: Survey, recipes: Recipes, edition: Edition, subjects: Subjects
-) -> None:
+def test_top_ten_of_any_memories(live: Live, survey: Survey, edition: Edition, subjects: Subjects) -> None:
     """Recipe 9 is right of arbitrary memories."""
-    _any_corpus("LRO-REC-09", live, survey, recipes, edition, subjects)
+    _any_corpus("LRO-REC-09", live, survey, edition, subjects)
 
 
 @check("LRO-REC-10")
-def test_pattern_in_any_memories(
-    live: Live, survey: Survey, recipes: Recipes, edition: Edition, subjects: Subjects
-) -> None:
+def test_pattern_in_any_memories(live: Live, survey: Survey, edition: Edition, subjects: Subjects) -> None:
     """Recipe 10 is right of arbitrary memories."""
-    _any_corpus("LRO-REC-10", live, survey, recipes, edition, subjects)
+    _any_corpus("LRO-REC-10", live, survey, edition, subjects)
 
 
-def _any_corpus(id: str, live: Live, survey: Survey, recipes: Recipes, edition: Edition, subjects: Subjects) -> None:
+def _any_corpus(id: str, live: Live, survey: Survey, edition: Edition, subjects: Subjects) -> None:
     _needs_seed(live)
-    tried = next((t for t in reversed(recipes.tries) if t.standard.requirement == id), None)
-    if tried is None:
-        raise NotObserved("no descriptor has a recipe that does that")
-    if tried.output.problem:
-        raise NotObserved(f"a limit ended it over the server's own memories: {tried.output.problem}")
+    if not survey.files:
+        raise NotObserved("no file could be read")
+    # What does not do a recipe's job on the server's own memories is no other command that does it on a few.
+    largest = max(survey.files, key=lambda c: c.weight)
+    if (reason := lacks(id, _document(largest, live, edition))) is not None:
+        raise NotObserved(reason)
     from lro_conformance.properties.strategies import CORPUS
-
-    role, known = tried.standard, tried.command.call
-
-    @cache
-    def proven(command: str) -> bool:
-        """Return whether a command does the same for the server's own memories, as far as it is known there."""
-        same = [c for c in commands_of(known) if without_path(c) == command]
-        tries = attempt(live.runner, edition.name, role, known, same)
-        return not same or (bool(tries) and all(right(t) for t in tries))
 
     def observe(given: list[Record]) -> Call | None:
         memories = _named(live, survey, given)
@@ -432,13 +411,16 @@ def _any_corpus(id: str, live: Live, survey: Survey, recipes: Recipes, edition: 
         return _fetch(survey, live.offloading, memories) if stored else None
 
     def verdict(call: Call | None) -> Miss | bool:
-        tries: list[Try] = []
-        if call is not None and call.filed and role in roles(edition.name, call):
-            commands = commands_of(call)
-            tries = attempt(live.runner, edition.name, role, call, commands, lambda c: proven(without_path(c)))
-        for one in tries:
-            if headed(one) and not right(one) and not garbled(one) and not skips_wrongly(one):
-                return Miss.of(one.agreement.expected, one.agreement.observed, one)
-        return bool(tries)
+        if call is None or not call.filed:
+            return False
+        one = _document(call, live, edition)
+        if lacks(id, one) is not None:
+            return False
+        wrong = next(filter(breaks, one.of(id)), None)
+        return wrong is None or Miss.of(wrong.expected, told(wrong), subject(one, wrong))
 
     live.judge(subjects, "any memories", CORPUS, observe, verdict, share=0.5)
+
+
+def _document(call: Call, live: Live, edition: Edition) -> Document:
+    return with_recipes(validated(call, Asked(call.operation, None), edition), live.recipes, edition)

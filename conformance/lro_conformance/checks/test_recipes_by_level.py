@@ -4,57 +4,60 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from lro_conformance.analysis.documents import Commands, Documents
+from lro_conformance.capture.call import Call
+from lro_conformance.capture.recipes import Command
 from lro_conformance.capture.records import Record
-from lro_conformance.checks.test_recipes import purpose
 from lro_conformance.judging.check import check
 from lro_conformance.judging.subjects import Subjects
-from lro_conformance.trials.recipes import Command, Recipes, level_in
+from lro_spec.editions import Edition
 from lro_spec.recipes.lexer import field_paths
+from lro_spec.validation.recipes import level_in
 
 
 @check("LRO-REC-14")
-def test_titles_with_namespaces(recipes: Recipes, subjects: Subjects) -> None:
+def test_titles_with_namespaces(recipes: Documents, subjects: Subjects) -> None:
     """A recipe lists titles with namespaces, tab-separated."""
-    purpose("LRO-REC-14", recipes, subjects)
+    recipes.judge("LRO-REC-14", subjects)
 
 
 @check("LRO-REC-15")
-def test_by_tag(recipes: Recipes, subjects: Subjects) -> None:
+def test_by_tag(recipes: Documents, subjects: Subjects) -> None:
     """A recipe keeps the memories with one tag."""
-    purpose("LRO-REC-15", recipes, subjects)
+    recipes.judge("LRO-REC-15", subjects)
 
 
 @check("LRO-REC-16")
-def test_sorted_by_date(recipes: Recipes, subjects: Subjects) -> None:
+def test_sorted_by_date(recipes: Documents, subjects: Subjects) -> None:
     """A recipe sorts all memories by their date of creation."""
-    purpose("LRO-REC-16", recipes, subjects)
+    recipes.judge("LRO-REC-16", subjects)
 
 
 @check("LRO-REC-17")
-def test_unique_namespaces(recipes: Recipes, subjects: Subjects) -> None:
+def test_unique_namespaces(recipes: Documents, subjects: Subjects) -> None:
     """For a light file, a recipe lists each namespace once."""
-    purpose("LRO-REC-17", recipes, subjects)
+    recipes.judge("LRO-REC-17", subjects)
 
 
 @check("LRO-REC-18")
-def test_counts_by_type(recipes: Recipes, subjects: Subjects) -> None:
+def test_counts_by_type(recipes: Documents, subjects: Subjects) -> None:
     """For a light file, a recipe counts the memories of each type."""
-    purpose("LRO-REC-18", recipes, subjects)
+    recipes.judge("LRO-REC-18", subjects)
 
 
 @check("LRO-REC-19")
-def test_fields_are_those_of_the_level(recipes: Recipes, subjects: Subjects) -> None:
+def test_fields_are_those_of_the_level(commands: Commands, edition: Edition, subjects: Subjects) -> None:
     """No recipe names a field that only records of another detail level have."""
-    files = {id(c.call): c.call for c in recipes.commands}.values()
+    files = {id(c.call): c.call for c in commands}.values()
     records: dict[str, list[Record]] = {}
     for call in files:
-        records.setdefault(level_in(recipes.edition, call), []).extend(call.filed)
+        records.setdefault(_level(edition, call), []).extend(call.filed)
     records = {level: found for level, found in records.items() if found}
     if len(records) < 2:
         subjects.not_observed("files of one detail level only")
         return
-    for one in (c for c in recipes.commands if c.pipeline is not None and c.call.filed):
-        own = level_in(recipes.edition, one.call)
+    for one in (c for c in commands if c.pipeline is not None and c.call.filed):
+        own = _level(edition, one.call)
         others = [r for level, found in records.items() if level != own for r in found]
         foreign = [p for p in fields_of(one) if not _has(records[own], p) and _has(others, p)]
         subjects.expect(
@@ -66,9 +69,9 @@ def test_fields_are_those_of_the_level(recipes: Recipes, subjects: Subjects) -> 
 
 
 @check("LRO-REC-20")
-def test_no_recipe_names_the_score(recipes: Recipes, subjects: Subjects) -> None:
+def test_no_recipe_names_the_score(commands: Commands, subjects: Subjects) -> None:
     """No recipe refers to .score."""
-    for one in (c for c in recipes.commands if c.pipeline is not None):
+    for one in (c for c in commands if c.pipeline is not None):
         subjects.expect(
             all(path[0] != "score" for path in fields_of(one)),
             expected=f"recipe #{one.index + 1} without .score",
@@ -82,6 +85,10 @@ def fields_of(command: Command) -> Iterator[tuple[str, ...]]:
     pipeline = command.pipeline
     for call in (pipeline.jq, *pipeline.more) if pipeline is not None else ():
         yield from field_paths(call.program)
+
+
+def _level(edition: Edition, call: Call) -> str:
+    return level_in(edition, call.header, call.summary)
 
 
 def _has(records: Iterable[Record], path: tuple[str, ...]) -> bool:

@@ -30,7 +30,7 @@ from lro_spec.catalogue import requirement
 EXPLORED = ("survey", "inline", "edges", "defaults")
 """Trials whose servers property checks explore, so that nothing else may be under way there."""
 
-FIRST = ("cleanup", *EXPLORED, "fallback", "recipes")
+FIRST = ("cleanup", *EXPLORED, "fallback")
 """Trials that begin before others: one that waits for a TTL to pass, those that much else waits for, and long ones."""
 
 

@@ -20,7 +20,6 @@ from lro_conformance.judging.results import CheckResult, Report, RequirementResu
 from lro_conformance.judging.verdicts import LevelVerdict, Verdict, achieved, level_verdict, requirement_verdict
 from lro_conformance.profile import Profile
 from lro_conformance.profile.secrets import masks_of
-from lro_conformance.trials.recipes import Recipes, recipes_by
 from lro_conformance.trials.survey import Survey
 from lro_conformance.version import version
 from lro_spec.catalogue import EXTENSIONS, Requirement, catalogue, requirement
@@ -176,11 +175,7 @@ def _by_edition(
     edition: Edition, have: dict[str, Any], checks: tuple[Check, ...]
 ) -> tuple[dict[str, Any], tuple[Check, ...]]:
     """The part of evidence that a further edition has words for, and the checks that it leaves."""
-    survey, recipes = have["survey"], have.get("recipes")
-    have = restricted(have, edition)
-    if isinstance(survey, Survey) and isinstance(recipes, Recipes):
-        tried = recipes_by(edition.name, have["survey"])
-        have["recipes"] = replace(tried, real={**tried.real, **recipes.real})
+    survey, have = have["survey"], restricted(have, edition)
     # Properties that were tried with the recipes and names of the run's own edition, or with its operations, say
     # nothing about this one.
     other_operations = foreign_operations(survey, edition)

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, cast
 from lro_conformance import profile as profiles
 from lro_conformance.capture.call import Call, descriptor_in
 from lro_conformance.capture.corpus import substitute
-from lro_conformance.capture.file import FileSeen, is_header, real_path, see_file, written_since
+from lro_conformance.capture.file import FileSeen, is_header, see_file, written_since
 from lro_conformance.capture.records import as_record, find_records, show
 from lro_conformance.capture.start import Start
 from lro_conformance.lab.editions import Editions
@@ -29,7 +29,7 @@ from lro_conformance.profile import Profile
 from lro_conformance.profile.launcher import Value
 from lro_conformance.wire.reply import Reply
 from lro_conformance.wire.server import ServerProcess
-from lro_spec.filenames import parse_file_name
+from lro_spec.filenames import parse_file_name, real_path
 
 _NUMBER = re.compile(r"(?<![\w.])\d{1,6}(?![\w.]?\d)")
 _CLEANUP_TOOL = "run_custodial_task"

@@ -20,8 +20,8 @@ from lro_conformance.lab.lab import Lab
 from lro_conformance.lab.settings import Settings
 from lro_conformance.profile import Profile
 from lro_conformance.trials.cleanup import TTL
-from lro_conformance.trials.recipe_runner import RecipeRunner
 from lro_conformance.trials.trigger import clean_up
+from lro_spec.validation.recipes import RecipeJudge
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -90,9 +90,9 @@ class Live:
         clean_up(self.cleaning(), due)
 
     @cached_property
-    def runner(self) -> RecipeRunner:
-        """One libjq for all properties; the machine's own jq has run on the survey's files."""
-        return self._stack.enter_context(RecipeRunner(max_output=64 << 20))
+    def recipes(self) -> RecipeJudge:
+        """One judge for all properties; the machine's own jq runs on the files of trials."""
+        return self._stack.enter_context(RecipeJudge(fallback=True, every_word=True))
 
     @cached_property
     def _chance(self) -> random.Random:

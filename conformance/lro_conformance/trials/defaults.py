@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 
 from lro_conformance.capture.call import Call
 from lro_conformance.capture.claims import size_of
-from lro_conformance.capture.file import real_path
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.lab.settings import Settings
 from lro_conformance.lab.thresholds import LIMIT
 from lro_conformance.trials import trial
 from lro_conformance.trials.cleanup import HOUR, Cleaning, clean
 from lro_conformance.trials.survey import Survey
+from lro_spec.filenames import real_path
 
 if TYPE_CHECKING:
     from lro_conformance.lab.bench import Bench

@@ -18,7 +18,6 @@ from lro_conformance.lab.thresholds import LIMIT
 from lro_conformance.trials import trial
 from lro_conformance.trials.defaults import real_temps
 from lro_conformance.trials.disabled import asking
-from lro_conformance.trials.recipes import Try, with_unusual_queries
 from lro_conformance.trials.survey import Survey
 
 if TYPE_CHECKING:
@@ -52,9 +51,7 @@ class Folders:
     """Calls with an output folder of an awkward name, set by a relative path if the server accepts one."""
     awkward_dir: Path | None
     refusing: Start | None = None
-    """The start that failed with an empty output_dir."""
-    tried: tuple[Try, ...] = ()
-    """Recipes of the calls of `odd` that the survey has not seen, run unchanged."""
+    """The server that did not start so."""
 
 
 @trial("no output folder; different client; unusual queries; awkward folder name")
@@ -63,8 +60,7 @@ def folders(lab: Lab, survey: Survey) -> Folders:
     names = [n for n in survey.operations if survey.offloads(n)]
     empty = _empty(lab, survey, names)
     awkward, where = _awkward(lab, survey, names)
-    tried = with_unusual_queries(lab.editions.own.name, survey, empty.odd, lambda: lab.workspace.pause(0))
-    return replace(empty, awkward=awkward, awkward_dir=where, tried=tried)
+    return replace(empty, awkward=awkward, awkward_dir=where)
 
 
 def _settings(survey: Survey, output_dir: str | None) -> Settings:

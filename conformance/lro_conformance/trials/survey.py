@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from lro_conformance.capture.call import Call
 from lro_conformance.capture.claims import claims, size_of, surely_exceeds
 from lro_conformance.capture.file import FileSeen, see_file
+from lro_conformance.capture.recipes import paths_named
 from lro_conformance.capture.records import WORDS, common_word
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.lab.operations import TOOLS, Operation
@@ -19,6 +20,7 @@ from lro_conformance.lab.thresholds import LIMIT, NEVER
 from lro_conformance.trials import trial
 from lro_conformance.trials.leftovers import unnamed
 from lro_conformance.wire.transcript import TOLERATED_ANOMALIES
+from lro_spec.filenames import real_path
 
 if TYPE_CHECKING:
     from lro_conformance.lab.bench import Bench
@@ -104,7 +106,9 @@ class Survey:
     default_tokens: int = 6400
     """The default threshold of the edition that the run is judged by."""
     lowest: int = 1
-    """The lowest threshold that the server accepts; 1 also if it cannot be set."""
+    """The lowest threshold that the server takes; 1 also where it cannot be set."""
+    real: Mapping[str, str] = field(default_factory=dict[str, str])
+    """The paths that descriptors and their recipes name, and each without links, as it was then."""
 
     @property
     def offloaded(self) -> list[Call]:
@@ -287,6 +291,7 @@ def _look(lab: Lab, bench: Bench, adjustable: bool) -> Survey:
         budgets=tuple(now(c) for c in budgets),
         unsettled=unsettled,
         later=later,
+        real={p: real_path(p) for p in paths_named((*calls, *together))},
         unnamed=unnamed(bench, (r for c in calls for r in c.filed)),
         word=word,
         adjustable=adjustable,

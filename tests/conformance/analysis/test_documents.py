@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from lro_conformance import profile as profiles
-from lro_conformance.analysis.documents import Document, Documents, documents
+from lro_conformance.analysis.documents import Document, Documents, documents, recipes
 from lro_conformance.engine import judge_again
 from lro_conformance.engine.run import certify
 from lro_conformance.evidence.reader import Stored, read
@@ -21,7 +21,9 @@ from lro_conformance.trials.survey import Survey
 from lro_spec.catalogue import catalogue
 from lro_spec.editions import edition
 from lro_spec.findings import Finding, Kind
+from lro_spec.validation.editions import for_edition
 from lro_spec.validation.linked import Following
+from lro_spec.validation.recipes import RecipeJudge
 from tests.servers.editions.catalogue import variants
 from tests.servers.faults.catalogue import faults
 from tests.servers.sound.catalogue import sounds
@@ -46,22 +48,30 @@ OF_THE_CALL = frozenset((Kind.NOT_AS_ASKED,))
 
 def of_documents() -> frozenset[str]:
     """The requirements that are judged by what validation finds."""
-    return frozenset(c.requirement for c in checks() if "documents" in c.needs)
+    return frozenset(c.requirement for c in checks() if {"documents", "recipes"} & {*c.needs})
 
 
 def found(stored: Stored) -> Documents:
     survey = stored.trials["survey"]
     assert isinstance(survey, Survey)
     known = {n: one for n, one in stored.trials.items() if not isinstance(one, BaseException)}
-    return documents(survey, known, edition(stored.profile.edition))
+    text = edition(stored.profile.edition)
+    return recipes(documents(survey, known, text), text)
 
 
-def validated(one: Document, folder: Path, text: str) -> list[Finding]:
-    """What `lro validate --follow` finds, with the file in a folder of its own."""
+def validated(one: Document, folder: Path, text: str, judge: RecipeJudge) -> list[Finding]:
+    """What `lro validate --follow` finds, with the file in a folder of its own.
+
+    As there are many files, *judge* looks for what it looks for in the others.
+    """
     if one.call.file is not None and one.read and one.call.found is not None:
         folder.mkdir()
         (folder / Path(one.call.file.path).name).write_bytes(one.call.file.data)
-    return list(Following(one.descriptor, edition=text, folder=folder, recipes=False).findings())
+    linked = Following(one.descriptor, edition=text, folder=folder, recipes=False)
+    alone = list(linked.findings())
+    if not isinstance(one.descriptor.get("jq_recipes"), list) or linked.path is None:
+        return alone
+    return [*alone, *for_edition(judge.judge(one.descriptor, linked.sample, edition(text)).findings, edition(text))]
 
 
 def disagreements(stored: Stored, report: Report, folder: Path) -> Iterator[str]:
@@ -69,8 +79,9 @@ def disagreements(stored: Stored, report: Report, folder: Path) -> Iterator[str]
     text = stored.profile.edition
     verdicts = {r.requirement.id: r.verdict for r in report.requirements}
     judged = {r.id for r in catalogue(text)} & of_documents()
-    for number, one in enumerate(found(stored).documents):
-        told = validated(one, folder / str(number), text)
+    with RecipeJudge(fallback=True) as judge:
+        known = [(one, validated(one, folder / str(n), text, judge)) for n, one in enumerate(found(stored).documents)]
+    for one, told in known:
         alone = {f.rule for f in told if f.severity == "error" and f.kind not in IN_DOUBT}
         certified = {f.rule for f in one.findings if f.severity == "error" and f.kind not in IN_DOUBT | OF_THE_CALL}
         for rule in sorted((alone ^ certified) & judged - {"LRO-DESC-02"}):

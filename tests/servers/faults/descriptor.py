@@ -94,7 +94,7 @@ class recipes_are_an_object(Described):
         return {**value, "jq_recipes": {r["description"]: r["command"] for r in value["jq_recipes"]}}
 
 
-@fault("LRO-REC-13", says="no description", proves=1, long=True)
+@fault("LRO-REC-13", says="an object", proves=1, long=True)
 class recipes_are_plain_commands(Described):
     """A list of commands, without a description of any."""
 

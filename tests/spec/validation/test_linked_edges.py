@@ -3,37 +3,31 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from lro_spec.findings import Finding
-from lro_spec.validation import linked, recipes
+from lro_spec.validation import linked
 from lro_spec.validation.linked import Following, follow
-from lro_spec.validation.recipes import Sample
+from lro_spec.validation.recipes import Judgement, RecipeJudge, Sample
 from tests.support.offloads import NAME, Change, header, made, summary
 
-Ran = list[Sample | None]
+Ran = list[Sample | str]
 LENGTH = len(json.dumps({"id": "m00", "title": "x"}))
 
 
 @pytest.fixture(autouse=True)
 def ran(monkeypatch: pytest.MonkeyPatch) -> Ran:
-    """The sample that recipes would have been run on, each time; None where they would have been compiled only."""
+    """The sample that recipes would have been run on, each time; the reason where they would have been compiled."""
     seen: Ran = []
 
-    def run(descriptor: object, sample: Sample, text: object) -> Iterator[Finding]:
+    def judge(_: RecipeJudge, descriptor: object, sample: Sample | str, text: object) -> Judgement:
         seen.append(sample)
-        return iter(())
+        return Judgement((), {})
 
-    def compile_only(descriptor: object) -> Iterator[Finding]:
-        seen.append(None)
-        return iter(())
-
-    monkeypatch.setattr(recipes, "recipes_against_file", run)
-    monkeypatch.setattr(recipes, "recipes_compiled", compile_only)
+    monkeypatch.setattr(RecipeJudge, "judge", judge)
     return seen
 
 
@@ -52,13 +46,13 @@ def equal_lines(descriptor: dict[str, Any], lines: list[dict[str, Any]]) -> None
 
 
 class TestSamples:
-    def test_are_the_first_hundred_records_with_the_header(self, tmp_path: Path, ran: Ran) -> None:
-        list(follow(made(tmp_path, count=150)))
+    def test_are_the_first_250_records_with_the_header(self, tmp_path: Path, ran: Ran) -> None:
+        list(follow(made(tmp_path, count=300)))
         (sample,) = ran
-        assert sample is not None
+        assert not isinstance(sample, str)
         lines = (tmp_path / NAME).read_bytes().splitlines(keepends=True)
-        assert sample.lines == b"".join(lines[:101])
-        assert [r["id"] for r in sample.records] == [f"m{n}" for n in range(100)]
+        assert sample.lines == b"".join(lines[:251])
+        assert [r["id"] for r in sample.records] == [f"m{n}" for n in range(250)]
         assert sample.header["operation"] == "recall"
 
     @pytest.mark.parametrize(("limit", "taken"), [(3 * LENGTH - 1, 3), (3 * LENGTH, 3), (3 * LENGTH + 1, 4)])
@@ -67,7 +61,7 @@ class TestSamples:
     ) -> None:
         monkeypatch.setattr(linked, "_SAMPLE_BYTES", limit)
         list(follow(made(tmp_path, equal_lines)))
-        assert [s and len(s.records) for s in ran] == [taken]
+        assert [len(s.records) for s in ran if not isinstance(s, str)] == [taken]
 
     @pytest.mark.parametrize(("over", "taken"), [(0, 60), (1, 49)])
     def test_end_before_a_line_that_is_too_long(
@@ -80,21 +74,28 @@ class TestSamples:
             monkeypatch.setattr(linked, "_SAMPLE_LINE_BYTES", len(json.dumps(lines[50])) - over)
 
         list(follow(made(tmp_path, change, count=60)))
-        assert [s and len(s.records) for s in ran] == [taken]
+        assert [len(s.records) for s in ran if not isinstance(s, str)] == [taken]
 
     def test_are_none_where_a_line_among_them_is_no_record(self, tmp_path: Path, ran: Ran) -> None:
         descriptor = made(tmp_path)
         rewritten(tmp_path, lambda lines: lines.insert(4, b"no JSON\n"))
         list(follow(descriptor))
-        assert ran == [None]
+        assert ran == ["a file has a line that is no record among the first, or before its header"]
 
     def test_are_none_where_there_is_no_record(self, tmp_path: Path, ran: Ran) -> None:
         list(follow(made(tmp_path, count=0)))
-        assert ran == [None]
+        assert ran == ["a file has no records, or too long ones"]
 
     def test_are_none_of_what_is_no_memories(self, tmp_path: Path, ran: Ran) -> None:
         list(follow(made(tmp_path, header(schema_version="0", extra={}))))
-        assert ran == [None]
+        assert ran == ["the standard recipes are for memories, and a file says that it holds other records"]
+
+    def test_are_there_for_others_where_none_are_run_here(self, tmp_path: Path, ran: Ran) -> None:
+        one = Following(made(tmp_path), recipes=False)
+        assert one.sample == "a file has no header"
+        assert list(one.findings()) == []
+        assert not isinstance(one.sample, str)
+        assert (len(one.sample.records), ran) == (24, [])
 
     def test_are_none_without_a_header(self, tmp_path: Path, ran: Ran) -> None:
         descriptor = made(tmp_path)
@@ -103,10 +104,10 @@ class TestSamples:
         assert ran == []
 
     def test_that_fail_fail_where_they_are_asked_for(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        def fail(*_: object) -> Iterator[Finding]:
+        def fail(*_: object) -> Judgement:
             raise ValueError("of our own making")
 
-        monkeypatch.setattr(recipes, "recipes_against_file", fail)
+        monkeypatch.setattr(RecipeJudge, "judge", fail)
         with pytest.raises(ValueError, match="of our own making"):
             list(follow(made(tmp_path)))
 

@@ -17,6 +17,8 @@ from lro_conformance.lab.bench import Bench
 from lro_spec.editions import EDITIONS
 from lro_spec.validation import follow
 from lro_spec.validation.linked import Following
+from lro_spec.validation.recipes import RecipeJudge
+from tests.golden.evidence import evidence
 from tests.support.offloads import made, rules
 from tests.support.private import inner
 
@@ -41,11 +43,11 @@ def test_tools_may_have_names_that_are_none(name: Any) -> None:
     ]
 
 
-def test_a_recipe_that_a_limit_ended_is_not_tried_on_any_memories() -> None:
-    tried = Made(standard=Made(requirement="LRO-REC-01"), output=Made(problem="timed out"))
-    live = Made(profile=Made(seed=Made(tool="remember")))
-    with pytest.raises(NotObserved, match=r"^a limit ended it over the server's own memories: timed out$"):
-        inner(test_properties, "_any_corpus")("LRO-REC-01", live, None, Made(tries=[tried]), None, None)
+def test_recipes_that_were_not_decided_on_the_servers_own_memories_are_not_tried_on_any() -> None:
+    [one] = evidence(-1, {"recipes": lambda _: "x"})["survey"].files[:1]
+    live = Made(recipes=RecipeJudge(), profile=Made(seed=Made(tool="remember")))
+    with pytest.raises(NotObserved, match=r"^jq_recipes is no list"):
+        inner(test_properties, "_any_corpus")("LRO-REC-01", live, Made(files=[one]), EDITIONS["lro-6400"], None)
 
 
 HUGE = 10**400

@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 
 from lro_spec.editions import edition
+from lro_spec.findings import Finding
 from lro_spec.recipes.compare import Agreement
 from lro_spec.recipes.pipeline import Pipeline
 from lro_spec.recipes.runner import EngineError
 from lro_spec.validation import recipes
-from lro_spec.validation.recipes import Sample, recipes_against_file, recipes_compiled
+from lro_spec.validation.recipes import Judgement, RecipeJudge, Sample
 
 LRO = edition("lro-6400")
 NUMBERS = range(1, 11)
@@ -47,18 +48,18 @@ class Output(str):
 class Runner:
     """Gives the program back in the place of what it would put out."""
 
-    def __init__(self, *, timeout_s: float, memory: int, max_output: int, ends_with_thread: bool) -> None:
-        assert 1 < timeout_s < recipes.PATIENCE_S
-        assert max_output < memory
-        assert ends_with_thread  # recipes run beside the reading of a file, which may break off
+    max_output, installed = 0, None
 
-    def __enter__(self) -> Runner:
-        return self
+    def __init__(self, *, fallback: bool, memory: int, ends_with_thread: bool) -> None:
+        assert not fallback
+        assert not ends_with_thread
+        self.memory = memory
 
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
         return None
 
     def run(self, pipeline: Pipeline, data: bytes) -> Output:
+        assert bool(data) <= self.max_output < self.memory
         if "no engine" in pipeline.jq.program or (pipeline.jq.program == "only whole" and pipeline.skip):
             raise EngineError("no engine")
         assert data in (b"{}\n", b"")
@@ -87,7 +88,7 @@ def same(one: str, other: str) -> bool:
 
 @pytest.fixture(autouse=True)
 def without_jq(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recipes, "JqRunner", Runner)
+    monkeypatch.setattr(recipes, "PatientRunner", Runner)
     monkeypatch.setattr(recipes, "agrees", agreed)
     monkeypatch.setattr(recipes, "same_output", same)
 
@@ -97,9 +98,23 @@ def of(*programs: str) -> dict[str, Any]:
 
 
 def said(*programs: str, records: Sequence[dict[str, Any]] = ({"id": "a"},)) -> list[str]:
-    descriptor = of(*programs)
-    found = recipes_against_file(descriptor, Sample(b"{}\n", {"detail": "full"}, records), LRO)
-    return [str(finding) for finding in found]
+    return [str(finding) for finding in judged(*programs, records=records).findings]
+
+
+def judged(*programs: str, records: Sequence[dict[str, Any]] = ({"id": "a"},)) -> Judgement:
+    with RecipeJudge() as judge:
+        return judge.judge(of(*programs), Sample(b"{}\n", {"detail": "full"}, records), LRO)
+
+
+def undecided(*programs: str, records: Sequence[dict[str, Any]] = ({"id": "a"},)) -> dict[str, str]:
+    found = judged(*programs, records=records).undecided
+    assert [*found] == [r.requirement for r in LRO.recipes_at("full")]
+    return {rule: reason for rule, reason in found.items() if reason is not None}
+
+
+def compiled(descriptor: dict[str, Any]) -> list[Finding]:
+    with RecipeJudge() as judge:
+        return list(judge.judge(descriptor, "no records", LRO).findings)
 
 
 def all_but(**changed: str) -> list[str]:
@@ -128,6 +143,7 @@ def test_one_that_does_more_with_the_header_is_blamed_for_that() -> None:
         "LRO-REC-12 /jq_recipes/3/command: recipe 4 does not read from line 2 on: expected E, got h4 for None"
         " — skip the header, and nothing else: tail -n +2"
     )
+    assert undecided(*all_but(at4="h4")) == {"LRO-REC-04": "it does not skip the header, or more than that"}
 
 
 @pytest.mark.parametrize("command", ["jq '99' f", "tail -n +3 f | jq '99'"])
@@ -180,6 +196,8 @@ def test_one_that_is_there_too_often_is_blamed_where_none_is_left_out() -> None:
 
 def test_what_cannot_be_understood_is_not_blamed_here() -> None:
     assert said(*all_but(at4="python f")) == []
+    assert undecided(*all_but(at4="python f")) == {"LRO-REC-04": "its command could not be understood"}
+    assert undecided(*all_but(at4="python f"), "4") == {}
     assert said(*all_but(at4="python f", at6="99")) != []
 
 
@@ -188,9 +206,9 @@ def test_what_cannot_be_run_is_told_and_blamed_for_nothing() -> None:
     assert told.startswith("warning: LRO-REC-13 /jq_recipes/3/command: recipe 4 was not run: ")
     assert told.endswith(": expected a program that libjq can run by itself, got no engine")
     assert said(*all_but(at4="99"), "no engine") == []  # which may do it, for all one knows
-    assert said(*all_but(at1="no engine", at4="99"), "1") == [
-        told.replace("/3/", "/0/").replace("recipe 4", "recipe 1")
-    ]
+    assert said(*all_but(at4="no engine"), "4") == [], "another one does it"
+    assert undecided(*all_but(at4="no engine"), "4") == {}
+    assert [*undecided(*all_but(at4="no engine"))] == [*undecided(*all_but(at4="99"), "no engine")] == ["LRO-REC-04"]
 
 
 def test_after_forty_recipes_no_more_are_looked_at() -> None:
@@ -267,7 +285,7 @@ def test_one_beside_the_standard_ones_that_jq_cannot_read_is_told(command: str) 
         "expected a program that jq compiles, got syntax error"
     )
     assert said(*all_but(), command) == [expected]
-    assert list(map(str, recipes_compiled(of(*all_but(), command)))) == [expected]
+    assert list(map(str, compiled(of(*all_but(), command)))) == [expected]
 
 
 def test_one_that_a_younger_jq_may_read_is_worth_a_warning() -> None:
@@ -277,19 +295,19 @@ def test_one_that_a_younger_jq_may_read_is_worth_a_warning() -> None:
 
 @pytest.mark.parametrize("other", ["python f", "no engine"])
 def test_what_cannot_be_compiled_hides_nothing_behind_it(other: str) -> None:
-    (found,) = recipes_compiled(of(*all_but(), other, "broken"))
+    (found,) = compiled(of(*all_but(), other, "broken"))
     assert found.pointer == "/jq_recipes/11/command"
 
 
 def test_of_forty_recipes_each_is_compiled_and_no_more() -> None:
-    found = recipes_compiled(of(*["."] * 38, *["broken"] * 4))
+    found = compiled(of(*["."] * 38, *["broken"] * 4))
     assert [f.pointer for f in found] == [f"/jq_recipes/{n}/command" for n in (38, 39)]
 
 
 def test_compiling_ends_when_patience_does(monkeypatch: pytest.MonkeyPatch) -> None:
     now = iter([100.0, 119.0, 120.0, 120.1])
     monkeypatch.setattr(recipes, "time", SimpleNamespace(monotonic=lambda: next(now)))
-    found = recipes_compiled(of(*["broken"] * 5))
+    found = compiled(of(*["broken"] * 5))
     assert [f.message for f in found] == [
         "the command's program is none that jq can read",
         "the command's program is none that jq can read",
@@ -318,5 +336,126 @@ def test_recipes_are_those_of_the_level_that_the_header_names(
         return Agreement(True, "", "")
 
     monkeypatch.setattr(recipes, "agrees", agrees)
-    assert list(recipes_against_file(of(*all_but()), Sample(b"{}\n", {"detail": level}, []), LRO)) == []
+    with RecipeJudge() as judge:
+        sample = Sample(b"{}\n", {"detail": level}, [])
+        assert judge.judge(of(*all_but()), sample, LRO).findings == ()
     assert levels == {meant}
+
+
+def test_a_file_that_cannot_tell_which_recipe_is_missing_accuses_none() -> None:
+    assert said(*map(str, range(1, 9)), "e10") == [
+        (
+            f"warning: LRO-REC-09 /jq_recipes: no recipe does what recipe 9 is for ({TEXTS[9]}): "
+            "expected the 10 of the text, got fewer"
+        )
+    ]
+    assert "cannot tell which are missing" in undecided(*map(str, range(1, 9)), "e10")["LRO-REC-10"]
+
+
+def test_a_missing_recipe_is_decided() -> None:
+    assert undecided() == {}
+    assert [f.rule for f in judged().findings] == [r.requirement for r in LRO.recipes_at("full")]
+
+
+class TestSeveralFiles:
+    """Descriptors that one judge has to judge, one after the other."""
+
+    @pytest.fixture
+    def runs(self, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+        """What was run: the program, and on how many lines."""
+        seen: list[str] = []
+
+        def run(_: Runner, pipeline: Pipeline, data: bytes) -> Output:
+            seen.append(f"{pipeline.jq.program} on {data.count(bytes([10]))}")
+            return Output(pipeline.jq.program)
+
+        monkeypatch.setattr(Runner, "run", run)
+        return seen
+
+    def sample(self, count: int, *, first: int = 0) -> Sample:
+        records = [{"title": f"alpha {n}" if n % 2 else f"beta {n}"} for n in range(first, first + count)]
+        lines = "".join(f"{r}\n" for r in ({"detail": "full"}, *records))
+        return Sample(lines.encode(), {"detail": "full"}, records)
+
+    def of(self, **changed: str) -> dict[str, Any]:
+        return of(*(program if " f" in program else f'{program},"x"' for program in all_but(**changed)))
+
+    def test_the_same_records_are_run_once(self, runs: list[str]) -> None:
+        with RecipeJudge() as judge:
+            first = judge.judge(self.of(), self.sample(3), LRO)
+            count = len(runs)
+            moved = {"jq_recipes": [{"command": r["command"].replace(" f ", " g ")} for r in self.of()["jq_recipes"]]}
+            assert judge.judge(moved, self.sample(3), LRO) == first
+            assert len(runs) == count > 0
+
+    def test_the_first_file_is_searched_for_every_word_and_others_for_the_text_s_own(self, runs: list[str]) -> None:
+        with RecipeJudge() as judge:
+            judge.judge(self.of(), self.sample(40), LRO)
+            assert [r for r in runs if r.startswith("3,")] == ['3,"beta" on 41', '3,"keyword" on 41', '3,"x" on 41']
+            runs.clear()
+            judge.judge(self.of(), self.sample(30, first=90), LRO)
+            assert [r for r in runs if r.startswith("3,")] == [f'3,"keyword" on {recipes.FEW_RECORDS + 1}']
+            runs.clear()
+            judge.judge(self.of(at5="tail -n +2 f | jq '5,\"y\"'"), self.sample(30, first=90), LRO)
+            assert '5,"y" on 31' in runs, "what has another command is run on all records"
+
+    def test_every_word_is_looked_for_in_each_where_that_is_asked_for(self, runs: list[str]) -> None:
+        with RecipeJudge(every_word=True) as judge:
+            for first in (0, 90):
+                runs.clear()
+                judge.judge(self.of(), self.sample(40, first=first), LRO)
+                assert '3,"beta" on 41' in runs
+
+    def test_what_was_wrong_on_one_file_is_not_right_by_chance_on_another(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def by_chance(number: int, output: str, records: Sequence[object], *rest: Any, **told: Any) -> Agreement:
+            does = output.partition(",")[0]
+            return Agreement(does == str(number) or (does == "6" and len(records) == 1), "E", output)
+
+        monkeypatch.setattr(recipes, "agrees", by_chance)
+        monkeypatch.setattr(Runner, "run", lambda _, pipeline, data: Output(pipeline.jq.program))
+        wrong = self.of(at4="99")
+        with RecipeJudge() as judge:
+            assert judge.judge(wrong, self.sample(1), LRO).findings == ()
+        with RecipeJudge() as judge:
+            for count in (2, 1):
+                (found,) = judge.judge(wrong, self.sample(count), LRO).findings
+                assert (found.rule, found.pointer) == ("LRO-REC-04", "/jq_recipes/3/command")
+
+    def test_what_a_limit_ended_is_run_on_no_other_file(self, runs: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(Output, "problem", property(lambda self: "timed out" if self.startswith("5") else ""))
+        with RecipeJudge() as judge:
+            (found,) = judge.judge(self.of(at5="55"), self.sample(2), LRO).findings
+            assert (found.rule, found.severity) == ("LRO-REC-05", "error")
+            assert [r.partition(" ")[0] for r in runs].count('55,"x"') == 1, "once, and for no other recipe"
+            runs.clear()
+            later = judge.judge(self.of(at5="55"), self.sample(2, first=90), LRO)
+            assert [f.kind for f in later.findings] == ["not-evaluated"]
+            assert later.undecided["LRO-REC-05"] is not None
+            assert not any(r.startswith("55") for r in runs)
+
+
+class TestTheMachinesJq:
+    """A jq that runs each command once more."""
+
+    @pytest.mark.parametrize(("output", "rules"), [("4", []), ("99", ["LRO-REC-04"]), ("broken", [])])
+    def test_is_heard_once_where_it_can_read_a_program(
+        self, output: str, rules: list[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        asked: list[str] = []
+
+        class Installed(Runner):
+            def __init__(self) -> None: ...
+
+            def run(self, pipeline: Pipeline, data: bytes) -> Output:
+                asked.append(pipeline.jq.program)
+                return Output(output if pipeline.jq.program == "4" else pipeline.jq.program)
+
+        monkeypatch.setattr(Runner, "installed", Installed())
+        with RecipeJudge(compares=True) as judge:
+            for detail in ("full", "full", "light"):
+                found = judge.judge(of(*all_but()), Sample(b"{}\n", {"detail": "full"}, [{"id": detail}]), LRO)
+                if detail == "full":
+                    assert [f.rule for f in found.findings] == rules
+        assert sorted(asked) == sorted(map(str, NUMBERS))

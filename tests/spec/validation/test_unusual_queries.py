@@ -7,11 +7,13 @@ from typing import Any
 
 import pytest
 
+from lro_conformance.analysis.documents import Document, Documents
 from lro_conformance.capture.records import common_word
 from lro_conformance.judging.verdicts import Verdict
-from lro_conformance.trials.recipes import Try
+from lro_spec.findings import Finding, Kind
 from lro_spec.recipes.compare import fails_by_its_literal
 from lro_spec.recipes.runner import JqRun
+from lro_spec.validation.asked import Asked
 from tests.support.made_evidence import ULID, call, judged, survey
 
 PATH = f"/out/atlatl-recall-{ULID}.jsonl"
@@ -51,50 +53,54 @@ def test_only_what_jq_says_of_the_command_as_it_stands_alone_is_told(
     assert found == said if said is None or found is None else found.startswith(said)
 
 
-def asked(program: str, feed: str = f"tail -n +2 {PATH}", index: int = 2) -> Made:
-    recipes = [{"description": "d", "command": f"tail -n +2 {PATH} | jq ."} for _ in range(index)]
-    recipes.append({"description": "d", "command": f"{feed} | jq '{program}'"})
-    return call(descriptor={"file_path": PATH, "jq_recipes": recipes}, query="it's")
+REC = "/jq_recipes/2/command"
+
+
+def broken(kind: Kind, pointer: str = REC) -> Finding:
+    severity = "warning" if kind is Kind.NOT_EVALUATED else "error"
+    return Finding("LRO-REC-13", kind, pointer, "it is broken", "whole", "not", severity=severity)
+
+
+def asked(*found: Finding) -> Document:
+    commands = [{"description": "d", "command": f"tail -n +2 {PATH} | jq ."} for _ in range(3)]
+    one: Any = call(descriptor={"file_path": PATH, "jq_recipes": commands}, query="it's")
+    return Document(one, Asked("recall", None), None, found, None, True, True)
 
 
 @pytest.mark.parametrize(
-    ("usual", "odd", "refused", "verdict"),
+    ("usual", "odd", "verdict", "subjects"),
     [
-        (asked("."), asked("."), None, Verdict.PASS),
-        (asked("."), asked("it's"), None, Verdict.FAIL),
-        (asked("."), asked("."), ran(REGEX, 5), Verdict.FAIL),
-        (asked("."), asked(".", "tail -n +2 /else.jsonl"), None, Verdict.FAIL),
-        (asked("."), asked("."), ran(NULL, 0, "timed out"), Verdict.PASS),
+        ((), (), Verdict.PASS, 3),
+        ((), (Kind.BAD_COMMAND,), Verdict.FAIL, 3),
+        ((), (Kind.BAD_LITERAL,), Verdict.FAIL, 3),
+        ((), (Kind.BAD_PROGRAM,), Verdict.FAIL, 3),
+        ((), (Kind.OTHER_FILE,), Verdict.FAIL, 3),
+        # what it is for is judged elsewhere
+        ((), (Kind.WRONG_OUTPUT,), Verdict.PASS, 3),
+        ((), (Kind.READS_HEADER,), Verdict.PASS, 3),
         # wrong whatever was asked for, or more than is understood
-        (asked("it's"), asked("it's"), None, Verdict.PASS),
-        (asked(".", "tail -n +2 /else.jsonl"), asked(".", "tail -n +2 /else.jsonl"), None, Verdict.PASS),
-        (asked(".", f"awk NF {PATH}"), asked(".", f"awk NF {PATH}"), None, Verdict.PASS),
-        (asked("."), asked(".", f"awk NF {PATH}"), None, Verdict.PASS),
-        (asked(".", f"awk NF {PATH}", 0), asked(".", f"awk NF {PATH}", 0), None, Verdict.NOT_OBSERVED),
+        ((Kind.BAD_COMMAND,), (Kind.BAD_COMMAND,), Verdict.PASS, 2),
+        ((Kind.OTHER_FILE,), (Kind.BAD_LITERAL,), Verdict.PASS, 2),
+        ((), (Kind.NOT_EVALUATED,), Verdict.PASS, 2),
     ],
 )
 def test_a_query_is_blamed_for_what_it_breaks_alone(
-    usual: Made, odd: Made, refused: JqRun | None, verdict: Verdict
+    usual: tuple[Kind, ...], odd: tuple[Kind, ...], verdict: Verdict, subjects: int
 ) -> None:
-    command = Made(call=odd, index=2)
-    said = None if refused is None else fails_by_its_literal(refused, ran())
-    tried = [Made(command=command, refused=said)]
+    first, other = (asked(*map(broken, kinds)) for kinds in (usual, odd))
     result = judged(
-        "edge_cases.any_query_keeps_recipes_valid", survey=survey(usual), folders=Made(odd=[odd], tried=tried)
+        "edge_cases.any_query_keeps_recipes_valid",
+        survey=survey(first.call),
+        folders=Made(odd=[other.call]),
+        recipes=Documents((first, other), {}),
     )
-    assert result.verdict is verdict
+    assert (result.verdict, result.subjects) == (verdict, subjects)
 
 
 def test_a_query_that_finds_nothing_tells_nothing() -> None:
-    folders = Made(odd=[], tried=())
-    result = judged("edge_cases.any_query_keeps_recipes_valid", survey=survey(asked(".")), folders=folders)
-    assert result.verdict is Verdict.NOT_OBSERVED
-
-
-def test_a_run_that_was_made_to_look_for_nothing_is_refused_only_where_it_does_not_compile() -> None:
-    command = Made(call=asked("."), index=2)
-    for delivered, told in ((ran(REGEX, 5), None), (ran("no program", 3), "libjq exited 3; no program")):
-        assert Try(3, command, None, ran(), delivered=delivered).refused == told  # type: ignore[arg-type]
+    one = asked()
+    have: dict[str, Any] = {"survey": survey(one.call), "folders": Made(odd=[]), "recipes": Documents((one,), {})}
+    assert judged("edge_cases.any_query_keeps_recipes_valid", **have).verdict is Verdict.NOT_OBSERVED
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ class Area:
 
 AREAS: Mapping[str, Area] = {
     "what checks judge by": Area(
-        ("lro_conformance/analysis", "lro_conformance/capture", "lro_conformance/trials/recipes"),
+        ("lro_conformance/analysis", "lro_conformance/capture"),
         (
             *CHECK_TESTS,
             "conformance/analysis/test_threshold.py",

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from lro_conformance.capture.call import Call, OfACall
+from lro_conformance.capture.recipes import Command, commands_of
 from lro_conformance.capture.records import as_record, show
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.judging.subjects import evidence_of
@@ -20,8 +21,7 @@ from lro_conformance.profile import Profile, in_front, proxy_command
 from lro_conformance.trials import trial
 from lro_conformance.trials.extensions import payloads, upstream
 from lro_conformance.trials.extensions.upstream import PREFIX, TOOLS
-from lro_conformance.trials.recipe_runner import RecipeRunner
-from lro_conformance.trials.recipes import Command, commands_of
+from lro_spec.recipes.patient import PatientRunner
 from lro_spec.recipes.runner import JqRun
 
 if TYPE_CHECKING:
@@ -358,7 +358,7 @@ def _unwritable(lab: Lab, settings: Settings, large: Mapping[str, payloads.Large
 def _recipes(passed: Sequence[Passed]) -> Iterator[Recipe]:
     """Run the recipes of every descriptor on its file."""
     readable = [p.call for p in passed if p.call.file is not None and p.call.file.problem is None]
-    with RecipeRunner(max_output=8 << 20) as runner:
+    with PatientRunner(fallback=True, max_output=8 << 20) as runner:
         for call in readable:
             for command in commands_of(call):
                 data = call.file.data if call.file is not None else b""

@@ -1,0 +1,72 @@
+"""The recipes of captured descriptors; commands are parsed and never handed to a shell."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, cast
+
+from lro_conformance.capture.call import Call, OfACall
+from lro_conformance.judging.subjects import evidence_of
+from lro_spec.recipes.pipeline import Pipeline, parse_command
+from lro_spec.recipes.shell import RecipeSyntaxError
+
+
+@dataclass(frozen=True)
+class Command(OfACall):
+    """One recipe of a descriptor."""
+
+    call: Call
+    index: int
+    """Its place in jq_recipes, from 0."""
+    description: Any
+    text: Any
+    """The command as it stands there."""
+
+    @cached_property
+    def _parsed(self) -> Pipeline | RecipeSyntaxError:
+        if not isinstance(self.text, str):
+            return RecipeSyntaxError("it has no command")
+        try:
+            return parse_command(self.text)
+        except RecipeSyntaxError as wrong:
+            return wrong
+
+    @property
+    def pipeline(self) -> Pipeline | None:
+        """What it does; None where it could not be understood."""
+        return None if isinstance(self._parsed, RecipeSyntaxError) else self._parsed
+
+    @property
+    def problem(self) -> str | None:
+        """Why it could not be understood."""
+        return str(self._parsed) if isinstance(self._parsed, RecipeSyntaxError) else None
+
+
+@evidence_of.register
+def _(command: Command) -> str:
+    return f"recipe #{command.index + 1}: {command.text}\n{evidence_of(command.call)}"
+
+
+def commands_of(call: Call) -> list[Command]:
+    """The recipes of a descriptor, parsed."""
+    entries = call.descriptor.get("jq_recipes")
+    found: list[Command] = []
+    for index, entry in enumerate(cast("list[Any]", entries) if isinstance(entries, list) else []):
+        recipe = cast("dict[str, Any]", entry) if isinstance(entry, dict) else {"command": entry}
+        found.append(Command(call, index, recipe.get("description"), recipe.get("command")))
+    return found
+
+
+def paths_named(calls: Iterable[Call]) -> frozenset[str]:
+    """The paths of files that descriptors and their recipes name."""
+    calls = list(calls)
+    named = {c.pipeline.path for call in calls for c in commands_of(call) if c.pipeline is not None}
+    return frozenset(named | {path for c in calls if isinstance(path := c.descriptor.get("file_path"), str)})
+
+
+def without_path(command: Command) -> str:
+    """The text of a command, whatever file it is for."""
+    return re.sub(r"\S+", lambda word: "FILE" if ".jsonl" in word[0] else word[0], str(command.text))
