@@ -26,7 +26,8 @@ for folder in (ROOT / "reference_impl", ROOT / "conformance", ROOT):
 
 from lro_conformance import profile as profiles  # noqa: E402
 from lro_conformance.cli.explain import EXAMPLES, example_key  # noqa: E402
-from lro_conformance.engine import session  # noqa: E402
+from lro_conformance.engine import capture, judgement  # noqa: E402
+from lro_conformance.engine.run import certify  # noqa: E402
 from lro_conformance.judging.results import CheckResult, Report  # noqa: E402
 from lro_conformance.judging.subjects import Subjects, evidence_of  # noqa: E402
 from lro_conformance.properties.explore import EXAMPLES as TRIES  # noqa: E402
@@ -47,7 +48,7 @@ def held() -> Generator[dict[str, tuple[str, str]]]:
     """Meanwhile the first subject of each check that is as expected is kept: what was expected, and its evidence."""
     first: dict[int, tuple[str, object]] = {}
     told: dict[str, tuple[str, str]] = {}
-    expect, judge = Subjects.expect, session.judge
+    expect, judge = Subjects.expect, judgement.judge
 
     def expecting(self: Subjects, holds: bool, *, expected: str, observed: str, at: object = None) -> bool:
         if holds:
@@ -61,11 +62,13 @@ def held() -> Generator[dict[str, tuple[str, str]]]:
             told[one.name] = (expected, evidence_of(at))
         return result
 
-    Subjects.expect, session.judge = expecting, judging  # type: ignore[method-assign]
+    Subjects.expect = expecting  # type: ignore[method-assign]
+    capture.judge = judgement.judge = judging
     try:
         yield told
     finally:
-        Subjects.expect, session.judge = expect, judge  # type: ignore[method-assign]
+        Subjects.expect = expect  # type: ignore[method-assign]
+        capture.judge = judgement.judge = judge
 
 
 def run(
@@ -75,7 +78,7 @@ def run(
     with tempfile.TemporaryDirectory() as folder, held() as told:
         path = Path(folder) / "lro.yaml"
         path.write_text(profile_text(server, sections), encoding="utf-8")
-        return session.certify(profiles.load(path), seed=1, jobs=2, only=ids, examples=tries), told
+        return certify(profiles.load(path), seed=1, jobs=2, only=ids, examples=tries), told
 
 
 def failing(id: str, shown: str | None) -> dict[str, Any] | None:

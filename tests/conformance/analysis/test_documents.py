@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 
 from lro_conformance import profile as profiles
-from lro_conformance.analysis.documents import Document, Documents, documents, recipes
-from lro_conformance.engine import judge_again
+from lro_conformance.analysis.documents import Document, Documents
+from lro_conformance.engine.judgement import judge_again
 from lro_conformance.engine.run import certify
 from lro_conformance.evidence.reader import Stored, read
 from lro_conformance.judging.check import Subjects, checks
+from lro_conformance.judging.derived import Evidence
 from lro_conformance.judging.results import Report
 from lro_conformance.judging.verdicts import Verdict
 from lro_conformance.trials.survey import Survey
@@ -55,8 +56,9 @@ def found(stored: Stored) -> Documents:
     survey = stored.trials["survey"]
     assert isinstance(survey, Survey)
     known = {n: one for n, one in stored.trials.items() if not isinstance(one, BaseException)}
-    text = edition(stored.profile.edition)
-    return recipes(documents(survey, known, text), text)
+    selected = Evidence(stored.profile.edition, known).select(["recipes"])["recipes"]
+    assert isinstance(selected, Documents)
+    return selected
 
 
 def validated(one: Document, folder: Path, text: str, judge: RecipeJudge) -> list[Finding]:
