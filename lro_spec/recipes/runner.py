@@ -110,10 +110,7 @@ class JqRunner:
         timeout_s: float = 10.0,
         max_output: int = 64 * _MEBIBYTE,
         memory: int = 2048 * _MEBIBYTE,
-        ends_with_thread: bool = True,
     ) -> None:
-        """*ends_with_thread* has no effect: the child always ends with the thread that started it."""
-        del ends_with_thread
         self.binary = binary
         self.timeout_s = timeout_s
         self.max_output = max_output

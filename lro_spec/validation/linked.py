@@ -292,7 +292,7 @@ class _Recipes:
 
         def run() -> None:
             try:
-                with RecipeJudge(ends_with_thread=True) as judge:
+                with RecipeJudge() as judge:
                     self._found = judge.judge(self._descriptor, sample, self._edition).findings
             except Exception as problem:
                 self._problem = problem

@@ -14,6 +14,7 @@ from typing import Any, Self, cast
 from lro_spec.display import shown
 from lro_spec.editions import Edition, StandardRecipe
 from lro_spec.findings import Finding, Kind
+from lro_spec.recipes.bounded import BoundedRunner
 from lro_spec.recipes.compare import (
     agrees,
     compiles,
@@ -22,7 +23,6 @@ from lro_spec.recipes.compare import (
     probe,
     same_output,
 )
-from lro_spec.recipes.patient import PatientRunner
 from lro_spec.recipes.pipeline import JqCall, Pipeline, parse_command
 from lro_spec.recipes.probes import literals
 from lro_spec.recipes.runner import EngineError, JqRun
@@ -97,14 +97,13 @@ class RecipeJudge:
         fallback: bool = False,
         compares: bool = False,
         every_word: bool = False,
-        ends_with_thread: bool = False,
     ) -> None:
-        """With *fallback*, the machine's jq runs what libjq cannot; where it *compares*, that runs each command once
-        more. *every_word* is looked for in every file. *ends_with_thread* as of `lro_spec.recipes.runner.JqRunner`.
+        """With *fallback*, an installed jq runs what libjq cannot; if it *compares*, that jq runs each command, too.
+        With *every_word*, every word is looked for in every file.
         """
         self.compares = compares
         self.every_word = every_word
-        self.runner = PatientRunner(fallback=fallback, memory=_MEMORY, ends_with_thread=ends_with_thread)
+        self.runner = BoundedRunner(fallback=fallback, memory=_MEMORY)
         self.ended: set[str] = set()
         """The commands that a limit ended."""
         self.searched: set[tuple[object, ...]] = set()

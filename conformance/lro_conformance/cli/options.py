@@ -53,7 +53,7 @@ class ReportOptions:
         Further reports judge the same run by other editions: they get files of their own, and only their summary is
         shown. Raises `UsageError` after all that if *problem* returns a message.
         """
-        from lro_conformance.report.exit_codes import exit_code
+        from lro_conformance.report.exit_code import exit_code
         from lro_conformance.report.terminal import NORMAL, QUIET, VERBOSE, open_view
 
         text = sys.stderr if self.outputs.uses_stdout else sys.stdout

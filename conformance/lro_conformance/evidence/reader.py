@@ -21,13 +21,13 @@ from lro_conformance.evidence.format import EvidenceError, as_bytes
 from lro_conformance.judging.outcome import NotApplicable, NotObserved
 from lro_conformance.judging.results import CheckResult, ServerInfo, Span
 from lro_conformance.judging.verdicts import Verdict
-from lro_conformance.lab.errors import ServerTrouble
+from lro_conformance.lab.errors import Refused, ServerTrouble
 from lro_conformance.profile import Profile
 from lro_conformance.trials import trials
 from lro_conformance.trials.survey import Survey
 from lro_conformance.wire.reply import Failure, Reply
 
-_KNOWN_PROBLEMS = {k.__name__: k for k in (ServerTrouble, NotObserved, NotApplicable)}
+_KNOWN_PROBLEMS = {k.__name__: k for k in (ServerTrouble, Refused, NotObserved, NotApplicable)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,7 +20,7 @@ from lro_conformance.judging.check import Check, checks
 from lro_conformance.judging.results import CheckResult, Report
 from lro_conformance.judging.verdicts import Verdict
 from lro_conformance.profile import Profile, ProfileError, load, profile_for_command
-from lro_conformance.report.exit_codes import EXIT_FAILED, EXIT_NO_VERDICT, EXIT_OK, exit_code
+from lro_conformance.report.exit_code import EXIT_FAILED, EXIT_NO_VERDICT, EXIT_OK, exit_code
 from lro_conformance.report.formats.json import check_target, write_json
 from lro_conformance.report.terminal import detail_lines
 from lro_conformance.report.view import details, facts, failure_lines

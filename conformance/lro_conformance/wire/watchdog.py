@@ -1,6 +1,6 @@
 """Cleans up after a run: kills processes with its marker, removes folders.
 
-Imported by the suite, and run as a script of its own (``python -I -S guard.py PARENT_PID``) that outlives it: see
+Imported by the suite, and run as a script of its own (``python -I -S watchdog.py PARENT_PID``) that outlives it: see
 `lro_conformance.wire.reaper`. So it imports the standard library only, and of that little.
 """
 

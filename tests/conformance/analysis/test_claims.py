@@ -14,7 +14,7 @@ from lro_conformance.engine.run import certify
 from lro_conformance.judging.results import Report
 from lro_conformance.lab.lab import Lab
 from lro_conformance.profile import Profile, ServerSpec, profile_for_command
-from lro_conformance.report.exit_codes import EXIT_NO_VERDICT, EXIT_OK, exit_code
+from lro_conformance.report.exit_code import EXIT_NO_VERDICT, EXIT_OK, exit_code
 from lro_conformance.trials import boundary
 from lro_conformance.trials.survey import Survey
 from tests.servers.variants import command, profile_text

@@ -21,7 +21,7 @@ from lro_conformance import profile as profiles
 from lro_conformance.engine.run import certify
 from lro_conformance.judging.results import Report
 from lro_conformance.judging.verdicts import Verdict
-from lro_conformance.report.exit_codes import exit_code
+from lro_conformance.report.exit_code import exit_code
 from lro_spec.catalogue import EXTENSIONS
 from tests.servers.variants import profile_text
 from tests.support.paths import SERVERS

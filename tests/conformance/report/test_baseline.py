@@ -15,7 +15,7 @@ from lro_conformance.errors import UsageError
 from lro_conformance.judging.results import Report, RequirementResult
 from lro_conformance.judging.verdicts import LevelVerdict, Verdict
 from lro_conformance.report.baseline import Entry, apply_baseline, load
-from lro_conformance.report.exit_codes import EXIT_FAILED, EXIT_NO_VERDICT, EXIT_OK, exit_code
+from lro_conformance.report.exit_code import EXIT_FAILED, EXIT_NO_VERDICT, EXIT_OK, exit_code
 from lro_conformance.report.formats.attestation import to_attestation
 from lro_conformance.report.formats.junit import to_junit
 from lro_conformance.report.formats.markdown import to_markdown

@@ -11,7 +11,7 @@ from jsonschema import Draft202012Validator, FormatChecker
 
 from lro_conformance.judging.results import Report
 from lro_conformance.judging.verdicts import Verdict
-from lro_conformance.report.exit_codes import EXIT_FAILED, EXIT_NO_VERDICT, EXIT_OK, exit_code
+from lro_conformance.report.exit_code import EXIT_FAILED, EXIT_NO_VERDICT, EXIT_OK, exit_code
 from lro_conformance.report.formats.json import check_target, to_json, write_json
 from tests.support.paths import ROOT
 from tests.support.report_samples import judged, mixed, report

@@ -50,9 +50,8 @@ class Runner:
 
     max_output, installed = 0, None
 
-    def __init__(self, *, fallback: bool, memory: int, ends_with_thread: bool) -> None:
+    def __init__(self, *, fallback: bool, memory: int) -> None:
         assert not fallback
-        assert not ends_with_thread
         self.memory = memory
 
     def close(self) -> None:
@@ -88,7 +87,7 @@ def same(one: str, other: str) -> bool:
 
 @pytest.fixture(autouse=True)
 def without_jq(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recipes, "PatientRunner", Runner)
+    monkeypatch.setattr(recipes, "BoundedRunner", Runner)
     monkeypatch.setattr(recipes, "agrees", agreed)
     monkeypatch.setattr(recipes, "same_output", same)
 

@@ -12,7 +12,7 @@ from typing import Any
 from lro_conformance.errors import UsageError
 from lro_conformance.judging.results import Report
 from lro_conformance.judging.verdicts import Verdict
-from lro_conformance.report.exit_codes import EXIT_OK, exit_code
+from lro_conformance.report.exit_code import EXIT_OK, exit_code
 from lro_conformance.report.formats.json import dump, to_json
 from lro_conformance.report.sanitize import one_line
 from lro_conformance.report.view import applicable_extensions

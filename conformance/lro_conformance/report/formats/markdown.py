@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from lro_conformance.judging.results import Report, RequirementResult
 from lro_conformance.judging.verdicts import Verdict
-from lro_conformance.report.exit_codes import EXIT_OK, exit_code
+from lro_conformance.report.exit_code import EXIT_OK, exit_code
 from lro_conformance.report.sanitize import one_line
 from lro_conformance.report.view import (
     CheckDetail,

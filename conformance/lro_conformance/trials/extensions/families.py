@@ -8,7 +8,7 @@ from typing import Any
 
 from lro_conformance.capture.call import Call, OfACall
 from lro_conformance.capture.recipes import commands_of
-from lro_spec.recipes.patient import PatientRunner
+from lro_spec.recipes.bounded import BoundedRunner
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ def _title(call: Call) -> str:
 
 def _numbered(ask: Ask, source: Call) -> Iterator[ByNumber]:
     data = source.file.data if source.file is not None else b""
-    with PatientRunner(fallback=True) as runner:
+    with BoundedRunner(fallback=True) as runner:
         for number, command in enumerate(commands_of(source), 1):
             run = None if command.pipeline is None else runner.run(command.pipeline, data)
             if run is not None:

@@ -21,7 +21,7 @@ from lro_conformance.profile import Profile, in_front, proxy_command
 from lro_conformance.trials import trial
 from lro_conformance.trials.extensions import payloads, upstream
 from lro_conformance.trials.extensions.upstream import PREFIX, TOOLS
-from lro_spec.recipes.patient import PatientRunner
+from lro_spec.recipes.bounded import BoundedRunner
 from lro_spec.recipes.runner import JqRun
 
 if TYPE_CHECKING:
@@ -358,7 +358,7 @@ def _unwritable(lab: Lab, settings: Settings, large: Mapping[str, payloads.Large
 def _recipes(passed: Sequence[Passed]) -> Iterator[Recipe]:
     """Run the recipes of every descriptor on its file."""
     readable = [p.call for p in passed if p.call.file is not None and p.call.file.problem is None]
-    with PatientRunner(fallback=True, max_output=8 << 20) as runner:
+    with BoundedRunner(fallback=True, max_output=8 << 20) as runner:
         for call in readable:
             for command in commands_of(call):
                 data = call.file.data if call.file is not None else b""

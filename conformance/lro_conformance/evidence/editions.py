@@ -1,7 +1,7 @@
-"""Evidence as another edition may look at it: without the operations that it does not have, and nothing that a file of
-another convention would be held against a server for.
+"""Evidence as another edition sees it: without operations that it does not have, and without files whose names follow
+another convention.
 
-One capture is judged by several editions; each sees only what it has words for.
+One capture is judged by several editions; each sees only what it defines.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, cast
 
+from lro_conformance import trials
 from lro_conformance.capture.call import Call
 from lro_conformance.lab.operations import TOOLS
 from lro_conformance.trials.cleanup import Cleaning, Cleanup
@@ -20,7 +21,7 @@ from lro_spec.editions import Edition
 
 
 def restricted(evidence: Mapping[str, Any], edition: Edition) -> dict[str, Any]:
-    """What was found, as far as *text* speaks of it. Calls stay the objects that they are."""
+    """The evidence that concerns an edition. Calls stay the same objects."""
     found = {name: _conventional(one, edition) for name, one in evidence.items()}
     if not foreign_operations(evidence.get("survey"), edition):
         return found
@@ -28,7 +29,7 @@ def restricted(evidence: Mapping[str, Any], edition: Edition) -> dict[str, Any]:
 
 
 def foreign_operations(survey: object, edition: Edition) -> bool:
-    """Whether operations were looked at that an edition does not have."""
+    """True if the survey called operations that an edition does not have."""
     return (
         isinstance(survey, Survey)
         and bool(edition.operations)
@@ -37,7 +38,7 @@ def foreign_operations(survey: object, edition: Edition) -> bool:
 
 
 def _conventional(found: object, edition: Edition) -> object:
-    """A cleanup without aged files whose names are neither the edition's nor the server's: it may well spare those."""
+    """A cleanup without aged files whose names are neither the edition's nor the server's: it need not delete those."""
     if isinstance(found, Cleanup):
         return replace(found, set_ttl=_of_its_own(found.set_ttl, edition))
     if isinstance(found, Defaults):
@@ -68,7 +69,7 @@ def _without(value: object, operations: Collection[str]) -> Any:
         entries = cast("tuple[Any, ...]", value)
         made = [_without(v, operations) for v in entries if not _foreign(v, operations)]
         return tuple(made) if isinstance(value, tuple) else made
-    if is_dataclass(value) and not isinstance(value, type) and type(value).__module__.startswith(f"{_HERE}.trials."):
+    if is_dataclass(value) and not isinstance(value, type) and _is_of_a_trial(value):
         old = {f.name: getattr(value, f.name) for f in fields(value) if f.metadata.get("kept", True) and f.init}
         new = {name: _without(v, operations) for name, v in old.items()}
         changed = {name: v for name, v in new.items() if v != old[name]}
@@ -76,11 +77,12 @@ def _without(value: object, operations: Collection[str]) -> Any:
     return value
 
 
-_HERE = __name__.rpartition(".")[0]
+def _is_of_a_trial(value: object) -> bool:
+    return type(value).__module__.startswith(f"{trials.__name__}.")
 
 
 def _named(key: object, operations: Collection[str]) -> bool:
-    """Whether a key is, or begins with, the name of another operation."""
+    """True if a key is, or begins with, the name of another operation."""
     name = cast("tuple[object, ...]", key)[:1] if isinstance(key, tuple) else (key,)
     return any(_other(n, operations) for n in name)
 
@@ -90,11 +92,10 @@ def _other(name: object, operations: Collection[str]) -> bool:
 
 
 def _foreign(value: object, operations: Collection[str]) -> bool:
-    """Whether something is of a call of another operation."""
+    """True if something belongs to a call of another operation."""
     if isinstance(value, tuple):
         return any(_foreign(v, operations) for v in cast("tuple[object, ...]", value))
-    inner: object = getattr(value, "call", None) or getattr(value, "command", None)
-    if inner is not None:
-        return _foreign(inner, operations)
-    operation: object = getattr(value, "operation", None)
-    return _other(operation, operations)
+    if isinstance(value, Call):
+        return _other(value.operation, operations)
+    inner: object = getattr(value, "call", None)
+    return _other(getattr(value, "operation", None), operations) if inner is None else _foreign(inner, operations)

@@ -1,4 +1,4 @@
-"""Running recipes that may never end, one after the other."""
+"""Recipes that may never end: run one after the other, within time limits that shrink."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from functools import cached_property
 from lro_spec.recipes.pipeline import Pipeline
 from lro_spec.recipes.runner import EngineError, JqRun, JqRunner
 
-PATIENCE_S = 4.0
-"""How long a recipe may take for a file of a few hundred records; an honest one takes a hundredth of a second."""
+TIME_LIMIT_S = 4.0
+"""Time limit of a recipe on a file of a few hundred records; a usual one takes 10 ms."""
 
-LEAST_S = 0.5
-"""How long it may take after several have taken longer."""
+MIN_TIME_LIMIT_S = 0.5
+"""Time limit after several recipes have reached theirs."""
 
 OUTPUT_BYTES = 1 << 20
-"""How much a recipe may give, where it is not said; what is beyond that is cut off."""
+"""Default limit of a recipe's output; the rest is cut off."""
 
 
-class PatientRunner(JqRunner):
-    """Waits half as long after each recipe that a limit ended: a hundred that never end would take minutes."""
+class BoundedRunner(JqRunner):
+    """A runner whose time limit halves with each recipe that reaches it: a hundred such recipes would take minutes."""
 
     def __init__(
         self,
@@ -27,20 +27,19 @@ class PatientRunner(JqRunner):
         fallback: bool = False,
         max_output: int = OUTPUT_BYTES,
         memory: int = 2 << 30,
-        ends_with_thread: bool = False,
     ) -> None:
-        """With *fallback*, the machine's jq runs what libjq cannot run by itself."""
-        super().__init__(timeout_s=PATIENCE_S, max_output=max_output, memory=memory, ends_with_thread=ends_with_thread)
+        """With *fallback*, an installed jq binary runs what libjq cannot run by itself."""
+        super().__init__(timeout_s=TIME_LIMIT_S, max_output=max_output, memory=memory)
         self._fallback = fallback
 
     @cached_property
     def installed(self) -> JqRunner | None:
-        """The machine's jq, where there is one and it may run."""
+        """The installed jq binary; None if there is none or it is not to be used."""
         binary = shutil.which("jq") if self._fallback else None
         return JqRunner(binary, max_output=self.max_output, memory=self.memory) if binary is not None else None
 
     def close(self) -> None:
-        """End what runs recipes."""
+        """End the child processes."""
         super().close()
         if "installed" in vars(self) and self.installed is not None:
             self.installed.close()
@@ -55,5 +54,5 @@ class PatientRunner(JqRunner):
             self.installed.timeout_s, self.installed.max_output = self.timeout_s, self.max_output
             done = self.installed.run(pipeline, data)
         if done.problem:
-            self.timeout_s = max(LEAST_S, self.timeout_s / 2)
+            self.timeout_s = max(MIN_TIME_LIMIT_S, self.timeout_s / 2)
         return done

@@ -6,8 +6,8 @@ import shutil
 
 import pytest
 
-from lro_spec.recipes import patient
-from lro_spec.recipes.patient import PatientRunner
+from lro_spec.recipes import bounded
+from lro_spec.recipes.bounded import BoundedRunner
 from lro_spec.recipes.pipeline import JqCall, Pipeline, parse_command
 from lro_spec.recipes.runner import EngineError, JqRun, JqRunner
 
@@ -24,7 +24,7 @@ def test_waiting_in_vain_halves_the_time_of_the_next(monkeypatch: pytest.MonkeyP
         return JqRun(0, b"", "", not ends, "libjq", "" if ends else "timed out")
 
     monkeypatch.setattr(JqRunner, "run", run)
-    with PatientRunner() as runner:
+    with BoundedRunner() as runner:
         for program in "abaaaab":
             runner.run(Pipeline("/f", 0, JqCall(program), ()), b"")
     assert ran == [*zip("abaaaab", (4.0, 2.0, 2.0, 1.0, 0.5, 0.5, 0.5), strict=True)]
@@ -32,13 +32,13 @@ def test_waiting_in_vain_halves_the_time_of_the_next(monkeypatch: pytest.MonkeyP
 
 @pytest.mark.parametrize("fallback", [False, True])
 def test_what_libjq_cannot_run_is_run_by_no_other_unasked(fallback: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(patient.shutil, "which", lambda _: None if fallback else "/bin/jq")
-    with PatientRunner(fallback=fallback) as runner, pytest.raises(EngineError):
+    monkeypatch.setattr(bounded.shutil, "which", lambda _: None if fallback else "/bin/jq")
+    with BoundedRunner(fallback=fallback) as runner, pytest.raises(EngineError):
         runner.run(ODD, b"1\n2\n")
 
 
 def test_what_libjq_cannot_run_is_run_by_the_jq_of_the_machine() -> None:
     if shutil.which("jq") is None:
         pytest.skip("this machine has no jq")
-    with PatientRunner(fallback=True) as runner:
+    with BoundedRunner(fallback=True) as runner:
         assert runner.run(ODD, b'{}\n{"id": 5}\n').stdout == b'{"id":5}\n'
