@@ -12,6 +12,10 @@ EXIT_USAGE = 2
 """The call, or a file named in it, is wrong."""
 EXIT_NO_VERDICT = 3
 """The server could not be observed, or the suite itself failed."""
+EXIT_INTERRUPTED = 130
+"""Ctrl-C, as shells report SIGINT."""
+EXIT_BROKEN_PIPE = 141
+"""The reader of the output has gone, as shells report SIGPIPE."""
 
 
 class UsageError(click.ClickException):

@@ -17,9 +17,9 @@ from typing import cast
 
 import click
 
-from lro_conformance.cli.help import check_platform, with_examples
+from lro_conformance.cli.help_examples import check_platform, with_examples
 from lro_conformance.cli.streams import open_streams, report_error
-from lro_conformance.errors import EXIT_NO_VERDICT, EXIT_USAGE
+from lro_conformance.errors import EXIT_BROKEN_PIPE, EXIT_INTERRUPTED, EXIT_NO_VERDICT, EXIT_USAGE
 from lro_conformance.report.sanitize import escape_unencodable
 
 COMMANDS = {
@@ -36,8 +36,6 @@ COMMANDS = {
 }
 """Modules by command."""
 
-EXIT_INTERRUPTED, EXIT_BROKEN_PIPE = 130, 141
-"""Exit codes that shells use for SIGINT and SIGPIPE."""
 _WRITE_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF}
 
 

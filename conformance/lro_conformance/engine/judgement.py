@@ -10,7 +10,7 @@ from lro_conformance.capture.overall import OVERALL
 from lro_conformance.capture.run import CapturedRun
 from lro_conformance.engine.notes import no_verdict, notes, nothing_observed, start_reproducer
 from lro_conformance.engine.plan import Plan
-from lro_conformance.evidence.editions import foreign_operations, restricted
+from lro_conformance.evidence.edition_filter import foreign_operations, restricted
 from lro_conformance.evidence.reader import Stored
 from lro_conformance.judging.check import LIVE, Check, by_keyword, judge
 from lro_conformance.judging.derived import Evidence, captured

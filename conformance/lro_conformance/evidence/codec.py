@@ -1,8 +1,10 @@
 """The frozen records of trials as JSON, and back again, by the types of their fields.
 
-Calls stand for themselves by their number, since checks tell them apart by identity; fields with
-``metadata={"kept": False}`` (what still runs) are left out. A field that an older version did not have takes its
-default; one that this version does not know is passed over.
+A call is written as its number, since checks tell calls apart by identity; fields with ``metadata={"kept": False}`` are
+left out. No class name is written: a file is decoded by the return type of the trial that it is named after, and by
+names of fields. So a class may be renamed freely. A trial or a field may not: recordings of older versions would lose
+it. A new field needs a default, which older recordings take; an unknown one is ignored. Exceptions are the one case in
+which a class name counts (``_KNOWN_PROBLEMS`` in `lro_conformance.evidence.reader`).
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import chain, islice
 from typing import Any
 
-from lro_proxy.payload.table import Rows
+from lro_proxy.payload.delimited import Rows
 from lro_reference.results import Records
 
 SAMPLE = 200

@@ -15,8 +15,7 @@ from typing import Any, cast
 import orjson
 
 from lro_proxy.payload import array as arrays
-from lro_proxy.payload import jsonl
-from lro_proxy.payload import table as tables
+from lro_proxy.payload import delimited, jsonl
 from lro_proxy.payload.array import Array, ParsedArray, in_memory, same
 from lro_proxy.payload.batches import Batched, BatchedLines, encoded, numbered
 from lro_proxy.payload.blocks import Blocks, value_of
@@ -144,7 +143,7 @@ def _of_text(text: Text, value: Any, extra: Mapping[str, Any]) -> Shape:
     if value is not None:
         return _of_value(value, extra)
     if text.utf8 is not None and _first_character(text.utf8) not in (b"[", b"{"):
-        table = tables.read(text.utf8)
+        table = delimited.read(text.utf8)
         if table is not None:
             return Shape(table.lines, table.records, {"format": "table", **extra, **table.layout})
     return text_shape(text, extra)

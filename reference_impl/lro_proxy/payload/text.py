@@ -13,7 +13,7 @@ from functools import cache
 
 import orjson
 
-from lro_proxy.payload.table import could_be_table
+from lro_proxy.payload.delimited import could_be_table
 from lro_reference.writer import encode
 from lro_spec.tokens import wide_in_utf8
 

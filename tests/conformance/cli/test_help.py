@@ -13,8 +13,7 @@ from pathlib import Path
 import click
 import pytest
 
-from lro_conformance.cli import help
-from lro_conformance.cli.help import EXAMPLES, STARTS_SERVERS
+from lro_conformance.cli.help_examples import EXAMPLES, STARTS_SERVERS
 from lro_conformance.cli.main import COMMANDS, command_named, main
 from tests.support.paths import DATA
 

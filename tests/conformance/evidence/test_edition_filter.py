@@ -6,7 +6,7 @@ import tarfile
 from dataclasses import replace
 from pathlib import Path
 
-from lro_conformance.evidence.editions import foreign_operations, restricted
+from lro_conformance.evidence.edition_filter import foreign_operations, restricted
 from lro_conformance.evidence.reader import read
 from lro_conformance.trials.boundary import Edges
 from lro_conformance.trials.survey import Inline, Survey
