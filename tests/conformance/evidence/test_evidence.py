@@ -69,7 +69,8 @@ def _sandbox_alone(command: Any, **options: Any) -> Any:
         return _POPEN(command, **options)
 
 
-_POPEN, _OPEN = subprocess.Popen, os.open
+_POPEN: Any = subprocess.Popen
+_OPEN = os.open
 
 
 def test_the_same_report_comes_of_evidence_alone(
