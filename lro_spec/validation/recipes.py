@@ -388,8 +388,11 @@ class _Trial:
 
     def _by_machine(self, recipe: StandardRecipe, where: str, pipeline: Pipeline) -> Finding | None:
         """The finding where the machine's jq gives something else; one too old to read a program tells nothing."""
-        installed, once = self._judge.runner.installed, (recipe.effect, _text(pipeline))
-        if not self._judge.compares or installed is None or once in self._judge.compared:
+        once = (recipe.effect, _text(pipeline))
+        if not self._judge.compares or once in self._judge.compared:
+            return None
+        installed = self._judge.runner.installed
+        if installed is None:
             return None
         self._judge.compared.add(once)
         word = literals(recipe.effect, self._sample.records)[-1]

@@ -56,9 +56,9 @@ def of(edition: str, way: Way, *, only: slice = slice(None), turned: bool = Fals
         have, text = evidence(-1, {"edition": edition, "recipes": change}), EDITIONS[edition]
         survey = have["survey"]
         every: Documents = Evidence(edition, have).select(["documents"])["documents"]
-        judged = recipes(replace(every, documents=tuple(every.of(survey.files))), text)
-        known = {"documents": every, "recipes": judged, "commands": commands(survey)}
-        said = [f"{len(known['commands'])} commands"]
+        chosen = replace(every, documents=tuple(every.of(survey.files)))
+        known = {"documents": chosen, "recipes": recipes(chosen, text), "commands": commands(survey)}
+        said = [f"{len(commands(survey))} commands"]
         held = {r.id for r in catalogue(edition)}
         for one in (c for c in JUDGED if c.requirement in held):
             result = judge(one, known, edition=edition)

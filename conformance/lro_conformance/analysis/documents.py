@@ -208,7 +208,7 @@ def documents(survey: Survey, details: DetailLevels, found: Mapping[str, Any], e
 def recipes(documents: Documents, edition: Edition) -> Documents:
     """Judge the recipes of every document, too. The largest file comes first: on it, recipes are tried most."""
     ordered = sorted(documents.documents, key=lambda d: (len(d.call.filed), d.call.weight), reverse=True)
-    with RecipeJudge(fallback=True, compares=True) as judge:
+    with RecipeJudge(fallback=True) as judge:
         return replace(documents, documents=tuple(with_recipes(one, judge, edition) for one in ordered))
 
 

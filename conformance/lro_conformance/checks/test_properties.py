@@ -400,9 +400,14 @@ def _any_corpus(id: str, live: Live, survey: Survey, edition: Edition, subjects:
     if not survey.files:
         raise NotObserved("no file could be read")
     # What does not do a recipe's job on the server's own memories is no other command that does it on a few.
-    largest = max(survey.files, key=lambda c: c.weight)
-    if (reason := lacks(id, _document(largest, live, edition))) is not None:
+    largest = _document(max(survey.files, key=lambda c: c.weight), live, edition)
+    if (reason := lacks(id, largest)) is not None:
         raise NotObserved(reason)
+    wrong = next(filter(breaks, largest.of(id)), None)
+    if wrong is not None:
+        at = subject(largest, wrong)
+        subjects.expect(holds=False, expected=wrong.expected, observed=told(wrong), at=at)
+        return
     from lro_conformance.properties.strategies import CORPUS
 
     def observe(given: list[Record]) -> Call | None:

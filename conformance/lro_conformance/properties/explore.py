@@ -91,8 +91,8 @@ class Live:
 
     @cached_property
     def recipes(self) -> RecipeJudge:
-        """One judge for all properties; the machine's own jq runs on the files of trials."""
-        return self._stack.enter_context(RecipeJudge(fallback=True, every_word=True))
+        """One judge for all properties. The machine's jq runs each command once: a live run may depend on it."""
+        return self._stack.enter_context(RecipeJudge(fallback=True, compares=True, every_word=True))
 
     @cached_property
     def _chance(self) -> random.Random:
