@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from types import SimpleNamespace as Made
 from typing import Any
 
@@ -20,12 +19,12 @@ from lro_spec.catalogue import catalogue
 from lro_spec.filenames import parse_file_name
 from lro_spec.recipes.render import render
 from tests.golden import Cases, Said
+from tests.support.made_evidence import OUT
 
 ULID = "01KJPY44E0A1B2C3D4E5F6G7"
 PARTS = parse_file_name(f"atlatl-recall-{ULID}H8.jsonl")
 assert PARTS is not None
 WRITTEN = PARTS.created.timestamp()
-OUT = Path("/out")
 NOTHING: Any = object()
 Change = dict[str, Any]
 GUIDE = (

@@ -59,7 +59,7 @@ def held() -> Generator[dict[str, tuple[str, str]]]:
         first.clear()
         result = judge(one, *given, **more)
         for expected, at in list(first.values())[:1]:
-            told[one.name] = (expected, evidence_of(at))
+            told[one.name] = (expected or one.doc.partition("\n\n")[0].replace("\n", " "), evidence_of(at))
         return result
 
     Subjects.expect = expecting  # type: ignore[method-assign]

@@ -153,7 +153,7 @@ def _examine(one: Document, rule: str, subjects: Subjects) -> None:
         (f for f in found if f.kind is Kind.NOT_EVALUATED), found[0] if found else None
     )
     if first is None:
-        subjects.expect(holds=True, expected="", observed="")
+        subjects.expect(holds=True, expected="", observed="", at=one.call)
     elif breaks(first):
         subjects.expect(holds=False, expected=first.expected, observed=told(first), at=subject(one, first))
     elif first.kind is Kind.NOT_EVALUATED:

@@ -432,5 +432,5 @@ def test_seeding_that_failed_is_told_in_the_notes(tmp_path: Path):
     )
     path.write_text(text)
     report = certify(load(path), only={"LRO-THR-03"}, examples=0)
-    refusal = "run_custodial_task did not take a memory of the suite's (profile: seed): \"the only task"
+    refusal = 'run_custodial_task did not accept a memory of the suite (profile: seed): "the only task'
     assert [n for n in report.notes if refusal in n] != []

@@ -8,7 +8,7 @@ from lro_conformance import profile as profiles
 from lro_conformance.engine.capture import PropertyChecks
 from lro_conformance.engine.run import certify
 from lro_conformance.judging.check import checks
-from lro_conformance.judging.derived import Evidence
+from lro_conformance.judging.derived import Evidence, captured
 from lro_conformance.judging.outcome import NotObserved
 from lro_spec.editions import DEFAULT_EDITION
 from tests.servers.variants import profile_text
@@ -37,7 +37,9 @@ def test_another_seed_tries_other_memories(tmp_path: Path) -> None:
 def test_property_checks_keep_their_order_and_let_other_trials_begin_between_them() -> None:
     live = [c for c in checks() if c.is_live]
     refused = NotObserved("not tried")
-    evidence = Evidence(DEFAULT_EDITION, {name: refused for c in live for name in c.needs if name != "cleanup"})
+    evidence = Evidence(
+        DEFAULT_EDITION, {name: refused for c in live for name in captured(c.needs) if name != "cleanup"}
+    )
     properties = PropertyChecks(live, evidence)
 
     properties.advance(None, lambda: True)

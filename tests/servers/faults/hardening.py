@@ -263,7 +263,7 @@ class appends_to_the_file_before(Meddling):
             file.write('{"type": "lro_footer"}\n')
 
 
-@fault("LRO-HARD-07", says="0 bytes, others", proves=3)
+@fault("LRO-HARD-07", says="0 different bytes", proves=3)
 class empties_the_file_before(Meddling):
     """Room is made by cutting off what was written last."""
 

@@ -105,7 +105,7 @@ class recipes_look_for_the_query_unquoted(Asking):
         return in_json(in_test(query))
 
 
-@fault("LRO-REC-13", says="char-class", proves=1)
+@fault("LRO-REC-13", says="char-class", proves=1, also=("LRO-REC-03",))
 class recipes_take_the_query_for_a_pattern(Asking):
     """Escaped for jq and the shell, and `*` is left out: other queries are still no patterns."""
 

@@ -82,5 +82,5 @@ def test_the_summary_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     (tmp_path / "d.json").write_text(json.dumps(descriptor))
     assert main(["validate", descriptor["file_path"]]) == 0
     assert main(["validate", "--follow", str(tmp_path / "d.json")]) == 0
-    said = "1 file (201 lines); 1 file of records that are no memories\n"
+    said = "1 file (201 lines); 1 file of records that are not memories\n"
     assert capsys.readouterr().out == f"nothing wrong: {said}nothing wrong: 1 descriptor, {said}"
