@@ -323,7 +323,7 @@ def _sample(state: FileState, reader: _Reader) -> Sample | str:
     if header is None or line is None:
         return "a file has no header"
     if not state.memories:
-        return "the standard recipes are for memories, and a file says that it holds other records"
+        return "the standard recipes are for memories, and the file's header says that it holds other records"
     if reader.skipped:
         return "a file has a line that is no record among the first, or before its header"
     if not reader.records:

@@ -121,7 +121,7 @@ class TestDocuments:
     @pytest.mark.parametrize(
         ("way", "reason"),
         [
-            (lambda _: "x", "jq_recipes is no list (LRO-DESC-01)"),
+            (lambda _: "x", "jq_recipes is not a list (LRO-DESC-01)"),
             (put(None, "frob | jq"), "its command could not be understood"),
             (put(None, 3), "its command could not be understood"),
             (put(None, "jq '{id, title, namespace}' /out/x.jsonl"), "it does not skip exactly the header line"),

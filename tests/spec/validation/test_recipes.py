@@ -289,7 +289,7 @@ def test_one_beside_the_standard_ones_that_jq_cannot_read_is_told(command: str) 
 
 def test_one_that_a_younger_jq_may_read_is_worth_a_warning() -> None:
     (found,) = said(*all_but(), "younger")
-    assert found.startswith("warning: LRO-REC-13 /jq_recipes/10/command: the command's program is none")
+    assert found.startswith("warning: LRO-REC-13 /jq_recipes/10/command: jq cannot compile the command's program")
 
 
 @pytest.mark.parametrize("other", ["python f", "no engine"])
