@@ -20,7 +20,7 @@ from lro_spec.jsonl.compression import PACKED_SUFFIXES, plain_name, unpacked
 from lro_spec.jsonl.lines import Block, Readable
 from lro_spec.schema.checker import LineJudge
 from lro_spec.validation.asked import Asked
-from lro_spec.validation.descriptor import operation_in_name, untrue_guidance, validate_descriptor
+from lro_spec.validation.descriptor import contradicting_guidance, operation_in_name, validate_descriptor
 from lro_spec.validation.file import judge_file
 from lro_spec.validation.guidance import wrong_number
 from lro_spec.validation.header import holds_memories
@@ -381,7 +381,7 @@ def _numbers(descriptor: dict[str, Any], header: dict[str, Any], records: int) -
     counts, tokens = (told.get("count"), records), (told.get("estimated_tokens"), header.get("estimated_tokens"))
     wrong = wrong_number(descriptor["guidance"], counts, tokens)
     if wrong is not None:
-        yield untrue_guidance(wrong)
+        yield contradicting_guidance(wrong)
 
 
 def _vacuous(schema: object, records: list[dict[str, Any]]) -> Iterator[Finding]:

@@ -199,7 +199,7 @@ def test_estimate_is_of_this_call(estimates: Estimates, seeded: Seeded, subjects
     """
     for call in seeded.files:
         if call.operation == "inject" or call.estimate is None or estimates.measure_differently(call.operation):
-            subjects.not_observed("no header has E, or it is that of a different set (LRO-THR-05)")
+            subjects.not_observed("no header has E, or E is the estimate of a different set of records (LRO-THR-05)")
             continue
         low, high = _roughly(call)
         subjects.expect(

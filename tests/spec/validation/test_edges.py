@@ -154,11 +154,11 @@ class TestHeaders:
         found = said(validate_header({**HEADER, "operation": "fetch", "detail": "huge"}))
         assert found == [
             (
-                "warning: LRO-FILE-04 /operation: operation is a word that the specification does not know: "
+                "warning: LRO-FILE-04 /operation: operation is not a value that the specification defines: "
                 'expected one of recall, search, inject, got "fetch"'
             ),
             (
-                "warning: LRO-FILE-08 /detail: detail is a word that the specification does not know: "
+                "warning: LRO-FILE-08 /detail: detail is not a value that the specification defines: "
                 'expected one of light, medium, full, got "huge"'
             ),
         ]

@@ -88,7 +88,7 @@ class TestSamples:
 
     def test_are_none_of_what_is_no_memories(self, tmp_path: Path, ran: Ran) -> None:
         list(follow(made(tmp_path, header(schema_version="0", extra={}))))
-        assert ran == ["the standard recipes are for memories, and a file says that it holds other records"]
+        assert ran == ["the standard recipes are for memories, and the file's header says that it holds other records"]
 
     def test_are_there_for_others_where_none_are_run_here(self, tmp_path: Path, ran: Ran) -> None:
         one = Following(made(tmp_path), recipes=False)

@@ -246,7 +246,8 @@ def test_one_that_fails_by_what_it_looks_for_is_blamed_though_another_does_the_s
     assert told == [
         (
             f"LRO-REC-{number:02} /jq_recipes/{number - 1}/command: recipe {number} fails because of the search text "
-            f'inserted into it: expected no error, as when it searches for "{word}", got jq exited 0; {REGEX.strip()} — '
+            f'inserted into it: expected no error, as when it searches for "{word}", got jq exited 0; '
+            f"{REGEX.strip()} — "
             "escape text taken from the query, or use a plain word"
         )
     ]
