@@ -183,7 +183,7 @@ class Interceptor:
                 return _truncated(result, payload, lines, total, warning, beginning)
 
     def clean(self, folder: str | None = None) -> int:
-        """Delete expired files of any run in *folder* (default: its own); return how many were deleted. Never raises."""
+        """Delete expired files of any run in *folder* (default: its own); return their number. Never raises."""
         folder, ttl = folder or self.settings.folder, self.settings.ttl_seconds
         memories = clean(folder, ttl, self._emit, edition=MEMORY_EDITION)
         records = clean(

@@ -399,7 +399,7 @@ class keeps_the_estimate_of_a_query(Server):
         return kept(self).setdefault((call.operation, call.query), super().tokens(call))
 
 
-@fault("LRO-THR-02", says="the estimate is not that of the lines", proves=0, also=("LRO-THR-06",))
+@fault("LRO-THR-02", says="the estimate does not fit the record lines", proves=0, also=("LRO-THR-06",))
 class keeps_the_estimate_of_a_limit(Server):
     """The estimate of the first call with a limit and a level is kept, whatever is asked for later."""
 
