@@ -25,9 +25,9 @@ from lro_spec.validation.filename import name_problem
 from lro_spec.validation.guidance import wrong_name, wrong_recipe
 
 MAX_GUIDANCE = 4000
-"""Characters; what is longer is no brief instruction block."""
+"""Limit in characters of a "brief" instruction block."""
 
-_HINTS = {"LRO-DESC-02": "resolve output_dir against the server's working directory before the path is told"}
+_HINTS = {"LRO-DESC-02": "resolve output_dir against the server's working directory before you return the path"}
 _OPERATIONS = frozenset(operation for each in EDITIONS.values() for operation in each.operations)
 _PLACEHOLDER = re.compile(r"\{(?:count|tokens|path|file|file_path|detail)\}")
 
@@ -37,9 +37,9 @@ _Path = tuple[str | int, ...]
 def validate_descriptor(
     value: object, *, edition: str = "lro-6400", real: Callable[[str], str] = real_path
 ) -> Iterator[Finding]:
-    """The findings in a descriptor, the file not opened. Raises `ValueError` for an unknown edition.
+    """The findings in a descriptor, without opening its file. Raises `ValueError` for an unknown edition.
 
-    *real* gives a path without links: recipes may name the file by another path.
+    *real* resolves symbolic links in a path: recipes may name the file by a different path.
     """
     facts = edition_named(edition)
     findings = _findings(value, facts, real)
@@ -67,7 +67,7 @@ def _findings(value: object, edition: Edition, real: Callable[[str], str]) -> It
         if finding.severity == "error":
             wrong.add(path)
         yield finding
-    # A part is looked into only where its shape is right: one fault, one finding.
+    # A part is examined only if its shape is right: one fault, one finding.
     commands = partial(_commands, wrong=wrong, real=real)
     for parts, findings_about in (*_PARTS, (("file_path",), commands), (("guidance", "file_path"), _guidance)):
         if all(_is_valid(descriptor, part, wrong) for part in parts):
@@ -92,7 +92,7 @@ def _summary(descriptor: dict[str, Any], edition: Edition) -> Iterator[Finding]:
         ("detail", "LRO-DESC-08", edition.details),
     ):
         if known and field in summary and summary[field] not in known:
-            message, expected = f"{field} is a word that the specification does not know", f"one of {', '.join(known)}"
+            message, expected = f"{field} is not a value that the specification defines", f"one of {', '.join(known)}"
             yield Finding(
                 rule,
                 Kind.UNKNOWN_WORD,
@@ -128,12 +128,13 @@ def _name(descriptor: dict[str, Any], edition: Edition) -> Iterator[Finding]:
     problem = name_problem(name, edition=edition.name, severity="error")
     if problem is None:
         return
-    told = replace(problem, pointer="/file_path")
+    finding = replace(problem, pointer="/file_path")
     other = parse_file_name(name, edition="lro-paper")
     if other is not None and other.operation not in _OPERATIONS:
-        hint = "a proxy names results of other tools so, and its files say that they are no memories: --follow"
-        told = replace(told, severity="warning", hint=hint)
-    yield told
+        hint = "proxies use such names for results of other tools; "
+        hint += "run with --follow to check that the file's header says so"
+        finding = replace(finding, severity="warning", hint=hint)
+    yield finding
 
 
 def _name_and_summary(descriptor: dict[str, Any], edition: Edition) -> Iterator[Finding]:
@@ -145,7 +146,7 @@ def _name_and_summary(descriptor: dict[str, Any], edition: Edition) -> Iterator[
 
 
 def operation_in_name(path: str, edition: Edition) -> str | None:
-    """The operation that the name of a file gives; None where the name does not follow the edition's convention."""
+    """The operation in the name of a file; None if the name does not follow the edition's convention."""
     parts = parse_file_name(_file_name(path), edition=edition.name)
     return None if parts is None else parts.operation
 
@@ -161,9 +162,9 @@ def _line_schema(descriptor: dict[str, Any], _: Edition) -> Iterator[Finding]:
             "LRO-DESC-09", Kind.NO_SCHEMA, "/line_schema", "line_schema is not a valid schema", expected, problem
         )
         return
-    held = list(_unheld(schema))
-    yield from held
-    if any(finding.severity == "error" for finding in held):
+    unevaluated = list(_not_evaluated(schema))
+    yield from unevaluated
+    if any(finding.severity == "error" for finding in unevaluated):
         return
     empty = is_vacuous(schema, ())
     if empty is not None and refuses_every_record(schema):
@@ -177,24 +178,25 @@ def _line_schema(descriptor: dict[str, Any], _: Edition) -> Iterator[Finding]:
         )
 
 
-def _unheld(schema: object) -> Iterator[Finding]:
-    """Findings about parts of a schema that cannot be evaluated, each once, at its place."""
+def _not_evaluated(schema: object) -> Iterator[Finding]:
+    """Findings about the parts of a schema that cannot be evaluated."""
     from lro_spec.schema.lint import broken, dangling, foreign_patterns
     from lro_spec.schema.regex import is_evaluated
 
     for where, reference in dangling(schema):
-        message, expected = "line_schema refers to what it does not contain", "a reference within line_schema"
-        hint = "nothing is fetched: put what is meant under $defs"
+        message, expected = "line_schema has a $ref whose target is not in it", "a reference within line_schema"
+        hint = "remote schemas are not fetched: put the target under $defs"
         yield Finding(
             "LRO-DESC-09", Kind.DANGLING_REFERENCE, f"/line_schema{where}", message, expected, shown(reference), hint
         )
     for path, pattern in foreign_patterns(schema):
         where, why = f"/line_schema{pointer(list(path))}", broken(pattern)
         if why is not None:
-            message, expected = f"a pattern is no regular expression: {why}", "a regular expression (ECMA-262)"
+            message, expected = f"a pattern is not a regular expression: {why}", "a regular expression (ECMA-262)"
             yield Finding("LRO-DESC-09", Kind.BAD_PATTERN, where, message, expected, shown(pattern))
         elif not is_evaluated(pattern):
-            message, expected = "a pattern is not evaluated here: lines go unjudged by it", "one that Python has, too"
+            message = "this pattern cannot be evaluated here, so lines are not checked against it"
+            expected = "a pattern that Python's re also supports"
             yield Finding(
                 "LRO-DESC-09", Kind.NOT_EVALUATED, where, message, expected, shown(pattern), severity="warning"
             )
@@ -205,9 +207,9 @@ def _recipes(descriptor: dict[str, Any], edition: Edition) -> Iterator[Finding]:
     wanted = edition.recipe_count
     if len(recipes) < wanted or (len(recipes) > wanted and not edition.more_recipes):
         expected = f"{'at least' if edition.more_recipes else 'exactly'} {wanted} recipes"
-        hint = f"they bind at level 2 (I-19); `lro explain LRO-REC-13` tells of those of {edition.name}"
+        hint = f"recipes are required from level 2 on (I-19); `lro explain LRO-REC-13` lists those of {edition.name}"
         found = f"{len(recipes)}"
-        message = "recipes are missing" if len(recipes) < wanted else "there are more recipes than the text allows"
+        message = "recipes are missing" if len(recipes) < wanted else "there are more recipes than the edition allows"
         yield Finding(
             "LRO-REC-13", Kind.RECIPE_COUNT, "/jq_recipes", message, expected, found, hint, severity="warning"
         )
@@ -216,7 +218,7 @@ def _recipes(descriptor: dict[str, Any], edition: Edition) -> Iterator[Finding]:
 def _commands(
     descriptor: dict[str, Any], edition: Edition, *, wrong: set[_Path], real: Callable[[str], str]
 ) -> Iterator[Finding]:
-    """The findings in the commands of the recipes, each of which is looked at where it is whole."""
+    """The findings in the commands of the recipes that have the right shape."""
     if "jq_recipes" not in descriptor or wrong & {(), ("jq_recipes",)}:
         return
     path = descriptor["file_path"]
@@ -239,12 +241,12 @@ def _commands(
         try:
             reads = is_file(parse_command(command).path)
         except RecipeSyntaxError as refusal:
-            problem, reads = refusal, not _torn(path, command)
+            problem, reads = refusal, not _is_unquoted(path, command)
             read = file_read(command) if spare > 0 else None
-            if read is not None:  # one beside the standard ones need not be understood
+            if read is not None:  # a recipe beyond the standard ones need not be parseable
                 spare, problem, reads = spare - 1, None, is_file(read)
         if not reads:
-            hint = "quote the path as a shell needs it: a space or a quote in it ends the word"
+            hint = "quote the path for the shell: an unquoted space or quotation mark in it ends the word"
             yield Finding(
                 "LRO-REC-11",
                 Kind.OTHER_FILE,
@@ -255,15 +257,15 @@ def _commands(
                 hint,
             )
         elif problem is not None:
-            expected, hint = "one pipeline of plain commands that ends in jq", "tail, sed, cat or head, and then jq"
-            message = f"the command cannot be understood: {problem}"
-            told = Finding("LRO-REC-13", Kind.BAD_COMMAND, where, message, expected, shown(command), hint)
+            expected, hint = "one pipeline of plain commands that ends in jq", "use tail, sed, cat or head, and then jq"
+            message = f"the command cannot be parsed: {problem}"
+            finding = Finding("LRO-REC-13", Kind.BAD_COMMAND, where, message, expected, shown(command), hint)
             unseen = isinstance(problem, NotInterpretedError)
-            yield replace(told, severity="warning", kind=Kind.NOT_EVALUATED) if unseen else told
+            yield replace(finding, severity="warning", kind=Kind.NOT_EVALUATED) if unseen else finding
 
 
-def _torn(path: str, command: str) -> bool:
-    """True if the path is in a command but no word of it: it was not quoted."""
+def _is_unquoted(path: str, command: str) -> bool:
+    """Return whether the path appears in the command but not as a single shell word."""
     try:
         return path in command and path not in shlex.split(command)
     except ValueError:
@@ -289,16 +291,21 @@ def _guidance(descriptor: dict[str, Any], edition: Edition) -> Iterator[Finding]
         message = f"the placeholder {left.group()} was not replaced"
         yield Finding("LRO-GUI-05", Kind.PLACEHOLDER, "/guidance", message, "the value itself", shown(left.group()))
     elif (wrong := wrong_name(guidance, descriptor) or wrong_recipe(guidance, descriptor, edition)) is not None:
-        yield untrue_guidance(wrong)
+        yield contradicting_guidance(wrong)
     elif (wrong := wrong_recipe(guidance, descriptor, None)) is not None:
-        told = untrue_guidance(f"{wrong}, as in the text's own words")
-        yield replace(told, severity="warning", kind=Kind.MISQUOTED)
+        finding = contradicting_guidance(f"{wrong} (the specification's own wording has the same error)")
+        yield replace(finding, severity="warning", kind=Kind.MISQUOTED)
 
 
-def untrue_guidance(wrong: str) -> Finding:
-    """The finding about a guidance that contradicts its descriptor, or its file."""
+def contradicting_guidance(wrong: str) -> Finding:
+    """The finding about guidance that contradicts its descriptor or its file."""
     return Finding(
-        "LRO-GUI-05", Kind.CONTRADICTION, "/guidance", "guidance is not true", "the descriptor's own facts", wrong
+        "LRO-GUI-05",
+        Kind.CONTRADICTION,
+        "/guidance",
+        "guidance contradicts the descriptor",
+        "guidance that matches the descriptor",
+        wrong,
     )
 
 

@@ -1,4 +1,4 @@
-"""An offloaded file, line by line: one pass, however long it is.
+"""An offloaded file, line by line, in one pass.
 
 Valid records, all but a few of any file, are validated a block at a time by libraries written in C and Rust; any other
 block is validated line by line.
@@ -37,10 +37,10 @@ def validate_file(
 ) -> Iterator[Finding]:
     """Findings about an offloaded file, as it is read; those that need its end (count, name) come last.
 
-    *source* is a path or a binary stream, also one of gzip; *name* is the file's name if it is not that of
-    the path. Memory is bound by the longest line, at most *max_line_bytes*, and about twenty megabytes for ids, however
-    many there are. No content raises; a path that cannot be opened or read raises `OSError`, an unknown edition
-    `ValueError`.
+    *source* is a path or a binary stream, plain or compressed by gzip; *name* is the file's name if it is not that of
+    the path. Memory is limited to the longest line (at most *max_line_bytes*) and about twenty megabytes for ids. Never
+    raises for any content; raises `OSError` for a path that cannot be opened or read, and `ValueError` for an unknown
+    edition.
     """
     edition_named(edition)
     if isinstance(source, io.TextIOBase):
@@ -69,7 +69,7 @@ def judge_file(
     name: str | None = None,
     max_line_bytes: int = MAX_LINE_BYTES,
 ) -> Iterator[Finding]:
-    """Findings about the bytes of a file, unpacked; *state* then has the facts that were read."""
+    """Findings about the uncompressed bytes of a file; fills *state* with the facts of the file."""
     findings = _findings(stream, state, name, max_line_bytes)
     if state.edition == DEFAULT_EDITION:
         return findings
@@ -83,23 +83,25 @@ def _findings(stream: Readable, state: FileState, name: str | None, max_line_byt
         for part in blocks(stream, max_line_bytes):
             yield from judge_part(part, state)
     except DamagedError as problem:
-        message, hint = "the compressed data ends or breaks off here", "nothing after this place was judged"
-        yield Finding(RULE, Kind.DAMAGED, "", message, "a whole compressed file", str(problem), hint, state.lines + 1)
+        message, hint = "the compressed data is truncated or damaged here", "nothing after this point was checked"
+        yield Finding(
+            RULE, Kind.DAMAGED, "", message, "a complete compressed file", str(problem), hint, state.lines + 1
+        )
         whole, state.opaque, state.doubtful = False, True, True
     else:
         whole = True
         if not state.lines:
             yield Finding("LRO-FILE-02", Kind.EMPTY_FILE, "", "the file is empty", "a header line", "0 bytes", line=1)
     for number in state.ids.late():
-        yield twice(f"the id of line {number}, once more", number)
+        yield twice(f"the id of line {number} again", number)
     named_by = state.edition if state.memories else _OTHERS_NAMED_BY
     if name is not None:
         problem = name_problem(name, edition=named_by, severity="warning")
         if problem:
-            yield replace(problem, hint="a file that was renamed may have any name; a server must not give it")
+            yield replace(problem, hint="a renamed file may have any name, but a server must not choose this one")
     if state.header is None or state.header_line is None:
         return
-    # If the data breaks off, the rest of the records is unknown.
+    # In a damaged file the remaining records are unknown.
     at_end = (*_count(state), *_core(state)) if whole else ()
     against_name = (
         name_against_header(name, state.header, edition=named_by, asked=state.asked) if name is not None else ()
@@ -114,13 +116,13 @@ def _count(state: FileState) -> Iterator[Finding]:
         return
     if count != state.records:
         expected = f"{state.records}, the number of record lines"
-        hint = "count the records that are written; if the header is right, the file has lost its end"
-        yield Finding("LRO-FILE-06", Kind.CONTRADICTION, "/count", "count is off", expected, shown(count), hint)
+        hint = "count the records that are written; if the header is right, the end of the file is missing"
+        yield Finding("LRO-FILE-06", Kind.CONTRADICTION, "/count", "count is wrong", expected, shown(count), hint)
 
 
 def _core(state: FileState) -> Iterator[Finding]:
     if state.missing and state.objects:
         observed = f"no record with {', '.join(field for field in CORE if field in state.missing)}"
         message, expected = "fields of full detail are missing", f"{', '.join(CORE)}, each in some record"
-        hint = "call with another detail level, or write whole memories"
+        hint = "call with another detail level, or write complete memories"
         yield Finding("LRO-FILE-11", Kind.ABSENT_FIELDS, "/detail", message, expected, observed, hint)

@@ -1,4 +1,4 @@
-"""Guidance against its descriptor and file (section "Guidance Prompt")."""
+"""Guidance compared with its descriptor and file (section "Guidance Prompt")."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lro_spec.editions import Edition
 from lro_spec.jsonl.values import whole_number
 
 COUNT = re.compile(r"(?<![\d,._])([\d,._]*\d)\s+(?:memor(?:y|ies)|records?|results)\b")
-"""Number of records in the words of a guidance."""
+"""A number of records as guidance states it."""
 
 _TOKENS = re.compile(r"(?<![\d,._])([\d,._]*\d)\s+tokens\b")
 _BESIDE = re.compile(
@@ -22,15 +22,15 @@ _BESIDE = re.compile(
 """Text before a number that is a bound, or that counts some records only."""
 _PART = re.compile(r"(?<![\d,._])([\d,._]*\d)\s+(?:out\s+)?of\s+(?:(?:all|about|the)\s+)*$", re.IGNORECASE)
 _BOUND = re.compile(r"\s+(?:threshold|limit|budget)\b", re.IGNORECASE)
-_LOOKED_AT = 8000
-"""Characters; twice what a brief guidance has."""
+_EXAMINED_CHARACTERS = 8000
+"""Number of characters that are examined: twice the limit of brief guidance."""
 _MOST_DIGITS = 100
 
 
 def wrong_number(guidance: str, counts: Sequence[object], tokens: Sequence[object]) -> str | None:
-    """A count or number of tokens in a guidance that is none of these; None if it is one, or if there is none."""
+    """The first count or number of tokens in guidance that matches none of *counts* or *tokens*; None if all match."""
     for what, pattern, meant in (("count", COUNT, counts), ("tokens", _TOKENS, tokens)):
-        said = next(_claims(pattern, guidance[:_LOOKED_AT]), ())
+        said = next(_claims(pattern, guidance[:_EXAMINED_CHARACTERS]), ())
         known = sorted({abs(m) for m in map(whole_number, meant) if m is not None})
         numbers = [int(re.sub(r"\D", "", n)[:_MOST_DIGITS]) for n in said]
         if not numbers or not any(known):
@@ -41,7 +41,7 @@ def wrong_number(guidance: str, counts: Sequence[object], tokens: Sequence[objec
 
 
 def _claims(pattern: re.Pattern[str], text: str) -> Iterator[tuple[str, ...]]:
-    """The numbers that a text gives as the descriptor's own; of "40 of 200 memories" it may be either."""
+    """The numbers that a text states about the descriptor; for "40 of 200 memories" it may be either."""
     for found in pattern.finditer(text):
         before = text[max(0, found.start() - 80) : found.start()]
         part = _PART.search(before)
@@ -52,8 +52,8 @@ def _claims(pattern: re.Pattern[str], text: str) -> Iterator[tuple[str, ...]]:
 
 
 def wrong_name(guidance: str, descriptor: Mapping[str, Any]) -> str | None:
-    """A path, detail level or recipe number that is not the descriptor's; None if there is none."""
-    path, text = str(descriptor.get("file_path")), guidance[:_LOOKED_AT]
+    """A path, detail level or recipe number in guidance that the descriptor does not have; None if all match."""
+    path, text = str(descriptor.get("file_path")), guidance[:_EXAMINED_CHARACTERS]
     named = paths(text)
     if named and path not in guidance:
         return f"path: it says {shown(named[0])}, the descriptor {shown(path)}"
@@ -69,7 +69,7 @@ def wrong_name(guidance: str, descriptor: Mapping[str, Any]) -> str | None:
 
 
 def wrong_recipe(guidance: str, descriptor: Mapping[str, Any], edition: Edition | None) -> str | None:
-    """A recipe number with the description of another recipe in brackets, as in the template.
+    """A recipe number followed by the description of a different recipe in brackets; None if there is none.
 
     Misquotations in the *edition*'s own text are accepted.
     """
@@ -78,7 +78,7 @@ def wrong_recipe(guidance: str, descriptor: Mapping[str, Any], edition: Edition 
         number: _words(cast("dict[str, Any]", recipe).get("description") if isinstance(recipe, dict) else None)
         for number, recipe in enumerate(cast("list[object]", recipes) if isinstance(recipes, list) else [], 1)
     }
-    for number, said in re.findall(r"#(\d{1,9})\s*\(([^)]*)\)", guidance[:_LOOKED_AT]):
+    for number, said in re.findall(r"#(\d{1,9})\s*\(([^)]*)\)", guidance[:_EXAMINED_CHARACTERS]):
         if edition is not None and edition.misquoted.get(int(number)) == said:
             continue
         wanted, own = _words(said), described.get(int(number), set())
@@ -89,12 +89,12 @@ def wrong_recipe(guidance: str, descriptor: Mapping[str, Any], edition: Edition 
 
 
 def paths(text: str) -> list[str]:
-    """Texts that look like the path of a file."""
+    """Parts of a text that look like the path of a JSON file."""
     return re.findall(r"(?<![\w.])/[^\s'\"`]*?\.json\w*", text)
 
 
 def _words(text: object) -> set[str]:
-    """The words of a description that mean something, in the singular."""
+    """The significant words of a description, in the singular."""
     words = re.findall(r"[a-z]+", str(text).lower())
     return {w.rstrip("s") for w in words} - _EMPTY
 
@@ -103,5 +103,5 @@ _EMPTY = frozenset(("by", "with", "the", "of", "a", "all", "and", "in", "their",
 
 
 def _about(said: int, meant: int) -> bool:
-    """Equal, or rounded to two significant figures or better."""
+    """True if *said* equals *meant*, or is off by at most five percent, as a rounded number may be."""
     return said == meant or 20 * abs(said - meant) <= meant

@@ -20,12 +20,12 @@ _TELLING_FIELDS = ("operation", "count", "schema_version", "timestamp", "estimat
 
 
 def is_header(value: object) -> bool:
-    """True if a value says that it is a header."""
+    """True if a value is marked as a header."""
     return isinstance(value, dict) and cast("dict[str, Any]", value).get("type") == MARKER
 
 
 def resembles_header(value: object) -> bool:
-    """True if a value was meant as a header, whatever its type field says."""
+    """True if a value is evidently meant as a header, even if its type field is wrong."""
     if not isinstance(value, dict):
         return False
     fields = cast("dict[str, Any]", value)
@@ -35,8 +35,8 @@ def resembles_header(value: object) -> bool:
 def holds_memories(header: Mapping[str, Any]) -> bool:
     """True if the records are memories, as the specification assumes.
 
-    A proxy that offloads any tool's result says that they are not: by schema version 0, and by `extra`, which names
-    their source.
+    A proxy that offloads results of any tool marks other records by schema version 0 and by `extra`, which names their
+    source.
     """
     return header.get("schema_version") != "0" or not isinstance(header.get("extra"), dict)
 
@@ -47,7 +47,7 @@ def validate_header(value: object, *, edition: str = "lro-6400") -> Iterator[Fin
 
 
 def header_problems(value: object, *, edition: str, read: bool, asked: Asked | None = None) -> Iterator[Finding]:
-    """Findings about a header; if it was *read* from a line, JSON problems were reported with that.
+    """Findings about a header; if it was *read* from a line, its JSON problems are reported with the line.
 
     If the call is known (*asked*), operation and detail level must be those of the call.
     """
@@ -71,9 +71,14 @@ def _findings(value: object, edition: Edition, read: bool, asked: Asked | None) 
     timestamp = header.get("timestamp")
     well_formed = all(error.path != ("timestamp",) for error in errors)
     if isinstance(timestamp, str) and well_formed and parse(timestamp) is None:
-        expected = "a day and an offset that exist, and nothing behind them"
+        expected = "an existing day and offset, and nothing after them"
         yield Finding(
-            "LRO-FILE-07", Kind.BAD_TIME, "/timestamp", "timestamp is no real date and time", expected, shown(timestamp)
+            "LRO-FILE-07",
+            Kind.BAD_TIME,
+            "/timestamp",
+            "timestamp is not a real date and time",
+            expected,
+            shown(timestamp),
         )
     if asked is not None:
         yield from not_as_asked(header, "operation", "LRO-FILE-04", asked.operation)
@@ -102,7 +107,7 @@ def not_as_asked(part: Mapping[str, Any], field: str, rule: str, wanted: str | N
     """The finding about an operation or detail level that is not that of the call, if the call is known."""
     word = part.get(field)
     if wanted is not None and isinstance(word, str) and word and word != wanted:
-        message, expected = f"{field} is not that of the call", f"{shown(wanted)}, as was asked for"
+        message, expected = f"{field} is not that of the call", f"{shown(wanted)}, as requested"
         yield Finding(rule, Kind.NOT_AS_ASKED, f"/{field}", message, expected, shown(word))
 
 
@@ -113,7 +118,7 @@ def _unknown(header: Mapping[str, Any], field: str, rule: str, known: tuple[str,
             rule,
             Kind.UNKNOWN_WORD,
             f"/{field}",
-            f"{field} is a word that the specification does not know",
+            f"{field} is not a value that the specification defines",
             f"one of {', '.join(known)}",
             shown(word),
             severity="warning",

@@ -20,7 +20,7 @@ from lro_spec.jsonl.compression import PACKED_SUFFIXES, plain_name, unpacked
 from lro_spec.jsonl.lines import Block, Readable
 from lro_spec.schema.checker import LineJudge
 from lro_spec.validation.asked import Asked
-from lro_spec.validation.descriptor import operation_in_name, untrue_guidance, validate_descriptor
+from lro_spec.validation.descriptor import contradicting_guidance, operation_in_name, validate_descriptor
 from lro_spec.validation.file import judge_file
 from lro_spec.validation.guidance import wrong_number
 from lro_spec.validation.header import holds_memories
@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     from lro_spec.validation.recipes import Sample
 
 SAMPLE_RECORDS = 250
-"""On how many records, from the first on, recipes are run: more than the round numbers that one may cut output at."""
+"""Number of first records that recipes are run on: more than the round numbers at which a recipe may cut its output."""
 
 _SAMPLE_BYTES = 1_000_000
-_SAMPLE_LINE_BYTES = 4_000_000  # a longer one would take a jq all the time that it has
+_SAMPLE_LINE_BYTES = 4_000_000  # a longer line would use up the time limit of jq
 _PARTS = ("summary", "line_schema", "jq_recipes", "guidance")
 
 
@@ -54,11 +54,10 @@ class Following:
         asked: Asked | None = None,
         real: Callable[[str], str] = real_path,
     ) -> None:
-        """*content* is what the file held, where it was read before: nothing is opened then. Without *recipes* none
-        is run. Where it is known what was *asked* for, that says which part is right. *real* gives a path without
-        links.
-
-        *opened* may put something around the file's stream."""
+        """*content*: the content of the file, if it was read before; then no file is opened. *opened* may wrap the
+        file's stream. Without *recipes*, no recipe is run. *asked*: operation and detail level of the call, if known;
+        if descriptor and file differ, it decides which is wrong. *real*: resolves symbolic links in a path.
+        """
         self.lines = 0
         """Number of lines of the file that were validated."""
         self.path: str | None = None
@@ -68,7 +67,7 @@ class Following:
         self.read = False
         """True if the file was read to its end."""
         self.doubtful = False
-        """Whether the file has a line that could not be read, so that its records cannot be counted."""
+        """True if a line of the file could not be read, so that its records cannot be counted."""
         self.sample: Sample | str = "a file has no header"
         """The beginning of the file that recipes are run on, or the reason why there is none."""
         self._descriptor = descriptor
@@ -81,7 +80,7 @@ class Following:
         self._real = real
 
     def findings(self) -> Iterator[Finding]:
-        """Findings about the descriptor, about the file (those have a path), and about contradictions."""
+        """Findings about the descriptor, the file (these have a path), and contradictions between the two."""
         if self._edition.name == DEFAULT_EDITION:
             return self._findings()
         from lro_spec.validation.editions import for_edition
@@ -90,7 +89,7 @@ class Following:
 
     def _findings(self) -> Iterator[Finding]:
         wrong: set[str] = set()
-        # Which of name and summary is wrong about the operation, the header decides.
+        # If name and summary differ on the operation, the header decides which is wrong.
         undecided: list[Finding] = []
         for finding in validate_descriptor(self._descriptor, edition=self._edition.name, real=self._real):
             if finding.severity == "error":
@@ -108,7 +107,10 @@ class Following:
             elif holds_memories(header):
                 yield finding
         if self._asked is not None and self._named not in (None, self._asked.operation):
-            message, expected = "the name has another operation than the call", f"{self._asked.operation} in the name"
+            message, expected = (
+                "the operation in the name is not that of the call",
+                f"{self._asked.operation} in the name",
+            )
             yield Finding("LRO-NAME-02", Kind.NOT_AS_ASKED, "/file_path", message, expected, shown(self._named))
 
     @property
@@ -131,15 +133,15 @@ class Following:
             yield found
             return
         if found != named:
-            message, expected = "file_path leads nowhere from here", f"a file at {named}"
-            hint = "as is natural once a descriptor was moved together with its file"
+            message = "file_path does not exist on this machine; using the file of that name beside the descriptor"
+            expected, hint = f"a file at {named}", "this is normal if the descriptor was moved together with its file"
             yield Finding(
                 _RULE,
                 Kind.MOVED_FILE,
                 "/file_path",
                 message,
                 expected,
-                f"one beside it, {found}",
+                found,
                 hint,
                 severity="warning",
             )
@@ -161,7 +163,7 @@ class Following:
                 reader.when_sampled = when_sampled
             try:
                 for finding in self._in_file(path, state):
-                    # the name was judged with the descriptor
+                    # the name was checked with the descriptor
                     if finding.line is not None or finding.rule not in _OF_NAMES:
                         yield revise(finding, path=path)
             except OSError as problem:
@@ -179,7 +181,7 @@ class Following:
                 yield revise(finding, path=path)
             if state.header is None or state.header_line is None:
                 return
-            if state.opaque:  # there may be others in what is not known
+            if state.opaque:  # the unread part may hold others
                 reader.facts.namespaces, reader.facts.scores = None, Range()
             elif reader.facts.characters:
                 for finding in estimate_of_header(state.header, reader.facts) if state.memories else ():
@@ -229,7 +231,7 @@ class _Reader:
         self.records: list[dict[str, Any]] = []
         self.lines: list[bytes] = []
         self.skipped: bool = False
-        """True if a line in the range of the sample is none of its records."""
+        """True if a line within the sample is not a record."""
         self.overlong = False
         """True if the sample ended before a line that is too long for it."""
         self.when_sampled: Callable[[], None] = _nothing
@@ -285,7 +287,7 @@ class _Recipes:
             self._thread.join()
 
     def start(self, sample: Sample | str) -> None:
-        """Starts, once; where there is a reason instead of a sample, recipes are compiled only."""
+        """Start the thread, at most once. With a reason instead of a sample, recipes are only compiled."""
         if self._thread is not None:
             return
         from lro_spec.validation.recipes import RecipeJudge
@@ -301,7 +303,7 @@ class _Recipes:
         self._thread.start()
 
     def findings(self) -> Sequence[Finding]:
-        """What came of it; waits for the end."""
+        """The findings, once the thread has ended."""
         if self._thread is not None:
             self._thread.join()
         if self._problem is not None:
@@ -316,18 +318,18 @@ class _Recipes:
 
 
 def _sample(state: FileState, reader: _Reader) -> Sample | str:
-    """The header and the records that were read so far; or the reason why recipes cannot be run on them."""
+    """The header and the records read so far, or the reason why recipes cannot be run on them."""
     from lro_spec.validation.recipes import Sample
 
     header, line = state.header, state.header_line
     if header is None or line is None:
         return "a file has no header"
     if not state.memories:
-        return "the standard recipes are for memories, and a file says that it holds other records"
+        return "the standard recipes are for memories, and the file's header says that it holds other records"
     if reader.skipped:
-        return "a file has a line that is no record among the first, or before its header"
+        return "one of a file's first lines is not a record, or the header is not the first line"
     if not reader.records:
-        return "a file has no records, or too long ones"
+        return "a file has no records, or the first one is too long"
     return Sample(b"".join(each + b"\n" for each in (line.data, *reader.lines)), header, list(reader.records))
 
 
@@ -342,8 +344,8 @@ def follow(
 
     Compared are count, operation, detail, estimate, namespaces and scores; every line is validated against
     ``line_schema``; the recipes are run on the first records. If ``file_path`` does not exist, a file of that name in
-    *folder* is used, also a compressed one. Findings in the file have its path. No content raises; an unknown edition
-    raises `ValueError`.
+    *folder* is used, compressed or not. Findings in the file have its path. Never raises for any content; raises
+    `ValueError` for an unknown edition.
     """
     yield from Following(descriptor, edition=edition, folder=folder).findings()
 
@@ -362,12 +364,12 @@ def _found(named: str, folder: str | os.PathLike[str] | None) -> str | Finding:
             continue
         if not stat.S_ISREG(mode):
             return Finding(
-                _RULE, Kind.NO_FILE, "/file_path", "file_path is no regular file", "a regular file", shown(path)
+                _RULE, Kind.NO_FILE, "/file_path", "file_path is not a regular file", "a regular file", shown(path)
             )
         return path
     hint = "the file was removed, or the descriptor comes from another machine"
     return Finding(
-        _RULE, Kind.NO_FILE, "/file_path", "file_path leads to no file", "an existing file", _said(named, first), hint
+        _RULE, Kind.NO_FILE, "/file_path", "file_path does not exist", "an existing file", _said(named, first), hint
     )
 
 
@@ -376,12 +378,13 @@ def _said(path: str, problem: Exception | None) -> str:
 
 
 def _numbers(descriptor: dict[str, Any], header: dict[str, Any], records: int) -> Iterator[Finding]:
-    """The finding about figures in the guidance that are none of those of summary, header and file."""
-    told: dict[str, Any] = descriptor["summary"]
-    counts, tokens = (told.get("count"), records), (told.get("estimated_tokens"), header.get("estimated_tokens"))
+    """The finding about a number in the guidance that neither the summary nor the header nor the file has."""
+    summary: dict[str, Any] = descriptor["summary"]
+    counts = (summary.get("count"), records)
+    tokens = (summary.get("estimated_tokens"), header.get("estimated_tokens"))
     wrong = wrong_number(descriptor["guidance"], counts, tokens)
     if wrong is not None:
-        yield untrue_guidance(wrong)
+        yield contradicting_guidance(wrong)
 
 
 def _vacuous(schema: object, records: list[dict[str, Any]]) -> Iterator[Finding]:

@@ -1,4 +1,4 @@
-"""A descriptor's recipes, run on the beginning of its file and compared with what the standard ones mean.
+"""A descriptor's recipes, run on the beginning of its file and compared with the standard recipes.
 
 Commands are parsed and never handed to a shell; their programs run in libjq, in a child process with limits.
 """
@@ -29,20 +29,20 @@ from lro_spec.recipes.runner import EngineError, JqRun
 from lro_spec.recipes.shell import RecipeSyntaxError
 
 PATIENCE_S = 20.0
-"""How long all recipes of a descriptor may run."""
+"""Time limit for all recipes of a descriptor together."""
 
 FEW_RECORDS = 12
-"""On how many records recipes are run where the same ones were run on another file of that level before."""
+"""Number of records to run recipes on if the same recipes already ran on another file of that detail level."""
 
 _MEMORY = 512_000_000
 _OUTPUT = 1 << 20
-_OUTPUT_TIMES = 16
-"""How many times its file a recipe may give beyond that."""
+_OUTPUT_PER_INPUT_BYTE = 16
+"""Further output allowed, as a multiple of the input size."""
 _MOST_RECIPES = 40
 
 _NOT_UNDERSTOOD = "its command could not be understood"
 _HIDDEN = "a descriptor has too few recipes (LRO-REC-13), and its file cannot tell which are missing"
-_SKIPS = "it does not skip the header, or more than that"
+_SKIPS = "it does not skip exactly the header line"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +50,13 @@ class Sample:
     """The beginning of a file."""
 
     lines: bytes
-    """The header's line and some records', each with its line feed."""
+    """The header line and the first record lines, each with its line feed."""
     header: Mapping[str, Any]
     records: Sequence[dict[str, Any]]
-    """What those lines hold."""
+    """The records of those lines."""
 
-    def cut(self, records: int) -> Sample:
-        """As many records of it at most."""
+    def head(self, records: int) -> Sample:
+        """The sample limited to its first *records* records."""
         if len(self.records) <= records:
             return self
         lines = self.lines.split(b"\n", records + 1)[: records + 1]
@@ -69,13 +69,13 @@ class Judgement:
 
     findings: tuple[Finding, ...]
     undecided: Mapping[str, str | None]
-    """The requirements of the standard recipes: None for one that was decided, else the reason why it was not."""
+    """For the requirement of each standard recipe: None if it was decided, otherwise the reason why not."""
 
 
-def level_in(text: Edition, header: object, summary: object) -> str:
-    """The detail level whose recipes of an edition a file has: its header's, else its descriptor's, else full."""
+def level_in(edition: Edition, header: object, summary: object) -> str:
+    """The detail level that determines a file's recipes: that of its header, else of its descriptor, else full."""
     named = (_member(part, "detail") for part in (header, summary))
-    return next((level for level in named if isinstance(level, str) and level in text.details), "full")
+    return next((level for level in named if isinstance(level, str) and level in edition.details), "full")
 
 
 def _member(value: object, name: str) -> object:
@@ -83,12 +83,13 @@ def _member(value: object, name: str) -> object:
 
 
 class RecipeJudge:
-    """Judges the recipes of any number of descriptors by one child process; a context manager.
+    """Judges the recipes of any number of descriptors with one child process; a context manager.
 
-    The same commands are run once on the same records, and what a limit ended is run on no other file. Every word that
-    a recipe can be made to look for is looked for in the first file that has its command, for each detail level. In
-    other files it is the word of the text alone, and where that holds for all recipes of a descriptor, they are run on
-    the first `FEW_RECORDS`. So the largest file should come first.
+    Identical commands run once on identical records. A command that hit a limit does not run on any other file.
+
+    The first file with a given command (per detail level) is probed with every candidate search word. Later files are
+    probed only with the edition's default word; if that is so for all of a descriptor's recipes, they run on the first
+    `FEW_RECORDS` records only. So pass the largest file first.
     """
 
     def __init__(
@@ -98,22 +99,22 @@ class RecipeJudge:
         compares: bool = False,
         every_word: bool = False,
     ) -> None:
-        """With *fallback*, an installed jq runs what libjq cannot; if it *compares*, that jq runs each command, too.
-        With *every_word*, every word is looked for in every file.
+        """With *fallback*, the installed jq runs programs that libjq cannot run. With *compares*, it also runs every
+        command that libjq ran. With *every_word*, every file is probed with every search word.
         """
         self.compares = compares
         self.every_word = every_word
         self.runner = BoundedRunner(fallback=fallback, memory=_MEMORY)
         self.ended: set[str] = set()
-        """The commands that a limit ended."""
-        self.searched: set[tuple[object, ...]] = set()
-        """The commands that every word was looked for by, with the effect and the level."""
-        self.unfit: set[tuple[str, str]] = set()
-        """The effects that a command at another place did not have, with that command."""
+        """Commands that hit a limit."""
+        self.fully_probed: set[tuple[object, ...]] = set()
+        """Commands already probed with every search word, keyed by effect, edition and detail level."""
+        self.mismatched: set[tuple[str, str]] = set()
+        """(effect, command) pairs already tried at another index and found not to match."""
         self.first: dict[tuple[str, str, str], tuple[_Trial, int]] = {}
-        """By edition, detail level and command: the first file that had the command, and its place there."""
+        """By edition, detail level and command: the first file that had the command, and its index there."""
         self.compared: set[tuple[str, str]] = set()
-        """The effects and commands that the machine's jq has run, too."""
+        """(effect, command) pairs that the installed jq has run, too."""
         self._known: dict[tuple[object, ...], Judgement] = {}
         self._problems: dict[str, str | None] = {}
 
@@ -127,26 +128,26 @@ class RecipeJudge:
         """End the child process."""
         self.runner.close()
 
-    def judge(self, descriptor: Mapping[str, Any], sample: Sample | str, text: Edition) -> Judgement:
-        """The standard recipes that a descriptor has nothing for that does what it should on its own file.
+    def judge(self, descriptor: Mapping[str, Any], sample: Sample | str, edition: Edition) -> Judgement:
+        """Report each standard recipe that no command in the descriptor implements correctly on its own file.
 
-        Those at other places are compiled, and not run; and so are all, where *sample* is the reason why they cannot
-        be run.
+        Further recipes are compiled but not run. If *sample* is the reason why recipes cannot be run, all of them are
+        only compiled.
         """
         if isinstance(sample, str):
-            rules = [recipe.requirement for recipe in text.recipes]
+            rules = [recipe.requirement for recipe in edition.recipes]
             return Judgement(tuple(self._compiled(descriptor)), dict.fromkeys(rules, sample))
         recipes = _commands(descriptor)
         commands = dict(_understood(recipes))
-        detail = level_in(text, sample.header, descriptor.get("summary"))
-        own = ((r, commands[r.number - 1]) for r in text.recipes_at(detail) if r.number - 1 in commands)
-        if not self.every_word and self.searched.issuperset(_search(*one, text.name, detail) for one in own):
-            sample = sample.cut(FEW_RECORDS)
-        key = (text.name, detail, *_alike(sample, commands, recipes))
+        detail = level_in(edition, sample.header, descriptor.get("summary"))
+        own = ((r, commands[r.number - 1]) for r in edition.recipes_at(detail) if r.number - 1 in commands)
+        if not self.every_word and self.fully_probed.issuperset(_search_key(*one, edition.name, detail) for one in own):
+            sample = sample.head(FEW_RECORDS)
+        key = (edition.name, detail, *_alike(sample, commands, recipes))
         if key not in self._known:
-            trial = _Trial(self, sample, text, detail, commands, len(recipes))
+            trial = _Trial(self, sample, edition, detail, commands, len(recipes))
             found = list(trial.findings())
-            tried = {recipe.number - 1 for recipe in text.recipes_at(detail)}
+            tried = {recipe.number - 1 for recipe in edition.recipes_at(detail)}
             others = [place for place in range(len(recipes)) if place not in tried]
             found += self._unreadable(recipes, others, trial.until)
             self.ended |= trial.ended.keys()
@@ -154,7 +155,7 @@ class RecipeJudge:
         return self._known[key]
 
     def _compiled(self, descriptor: Mapping[str, Any]) -> Iterator[Finding]:
-        """The recipes that have a program which jq cannot read."""
+        """Findings about recipes whose program jq cannot compile."""
         recipes = _commands(descriptor)
         yield from self._unreadable(recipes, range(len(recipes)), time.monotonic() + PATIENCE_S)
 
@@ -170,16 +171,16 @@ class RecipeJudge:
             except EngineError:
                 continue
             if wrong is not None:
-                # A jq that is younger than the one here may have the function.
+                # A newer jq than the one here may have the function.
                 younger = "is not defined" in wrong
-                message, expected = "the command's program is none that jq can read", "a program that jq compiles"
+                message, expected = "jq cannot compile the command's program", "a program that jq compiles"
                 where, kind = f"/jq_recipes/{index}/command", Kind.NOT_EVALUATED if younger else Kind.BAD_PROGRAM
                 severity = "warning" if younger else "error"
                 yield Finding("LRO-REC-13", kind, where, message, expected, wrong, severity=severity)
 
     def _problem(self, call: JqCall) -> str | None:
-        """The error of jq against a program; None where it can be read."""
-        # Without input, and without a value to begin with, a program is compiled and does nothing.
+        """The error with which jq rejects a program; None if it compiles."""
+        # Without input and without -n, jq compiles the program and runs nothing.
         alone = Pipeline("", 0, replace(call, null_input=False, slurp=False), ())
         key = _text(alone)
         if key not in self._problems:
@@ -190,9 +191,9 @@ class RecipeJudge:
 
 
 def _commands(descriptor: Mapping[str, Any]) -> list[str | None]:
-    """The commands of a descriptor; None in the place of what is none."""
-    said = (_member(recipe, "command") for recipe in descriptor["jq_recipes"])
-    return [command if isinstance(command, str) else None for command in said]
+    """The commands of a descriptor's recipes, by index; None for one that is not a string."""
+    values = (_member(recipe, "command") for recipe in descriptor["jq_recipes"])
+    return [command if isinstance(command, str) else None for command in values]
 
 
 def _understood(recipes: Sequence[str | None]) -> Iterator[tuple[int, Pipeline]]:
@@ -201,7 +202,7 @@ def _understood(recipes: Sequence[str | None]) -> Iterator[tuple[int, Pipeline]]
             if command is not None:
                 yield index, parse_command(command)
         except RecipeSyntaxError:
-            continue  # reported where the descriptor is judged by itself
+            continue  # reported when the descriptor alone is validated
 
 
 def _text(pipeline: Pipeline) -> str:
@@ -209,17 +210,18 @@ def _text(pipeline: Pipeline) -> str:
     return repr(replace(pipeline, path="", stages=()))
 
 
-def _search(recipe: StandardRecipe, pipeline: Pipeline, edition: str, detail: str) -> tuple[object, ...]:
-    """Everything that tells one search of every word from another."""
+def _search_key(recipe: StandardRecipe, pipeline: Pipeline, edition: str, detail: str) -> tuple[object, ...]:
+    """Key under which probing a command with every search word is remembered."""
     return recipe.effect, _text(pipeline), edition, detail
 
 
 def _alike(sample: Sample, commands: Mapping[int, Pipeline], recipes: Sequence[object]) -> Iterator[object]:
-    """The parts of a descriptor's recipes and of its file on which their judgement depends."""
+    """Everything in a descriptor's recipes and its file that their judgement depends on."""
     yield from (len(recipes), *((index, _text(pipeline)) for index, pipeline in commands.items()))
     header, _, records = sample.lines.partition(b"\n")
     yield records
-    # Of the header, recipes that skip it know nothing; its texts tell it from what they look for.
+    # Recipes that skip the header cannot depend on its content; only its strings matter, because they could collide
+    # with the search words.
     skipped = all(one.skip and one.last is None and one.without is None for one in commands.values())
     texts = ((k, v) for k, v in sample.header.items() if isinstance(v, str) and k != "timestamp")
     yield (*sample.header, *texts) if skipped else header
@@ -237,7 +239,7 @@ class _Trial:
         self,
         judge: RecipeJudge,
         sample: Sample,
-        text: Edition,
+        edition: Edition,
         detail: str,
         commands: Mapping[int, Pipeline],
         listed: int,
@@ -247,19 +249,19 @@ class _Trial:
         self.undecided: dict[str, str | None] = {}
         self._judge = judge
         self._sample = sample
-        self._standards = text.recipes_at(detail)
-        self._spelled: dict[str, Any] = {"edition": text.name, "detail": detail}
+        self._standards = edition.recipes_at(detail)
+        self._spelled: dict[str, Any] = {"edition": edition.name, "detail": detail}
         self._commands = commands
         self._listed = listed
         self._short = listed < len({recipe.number for recipe in self._standards})
         self._outputs: dict[str, JqRun] = {}
         self._outcomes: dict[tuple[int, int], Finding | None] = {}
         for place, pipeline in commands.items():
-            judge.first.setdefault((text.name, detail, _text(pipeline)), (self, place))
-        judge.runner.max_output = _OUTPUT + _OUTPUT_TIMES * len(sample.lines)
+            judge.first.setdefault((edition.name, detail, _text(pipeline)), (self, place))
+        judge.runner.max_output = _OUTPUT + _OUTPUT_PER_INPUT_BYTE * len(sample.lines)
 
     def findings(self) -> Iterator[Finding]:
-        """The findings of the standard recipes; `undecided` is complete then."""
+        """The findings of all standard recipes; `undecided` is complete once they are exhausted."""
         late = False
         for recipe in self._standards:
             rule = recipe.requirement
@@ -270,16 +272,16 @@ class _Trial:
                 late = True
                 continue
             self.undecided[rule] = None
-            found = list(self._of(recipe))
+            found = list(self._findings_for(recipe))
             yield from found
             if [f.kind for f in found] == [Kind.READS_HEADER]:
                 self.undecided[rule] = _SKIPS
 
-    def _of(self, recipe: StandardRecipe) -> Iterator[Finding]:
-        """The findings where neither the command at its place nor any other does what a standard recipe does.
+    def _findings_for(self, recipe: StandardRecipe) -> Iterator[Finding]:
+        """Findings if no command, at its own index or any other, does what the standard recipe does.
 
-        What jq cannot read at all is reported whatever the others do: where a recipe has nothing to find, any that
-        finds nothing does the same.
+        A program that jq cannot compile is always reported, because if a recipe should return nothing, any command that
+        returns nothing looks equivalent.
         """
         place = recipe.number - 1
         own: Finding | None = None
@@ -296,16 +298,16 @@ class _Trial:
         fits: list[Finding] = []
         for index, pipeline in self._commands.items():
             as_other = (recipe.effect, _text(pipeline))
-            if index == place or as_other in self._judge.unfit:
+            if index == place or as_other in self._judge.mismatched:
                 continue
             other = self._outcome(recipe, index)
-            if other is None:  # few records are soon right by chance: it must do so on the first file, too
+            if other is None:  # a few records may match by chance, so it must match on the first file, too
                 trial, first_place = self._judge.first[(*self._spelled.values(), as_other[1])]
                 other = trial._outcome(recipe, first_place) if trial is not self else None
             if other is None:
                 return
             if other.severity == "error":
-                self._judge.unfit.add(as_other)  # a few records of another file may be right by chance
+                self._judge.mismatched.add(as_other)  # a few records of another file may match by chance
             else:
                 fits.append(other)
         unrun = next((f for f in (own, *fits) if f is not None and f.kind is Kind.NOT_EVALUATED), None)
@@ -320,16 +322,16 @@ class _Trial:
                 self.undecided[recipe.requirement] = _HIDDEN
             else:
                 message = f"no recipe does what recipe {recipe.number} is for ({recipe.description.lower()})"
-                expected, rule = f"the {len(self._standards)} of the text", recipe.requirement
+                expected, rule = f"the {len(self._standards)} of the edition", recipe.requirement
                 yield Finding(rule, Kind.MISSING_RECIPE, "/jq_recipes", message, expected, "fewer", severity="warning")
-            # Where one is left out, those behind it are not at their places.
+            # If one is missing, those after it have moved up.
             if own is not None and not self._does_another(recipe, place):
                 yield own
         elif own is not None:
             yield own
 
     def _does_another(self, recipe: StandardRecipe, place: int) -> bool:
-        """Return whether the command at a place does what another standard recipe does, as well as that can be done."""
+        """Return whether the command at *place* does what another standard recipe does; a warning counts as a match."""
         found = (self._outcome(other, place) for other in self._standards if other.number != recipe.number)
         return any(finding is None or finding.severity == "warning" for finding in found)
 
@@ -340,13 +342,13 @@ class _Trial:
             return True
 
     def _outcome(self, recipe: StandardRecipe, place: int) -> Finding | None:
-        """The finding against the command at a place as one that does what a standard recipe does."""
+        """The finding if the command at index *place* does not do what the standard recipe does; None if it does."""
         key = (recipe.number, place)
         if key not in self._outcomes:
             where = f"/jq_recipes/{place}/command"
             try:
                 self._outcomes[key] = self._compared(recipe, where, self._commands[place])
-            except EngineError as problem:  # nothing was seen, so nothing is held against it
+            except EngineError as problem:  # nothing was observed, so this is no error
                 message, expected = f"recipe {recipe.number} was not run", "a program that libjq can run by itself"
                 self._outcomes[key] = Finding(
                     "LRO-REC-13", Kind.NOT_EVALUATED, where, message, expected, str(problem), severity="warning"
@@ -355,39 +357,43 @@ class _Trial:
 
     def _compared(self, recipe: StandardRecipe, where: str, pipeline: Pipeline) -> Finding | None:
         words = literals(recipe.effect, self._sample.records)
-        search = _search(recipe, pipeline, **self._spelled)
-        if search in self._judge.searched and not self._judge.every_word:
-            return self._wrong(recipe, where, pipeline, words[-1])
-        wrong = next(filter(None, (self._wrong(recipe, where, pipeline, word) for word in words)), None)
-        self._judge.searched.add(search)
+        search = _search_key(recipe, pipeline, **self._spelled)
+        if search in self._judge.fully_probed and not self._judge.every_word:
+            return self._check_output(recipe, where, pipeline, words[-1])
+        wrong = next(filter(None, (self._check_output(recipe, where, pipeline, word) for word in words)), None)
+        self._judge.fully_probed.add(search)
         if wrong is None or wrong.severity == "warning":
-            return self._broken(recipe, where, pipeline, words) or wrong or self._by_machine(recipe, where, pipeline)
+            return (
+                self._broken(recipe, where, pipeline, words)
+                or wrong
+                or self._check_with_installed_jq(recipe, where, pipeline)
+            )
         return wrong
 
-    def _wrong(
+    def _check_output(
         self, recipe: StandardRecipe, where: str, pipeline: Pipeline, word: str | None, done: JqRun | None = None
     ) -> Finding | None:
-        """The finding where a command does not find a word as it should, in what it gave (*done*) or would give."""
-        changed, literal = self._looking(recipe, pipeline, word)
+        """The finding if a command that searches for *word* gives a wrong output: that of *done*, or of a new run."""
+        changed, literal = self._with_search_word(recipe, pipeline, word)
         output = self._run(changed, pipeline) if done is None else done
         sample, number = self._sample, recipe.number
         found = agrees(number, output, sample.records, literal, header=sample.header, **self._spelled)
         if found.ok:
             return None
-        looking = f", looking for {shown(word)}" if word is not None else ""
+        search = f", looking for {shown(word)}" if word is not None else ""
         if found.erratum is not None:
             message = f"recipe {number} fails on this file as the specification prints it: {found.erratum}"
             kind, severity = Kind.FAILS_AS_PRINTED, "warning"
             return Finding(recipe.requirement, kind, where, message, found.expected, found.observed, severity=severity)
         if found.with_header or self._header_matters(changed, pipeline):
-            message = f"recipe {number} does not read from line 2 on"
+            message = f"recipe {number} does not start reading at line 2"
             hint = "skip the header, and nothing else: tail -n +2"
             return Finding("LRO-REC-12", Kind.READS_HEADER, where, message, found.expected, found.observed, hint)
-        message = f"recipe {number} does not do what it is for ({recipe.description.lower()}{looking})"
+        message = f"recipe {number} does not do what it is for ({recipe.description.lower()}{search})"
         return Finding(recipe.requirement, Kind.WRONG_OUTPUT, where, message, found.expected, found.observed)
 
-    def _by_machine(self, recipe: StandardRecipe, where: str, pipeline: Pipeline) -> Finding | None:
-        """The finding where the machine's jq gives something else; one too old to read a program tells nothing."""
+    def _check_with_installed_jq(self, recipe: StandardRecipe, where: str, pipeline: Pipeline) -> Finding | None:
+        """The finding if the output of the installed jq is wrong; None if it is too old to compile the program."""
         once = (recipe.effect, _text(pipeline))
         if not self._judge.compares or once in self._judge.compared:
             return None
@@ -397,19 +403,19 @@ class _Trial:
         self._judge.compared.add(once)
         word = literals(recipe.effect, self._sample.records)[-1]
         try:
-            done = installed.run(self._looking(recipe, pipeline, word)[0], self._sample.lines)
+            done = installed.run(self._with_search_word(recipe, pipeline, word)[0], self._sample.lines)
         except EngineError:
             return None
-        return self._wrong(recipe, where, pipeline, word, done) if compiles(done) else None
+        return self._check_output(recipe, where, pipeline, word, done) if compiles(done) else None
 
     def _broken(
         self, recipe: StandardRecipe, where: str, pipeline: Pipeline, words: Sequence[str | None]
     ) -> Finding | None:
-        """The finding where the word that a command looks for, as it stands, makes jq fail."""
-        looked = [self._looking(recipe, pipeline, word) for word in words]
-        changed, literal = looked[0]
-        if literal is None or any(pipeline == one for one, _ in looked):
-            return None  # it looks for nothing, or was judged as it stands
+        """The finding if jq fails because of the search text that the command contains."""
+        probes = [self._with_search_word(recipe, pipeline, word) for word in words]
+        changed, literal = probes[0]
+        if literal is None or any(pipeline == one for one, _ in probes):
+            return None  # it searches for nothing, or was judged unchanged
         try:
             delivered, probed = (self._run(each, pipeline) for each in (pipeline, changed))
         except EngineError:
@@ -417,13 +423,13 @@ class _Trial:
         observed = fails_by_its_literal(delivered, probed)
         if observed is None:
             return None
-        message = f"recipe {recipe.number} fails by what it looks for as it stands"
-        expected = f"no error, as where it looks for {shown(literal)}"
-        hint = "quote what comes from a query, or leave a word"
+        message = f"recipe {recipe.number} fails because of the search text inserted into it"
+        expected = f"no error, as when it searches for {shown(literal)}"
+        hint = "escape text taken from the query, or use a plain word"
         return Finding(recipe.requirement, Kind.BAD_LITERAL, where, message, expected, observed, hint)
 
     def _header_matters(self, changed: Pipeline, pipeline: Pipeline) -> bool:
-        """Return whether a wrong output is another one than over the records alone."""
+        """Return whether the output changes when the header is removed from the input."""
         alone = of_the_records_alone(changed)
         if pipeline.skip == 1 or alone is None:
             return False
@@ -432,15 +438,18 @@ class _Trial:
         except EngineError:
             return False
 
-    def _looking(self, recipe: StandardRecipe, pipeline: Pipeline, word: str | None) -> tuple[Pipeline, str | None]:
-        """The command made to look for a word, and that word; where it cannot be, as it stands, and None."""
+    def _with_search_word(
+        self, recipe: StandardRecipe, pipeline: Pipeline, word: str | None
+    ) -> tuple[Pipeline, str | None]:
+        """The command rewritten to search for *word*, and the word; or the unchanged command and None if it cannot be
+        rewritten."""
         if word is None:
             return pipeline, None
         changed = probe(pipeline, recipe.number, word, header=self._sample.header, **self._spelled)
         return (pipeline, None) if changed is None else (changed, word)
 
     def _run(self, changed: Pipeline, pipeline: Pipeline) -> JqRun:
-        """One run of a command, which may be changed from how it stands in the descriptor. Raises `EngineError`."""
+        """Run *changed*, a variant of the descriptor's command *pipeline*, at most once. Raises `EngineError`."""
         own, key = _text(pipeline), _text(changed)
         if own in self.ended:
             return self.ended[own]

@@ -39,7 +39,7 @@ class Range:
             self.high = value if self.high is None else max(self.high, value)
 
     def is_about(self, low: float, high: float) -> bool:
-        """True if these are its ends, to a hundredth."""
+        """True if the range goes from *low* to *high*, to within a hundredth."""
         if self.low is None or self.high is None:
             return False
         return abs(self.low - low) <= _SCORE_TOLERANCE and abs(self.high - high) <= _SCORE_TOLERANCE
@@ -69,13 +69,13 @@ class Facts:
         more = len(others) - len(others.decode("utf-8", "replace"))
         self.characters += len(data) - more
         self.wide += more
-        if b"\\" in data:  # in most there is none, and counting takes twenty times as long as looking for one
+        if b"\\" in data:  # rare, and counting takes twenty times as long as searching
             self.escapes += data.count(b"\\")
         if self.namespaces is not None:
             seen = [record.get("namespace") for record in records]
             try:
                 self.namespaces.update(seen)
-            except TypeError:  # one of them is no text, nor anything that can be counted
+            except TypeError:  # one of them is an unhashable value
                 self.namespaces.update(n for n in seen if isinstance(n, str))
             if len(self.namespaces) > _MOST_NAMESPACES:
                 self.namespaces = None
@@ -99,7 +99,7 @@ def summary_against_file(
 ) -> Iterator[Finding]:
     """Contradictions between the summary and the file, or the call if that is known (*asked*).
 
-    *records* is None if lines cannot be counted; fields that are *wrong* by themselves are skipped.
+    *records* is None if the lines cannot be counted. Skips fields that are *wrong* (reported already).
     """
     summary: dict[str, Any] = {k: v for k, v in descriptor["summary"].items() if k not in wrong}
     if records is not None and "count" in summary and summary["count"] != records:
@@ -121,7 +121,7 @@ def summary_against_file(
         names: list[str] = summary["top_namespaces"]
         if edition.top_namespaces is None:
             names = list(distribution(names) or ())
-        # An empty name may be one, or stand for none.
+        # An empty name may be a namespace, or mean that there is none.
         seen = facts.namespaces.items()
         counts = Counter({name: n for name, n in seen if isinstance(name, str) and (name or name in names)})
         comparable = counts or not records  # records of level light have no namespaces
@@ -137,7 +137,7 @@ def summary_against_file(
 
 
 def estimate_of_header(header: Mapping[str, Any], facts: Facts) -> Iterator[Finding]:
-    """The finding about a header's estimate that is not honest for the lines that follow it."""
+    """The finding if a header's estimate is not honest for the lines of the file."""
     said = whole_number(header.get("estimated_tokens"))
     if said is None:
         return
@@ -149,17 +149,17 @@ def estimate_of_header(header: Mapping[str, Any], facts: Facts) -> Iterator[Find
             "LRO-THR-02",
             Kind.CONTRADICTION,
             "/estimated_tokens",
-            "the estimate is not that of the lines",
+            "the estimate does not fit the record lines",
             f"{low} to {high}, about a quarter of their {facts.characters} characters",
             f"{said}",
             "estimate from the lines as they are written",
-            # what was injected may have been cut after it was weighed
+            # injected memories may have been cut after the estimate was made
             severity="warning" if header.get("operation") == "inject" else "error",
         )
 
 
 def distribution(said: object) -> dict[str, int | None] | None:
-    """Namespaces with their counts, if there are counts: from a list of names or objects, or an object of counts.
+    """Namespaces with their counts (None: no count), from a list of names or objects, or from an object of counts.
 
     None for anything else, and if a namespace is repeated.
     """
@@ -178,11 +178,11 @@ def distribution(said: object) -> dict[str, int | None] | None:
 
 
 def wrong_namespaces(said: list[str], counts: Counter[str], most: int = TOP) -> str | None:
-    """The problem of a list of top namespaces, of which there may be *most*; None if it is right."""
+    """The problem with a list of top namespaces, which may have *most* entries; None if it is right."""
     if len(said) > most:
         return f"{len(said)} of them"
     if len(set(said)) < len(said):
-        return "one stands twice"
+        return "one is repeated"
     if counts and not said:
         return "none"
     strangers = [n for n in said if n not in counts]
@@ -190,7 +190,7 @@ def wrong_namespaces(said: list[str], counts: Counter[str], most: int = TOP) -> 
         return f"{shown(strangers[0])} is not in the file"
     least = min((counts[n] for n in said), default=0)
     better = [n for n, c in counts.items() if c > least and n not in said]
-    return f"{shown(better[0])} is more frequent than one that is named" if better else None
+    return f"{shown(better[0])} is more frequent than one that is listed" if better else None
 
 
 def _miscounted(said: object, counts: Mapping[str, int]) -> str | None:
@@ -223,8 +223,8 @@ def _scores(summary: Mapping[str, Any], facts: Facts, empty: bool) -> Iterator[F
     said, scores = summary.get("score_range"), facts.scores
     if said is None:
         return
-    if empty and any(said):  # two zeros may mean none
-        expected = "null, for there are no records"
+    if empty and any(said):  # two zeros may mean that there are no scores
+        expected = "null, as there are no records"
         yield _finding("LRO-DESC-07", "score_range", "score_range is not that of the file", expected, said)
     if scores.low is None:
         return

@@ -1,5 +1,5 @@
-"""The descriptors and files of a run, each validated once: what `lro validate` would find in it, and what it could look
-at."""
+"""The descriptors and files of a run, each validated once: what `lro validate` would report, and what could be examined
+at all."""
 
 from __future__ import annotations
 
@@ -38,33 +38,33 @@ servers of property checks, which are not kept with recorded evidence."""
 
 @dataclass(frozen=True)
 class Document:
-    """A descriptor with the file that it names, as one call gave them."""
+    """A descriptor and the file that it names, both from the same call."""
 
     call: Call
     asked: Asked
     unknown: str | None
-    """Why it is not known which detail level applies; None where it is."""
+    """The reason why the detail level that applies is unknown; None if it is known."""
     findings: tuple[Finding, ...]
-    """Everything that validation found in them."""
+    """All findings of validation."""
     header: Record | None
-    """The file's header, as validation takes it."""
+    """The file's header as validation reads it."""
     read: bool
-    """Whether there was a file to read."""
+    """True when there was a file to read."""
     countable: bool
-    """Whether all lines of the file could be read, so that its records can be counted."""
+    """True when every line of the file could be read, so that its records can be counted."""
     sample: Sample | str = "a descriptor's file could not be read"
     """The beginning of the file that recipes are run on, or the reason why there is none."""
     undecided: Mapping[str, str | None] = field(default_factory=dict[str, str | None])
-    """The requirements of the standard recipes: None for one that was decided, else the reason why it was not."""
+    """For the requirement of each standard recipe: None if it was decided, otherwise the reason why not."""
 
     def of(self, rule: str) -> list[Finding]:
-        """The findings that break a requirement, the errors first."""
+        """The findings about a requirement, errors first."""
         return sorted((f for f in self.findings if f.rule == rule), key=lambda f: f.severity)
 
     @property
     def broken_recipes(self) -> Mapping[int, Finding]:
-        """The findings against recipes as they stand, whatever they are for, by the places of the recipes."""
-        places = ((_PLACE.match(f.pointer), f) for f in self.findings if f.kind not in _OF_PURPOSE)
+        """Findings about recipe commands themselves, regardless of the recipe's purpose; by the recipe's index."""
+        places = ((_PLACE.match(f.pointer), f) for f in self.findings if f.kind not in _PURPOSE_KINDS)
         return {int(place[1]): finding for place, finding in places if place is not None}
 
     @property
@@ -73,7 +73,7 @@ class Document:
         return self.call.descriptor
 
     def has(self, *path: str) -> bool:
-        """Whether something stands at a place of the descriptor, and nothing is wrong with it there."""
+        """Return whether a member of the descriptor exists and is well-formed (LRO-DESC-01, LRO-DESC-14)."""
         value: Any = self.descriptor
         for key in path:
             inside = cast("Record", value) if isinstance(value, dict) else {}
@@ -84,7 +84,7 @@ class Document:
         return not any(f.pointer == here and f.rule in ("LRO-DESC-01", "LRO-DESC-14") for f in self.findings)
 
     def at(self, *path: str) -> object:
-        """What stands at a place of the descriptor where there is something."""
+        """The value of a member of the descriptor that exists (see `has`)."""
         value: Any = self.descriptor
         for key in path:
             value = value[key]
@@ -92,12 +92,12 @@ class Document:
 
 
 _PLACE = re.compile(r"/jq_recipes/([0-9]+)(?:/|$)")
-_OF_PURPOSE = (Kind.WRONG_OUTPUT, Kind.READS_HEADER, Kind.FAILS_AS_PRINTED)
+_PURPOSE_KINDS = (Kind.WRONG_OUTPUT, Kind.READS_HEADER, Kind.FAILS_AS_PRINTED)
 
 Commands = tuple[Command, ...]
 
-Lacks = Callable[[Document], str | None]
-"""Why a document cannot be examined for some requirement; None where it can."""
+Precondition = Callable[[Document], str | None]
+"""Returns the reason why a document cannot be examined for some requirement; None if it can."""
 
 
 @dataclass(frozen=True)
@@ -105,25 +105,29 @@ class Documents:
     """All documents of a run."""
 
     documents: tuple[Document, ...]
-    twins: Mapping[str, int]
-    """How often an id stands in one inline result at the most, where it does more than once: the store holds several
-    memories of that id."""
+    duplicate_ids: Mapping[str, int]
+    """Ids that occur more than once in one inline result, with the highest count: the store itself holds duplicates."""
 
-    def holds_twins(self, one: Document) -> str | None:
-        """Why a file may hold a memory twice: the store holds two of one id."""
+    def duplicates_in_store(self, one: Document) -> str | None:
+        """The reason why a file may hold a memory twice; None unless the store itself holds duplicates."""
         twice = _twice(one.call.filed)
-        may = bool(twice) and all(times <= self.twins.get(key, 1) for key, times in twice.items())
+        may = bool(twice) and all(times <= self.duplicate_ids.get(key, 1) for key, times in twice.items())
         return "the store holds memories of the same id" if may else None
 
     def judge(
-        self, rule: str, subjects: Subjects, *, skip: Lacks = lambda _: None, among: Collection[Call] | None = None
+        self,
+        rule: str,
+        subjects: Subjects,
+        *,
+        skip: Precondition = lambda _: None,
+        among: Collection[Call] | None = None,
     ) -> None:
-        """Examine every document that could break a requirement, or those of some calls.
+        """Examine every document that could violate a requirement, or those of some calls.
 
-        *skip* says where something else is to blame.
+        *skip* returns a reason if a different requirement is at fault, so that the document is not judged.
         """
         for one in self.documents if among is None else self.of(among):
-            if (reason := lacks(rule, one)) is not None or (reason := skip(one)) is not None:
+            if (reason := unmet_precondition(rule, one)) is not None or (reason := skip(one)) is not None:
                 subjects.not_observed(reason)
                 continue
             _examine(one, rule, subjects)
@@ -134,13 +138,13 @@ class Documents:
         return [d for d in self.documents if id(d.call) in chosen]
 
 
-def lacks(rule: str, one: Document) -> str | None:
-    """The reason why a document cannot be examined for a requirement; None where it can."""
-    return _LACKS[rule](one)
+def unmet_precondition(rule: str, one: Document) -> str | None:
+    """The reason why a document cannot be examined for a requirement; None if it can."""
+    return _PRECONDITIONS[rule](one)
 
 
 def breaks(finding: Finding) -> bool:
-    """Return whether a finding is a miss of its requirement, at the level where that binds."""
+    """Return whether a finding violates its requirement at the level where the requirement becomes binding."""
     return finding.severity == "error" or finding.kind in _BINDS_LATER
 
 
@@ -155,11 +159,11 @@ def _examine(one: Document, rule: str, subjects: Subjects) -> None:
     if first is None:
         subjects.expect(holds=True, expected="", observed="", at=one.call)
     elif breaks(first):
-        subjects.expect(holds=False, expected=first.expected, observed=told(first), at=subject(one, first))
+        subjects.expect(holds=False, expected=first.expected, observed=describe(first), at=subject(one, first))
     elif first.kind is Kind.NOT_EVALUATED:
         subjects.not_observed(first.sentence)
     else:
-        subjects.erratum(expected=first.expected, observed=told(first), at=subject(one, first))
+        subjects.erratum(expected=first.expected, observed=describe(first), at=subject(one, first))
 
 
 def subject(one: Document, finding: Finding) -> Call | Command:
@@ -168,8 +172,8 @@ def subject(one: Document, finding: Finding) -> Call | Command:
     return one.call if place is None else commands_of(one.call)[int(place[1])]
 
 
-def told(finding: Finding) -> str:
-    """A finding in the words of a report: where it is, what is wrong, and what is there."""
+def describe(finding: Finding) -> str:
+    """A finding as report text: location, problem, observed value."""
     place = f"line {finding.line}: " if finding.line is not None else ""
     where = f"{finding.pointer} " if finding.pointer else ""
     return f"{place}{where}{finding.message}" + (f": {finding.observed}" if finding.observed else "")
@@ -179,14 +183,14 @@ def broken_line(call: Call) -> str | None:
     """The first line of a call's file that is not one JSON object (LRO-FILE-01); None when all are."""
     data = call.file.data if call.file is not None else b""
     found = judge_file(io.BytesIO(data), FileState(DEFAULT_EDITION))
-    return next((told(f) for f in found if f.rule == "LRO-FILE-01" and f.severity == "error"), None)
+    return next((describe(f) for f in found if f.rule == "LRO-FILE-01" and f.severity == "error"), None)
 
 
 @derived
 def documents(survey: Survey, details: DetailLevels, found: Mapping[str, Any], edition: Edition) -> Documents:
-    """Validate every descriptor and file of the run, each content once, with the edition that is judged by."""
+    """Validate every descriptor and file of the run with the edition of the report, identical ones once."""
     known: dict[bytes, Document] = {}
-    made: list[Document] = []
+    validated_calls: list[Document] = []
     calls = list(_calls(survey, found))
     offloaded = [c for c in calls if c.outcome == "offloaded"]
     real = _without_links(survey.real)
@@ -196,17 +200,17 @@ def documents(survey: Survey, details: DetailLevels, found: Mapping[str, Any], e
         key = _digest(call, asked)
         if key not in known:
             known[key] = validated(call, asked, edition, unknown=unknown, real=real)
-        made.append(replace(known[key], call=call))
-    twins: dict[str, int] = {}
+        validated_calls.append(replace(known[key], call=call))
+    duplicate_ids: dict[str, int] = {}
     for call in (c for c in calls if c.outcome == "inline"):
         for key, times in _twice(call.records or []).items():
-            twins[key] = max(times, twins.get(key, 1))
-    return Documents(tuple(made), twins)
+            duplicate_ids[key] = max(times, duplicate_ids.get(key, 1))
+    return Documents(tuple(validated_calls), duplicate_ids)
 
 
 @derived
 def recipes(documents: Documents, edition: Edition) -> Documents:
-    """Judge the recipes of every document, too. The largest file comes first: on it, recipes are tried most."""
+    """Judge the recipes of every document, too. The largest file comes first because it is probed most thoroughly."""
     ordered = sorted(documents.documents, key=lambda d: (len(d.call.filed), d.call.weight), reverse=True)
     with RecipeJudge(fallback=True) as judge:
         return replace(documents, documents=tuple(with_recipes(one, judge, edition) for one in ordered))
@@ -222,7 +226,7 @@ def with_recipes(one: Document, judge: RecipeJudge, edition: Edition) -> Documen
 
 
 def _without_links(known: Mapping[str, str]) -> Callable[[str], str]:
-    """A function that gives paths without links, by what was seen while they were there."""
+    """A function that resolves symbolic links from the mapping recorded while the links existed."""
     links: dict[str, str] = {}
     for path, real in known.items():
         named, led = path.split("/"), real.split("/")
@@ -246,21 +250,20 @@ def commands(survey: Survey) -> Commands:
 def _calls(survey: Survey, found: Mapping[str, Any]) -> Iterator[Call]:
     """Every call of an operation in the run, once.
 
-    Left out are those in flight together whose files other calls have changed, and what a file was while it still grew.
+    Excludes concurrent calls whose files other calls modified, and snapshots of files that were still being written.
     """
     odd = {id(c) for c in (*(c for c, _ in survey.together), *survey.unsettled)} - {
         id(c) for c in survey.concurrent_files if c.filed
     }
     evidence: list[object] = [survey, *(each for name, each in found.items() if name not in LEFT_OUT)]
-    if survey.unsettled:  # files are named before they are complete, and only the survey looked again
+    if survey.unsettled:  # files are named before they are complete, and only the survey reads them again
         evidence = [survey.calls]
     calls = {id(c): c for each in evidence for c in calls_in(each)}
     yield from (c for key, c in calls.items() if key not in odd and c.operation in survey.operations)
 
 
 def calls_in(value: object) -> Iterator[Call]:
-    """Every call that stands anywhere in evidence, but those whose result could not be written: of them there may be a
-    part of a file."""
+    """Every call anywhere in the evidence, except calls whose write failed, which may have left a partial file."""
     if isinstance(value, Call):
         yield value
     elif isinstance(value, Failing):
@@ -278,7 +281,7 @@ def calls_in(value: object) -> Iterator[Call]:
 
 
 def _digest(call: Call, asked: Asked) -> bytes:
-    """What two calls with the same document share."""
+    """A key that is equal for calls with the same document."""
     digest = hashlib.blake2b(repr((call.descriptor, asked)).encode("utf-8", "surrogatepass"))
     if call.file is not None:
         digest.update(repr((call.file.problem, call.undescribed)).encode("utf-8", "surrogatepass"))
@@ -294,7 +297,7 @@ def validated(
     unknown: str | None = None,
     real: Callable[[str], str] = str,
 ) -> Document:
-    """The document of a call; *unknown* as there, *real* gives a path without links."""
+    """The document of a call. *unknown*: see `Document.unknown`. *real*: resolves symbolic links in a path."""
     content = call.file.data if call.file is not None and call.file.problem is None else None
     if content is None:
         found = tuple(validate_descriptor(call.descriptor, edition=edition.name, real=real))
@@ -315,111 +318,111 @@ def validated(
 
 
 def _twice(records: Sequence[Record]) -> dict[str, int]:
-    """The ids that more than one record has, and how many do."""
+    """Ids that more than one record has, with the number of those records."""
     return {k: n for k, n in Counter(map(id_of, records)).items() if k is not None and n > 1}
 
 
-# what has to be there for a requirement to be examined
+# Preconditions: what must exist for a requirement to be examined
 
 
-def _file(one: Document) -> str | None:
+def _needs_file(one: Document) -> str | None:
     return None if one.read else "a descriptor's file could not be read"
 
 
-def _records(one: Document) -> str | None:
-    return _file(one) or (None if one.call.filed else "a file has no records")
+def _needs_records(one: Document) -> str | None:
+    return _needs_file(one) or (None if one.call.filed else "a file has no records")
 
 
-def _numbered(one: Document) -> str | None:
-    told = one.header is not None and whole_number(one.header.get("count")) is not None
-    return None if told else _file(one) or "no header tells a count"
+def _needs_header_count(one: Document) -> str | None:
+    known = one.header is not None and whole_number(one.header.get("count")) is not None
+    return None if known else _needs_file(one) or "no header has a count"
 
 
-def _counted(one: Document) -> str | None:
-    return _file(one) or (None if one.countable else "a file has lines that are no JSON objects")
+def _needs_countable_records(one: Document) -> str | None:
+    return _needs_file(one) or (None if one.countable else "a file has lines that are not JSON objects")
 
 
-def _headed(*names: str) -> Lacks:
-    def lacks(one: Document) -> str | None:
+def _needs_header(*names: str) -> Precondition:
+    def unmet(one: Document) -> str | None:
         if one.header is None:
-            return _file(one) or "a file has no header"
+            return _needs_file(one) or "a file has no header"
         missing = next((n for n in names if one.header.get(n) in (None, "")), None)
         return None if missing is None else f"a header has no {missing} (LRO-FILE-03)"
 
-    return lacks
+    return unmet
 
 
-def _part(*path: str, type: type = object) -> Lacks:
-    def lacks(one: Document) -> str | None:
-        sound = one.has(*path) and isinstance(one.at(*path), type)
-        return None if sound else f"a descriptor has no proper {'.'.join(path)}"
+def _needs_member(*path: str, type: type = object) -> Precondition:
+    def unmet(one: Document) -> str | None:
+        valid = one.has(*path) and isinstance(one.at(*path), type)
+        return None if valid else f"a descriptor has no proper {'.'.join(path)}"
 
-    return lacks
+    return unmet
 
 
-def _schema(one: Document) -> str | None:
+def _needs_valid_schema(one: Document) -> str | None:
     broken = any(f.rule == "LRO-DESC-09" and f.pointer.startswith("/line_schema") for f in one.findings)
-    return "a line_schema is no schema that records can satisfy (LRO-DESC-09)" if broken else None
+    return "a line_schema is not a schema that records can satisfy (LRO-DESC-09)" if broken else None
 
 
-def _timed(one: Document) -> str | None:
+def _needs_timestamp(one: Document) -> str | None:
     written = one.header is not None and isinstance(one.header.get("timestamp"), str)
-    return None if written else "a header has no timestamp in words (LRO-FILE-03)"
+    return None if written else "a header's timestamp is missing or not a string (LRO-FILE-03)"
 
 
-def _level(one: Document) -> str | None:
+def _needs_level(one: Document) -> str | None:
     if one.header is not None and not holds_memories(one.header):
-        return "only memories have detail levels, and a file says that it holds other records"
+        return "only memories have detail levels, and a file's header says that it holds other records"
     return one.unknown
 
 
-def _estimated(one: Document) -> str | None:
-    told = one.header is not None and whole_number(one.header.get("estimated_tokens")) is not None
-    return None if told else _file(one) or "no header told E"
+def _needs_estimate(one: Document) -> str | None:
+    known = one.header is not None and whole_number(one.header.get("estimated_tokens")) is not None
+    return None if known else _needs_file(one) or "no header has an estimate E"
 
 
-def _spaced(one: Document) -> str | None:
+def _needs_namespace(one: Document) -> str | None:
     named = any(isinstance(r.get("namespace"), str) for r in one.call.filed)
     return None if named else "no record of a file has a namespace"
 
 
-def _versioned(one: Document) -> str | None:
-    told = one.header is not None and isinstance(one.header.get("schema_version"), str)
-    return None if told else _file(one) or "a header has no schema_version (LRO-FILE-03)"
+def _needs_schema_version(one: Document) -> str | None:
+    known = one.header is not None and isinstance(one.header.get("schema_version"), str)
+    return None if known else _needs_file(one) or "a header has no schema_version (LRO-FILE-03)"
 
 
-def _guided(one: Document) -> str | None:
-    return None if str(one.descriptor.get("guidance", "")).strip() else "a guidance is blank (LRO-GUI-01)"
+def _needs_guidance(one: Document) -> str | None:
+    return None if str(one.descriptor.get("guidance", "")).strip() else "guidance is blank (LRO-GUI-01)"
 
 
-def _light(one: Document) -> str | None:
+def _needs_light_detail(one: Document) -> str | None:
     return None if one.asked.detail == "light" else "a file of another detail level than light"
 
 
 _PURPOSES = tuple(f"LRO-REC-{number:02}" for number in (*range(1, 11), *range(14, 19)))
-"""The requirements of what single recipes are for."""
+"""The requirements on the purposes of single recipes."""
 
 
-def _recipe(rule: str) -> Lacks:
-    return _all(_listed, lambda one: one.undecided.get(rule, "a detail level has no such recipe"))
+def _needs_decision(rule: str) -> Precondition:
+    return _all(_needs_recipe_list, lambda one: one.undecided.get(rule, "a detail level has no such recipe"))
 
 
-def _listed(one: Document) -> str | None:
+def _needs_recipe_list(one: Document) -> str | None:
     listed = isinstance(one.descriptor.get("jq_recipes"), list)
-    return None if listed else "jq_recipes is no list (LRO-DESC-01)"
+    return None if listed else "jq_recipes is not a list (LRO-DESC-01)"
 
 
-def _some(one: Document) -> str | None:
+def _needs_a_recipe(one: Document) -> str | None:
     return None if one.descriptor["jq_recipes"] else "a descriptor has no recipe"
 
 
-def _any_decided(one: Document) -> str | None:
+def _needs_any_decision(one: Document) -> str | None:
     if one.of("LRO-REC-12") or None in one.undecided.values():
         return None
     return next(reason for reason in one.undecided.values() if reason is not None)
 
 
-def _all(*conditions: Lacks) -> Lacks:
+def _all(*conditions: Precondition) -> Precondition:
     return lambda one: next((reason for each in conditions if (reason := each(one)) is not None), None)
 
 
@@ -427,36 +430,36 @@ def _nothing(_: Document) -> None:
     return None
 
 
-_LACKS: Mapping[str, Lacks] = {
+_PRECONDITIONS: Mapping[str, Precondition] = {
     "LRO-DESC-01": _nothing,
-    "LRO-DESC-02": _part("file_path", type=str),
-    "LRO-DESC-03": _all(_counted, _headed(), _part("summary", "count")),
-    "LRO-DESC-04": _all(_estimated, _part("summary", "estimated_tokens")),
-    "LRO-DESC-05": _part("summary", "operation"),
-    "LRO-DESC-06": _all(_counted, _spaced, _part("summary", "top_namespaces")),
-    "LRO-DESC-07": _part("summary", type=dict),
-    "LRO-DESC-08": _all(_level, _part("summary", "detail")),
-    "LRO-DESC-09": _all(_records, _part("line_schema")),
-    "LRO-DESC-10": _all(_records, _part("line_schema"), _schema),
+    "LRO-DESC-02": _needs_member("file_path", type=str),
+    "LRO-DESC-03": _all(_needs_countable_records, _needs_header(), _needs_member("summary", "count")),
+    "LRO-DESC-04": _all(_needs_estimate, _needs_member("summary", "estimated_tokens")),
+    "LRO-DESC-05": _needs_member("summary", "operation"),
+    "LRO-DESC-06": _all(_needs_countable_records, _needs_namespace, _needs_member("summary", "top_namespaces")),
+    "LRO-DESC-07": _needs_member("summary", type=dict),
+    "LRO-DESC-08": _all(_needs_level, _needs_member("summary", "detail")),
+    "LRO-DESC-09": _all(_needs_records, _needs_member("line_schema")),
+    "LRO-DESC-10": _all(_needs_records, _needs_member("line_schema"), _needs_valid_schema),
     "LRO-DESC-14": _nothing,
-    "LRO-DET-01": _all(_light, _records),
-    "LRO-FILE-01": _file,
-    "LRO-FILE-02": _file,
-    "LRO-FILE-03": _headed(),
-    "LRO-FILE-04": _headed("operation"),
-    "LRO-FILE-06": _all(_numbered, _counted),
-    "LRO-FILE-07": _all(_headed("timestamp"), _timed),
-    "LRO-FILE-08": _all(_level, _headed("detail")),
-    "LRO-FILE-09": _records,
-    "LRO-FILE-11": _records,
-    "LRO-FILE-12": _versioned,
-    "LRO-GUI-01": _part("guidance", type=str),
-    "LRO-GUI-05": _all(_part("guidance", type=str), _guided, _file),
-    "LRO-NAME-02": _all(_file, _part("file_path", type=str)),
-    "LRO-NAME-03": _all(_file, _part("file_path", type=str)),
-    **{rule: _recipe(rule) for rule in _PURPOSES},
-    "LRO-REC-11": _all(_part("jq_recipes", type=list), _some, _part("file_path", type=str)),
-    "LRO-REC-12": _all(_listed, _some, _any_decided),
-    "LRO-REC-13": lambda one: None if one.of("LRO-REC-13") else _part("jq_recipes", type=list)(one),
-    "LRO-THR-02": _all(_records, _estimated),
+    "LRO-DET-01": _all(_needs_light_detail, _needs_records),
+    "LRO-FILE-01": _needs_file,
+    "LRO-FILE-02": _needs_file,
+    "LRO-FILE-03": _needs_header(),
+    "LRO-FILE-04": _needs_header("operation"),
+    "LRO-FILE-06": _all(_needs_header_count, _needs_countable_records),
+    "LRO-FILE-07": _all(_needs_header("timestamp"), _needs_timestamp),
+    "LRO-FILE-08": _all(_needs_level, _needs_header("detail")),
+    "LRO-FILE-09": _needs_records,
+    "LRO-FILE-11": _needs_records,
+    "LRO-FILE-12": _needs_schema_version,
+    "LRO-GUI-01": _needs_member("guidance", type=str),
+    "LRO-GUI-05": _all(_needs_member("guidance", type=str), _needs_guidance, _needs_file),
+    "LRO-NAME-02": _all(_needs_file, _needs_member("file_path", type=str)),
+    "LRO-NAME-03": _all(_needs_file, _needs_member("file_path", type=str)),
+    **{rule: _needs_decision(rule) for rule in _PURPOSES},
+    "LRO-REC-11": _all(_needs_member("jq_recipes", type=list), _needs_a_recipe, _needs_member("file_path", type=str)),
+    "LRO-REC-12": _all(_needs_recipe_list, _needs_a_recipe, _needs_any_decision),
+    "LRO-REC-13": lambda one: None if one.of("LRO-REC-13") else _needs_member("jq_recipes", type=list)(one),
+    "LRO-THR-02": _all(_needs_records, _needs_estimate),
 }

@@ -81,10 +81,10 @@ class Estimates:
                 return largest if characters(largest) > max(map(characters, honest)) else None
         return None
 
-    def before_the_limit(self, operation: str) -> tuple[Call, Call] | None:
-        """Two calls with different limits that have the same E, though one file is twice as large as the other.
+    def estimated_before_limit(self, operation: str) -> tuple[Call, Call] | None:
+        """Two calls with different limits and the same E, although one file is twice as large as the other.
 
-        None if E grows with the limit, or is no estimate: that of other queries and levels has to differ.
+        None if E grows with the limit, or if E is a constant: for other queries and levels it must differ.
         """
         groups: dict[object, list[Call]] = {}
         for call in self.survey.files:
@@ -119,8 +119,8 @@ class Estimates:
         return None
 
     def measure_differently(self, operation: str) -> bool:
-        """True if E is that of a different set than the returned one: of another level, or from before the limit."""
-        return self.against_detail(operation) is not None or self.before_the_limit(operation) is not None
+        """True if E is the estimate of a different set than the returned one: another level, or before the limit."""
+        return self.against_detail(operation) is not None or self.estimated_before_limit(operation) is not None
 
     def is_cut_short(self, call: Call) -> bool | None:
         """True if an inject's E covers more memories than its file holds, by a recall of the same query.

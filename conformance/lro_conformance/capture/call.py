@@ -44,7 +44,7 @@ class Call:
     start: Start
     """The server process that was asked."""
     before: tuple[int, ...]
-    """The ids of the requests that gave this process what it holds: memories stored, cleanups set off."""
+    """The ids of earlier requests that changed the state of this process: they stored memories or triggered cleanup."""
     reply: Reply
     started: float
     """Seconds since the epoch."""

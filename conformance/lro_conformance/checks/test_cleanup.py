@@ -37,7 +37,8 @@ def test_expired_files_are_deleted(cleanup: Cleanup, defaults: Defaults, subject
         if (stuck := cleaning.stuck) and not stopped(cleanup):
             subjects.expect(
                 holds=False,
-                expected=f"{stuck[0].path.name}, {OLD_S} s old, is deleted, as younger files of that operation are",
+                expected=f"{stuck[0].path.name} ({OLD_S} s old) is deleted, "
+                "since younger files of the same operation were",
                 observed="it is still there",
                 at=cleaning,
             )
@@ -49,7 +50,8 @@ def test_expired_files_are_deleted(cleanup: Cleanup, defaults: Defaults, subject
         subjects.expect(
             holds=False,
             expected=f"expired files are deleted even next to {', '.join(own.stopped_by)}",
-            observed="some are still there, however often cleanup ran; once those were removed, they were deleted",
+            observed="some remain after repeated cleanups; "
+            "they were deleted only after the unrelated entries had been removed",
             at=own,
         )
         return
@@ -78,8 +80,9 @@ def test_expired_files_are_deleted(cleanup: Cleanup, defaults: Defaults, subject
 
 @check("LRO-CLN-02")
 def test_default_ttl(cleanup: Cleanup, defaults: Defaults, subjects: Subjects) -> None:
-    """The default TTL is 3600 seconds: five minutes younger, a file stays; five minutes older, it is deleted."""
-    _by_ages(_scanning(defaults.cleaning), cleanup, defaults, subjects)
+    """The default TTL is 3600 seconds: a file five minutes short of it stays, and one five minutes past
+    it is deleted."""
+    _by_ages(_require_age_based(defaults.cleaning), cleanup, defaults, subjects)
 
 
 @check("LRO-CLN-03")
@@ -99,10 +102,10 @@ def test_new_sessions_keep_fresh_files(cleanup: Cleanup, subjects: Subjects) -> 
     """A fresh file survives the start of a new process."""
     sessions = cleanup.sessions
     if sessions is None:
-        raise NotObserved(cleanup.reason or "the server has no output folder of its own to look into")
+        raise NotObserved(cleanup.reason or "the server has no output folder of its own that could be inspected")
     subjects.expect(
         sessions.at_start is None,
-        expected="a file of an earlier process, a minute old, is there after a start",
+        expected="a one-minute-old file from an earlier process still exists after the server starts",
         observed=f"{sessions.at_start} was deleted",
         at=sessions,
     )
@@ -231,7 +234,10 @@ def test_files_of_earlier_processes_are_deleted(cleanup: Cleanup, defaults: Defa
 
 @check("LRO-CFG-03")
 def test_ttl_setting(cleanup: Cleanup, defaults: Defaults, subjects: Subjects) -> None:
-    """ttl_seconds takes effect: with two days, a file of one day stays and one of four is deleted; with 2 s, any is."""
+    """ttl_seconds takes effect.
+
+    With a TTL of two days, a one-day-old file stays and a four-day-old one is deleted; with 2 s, every file is deleted.
+    """
     if cleanup.reason is not None:
         raise NotObserved(cleanup.reason)
     only_here = _only_under_set_ttl(cleanup, defaults)
@@ -246,7 +252,7 @@ def test_ttl_setting(cleanup: Cleanup, defaults: Defaults, subjects: Subjects) -
             observed=f"still there {own.waited_s:.1f} s later",
             at=own,
         )
-    cleaning = _scanning(cleanup.set_ttl, though_fresh_go=only_here)
+    cleaning = _require_age_based(cleanup.set_ttl, though_fresh_go=only_here)
     _by_ages(cleaning, cleanup, defaults, subjects)
     if only_here:
         _fresh_stay(cleaning, subjects)
@@ -319,17 +325,19 @@ def _by_ages(cleaning: Cleaning, cleanup: Cleanup, defaults: Defaults, subjects:
         )
 
 
-_FRESH_TOO = "fresh files are deleted too, so nothing can be said of ages"
+_FRESH_TOO = "fresh files are deleted too, so age-based deletion cannot be judged"
 
 
-def _scanning(cleaning: Cleaning | None, *, though_fresh_go: bool = False) -> Cleaning:
-    """The cleaning, if it shows ages: the server deletes by age, including files of earlier processes."""
+def _require_age_based(cleaning: Cleaning | None, *, though_fresh_go: bool = False) -> Cleaning:
+    """Return the cleaning if it is evidence about ages; otherwise raise `NotObserved`."""
     if cleaning is None:
         raise NotObserved("no cleanup could be watched under this TTL")
     if cleaning.takes_fresh and not though_fresh_go:
         raise NotObserved(_FRESH_TOO)
     if not any(p.gone for p in cleaning.planted):
-        raise NotObserved("no file of an earlier process was deleted under this TTL, so back-dated ones show nothing")
+        raise NotObserved(
+            "no file of an earlier process was deleted under this TTL, so back-dated files are no evidence"
+        )
     return cleaning
 
 
@@ -345,7 +353,9 @@ def test_expiry_event_is_emitted(cleanup: Cleanup, defaults: Defaults, edition: 
             continue
         events = cleaning.events if edition.named_events else (*cleaning.events, *cleaning.told)
         if not events and not cleaning.listened:
-            subjects.not_observed("no event was seen, and none may be visible (profile: events)")
+            subjects.not_observed(
+                "no event was seen, but the suite may not be watching the right channel (profile: events)"
+            )
             continue
         channels = Counter(e.partition(": ")[0] for e in events for _ in range(times(EXPIRED, e, gone)))
         most = max(channels.values(), default=0)

@@ -18,7 +18,7 @@ from lro_conformance.trials.disabled import Disabled
 from lro_conformance.trials.survey import Inline, Survey
 
 SEVERAL = 5
-"""Records that a result needs so that it could be truncated."""
+"""Smallest number of records of a result whose truncation can be seen."""
 
 
 @check("LRO-CFG-01")
@@ -48,16 +48,16 @@ def test_disabled_truncates_nothing(disabled: Disabled, inline: Inline, subjects
         subjects.expect(
             len(call.records) > 1,
             expected=f"{call.operation} with enabled = false has more than one record, whatever the threshold",
-            observed=f"{len(call.records)}, where there are {len(there)}: {show(call.text, 200)}",
+            observed=f"{len(call.records)} of {len(there)} records: {show(call.text, 200)}",
             at=call,
         )
 
 
 @check("LRO-THR-07")
 def test_no_file_below_the_threshold(survey: Survey, inline: Inline, subjects: Subjects) -> None:
-    """A result that is returned inline is in no file: with a threshold that nothing reaches, no file is written."""
+    """No file is written for inline results: with a threshold that no result reaches, the output folder stays empty."""
     if not any(c.file is not None and Path(c.file.real or "").parent == c.real_output_dir for c in survey.files):
-        raise NotObserved("no file of this server was found in the folder that was set")
+        raise NotObserved("no file of this server was found in the output folder that was set")
     calls = [c for c in inline.calls if c.outcome in ("inline", "offloaded")]
     if not calls or any(c.outcome == "offloaded" for c in calls):
         raise NotObserved("not every result is inline at threshold_tokens = 1000000000 (LRO-CFG-02)")
@@ -82,7 +82,7 @@ def test_threshold_setting(survey: Survey, inline: Inline, subjects: Subjects) -
         ratio = tokens_per_character(survey.repeats[name][0])
         weightless = call.outcome == "inline" and len(show(call.records, 1_000_000)) * ratio < 2
         if weightless or survey.is_small(call):
-            subjects.not_observed(f"{some} may not exceed a threshold of {survey.lowest} as the server measures")
+            subjects.not_observed(f"by the server's own estimate, {some} may not exceed a threshold of {survey.lowest}")
             continue
         subjects.expect(
             call.outcome == "offloaded",
@@ -91,7 +91,9 @@ def test_threshold_setting(survey: Survey, inline: Inline, subjects: Subjects) -
             at=call,
         )
     for (name, _), call in inline.whole.items():
-        sizes = (call.estimate, call.file.characters) if call.file is not None else (None,)  # a token has a character
+        sizes = (
+            (call.estimate, call.file.characters) if call.file is not None else (None,)
+        )  # a token has at least one character
         exceeds = all(size is not None and size > inline.threshold for size in sizes)
         if survey.offloads(name) and call.outcome in ("inline", "offloaded") and not exceeds:
             subjects.expect(

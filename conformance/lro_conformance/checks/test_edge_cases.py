@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from lro_conformance.analysis.comparison import Comparison
-from lro_conformance.analysis.documents import Documents, told
+from lro_conformance.analysis.documents import Documents, describe
 from lro_conformance.analysis.estimate import Estimates
 from lro_conformance.capture.call import Call, died
 from lro_conformance.capture.corpus import DELICATE_WORD, OTHER_WORD, ROUGH_WORD, TWINS, WORD, delicate, rough
@@ -71,7 +71,7 @@ def test_any_query_keeps_recipes_valid(
                 subjects.expect(
                     wrong is None,
                     expected=f"recipe #{number} as one pipeline on its file for the query {show(command.call.query)}",
-                    observed="" if wrong is None else f"{told(wrong)}: {show(command.text, 300)}",
+                    observed="" if wrong is None else f"{describe(wrong)}: {show(command.text, 300)}",
                     at=command,
                 )
 
@@ -199,7 +199,7 @@ def test_estimate_is_of_this_call(estimates: Estimates, seeded: Seeded, subjects
     """
     for call in seeded.files:
         if call.operation == "inject" or call.estimate is None or estimates.measure_differently(call.operation):
-            subjects.not_observed("no header has E, or it is that of a different set (LRO-THR-05)")
+            subjects.not_observed("no header has E, or E is the estimate of a different set of records (LRO-THR-05)")
             continue
         low, high = _roughly(call)
         subjects.expect(

@@ -62,7 +62,9 @@ def test_whole_records_within_the_threshold(
     """The inline result holds fewer, but whole records, within threshold_tokens."""
     for failing in _inline(fallback, subjects):
         if not is_honest(failing.original) or estimates.against_detail(failing.call.operation) is not None:
-            subjects.not_observed("the estimate is not honest, so the threshold says nothing about sizes")
+            subjects.not_observed(
+                "the server's estimate is inaccurate, so result sizes cannot be compared with the threshold"
+            )
             continue
         if failing.call.operation not in survey.effective:
             subjects.not_observed("a low threshold has no effect (LRO-CFG-02), so the limit in effect is unknown")
@@ -90,7 +92,7 @@ def _not_truncated(failing: Failing) -> str | None:
         return f"{len(records)} records, of which {len(each)} differ"
     first = sum(map(size, [*failing.known.values()][:1])) * tokens_per_character(failing.original)
     if not records and first < failing.threshold / 4:
-        return f"none, though the first, of {first:.0f} tokens, would fit"
+        return f"no records, although the first one ({first:.0f} tokens) would fit"
     tokens = failing.weighed or sum(map(size, records)) * tokens_per_character(failing.original)
     if tokens > ROOM * failing.threshold + 16:
         return f"{len(records)} records of about {tokens:.0f} tokens"
@@ -144,9 +146,9 @@ _NAME_ENDS = re.compile(r"_|(?<=[a-z])(?=[A-Z])")
 
 
 def _perhaps_not_tried(estimates: Estimates, failing: Failing, subjects: Subjects) -> bool:
-    """Return whether all came inline, without a warning, from a server that measures a different set of records.
+    """Return whether the server may not have tried to write: it estimates a different set of records.
 
-    Such a server may not have tried to write.
+    Then all records came inline, without a failure event.
     """
     records = failing.call.records
     whole = records is None or len(records) >= len(failing.known)
@@ -155,7 +157,8 @@ def _perhaps_not_tried(estimates: Estimates, failing: Failing, subjects: Subject
     if not estimates.measure_differently(failing.call.operation):
         return False
     subjects.not_observed(
-        "the estimate is that of a different set (LRO-THR-05), so an inline result may not have been too large"
+        "the server estimates a different set of records (LRO-THR-05), so this result may have been below the "
+        "threshold and never written"
     )
     return True
 
@@ -209,7 +212,8 @@ def _strings(value: object) -> Iterator[str]:
 
 @check("LRO-ERR-05")
 def test_no_dangling_descriptor(fallback: Fallback, subjects: Subjects) -> None:
-    """No descriptor is returned for a file that was not written, not completely, or to a different folder."""
+    """No descriptor is returned for a file that was not written, was only partly written, or was written to another
+    directory."""
     for failing in _each(fallback, subjects):
         if failing.call.outcome in ("error", "no answer") or (failing.recreated and not failing.elsewhere):
             continue
@@ -261,7 +265,9 @@ def test_failure_event_is_emitted(fallback: Fallback, estimates: Estimates, subj
             subjects.not_observed(_LOST)
             continue
         if not failing.events and not failing.listened:
-            subjects.not_observed("no event was seen, and none may be visible (profile: events)")
+            subjects.not_observed(
+                "no event was seen, but the suite may not be watching the right channel (profile: events)"
+            )
             continue
         details = [e for e in failing.events if len(_details(e)) >= 3]
         subjects.expect(
@@ -287,7 +293,7 @@ def test_no_failure_event_for_success(survey: Survey, fallback: Fallback | None,
     subjects.not_observed("no event that reports a failure was seen")
 
 
-_LOST = "this server's files are never where it says (LRO-DESC-02), so a missing one shows nothing"
+_LOST = "this server's file_path is always wrong (LRO-DESC-02), so a missing file proves nothing"
 
 
 def _details(event: str) -> str:

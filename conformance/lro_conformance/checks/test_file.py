@@ -46,14 +46,14 @@ def test_header_names_the_operation(documents: Documents, subjects: Subjects) ->
 
 
 def _calls_with_files(survey: Survey) -> Iterator[tuple[Call, Call | Among]]:
-    """Calls with a file, concurrent ones included, each with the subject that reproduces it."""
+    """Calls with a file, including concurrent ones, each with the subject whose reproducer is shown."""
     yield from ((c, c) for c in survey.files)
     yield from ((c, Among(c)) for c in survey.concurrent_files)
 
 
 @check("LRO-FILE-05")
 def test_header_records_the_query(survey: Survey, subjects: Subjects) -> None:
-    """The header's query is the one of the call; for a query that selects everything it may be left out."""
+    """The header's query is that of the call; it may be omitted if the query selects everything."""
     for call, at in _calls_with_files(survey):
         if call.query is None or not call.header:
             continue
@@ -110,7 +110,7 @@ def test_header_detail(documents: Documents, subjects: Subjects) -> None:
 @check("LRO-FILE-09")
 def test_each_memory_appears_once(documents: Documents, subjects: Subjects) -> None:
     """No memory is in a file twice, except those that the same server returns twice inline."""
-    documents.judge("LRO-FILE-09", subjects, skip=documents.holds_twins)
+    documents.judge("LRO-FILE-09", subjects, skip=documents.duplicates_in_store)
 
 
 @check("LRO-FILE-09")
@@ -169,7 +169,10 @@ def _lines(call: Call) -> list[Line]:
 
 
 def _blank_side(inline: dict[str, Any], filed: dict[str, Any], path: tuple[str, ...]) -> bool:
-    """Return whether one side lacks a field: in a file with a different level's fields that is not LRO-FILE-10."""
+    """Return whether only one side has the field.
+
+    In a file with the fields of a different level, that does not violate LRO-FILE-10.
+    """
     return len(path) == 1 and is_blank(inline.get(path[0])) != is_blank(filed.get(path[0]))
 
 

@@ -1,4 +1,4 @@
-"""inject_context: judged before budgeting, offloaded whole, formatted below the threshold."""
+"""inject_context: measured before budgeting, offloaded complete, formatted below the threshold."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ def test_text_inline_below_the_threshold(survey: Survey, inline: Inline, subject
     for call in (c for c in inline.calls if c.operation == "inject" and c.outcome in ("inline", "error")):
         same = [c for c in survey.files if c.operation == "inject" and c.arguments == call.arguments]
         ids = by_id(r for c in same for r in c.filed).keys()
-        # a light record may be an id alone: other files tell more of the same memories
+        # a light record may be only an id; other files hold more of the same memories
         known = [r for c in same for r in c.filed] + [r for c in survey.files for r in c.filed if id_of(r) in ids]
         tells = call.outcome == "inline" and (bool(call.records) or tells_of(call.text, known))
         words = any(r.keys() & {"title", "summary", "content"} for r in known)
         if not (tells or words or (known and call.outcome != "inline")):
-            subjects.not_observed("no file of the same call tells which memories were found")
+            subjects.not_observed("no file of the same call shows which memories were found")
             continue
         subjects.expect(
             tells,
-            expected="text that tells of at least one of the memories found",
-            observed=f"{len(call.text)} characters that tell of none" if call.outcome == "inline" else "an error",
+            expected="text with at least one of the memories found",
+            observed=f"{len(call.text)} characters without any of them" if call.outcome == "inline" else "an error",
             at=call,
         )
 
@@ -41,7 +41,7 @@ def test_text_inline_below_the_threshold(survey: Survey, inline: Inline, subject
 def test_decided_before_budgeting(
     survey: Survey, edges: Edges, decisions: Mapping[str, Rule], subjects: Subjects
 ) -> None:
-    """Inject is decided by all memories found, not by the text that is left after budgeting."""
+    """Whether inject offloads depends on all memories found, not on the text that is left after budgeting."""
     _needs_inject(survey)
     if len(survey.budgets) == 2:
         small, large = (c.estimate for c in survey.budgets)
@@ -49,7 +49,7 @@ def test_decided_before_budgeting(
             subjects.expect(
                 small >= 0.9 * large,
                 expected=f"E = {large} whatever the token budget",
-                observed=f"E = {small} with a small one: the budgeted set was weighed",
+                observed=f"E = {small} with a small one: the budgeted set was measured",
                 at=survey.budgets[0],
             )
     rule, edge = decisions.get("inject"), edges.edges.get("inject")
@@ -60,7 +60,7 @@ def test_decided_before_budgeting(
     subjects.expect(
         rule == "exact",
         expected=f"the {edge.estimate} tokens of the memories found exceed a threshold of {probe.threshold}: offloaded",
-        observed="returned inline: the budgeted text was weighed",
+        observed="returned inline: the budgeted text was measured",
         at=probe.call,
     )
 

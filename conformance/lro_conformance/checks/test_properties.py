@@ -18,9 +18,9 @@ from lro_conformance.analysis.documents import (
     Document,
     breaks,
     broken_line,
-    lacks,
+    describe,
     subject,
-    told,
+    unmet_precondition,
     validated,
     with_recipes,
 )
@@ -401,12 +401,12 @@ def _any_corpus(id: str, live: Live, survey: Survey, edition: Edition, subjects:
         raise NotObserved("no file could be read")
     # What does not do a recipe's job on the server's own memories is no other command that does it on a few.
     largest = _document(max(survey.files, key=lambda c: c.weight), live, edition)
-    if (reason := lacks(id, largest)) is not None:
+    if (reason := unmet_precondition(id, largest)) is not None:
         raise NotObserved(reason)
     wrong = next(filter(breaks, largest.of(id)), None)
     if wrong is not None:
         at = subject(largest, wrong)
-        subjects.expect(holds=False, expected=wrong.expected, observed=told(wrong), at=at)
+        subjects.expect(holds=False, expected=wrong.expected, observed=describe(wrong), at=at)
         return
     from lro_conformance.properties.strategies import CORPUS
 
@@ -419,10 +419,10 @@ def _any_corpus(id: str, live: Live, survey: Survey, edition: Edition, subjects:
         if call is None or not call.filed:
             return False
         one = _document(call, live, edition)
-        if lacks(id, one) is not None:
+        if unmet_precondition(id, one) is not None:
             return False
         wrong = next(filter(breaks, one.of(id)), None)
-        return wrong is None or Miss.of(wrong.expected, told(wrong), subject(one, wrong))
+        return wrong is None or Miss.of(wrong.expected, describe(wrong), subject(one, wrong))
 
     live.judge(subjects, "any memories", CORPUS, observe, verdict, share=0.5)
 

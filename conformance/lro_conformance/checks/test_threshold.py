@@ -107,7 +107,8 @@ def test_default_threshold(
         return
     if "another figure" in decisions.values() or not estimates.are_steady:
         subjects.not_observed(
-            "the E of headers is not what is compared with the threshold (LRO-FILE-13), so it shows no default"
+            "the server compares something other than the header's E with the threshold (LRO-FILE-13), so E does not "
+            "reveal the default"
         )
         return
     for bracket in crossed if len(crossed) > 1 or not defaults.brackets else defaults.brackets:
@@ -215,13 +216,14 @@ def test_estimate_follows_detail(survey: Survey, estimates: Estimates, subjects:
 def test_estimate_covers_the_whole_set(survey: Survey, estimates: Estimates, subjects: Subjects) -> None:
     """If E is honest for a few records it is honest for many: it covers the whole set, and nothing else."""
     for name in survey.operations:
-        beyond = estimates.before_the_limit(name)
+        beyond = estimates.estimated_before_limit(name)
         if beyond is not None:
             less, more = beyond
             subjects.expect(
                 holds=False,
                 expected=f"{name}: different E for {len(less.filed)} records and for {len(more.filed)}",
-                observed=f"E = {less.estimate} with limit {less.limit} and {more.limit}, as before the limit",
+                observed=f"E = {less.estimate} for both limits {less.limit} and {more.limit}: it was computed "
+                "before the limit was applied",
                 at=less,
             )
             continue
@@ -347,9 +349,9 @@ def test_one_threshold_for_all(
         one, other = against
         subjects.expect(
             holds=False,
-            expected=f"one default threshold: {other.operation} of {_size(other)} tokens at {other.detail} detail, "
-            "which is less, is offloaded",
-            observed=f"{one.operation} of {one.inline_estimate} tokens at {one.detail} detail stays inline",
+            expected=f"one default threshold: since {other.operation} ({_size(other)} tokens, {other.detail} detail) "
+            f"is offloaded, the larger result of {one.operation} must be, too",
+            observed=f"{one.operation} ({one.inline_estimate} tokens, {one.detail} detail) was returned inline",
             at=one.inline,
         )
     for name, rule in decisions.items():

@@ -61,7 +61,7 @@ def certify(
     With --edition all, the profile's edition decides and is shown in full. The others follow in short; their files
     have the edition in the name (report.json, report.lro-paper.json).
 
-    Exit code: 0 what was claimed holds (without a claim: no MUST failed), 1 it does not, 2 the call or the profile is
+    Exit code: 0 the claim holds (without a claim: no MUST failed), 1 it does not hold, 2 the call or the profile is
     wrong, 3 no verdict.
     """
     options.check()

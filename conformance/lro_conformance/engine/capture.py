@@ -1,4 +1,4 @@
-"""Capturing a run: trials side by side on servers of the profile, and property checks while those servers live."""
+"""Capturing a run: concurrent trials on servers of the profile, and property checks while those servers are up."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 from lro_conformance.capture.overall import OVERALL, Overall
 from lro_conformance.capture.run import CapturedRun
-from lro_conformance.engine.interrupt import heard
+from lro_conformance.engine.interrupt import interruptible
 from lro_conformance.engine.plan import Plan
 from lro_conformance.judging.check import LIVE, Check, judge
 from lro_conformance.judging.derived import Evidence
@@ -28,10 +28,10 @@ from lro_conformance.wire.workspace import Workspace
 from lro_spec.catalogue import requirement
 
 EXPLORED = ("survey", "inline", "edges", "defaults")
-"""Trials whose servers property checks explore, so that nothing else may be under way there."""
+"""Trials whose servers are reused by property checks; the checks wait until these trials are done."""
 
 FIRST = ("cleanup", *EXPLORED, "fallback")
-"""Trials that begin before others: one that waits for a TTL to pass, those that much else waits for, and long ones."""
+"""Trials that start first: the one that waits for a TTL, those that many others depend on, and slow ones."""
 
 
 class Capture:
@@ -61,8 +61,8 @@ class Capture:
         self._clock = time.monotonic()
         self._timeline: list[Span] = []
 
-    def run(self, jobs: int, arrived: Callable[[], object] = lambda: None) -> CapturedRun:
-        """Make all trials, *jobs* at a time. *arrived* is called whenever `evidence` has grown, in this thread."""
+    def run(self, jobs: int, on_evidence: Callable[[], object] = lambda: None) -> CapturedRun:
+        """Run all trials, *jobs* at a time. *on_evidence* is called in this thread whenever `evidence` has grown."""
         started, self._clock = datetime.now(UTC), time.monotonic()
         command = tuple(self.profile.server.command)
         self._observer(RunStarted(command, self.profile.edition, tuple(t.name for t in self.plan.trials)))
@@ -79,9 +79,9 @@ class Capture:
             )
             live = Live(lab, self.examples)
             try:
-                self._make_trials(lab, jobs, live, properties, arrived)
+                self._run_trials(lab, jobs, live, properties, on_evidence)
             except BaseException:
-                workspace.abort()  # no reply is waited for any more
+                workspace.abort()  # stop waiting for replies
                 raise
             finally:
                 live.close()
@@ -105,12 +105,12 @@ class Capture:
             properties=properties.results,
         )
 
-    def _make_trials(
-        self, lab: Lab, jobs: int, live: Live, properties: PropertyChecks, arrived: Callable[[], object]
+    def _run_trials(
+        self, lab: Lab, jobs: int, live: Live, properties: PropertyChecks, on_evidence: Callable[[], object]
     ) -> None:
-        """Make every trial as soon as the evidence that it builds on is there, the survey first."""
-        with heard():
-            self.evidence.add("survey", self._make(lab, self.plan.trials[0]))
+        """Run each trial as soon as the evidence that it needs is there, the survey first."""
+        with interruptible():
+            self.evidence.add("survey", self._run_trial(lab, self.plan.trials[0]))
         survey = self.evidence.captured["survey"]
         if not isinstance(survey, Survey):
             return
@@ -119,43 +119,45 @@ class Capture:
         at_once = jobs + 1  # the cleanup trial mostly waits for a TTL to pass
         pool = ThreadPoolExecutor(at_once, thread_name_prefix="trial")
         try:
-            with heard():
+            with interruptible():
                 while waiting or under_way:
                     ready = [t for t in waiting if all(n in self.evidence.captured for n in t.needs)]
-                    for one in ready[: at_once + 1 - len(under_way)]:  # the last begins when any ends, without us
+                    for one in ready[
+                        : at_once + 1 - len(under_way)
+                    ]:  # the pool starts the last one as soon as any ends
                         waiting.remove(one)
-                        under_way[pool.submit(self._make, lab, one)] = one
-                    arrived()
+                        under_way[pool.submit(self._run_trial, lab, one)] = one
+                    on_evidence()
                     rest = [*waiting, *under_way.values()]
-                    occupied = any(t.name in EXPLORED for t in rest) if lab.can_set("output_dir") else bool(rest)
-                    if survey.implemented and not occupied:  # property checks go on while the other trials do
+                    servers_busy = any(t.name in EXPLORED for t in rest) if lab.can_set("output_dir") else bool(rest)
+                    if survey.implemented and not servers_busy:  # property checks run beside the remaining trials
                         properties.advance(live, lambda: any(future.done() for future in under_way))
                     done, _ = wait(under_way, return_when=FIRST_COMPLETED)
                     for future in done:
                         self.evidence.add(under_way.pop(future).name, future.result())
-                arrived()
+                on_evidence()
                 if survey.implemented:
                     properties.advance(live)
         except BaseException:
-            lab.workspace.abort()  # or the trials under way would be waited for
+            lab.workspace.abort()  # otherwise the pool waits for running trials
             raise
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
 
     def _wanted(self, survey: Survey) -> list[Trial]:
-        """The trials to make of this server after the survey; of the parts that it does not list, none is made."""
+        """The trials to run after the survey, without those for features that the server does not list."""
         for trial in self.plan.trials[1:]:
-            if (reason := trial.unlisted(survey)) is not None:
+            if (reason := trial.reason_not_listed(survey)) is not None:
                 self.evidence.add(trial.name, NotApplicable(reason))
         wanted = [
             t
             for t in self.plan.trials[1:]
-            if t.name not in self.evidence.captured and (survey.implemented or t.asks_no_lro)
+            if t.name not in self.evidence.captured and (survey.implemented or t.applies_without_lro)
         ]
         return sorted(wanted, key=lambda t: FIRST.index(t.name) if t.name in FIRST else len(FIRST))
 
-    def _make(self, lab: Lab, one: Trial) -> object:
-        """Evidence of a trial, or the exception that stands for it."""
+    def _run_trial(self, lab: Lab, one: Trial) -> object:
+        """Evidence of a trial, or the exception that takes its place."""
         have = self.evidence.captured
         missing = next((have[n] for n in one.needs if isinstance(have[n], BaseException)), None)
         if missing is not None:
@@ -183,7 +185,7 @@ class Capture:
 
 
 class PropertyChecks:
-    """Property checks of a run, one after the other and always in the same order, so that a seed replays them."""
+    """Property checks of a run, one at a time and always in the same order, so that a seed replays them."""
 
     def __init__(
         self,
@@ -201,7 +203,7 @@ class PropertyChecks:
         """Results so far, by the names of the checks."""
 
     def advance(self, live: object, is_interrupted: Callable[[], bool] = lambda: False) -> None:
-        """Explore *live* servers with the next checks, until one lacks its evidence or *is_interrupted* after one."""
+        """Explore *live* servers with the next checks until one lacks its evidence, or *is_interrupted* after one."""
         while len(self.results) < len(self._checks):
             check = self._checks[len(self.results)]
             names = [name for name in check.needs if name != LIVE]
@@ -213,5 +215,5 @@ class PropertyChecks:
             self._finished(check, begun)
             self.results[check.name] = result
             self._observer(CheckJudged(result))
-            if is_interrupted():  # a trial is done that others may wait for
+            if is_interrupted():  # a trial has ended that others may wait for
                 return

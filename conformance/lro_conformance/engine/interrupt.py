@@ -1,4 +1,4 @@
-"""Ctrl-C that is heard wherever it finds the process."""
+"""Ctrl-C that ends a block, whatever the process is doing."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from contextlib import contextmanager
 from types import FrameType
 
 AGAIN_S = 0.5
-"""After how long a Ctrl-C that has not ended the block is repeated."""
+"""Seconds after which a Ctrl-C that has not ended the block is repeated."""
 MOST = 5
-"""How often."""
+"""Largest number of repetitions."""
 
 
 @contextmanager
-def heard() -> Generator[None]:
-    """Ctrl-C ends the block, also where it falls into a callback first: what is raised there, Python drops.
+def interruptible() -> Generator[None]:
+    """End the block on Ctrl-C, even if the signal first arrives in a callback whose exceptions Python drops.
 
-    Such callbacks are finalizers, and those that Hypothesis has at each collection of garbage. Where it falls into an
-    import, it waits for its end: what is raised there can leave the lock of all imports locked, and other threads would
-    wait for it for ever. In other threads than the main one, and where Ctrl-C has another meaning, nothing changes.
+    Such callbacks are finalizers, and those that Hypothesis registers for garbage collections. If the signal arrives
+    during an import, it takes effect after the import: an exception there can leave the import lock held, and other
+    threads would wait for it for ever. Nothing changes outside the main thread, or if Ctrl-C has another handler.
     """
     main = threading.main_thread()
     usual = signal.getsignal(signal.SIGINT)
@@ -54,7 +54,7 @@ def heard() -> Generator[None]:
 
 
 def _imports(frame: FrameType | None) -> int:
-    """How many calls of the import system a frame is within."""
+    """Number of calls of the import system among a frame and its callers."""
     return sum(f.f_code.co_filename.startswith("<frozen importlib") for f in _outwards(frame))
 
 

@@ -134,9 +134,9 @@ class Judgement:
 
 
 def judge_again(stored: Stored, observer: Observer | None = None, *, edition: str | None = None) -> Report:
-    """Report on recorded evidence, by the checks of this version.
+    """Report on recorded evidence with the checks of this version.
 
-    An *edition* other than that of the run is judged by what the run shows of it.
+    With a different *edition*, only the evidence that applies to that edition is judged.
     """
     profile = stored.profile if edition is None else replace(stored.profile, edition=edition)
     masks = masks_of(profile)
@@ -157,7 +157,7 @@ def judge_run(
 ) -> Report:
     """Report on a captured run by the edition of *profile*, which may be a different one from that of the run.
 
-    *missing* stands for trials that the run did not make, if it may be one of an earlier version.
+    *missing* takes the place of trials that an earlier version did not run.
     """
     plan = Plan.of(profile, only=run.only, examples=run.examples)
     have = dict(run.trials)
@@ -174,9 +174,8 @@ def judge_run(
 def _by_edition(
     edition: Edition, have: dict[str, Any], checks: tuple[Check, ...]
 ) -> tuple[dict[str, Any], tuple[Check, ...]]:
-    """The part of evidence that a further edition has words for, and the checks that it leaves."""
+    """The evidence that applies to another edition, and the checks that can still be judged."""
     survey, have = have["survey"], restricted(have, edition)
-    # Properties that were tried with the recipes and names of the run's own edition, or with its operations, say
-    # nothing about this one.
+    # Property checks that used the recipes, names or operations of the run's own edition say nothing about this one.
     other_operations = foreign_operations(survey, edition)
     return have, tuple(c for c in checks if not (c.is_live and (c.by_edition or other_operations)))

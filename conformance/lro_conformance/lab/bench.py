@@ -56,7 +56,7 @@ class Bench:
     server: ServerProcess
     start: Start
     on_restart: Callable[[Bench], None]
-    """Called when the server was restarted: it may have lost what it was seeded with."""
+    """Called after the server was restarted: it may have lost the memories that it was seeded with."""
     client: str | None = None
     """The client name that the suite sends; None for its own."""
     tools: Sequence[Mapping[str, Any]] = ()
@@ -66,12 +66,12 @@ class Bench:
     """Lines that commands of the profile, run along with the server, wrote to stderr."""
     named_files: set[str] = field(default_factory=set[str])
     """The names of the files that descriptors of this server named."""
-    seed_requests: list[int] = field(default_factory=list[int])
+    state_changing_requests: list[int] = field(default_factory=list[int])
     """The ids of the requests that stored memories in this process or triggered its cleanup."""
     cleanup_request: int | None = None
     """The id of the request that last triggered cleanup; None if none did."""
     corpus_requests: int = 0
-    """The number of `seed_requests` that stored the suite's own memories; later ones belong to one experiment."""
+    """Number of `state_changing_requests` that stored the suite's own memories; later ones belong to one experiment."""
 
     @property
     def profile(self) -> Profile:
@@ -128,7 +128,7 @@ class Bench:
         query: str | None = None,
         **extra: Any,
     ) -> Call:
-        """Call the tool of an operation and capture everything that comes of it.
+        """Call the tool of an operation and capture its result, and the file if it is offloaded.
 
         A limit above the server's own maximum is reduced to that, once an error of the server has named it.
         """
@@ -159,7 +159,7 @@ class Bench:
         return self.call(name, **self.accepted.smallest_offloading_call(name, count))
 
     def calls(self, wanted: Sequence[Mapping[str, Any]]) -> list[Call]:
-        """Several calls in flight together; their results in the order asked."""
+        """Make several concurrent calls; their results in the order of *wanted*."""
         with self.lock:
             return [self.collect(one) for one in [self.post(each) for each in wanted]]
 
@@ -176,7 +176,7 @@ class Bench:
         return Sent(self.server.send("tools/call", params), started, {"name": name, **asked}, arguments)
 
     def collect(self, sent: Sent, timeout_s: float | None = None) -> Call:
-        """Wait for the result of a call that was posted, and capture everything that comes of it."""
+        """Wait for the result of a call that was posted, and capture it like `call`."""
         return self._capture(self.server.wait(sent.id, timeout_s), sent.started, sent.asked, sent.arguments)
 
     def _arguments(self, name: str, asked: dict[str, Any]) -> dict[str, Any]:
@@ -205,7 +205,7 @@ class Bench:
         file: FileSeen | None = None
         named = None if found is None else found.value.get("file_path")
         if found is None and asked["name"] in self.editions.own.operations:  # other tools name files that they read
-            named = self._undescribed(reply, started)
+            named = self._file_without_descriptor(reply, started)
         if found is not None or named is not None:
             file = see_file(named, self.roots)
             file = replace(file, lately=written_since(file.path, started))
@@ -219,7 +219,7 @@ class Bench:
             limit=asked.get("limit"),
             query=asked.get("query"),
             start=self.start,
-            before=tuple(self.seed_requests),
+            before=tuple(self.state_changing_requests),
             reply=reply,
             started=started,
             ended=ended,
@@ -234,10 +234,10 @@ class Bench:
         self.ledger.note_call(seen)
         return seen
 
-    def _undescribed(self, reply: Reply, started: float) -> str | None:
-        """The path of a file that the call has written, of a result that names it without a descriptor or records.
+    def _file_without_descriptor(self, reply: Reply, started: float) -> str | None:
+        """The path of a file that the call wrote and that its result names without a valid descriptor.
 
-        Such a result has words, a link, or a descriptor that is no JSON. None for an inline result.
+        Such a result names it in prose, as a link, or in malformed JSON. None for an inline result.
         """
         result, raw = as_record(reply.result), reply.raw or b""
         if b".jsonl" not in raw or result.get("isError") is True or self.start.file_size_limit is not None:
@@ -265,7 +265,7 @@ class Bench:
             return None
         with self.lock:
             reply = self.server.call_tool(seed.tool, substitute(seed.arguments, memory))
-            self.seed_requests.append(reply.id)
+            self.state_changing_requests.append(reply.id)
             self._note_file(reply)
         if reply.failure is not None:
             self.ledger.note_failure(reply.failure, f"{seed.tool}(…)")
@@ -278,7 +278,7 @@ class Bench:
         return isinstance(result, dict) and cast("dict[str, Any]", result).get("isError") is not True
 
     def _note_file(self, reply: Reply) -> None:
-        """Note the file that a reply of any tool names: a proxy, or some servers, offload whatever is large."""
+        """Note the file that a reply of any tool names: proxies and some servers offload all large results."""
         found = descriptor_in(reply)
         if found is not None:
             self.named_files.add(os.path.basename(str(found.value.get("file_path"))))
@@ -303,7 +303,7 @@ class Bench:
             with self.lock:
                 reply = self.server.call_tool(tool, dict(arguments))
                 self.cleanup_request = reply.id
-                self.seed_requests.append(reply.id)
+                self.state_changing_requests.append(reply.id)
                 self._note_file(reply)
                 self.server.drain(0.02)
         elif how is not None and how.command:
@@ -323,7 +323,7 @@ class Bench:
             self.launcher.stop(self.server)
             spawn = self.launcher.spawn
             self.server, self.start = spawn(self.settings, self.workdir, self.temp, self.output_dir, None)
-            self.seed_requests, self.corpus_requests, self.cleanup_request = [], 0, None
+            self.state_changing_requests, self.corpus_requests, self.cleanup_request = [], 0, None
             self.launcher.handshake(self.server, self.client)
             self.on_restart(self)
 
@@ -334,7 +334,7 @@ class Bench:
 
     def forget_experiment(self) -> None:
         """Forget requests that seeded the server beyond the suite's own memories, before the next experiment."""
-        del self.seed_requests[self.corpus_requests :]
+        del self.state_changing_requests[self.corpus_requests :]
 
     def pause(self, seconds: float) -> None:
         """Wait, unless the run is aborted meanwhile."""

@@ -40,7 +40,7 @@ class Seeding:
         """Store the suite's memories, until one is refused."""
         for memory in corpus():
             reply = bench.store(memory)
-            bench.corpus_requests = len(bench.seed_requests)
+            bench.corpus_requests = len(bench.state_changing_requests)
             if not self.is_stored(bench, reply):
                 return
 

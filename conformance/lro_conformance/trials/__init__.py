@@ -1,7 +1,7 @@
 """Experiments: each drives servers under chosen settings and returns observations. None of them judges.
 
-A trial is a function decorated with `trial`; its name is the name of its evidence, its parameters (but for ``lab``)
-name the evidence that it builds on.
+A trial is a function decorated with `trial`; its name is the name of its evidence, its parameters (except
+``lab``) name the evidence that it needs.
 """
 
 from __future__ import annotations
@@ -36,35 +36,35 @@ class Trial:
     needs: tuple[str, ...]
     function: Callable[..., Any]
     unbound: Callable[[Profile], str | None] = _bound
-    """Returns the reason why a server with this profile has nothing to try; None if it has."""
-    unlisted: Callable[[Any], str | None] = _bound
-    """Returns the reason why a server with this survey has nothing to try; None if it has."""
+    """Returns the reason why the trial does not apply to a server with this profile; None if it does."""
+    reason_not_listed: Callable[[Any], str | None] = _bound
+    """Returns the reason why the trial does not apply: the server does not list the feature; None if it does."""
 
     @property
     def record(self) -> Any:
-        """Type of its evidence. The laboratory is not loaded for that: recorded evidence is read without it."""
+        """Type of the trial's evidence; recorded evidence is read by it, without loading the laboratory."""
         return get_type_hints(self.function, localns={"Lab": object})["return"]
 
     @property
-    def asks_no_lro(self) -> bool:
+    def applies_without_lro(self) -> bool:
         """True when it also runs on a server without LRO: trials of extensions do."""
-        return not self.needs or self.unlisted is not _bound
+        return not self.needs or self.reason_not_listed is not _bound
 
 
 def trial(
     title: str,
     *,
     unbound: Callable[[Profile], str | None] = _bound,
-    unlisted: Callable[[Any], str | None] = _bound,
+    reason_not_listed: Callable[[Any], str | None] = _bound,
 ) -> Callable[[Function], Function]:
-    """Make a function an experiment; *unbound* and *unlisted* as in `Trial`."""
+    """Make a function an experiment; *unbound* and *reason_not_listed* as in `Trial`."""
 
     def register(function: Function) -> Function:
         name = function.__name__
         if name in _REGISTRY and _REGISTRY[name].function.__module__ != function.__module__:
             raise ValueError(f"two trials are named {name}")
         needs = tuple(p for p in inspect.signature(function).parameters if p != "lab")
-        _REGISTRY[name] = Trial(name, title, needs, function, unbound, unlisted)
+        _REGISTRY[name] = Trial(name, title, needs, function, unbound, reason_not_listed)
         return function
 
     return register

@@ -37,7 +37,7 @@ SETTLING_S = 0.6
 """Seconds after the first call before files are read again, to detect writes after the answer."""
 
 MANY = 40
-"""Notifications of one server that are kept."""
+"""Largest number of notifications that are kept per server."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Survey:
     calls: tuple[Call, ...]
     """All calls except the concurrent ones, in their order."""
     whole: Mapping[tuple[str, str | None], Call]
-    """For each operation and detail level asked for (None: the default), the call with the usual limit."""
+    """By operation and requested detail level (None: the default): the call with the usual limit."""
     repeats: Mapping[str, tuple[Call, Call]]
     """For each operation, two identical calls with `EDGE_LIMIT` records, at an explicit detail level."""
     tiny: Mapping[str, Call]
@@ -74,17 +74,18 @@ class Survey:
     single: Mapping[str, Call]
     """For each operation, a call for one record."""
     together: tuple[tuple[Call, Call], ...]
-    """Concurrent calls, each with the same call made alone."""
+    """Concurrent calls, each paired with the same call made alone."""
     budgets: tuple[Call, ...]
     """Inject calls with a small and with a large token budget, if the tool takes one."""
     unsettled: tuple[Call, ...]
-    """Calls whose file grew after the answer, with the file as it was then; other fields have its final state."""
+    """Calls whose file was still growing when the server answered, holding that early snapshot; all other fields hold
+    the final file."""
     later: Mapping[str, FileSeen]
-    """The files, read again at the end."""
+    """The files by path, read again at the end."""
     unnamed: tuple[str, ...]
-    """Files in the output folder at the end that no descriptor named, except registers of files."""
+    """Files in the output folder at the end that no descriptor named, except registers (lists of files)."""
     word: str | None
-    """A query that finds something."""
+    """A query that has results."""
     adjustable: bool
     """True when the threshold could be set."""
     anomalies: tuple[str, ...]
@@ -94,21 +95,21 @@ class Survey:
     server_info: Mapping[str, Any]
     """The server's description of itself."""
     protocol: str | None
-    """The version of MCP that it speaks."""
+    """The protocol version of MCP that the server speaks."""
     messages: tuple[Said, ...] = ()
     """Its messages other than results of calls."""
     told: tuple[str, ...] = ()
-    """Lines of stderr or the file of events that contain the name of an event, after their channel."""
+    """Lines from stderr or the event file that contain an event name, prefixed with the channel."""
     many: Call | None = None
-    """A call for `CROWDED` records; None unless the usual limit cut the result and identical calls agree."""
+    """A call for `CROWDED` records; None unless the usual limit truncated the result and identical calls agree."""
     claims: tuple[str, ...] = ()
-    """Claims that the server offloads, a sentence each."""
+    """Claims that the server offloads, one sentence each."""
     default_tokens: int = 6400
     """The default threshold of the edition that the run is judged by."""
     lowest: int = 1
-    """The lowest threshold that the server takes; 1 also where it cannot be set."""
+    """The lowest threshold that the server accepts; also 1 if it cannot be set."""
     real: Mapping[str, str] = field(default_factory=dict[str, str])
-    """The paths that descriptors and their recipes name, and each without links, as it was then."""
+    """Maps each path named in a descriptor or recipe to its real path at the time of the run."""
 
     @property
     def offloaded(self) -> list[Call]:

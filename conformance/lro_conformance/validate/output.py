@@ -129,7 +129,7 @@ def _many(number: int, word: str) -> str:
 
 
 def line(path: str, finding: Finding) -> str:
-    """``path:line:column: LRO-FILE-06 /count: count is off: expected …, got … — hint``, escaped for a terminal."""
+    """``path:line:column: LRO-FILE-06 /count: count is wrong: expected …, got … — hint``, escaped for a terminal."""
     return one_line(str(replace(finding, path=path)))
 
 

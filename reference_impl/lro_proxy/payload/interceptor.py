@@ -102,8 +102,8 @@ class Interceptor:
     ) -> Mapping[str, Any] | None:
         """The result with a descriptor instead of its payload; None if it stays as it is.
 
-        *threshold_tokens* replaces the setting. Raises `lossless.InexactError` for a result that only its text can
-        keep (`offload_text`).
+        *threshold_tokens* replaces the setting. Raises `lossless.InexactError` for a result that can only be
+        preserved as its original text (`offload_text`).
         """
         settings = self._settings(threshold_tokens)
         if delegation.has_result_meta(result.members):
@@ -111,14 +111,14 @@ class Interceptor:
             answer = self._delegated(result, shown, settings)
             if answer is not None:
                 return answer
-            # The server's facts make no sense: they are ignored, but still not for the client.
+            # The server's delegation metadata is invalid: ignore it, but still strip it from the client's result.
             answer = self.offload(shown, tool=tool, arguments=arguments, threshold_tokens=threshold_tokens)
             return shown.parsed() if answer is None else answer
         if not settings.enabled or result.members.get("isError") is True:
             return None
         tokens, threshold = self._tokens(result), settings.threshold_tokens
         beside = 0 if tokens > threshold else self._tokens_beside_text(result)
-        # Records as lines never weigh more than the text they came in, so this is right for memories, too.
+        # Records as lines are never larger than the text they came in, so this also holds for memories.
         if max(tokens, beside) <= threshold or self._is_offloaded(result, threshold):
             return None
         payload = shape(result)
@@ -136,7 +136,7 @@ class Interceptor:
         arguments: Mapping[str, Any] | None = None,
         threshold_tokens: int | None = None,
     ) -> Mapping[str, Any] | None:
-        """Like `offload`, for a result that only its own text can keep; *source* names the text in the header."""
+        """Like `offload`, for a result that can only be preserved as its original text; *source* goes to the header."""
         settings = self._settings(threshold_tokens)
         whole = Text.of(text)
         payload = text_shape(whole, {"from": source})
@@ -149,7 +149,7 @@ class Interceptor:
         return self._estimate(result.payload()) if self._count is None else self._count(*result.size)
 
     def _tokens_beside_text(self, result: ToolResult) -> int:
-        """Estimated tokens of structured content that stands beside texts."""
+        """Estimated tokens of structured content in a result that has text, too."""
         if result.structured is None or (result.text is None and result.blocks is None):
             return 0
         if self._count is None:
@@ -157,7 +157,7 @@ class Interceptor:
         return self._count(*result.structured_size)
 
     def _is_offloaded(self, result: ToolResult, threshold: int) -> bool:
-        """True if all of the result that is large is a descriptor; a text about descriptors may hold one, too."""
+        """True if the result is small except for a descriptor; a large text about descriptors may contain one."""
         descriptor = find_descriptor(json.loads(encode(result.parsed()))) if result.may_have_descriptor() else None
         return descriptor is not None and self._estimate(descriptor.around) <= threshold
 
@@ -183,10 +183,12 @@ class Interceptor:
                 return _truncated(result, payload, lines, total, warning, beginning)
 
     def clean(self, folder: str | None = None) -> int:
-        """Delete expired files, also of earlier runs, in its folder or another; returns how many. Never raises."""
+        """Delete expired files of any run in *folder* (default: its own); return their number. Never raises."""
         folder, ttl = folder or self.settings.folder, self.settings.ttl_seconds
         memories = clean(folder, ttl, self._emit, edition=MEMORY_EDITION)
-        records = clean(folder, ttl, self._emit, edition=RECORD_EDITION, ulid_only=True)  # lro-*.jsonl may be anybody's
+        records = clean(
+            folder, ttl, self._emit, edition=RECORD_EDITION, ulid_only=True
+        )  # other programs may write lro-*.jsonl, too
         return len(memories.deleted) + len(records.deleted)
 
     def _beginning(self, payload: Shape, threshold: int) -> str:
@@ -194,7 +196,9 @@ class Interceptor:
         line = next(iter(payload.lines)).decode()
         text: str = json.loads(line)["text"] if _is_text(payload) else line
         size = min(len(text), _TOKEN * threshold)
-        while size < len(text) and self._estimate(text[:size]) <= threshold:  # tokens of its own may be longer
+        while (
+            size < len(text) and self._estimate(text[:size]) <= threshold
+        ):  # with a custom estimator, tokens may be longer than four characters
             size = min(len(text), 2 * size + 1)
         return text[: bisect_right(range(size + 1), threshold, key=lambda end: self._estimate(text[:end])) - 1]
 
@@ -202,9 +206,9 @@ class Interceptor:
         return self.settings if threshold_tokens is None else replace(self.settings, threshold_tokens=threshold_tokens)
 
     def _delegated(self, result: ToolResult, shown: ToolResult, settings: Settings) -> Mapping[str, Any] | None:
-        """The result of a server that has delegated offloading to this proxy; *shown* is it without the server's facts.
+        """The result of a server that has delegated offloading to this proxy; None if its metadata is invalid.
 
-        None if these facts make no sense.
+        *shown* is the result without that metadata.
         """
         if result.members.get("isError") is True:
             return shown.parsed()
@@ -223,7 +227,7 @@ class Interceptor:
 
 
 def _memories(payload: Shape, tool: str, arguments: Mapping[str, Any], tokens: int) -> ResultSet:
-    del tokens  # memories are weighed by their lines, as any memory server weighs them
+    del tokens  # memories are estimated from their lines, as any memory server does
     return ResultSet(
         operation=memory_results.operation(tool),
         detail=memory_results.detail(arguments, payload.records),

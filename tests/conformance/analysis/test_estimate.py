@@ -116,7 +116,7 @@ def test_an_estimate_may_cover_a_part_or_precede_the_limit(
     calls: list[Any], part: int | None, before: tuple[int, int] | None, otherwise: bool
 ) -> None:
     covered = estimates(*calls).of_a_part("recall")
-    limited = estimates(*calls).before_the_limit("recall")
+    limited = estimates(*calls).estimated_before_limit("recall")
     assert (covered and calls.index(covered)) == part
     assert (limited and tuple(calls.index(c) for c in limited)) == before
     assert estimates(*calls).measure_differently("recall") is otherwise

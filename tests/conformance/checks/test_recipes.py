@@ -121,10 +121,10 @@ class TestDocuments:
     @pytest.mark.parametrize(
         ("way", "reason"),
         [
-            (lambda _: "x", "jq_recipes is no list (LRO-DESC-01)"),
+            (lambda _: "x", "jq_recipes is not a list (LRO-DESC-01)"),
             (put(None, "frob | jq"), "its command could not be understood"),
             (put(None, 3), "its command could not be understood"),
-            (put(None, "jq '{id, title, namespace}' /out/x.jsonl"), "it does not skip the header, or more than that"),
+            (put(None, "jq '{id, title, namespace}' /out/x.jsonl"), "it does not skip exactly the header line"),
         ],
     )
     def test_what_is_blamed_elsewhere_is_not_observed(self, way: Any, reason: str) -> None:
@@ -148,7 +148,7 @@ class TestDocuments:
         reads = self.put("jq 'select(.type != \"x\") | {id, title, namespace}' /out/x.jsonl", 5)
         result = self.judged(list, reads, name="recipes.header_is_skipped")
         assert seen(result) == (FAIL, 2)
-        assert "recipe 5 does not read from line 2 on" in result.observed
+        assert "recipe 5 does not start reading at line 2" in result.observed
         assert seen(self.judged(lambda _: [], name="recipes.header_is_skipped")) == (NOT_OBSERVED, 0)
 
     @pytest.mark.parametrize(

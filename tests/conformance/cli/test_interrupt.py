@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from lro_conformance.engine.interrupt import AGAIN_S, heard
+from lro_conformance.engine.interrupt import AGAIN_S, interruptible
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def deaf() -> Iterator[list[str]]:
 
 
 def _rest(after: Callable[[], object]) -> None:
-    with heard():
+    with interruptible():
         after()
         time.sleep(20)
 
@@ -64,8 +64,8 @@ def test_an_import_is_finished_first(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 def test_it_is_heard_where_the_whole_run_is_within_an_import(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     module = (
-        "import os, signal, time\nfrom lro_conformance.engine.interrupt import heard\n"
-        "with heard():\n    os.kill(os.getpid(), signal.SIGINT)\n    time.sleep(20)\n"
+        "import os, signal, time\nfrom lro_conformance.engine.interrupt import interruptible\n"
+        "with interruptible():\n    os.kill(os.getpid(), signal.SIGINT)\n    time.sleep(20)\n"
     )
     (tmp_path / "runs_while_imported.py").write_text(module, encoding="utf-8")
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
@@ -86,7 +86,7 @@ def test_where_ctrl_c_means_something_else_it_still_does() -> None:
     told: list[int] = []
     usual = signal.signal(signal.SIGINT, lambda number, frame: told.append(number))
     try:
-        with heard():
+        with interruptible():
             os.kill(os.getpid(), signal.SIGINT)
         assert told == [signal.SIGINT]
     finally:

@@ -130,7 +130,7 @@ class TestWhatIsMeant:
         (here / f"{NAME}.gz").write_bytes(whole[: len(whole) // 2])
         code, out, _ = said(f"{NAME}.gz")
         assert code == 1
-        assert "LRO-FILE-01: the compressed data ends or breaks off here" in out
+        assert "LRO-FILE-01: the compressed data is truncated or damaged here" in out
 
     def test_a_stream_is_read_as_it_comes(self, monkeypatch: pytest.MonkeyPatch, said: Any):
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(gzip.compress(BAD))))
@@ -441,7 +441,7 @@ class TestWhatWasNotRead:
         assert code == 1
         assert "LRO-FILE-06" not in out
         assert f"{name}:3:8: LRO-FILE-11 /id" in out
-        assert f"{name}:4: LRO-FILE-01: the compressed data ends or breaks off here" in out
+        assert f"{name}:4: LRO-FILE-01: the compressed data is truncated or damaged here" in out
 
     @pytest.mark.parametrize("edition", ["lro-6400", "lro-paper"])
     def test_a_line_that_is_too_long_is_an_error_of_no_requirement(self, edition: str) -> None:

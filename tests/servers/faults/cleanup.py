@@ -314,7 +314,7 @@ class cleans_up_by_local_time(Server):
         return super().is_expired(path, now + time.localtime(now).tm_gmtoff)
 
 
-@fault("LRO-CLN-03", says="is there after a start", proves=1)
+@fault("LRO-CLN-03", says="still exists after the server starts", proves=1)
 class begins_with_an_empty_folder(Server):
     """What an earlier process wrote is deleted at the start, however fresh."""
 
@@ -335,7 +335,7 @@ class cleanup_stops_at_a_name_without_a_ulid(Server):
         return super().cleanup(now)
 
 
-@fault("LRO-CLN-01", says="as younger files of that operation are", proves=1)
+@fault("LRO-CLN-01", says="since younger files of the same operation were", proves=1)
 class counts_ages_without_their_days(Server):
     """`timedelta.seconds` in place of `total_seconds()`: a file of forty days is as good as new."""
 

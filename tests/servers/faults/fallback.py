@@ -128,7 +128,7 @@ class fallback_cuts_the_contents(Server):
         return super().fitting(call)
 
 
-@fault("LRO-ERR-02", says="none", proves=2)
+@fault("LRO-ERR-02", says="no records, although the first one", proves=2)
 class fallback_returns_nothing(Server):
     """An empty result, though some records would fit."""
 

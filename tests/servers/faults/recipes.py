@@ -322,7 +322,7 @@ class last_recipe_keeps_the_placeholder(Server):
         return recipes
 
 
-@fault("LRO-REC-12", says="does not read from line 2 on", proves=1, also=EFFECTS)
+@fault("LRO-REC-12", says="does not start reading at line 2", proves=1, also=EFFECTS)
 class recipes_read_the_header_too(Server):
     """`tail -n +1` begins with line 1."""
 
@@ -330,7 +330,7 @@ class recipes_read_the_header_too(Server):
         return f"tail -n +1 {self.quote(path)} | {program}"
 
 
-@fault("LRO-REC-12", says="does not read from line 2 on", proves=1, also=EFFECTS, long=True)
+@fault("LRO-REC-12", says="does not start reading at line 2", proves=1, also=EFFECTS, long=True)
 class substitutions_read_the_header_too(Server):
     """A file in a variable is read from its first line on."""
 
@@ -338,7 +338,7 @@ class substitutions_read_the_header_too(Server):
         return f'FILE={self.quote(path)}; {program} <(cat "$FILE")'
 
 
-@fault("LRO-REC-12", says="does not read from line 2 on", proves=1, also=EFFECTS)
+@fault("LRO-REC-12", says="does not start reading at line 2", proves=1, also=EFFECTS)
 class recipes_skip_two_lines(Server):
     """`tail -n +3` loses the first record."""
 
@@ -346,7 +346,7 @@ class recipes_skip_two_lines(Server):
         return f"tail -n +3 {self.quote(path)} | {program}"
 
 
-@fault("LRO-REC-12", says="does not read from line 2 on", proves=1, also=EFFECTS)
+@fault("LRO-REC-12", says="does not start reading at line 2", proves=1, also=EFFECTS)
 class recipes_forget_the_plus(Server):
     """`tail -n 2` takes the last two lines."""
 
@@ -354,7 +354,7 @@ class recipes_forget_the_plus(Server):
         return f"tail -n 2 {self.quote(path)} | {program}"
 
 
-@fault("LRO-REC-12", says="recipe 5 does not read from line 2 on", proves=1, also=("LRO-REC-05",))
+@fault("LRO-REC-12", says="recipe 5 does not start reading at line 2", proves=1, also=("LRO-REC-05",))
 class recipe_5_reads_the_header_too(Server):
     """Nine skip it."""
 

@@ -391,7 +391,7 @@ class threshold_is_read_from_another_variable(Server):
         return settings
 
 
-@fault("LRO-THR-05", says="as before the limit", proves=0)
+@fault("LRO-THR-05", says="computed before the limit was applied", proves=0)
 class keeps_the_estimate_of_a_query(Server):
     """The estimate of the first call with a query is kept, whatever limit and level come with it later."""
 
@@ -399,7 +399,7 @@ class keeps_the_estimate_of_a_query(Server):
         return kept(self).setdefault((call.operation, call.query), super().tokens(call))
 
 
-@fault("LRO-THR-02", says="the estimate is not that of the lines", proves=0, also=("LRO-THR-06",))
+@fault("LRO-THR-02", says="the estimate does not fit the record lines", proves=0, also=("LRO-THR-06",))
 class keeps_the_estimate_of_a_limit(Server):
     """The estimate of the first call with a limit and a level is kept, whatever is asked for later."""
 
@@ -413,7 +413,7 @@ def kept(server: Server) -> dict[Any, int]:
     return vars(server).setdefault("kept", {})
 
 
-@fault("LRO-THR-05", says="as before the limit", proves=0)
+@fault("LRO-THR-05", says="computed before the limit was applied", proves=0)
 class estimate_is_made_before_the_limit(Server):
     """All that was found is weighed, and then cut."""
 

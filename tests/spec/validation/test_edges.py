@@ -134,15 +134,15 @@ class TestHeaders:
     def test_a_day_that_is_none_is_found_beside_other_faults(self, other: dict[str, Any]) -> None:
         found = said(validate_header({**HEADER, "timestamp": "2026-02-30T00:00:00Z", **other}))
         expected = (
-            "LRO-FILE-07 /timestamp: timestamp is no real date and time: "
-            'expected a day and an offset that exist, and nothing behind them, got "2026-02-30T00:00:00Z"'
+            "LRO-FILE-07 /timestamp: timestamp is not a real date and time: "
+            'expected an existing day and offset, and nothing after them, got "2026-02-30T00:00:00Z"'
         )
         assert expected in found
         assert len(found) == 1 + len(other)
 
     def test_an_offset_that_does_not_exist_is_not_laid_to_the_day(self) -> None:
         (found,) = validate_header({**HEADER, "timestamp": "2026-03-02T09:30:00+24:00"})
-        assert found.expected == "a day and an offset that exist, and nothing behind them"
+        assert found.expected == "an existing day and offset, and nothing after them"
 
     def test_a_line_feed_behind_a_timestamp_is_one_fault(self) -> None:
         assert [f.rule for f in validate_header({**HEADER, "timestamp": "2026-03-02T09:30:00Z\n"})] == ["LRO-FILE-07"]
@@ -154,11 +154,11 @@ class TestHeaders:
         found = said(validate_header({**HEADER, "operation": "fetch", "detail": "huge"}))
         assert found == [
             (
-                "warning: LRO-FILE-04 /operation: operation is a word that the specification does not know: "
+                "warning: LRO-FILE-04 /operation: operation is not a value that the specification defines: "
                 'expected one of recall, search, inject, got "fetch"'
             ),
             (
-                "warning: LRO-FILE-08 /detail: detail is a word that the specification does not know: "
+                "warning: LRO-FILE-08 /detail: detail is not a value that the specification defines: "
                 'expected one of light, medium, full, got "huge"'
             ),
         ]

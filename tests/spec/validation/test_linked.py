@@ -249,7 +249,7 @@ class TestWhereTheFileIs:
         else:
             path.symlink_to("/dev/zero")
         (finding,) = follow(descriptor)
-        assert (finding.rule, finding.message) == ("LRO-DESC-02", "file_path is no regular file")
+        assert (finding.rule, finding.message) == ("LRO-DESC-02", "file_path is not a regular file")
 
     @pytest.mark.parametrize("path", ["/x\0y", "/" + "x" * 5000, "/\ud800"])
     def test_paths_that_cannot_be_are_findings(self, tmp_path: Path, path: str):

@@ -46,7 +46,7 @@ def test_tools_may_have_names_that_are_none(name: Any) -> None:
 def test_recipes_that_were_not_decided_on_the_servers_own_memories_are_not_tried_on_any() -> None:
     [one] = evidence(-1, {"recipes": lambda _: "x"})["survey"].files[:1]
     live = Made(recipes=RecipeJudge(), profile=Made(seed=Made(tool="remember")))
-    with pytest.raises(NotObserved, match=r"^jq_recipes is no list"):
+    with pytest.raises(NotObserved, match=r"^jq_recipes is not a list"):
         inner(test_properties, "_any_corpus")("LRO-REC-01", live, Made(files=[one]), EDITIONS["lro-6400"], None)
 
 

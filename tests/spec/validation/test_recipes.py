@@ -139,16 +139,16 @@ def test_one_that_is_done_elsewhere_is_not_missed() -> None:
 def test_one_that_does_more_with_the_header_is_blamed_for_that() -> None:
     (found,) = said(*all_but(at4="h4"))
     assert found == (
-        "LRO-REC-12 /jq_recipes/3/command: recipe 4 does not read from line 2 on: expected E, got h4 for None"
+        "LRO-REC-12 /jq_recipes/3/command: recipe 4 does not start reading at line 2: expected E, got h4 for None"
         " — skip the header, and nothing else: tail -n +2"
     )
-    assert undecided(*all_but(at4="h4")) == {"LRO-REC-04": "it does not skip the header, or more than that"}
+    assert undecided(*all_but(at4="h4")) == {"LRO-REC-04": "it does not skip exactly the header line"}
 
 
 @pytest.mark.parametrize("command", ["jq '99' f", "tail -n +3 f | jq '99'"])
 def test_one_that_reads_from_another_line_is_blamed_for_that(command: str) -> None:
     (found,) = said(*all_but(at4=command))
-    assert found.startswith("LRO-REC-12 /jq_recipes/3/command: recipe 4 does not read from line 2 on")
+    assert found.startswith("LRO-REC-12 /jq_recipes/3/command: recipe 4 does not start reading at line 2")
 
 
 def test_one_that_gives_the_same_without_the_header_is_blamed_for_what_it_does() -> None:
@@ -245,9 +245,10 @@ def test_one_that_fails_by_what_it_looks_for_is_blamed_though_another_does_the_s
     word = {3: "alpha", 10: "gamma"}[number]
     assert told == [
         (
-            f"LRO-REC-{number:02} /jq_recipes/{number - 1}/command: recipe {number} fails by what it looks for as it "
-            f'stands: expected no error, as where it looks for "{word}", got jq exited 0; {REGEX.strip()} — '
-            "quote what comes from a query, or leave a word"
+            f"LRO-REC-{number:02} /jq_recipes/{number - 1}/command: recipe {number} fails because of the search text "
+            f'inserted into it: expected no error, as when it searches for "{word}", got jq exited 0; '
+            f"{REGEX.strip()} — "
+            "escape text taken from the query, or use a plain word"
         )
     ]
     assert told == said(*all_but(**{f"at{number}": failing}), str(number), records=TEXTUAL)
@@ -280,7 +281,7 @@ def test_what_runs_for_one_word_only_is_blamed_for_nothing_else() -> None:
 @pytest.mark.parametrize("command", ["broken", "jq -sn 'broken' f", "jq . f | jq 'broken' | jq -s ."])
 def test_one_beside_the_standard_ones_that_jq_cannot_read_is_told(command: str) -> None:
     expected = (
-        "LRO-REC-13 /jq_recipes/10/command: the command's program is none that jq can read: "
+        "LRO-REC-13 /jq_recipes/10/command: jq cannot compile the command's program: "
         "expected a program that jq compiles, got syntax error"
     )
     assert said(*all_but(), command) == [expected]
@@ -289,7 +290,7 @@ def test_one_beside_the_standard_ones_that_jq_cannot_read_is_told(command: str) 
 
 def test_one_that_a_younger_jq_may_read_is_worth_a_warning() -> None:
     (found,) = said(*all_but(), "younger")
-    assert found.startswith("warning: LRO-REC-13 /jq_recipes/10/command: the command's program is none")
+    assert found.startswith("warning: LRO-REC-13 /jq_recipes/10/command: jq cannot compile the command's program")
 
 
 @pytest.mark.parametrize("other", ["python f", "no engine"])
@@ -308,8 +309,8 @@ def test_compiling_ends_when_patience_does(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(recipes, "time", SimpleNamespace(monotonic=lambda: next(now)))
     found = compiled(of(*["broken"] * 5))
     assert [f.message for f in found] == [
-        "the command's program is none that jq can read",
-        "the command's program is none that jq can read",
+        "jq cannot compile the command's program",
+        "jq cannot compile the command's program",
         "recipes were not run to the end",
     ]
 
@@ -345,7 +346,7 @@ def test_a_file_that_cannot_tell_which_recipe_is_missing_accuses_none() -> None:
     assert said(*map(str, range(1, 9)), "e10") == [
         (
             f"warning: LRO-REC-09 /jq_recipes: no recipe does what recipe 9 is for ({TEXTS[9]}): "
-            "expected the 10 of the text, got fewer"
+            "expected the 10 of the edition, got fewer"
         )
     ]
     assert "cannot tell which are missing" in undecided(*map(str, range(1, 9)), "e10")["LRO-REC-10"]

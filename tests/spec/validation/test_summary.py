@@ -132,8 +132,8 @@ class TestEstimates:
                 found = said(estimate_of_header({"estimated_tokens": tokens, "operation": operation}, facts))
                 characters = f"about a quarter of their {facts.characters} characters"
                 expected = (
-                    f"{mark}LRO-THR-02 /estimated_tokens: the estimate is not that of the lines: expected {low} to "
-                    f"{high}, {characters}, got {tokens} — estimate from the lines as they are written"
+                    f"{mark}LRO-THR-02 /estimated_tokens: the estimate does not fit the record lines: expected {low} "
+                    f"to {high}, {characters}, got {tokens} — estimate from the lines as they are written"
                 )
                 assert found == ([] if holds else [expected])
 
@@ -209,7 +209,7 @@ class TestSummaries:
         assert self.found(Facts(namespaces=counts), top_namespaces=list("abcdf")) == [
             (
                 "LRO-DESC-06 /summary/top_namespaces: top_namespaces are not those of the file: "
-                '"e" is more frequent than one that is named: expected the most frequent of the file\'s namespaces, '
+                '"e" is more frequent than one that is listed: expected the most frequent of the file\'s namespaces, '
                 "at most 5: a (20), b (19), c (18), d (17), e (16), f (15), "
                 'got ["a","b","c","d","f"]'
             )
@@ -225,10 +225,10 @@ class TestSummaries:
         ("names", "wrong"),
         [
             (["a", "b", "c", "d", "e", "f"], "6 of them"),
-            (["a", "a"], "one stands twice"),
+            (["a", "a"], "one is repeated"),
             ([], "none"),
             (["a", "x"], '"x" is not in the file'),
-            (["b"], '"a" is more frequent than one that is named'),
+            (["b"], '"a" is more frequent than one that is listed'),
             (["a"], None),
             (["a", "b", "c"], None),
             (["a", "c"], None),

@@ -80,7 +80,7 @@ def _lists_none(survey: Survey) -> str | None:
     return None if _tools(survey) else "the server lists no context_offload"
 
 
-@trial("compaction of conversations", unlisted=_lists_none)
+@trial("compaction of conversations", reason_not_listed=_lists_none)
 def compaction(lab: Lab, survey: Survey) -> Compaction:
     """Compact a conversation, reload the offloaded message, and try to write and read elsewhere."""
     tools = _tools(survey)

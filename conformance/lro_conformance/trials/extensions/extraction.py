@@ -100,7 +100,7 @@ def _lists_none(survey: Survey) -> str | None:
     return None if listed(survey.tools) else "the server lists none of the tools that read offloaded files"
 
 
-@trial("tools that read offloaded files", unlisted=_lists_none)
+@trial("tools that read offloaded files", reason_not_listed=_lists_none)
 def extraction(lab: Lab, survey: Survey) -> Extraction:
     """Offload results, read them by every tool, and ask every tool for files that it must not read."""
     tools = listed(survey.tools)
