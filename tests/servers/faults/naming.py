@@ -101,7 +101,7 @@ class name_lacks_the_operation(Named):
         return f"atlatl-{ulid}.jsonl"
 
 
-@fault("LRO-NAME-02", says="another operation than the call", proves=0)
+@fault("LRO-NAME-02", says="the operation in the name is not that of the call", proves=0)
 class name_has_the_tool(Named):
     """`recall_memories` where `recall` belongs."""
 
