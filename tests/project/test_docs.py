@@ -166,7 +166,7 @@ def test_figures_are_those_of_the_catalogue() -> None:
     requirements = re.search(r"(\d+) requirements", text)
     notes = re.search(r"(\d+) numbered interpretations .* (\d+) errata", text)
     sound = re.search(r"\b(\d+)\s+unusual but conformant", text)
-    broken = re.search(r"\b(\d+) servers with one injected fault", text)
+    broken = re.search(r"\b(\d+) servers with one injected\s+fault", text)
     assert broken is not None
     assert int(broken[1]) == len(faults())
     assert requirements is not None
