@@ -180,7 +180,7 @@ class lists_an_eleventh_recipe(plain_1600):
         return (*super().programs_at(detail), ("Ids alone", "jq -r .id"))
 
 
-@fault(EDITION, "LRO-REC-14", says="| _semantic/decisions", proves=1, profile=OPERATIONS)
+@fault(EDITION, "LRO-REC-14", says="| _episodic/incidents", proves=1, profile=OPERATIONS)
 class lists_titles_alone(plain_1600):
     """The first recipe gives no namespace."""
 

@@ -100,7 +100,7 @@ class lists_five_recipes_of_its_own(plain_paper):
         return f"{summary['count']} memories were written to {path}; the jq recipes can be used on it."
 
 
-@fault(EDITION, "LRO-NAME-02", says="lro-recall-", proves=0)
+@fault(EDITION, "LRO-NAME-02", says="lro-{operation}", proves=0)
 class keeps_the_specifications_prefix(plain_paper):
     """Files are called atlatl-…"""
 
