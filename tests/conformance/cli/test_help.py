@@ -13,6 +13,7 @@ from pathlib import Path
 import click
 import pytest
 
+from lro_conformance.cli import help_examples
 from lro_conformance.cli.help_examples import EXAMPLES, STARTS_SERVERS
 from lro_conformance.cli.main import COMMANDS, command_named, main
 from tests.support.paths import DATA
@@ -110,7 +111,7 @@ def test_what_starts_servers_says_in_one_line_that_windows_is_not_supported(
     class Nt:
         name = "nt"
 
-    monkeypatch.setattr(help, "os", Nt)
+    monkeypatch.setattr(help_examples, "os", Nt)
     assert main([name, "--", "my-server"]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith(f"lro: {name} is not supported on Windows, run it in WSL or a container (here: compare, ")

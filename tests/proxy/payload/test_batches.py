@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from lro_proxy.payload import array, jsonl, sample, table, text
+from lro_proxy.payload import array, delimited, jsonl, sample, text
 from lro_proxy.payload import result as results
 from lro_proxy.payload.array import Array
 from lro_proxy.payload.fields import fields
@@ -40,7 +40,7 @@ def tiny(large: int = 2) -> Generator[None]:
         patch.multiple(array, _FIRST=40, _BATCH=60, _AROUND=400, _ELEMENTS=3, LARGE=large),
         patch.multiple(text, _BEGINNING=200, _FIRST_PIECE=200, _PIECE=20),
         patch.object(jsonl, "_BATCH", 50),
-        patch.object(table, "_BATCH", 50),
+        patch.object(delimited, "_BATCH", 50),
         patch.object(results, "LARGE", large),
         patch.object(sample, "_WORTH_A_GUESS", 5),
     ):
