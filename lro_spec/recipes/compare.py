@@ -1,4 +1,4 @@
-"""Whether what a recipe gave is what the recipe means."""
+"""Comparison of a recipe's output with what the recipe means."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PARAMETRISED = frozenset({"namespace-prefix", "title-search", "memory-type", "co
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """How an output compares with the independent evaluation."""
+    """Result of comparing an output with the independent evaluation."""
 
     ok: bool
     expected: str
@@ -35,7 +35,7 @@ class Agreement:
     with_header: bool = False
     """The output is right of the header and the records together: the header was not skipped."""
     erratum: str | None = None
-    """Why the text's own command fails on these records, where it does: then a disagreement is not the server's."""
+    """Reason why the text's own command fails on these records, if it does: a disagreement is then not the server's."""
 
     def __bool__(self) -> bool:
         return self.ok
@@ -78,7 +78,7 @@ def _nearly(
     literal: str | None,
     options: Mapping[str, Any],
 ) -> bool:
-    """Whether an output is right where numbers are compared as jq can know them."""
+    """True if an output is right when numbers are compared only as precisely as jq can represent them."""
     for values in readings:
         alike = taken_alike(records, values)
         if alike is not None and evaluate(number, alike[0], literal=literal, **options).met_by(alike[1]):
@@ -95,7 +95,7 @@ def probe(
     edition: str = "lro-6400",
     detail: str = "full",
 ) -> Pipeline | None:
-    """The same command looking for *literal* instead of what its author put there; None when that cannot be found.
+    """The command with *literal* in place of what its author searches for; None if that cannot be found.
 
     What is replaced is the value of the first ``--arg`` that the program uses, or else its first string literal; one
     that is a key or a value of *header* tells the header from the records, and comes last.
@@ -118,29 +118,29 @@ def probe(
 
 
 def of_the_records_alone(pipeline: Pipeline) -> Pipeline | None:
-    """The same programs over what follows the first line, however the command leaves lines out.
+    """The command's programs applied to all lines but the first, however the command itself leaves lines out.
 
-    Where both give the same, the header plays no part in what is wrong. None where the command reads just that.
+    If both print the same, the header plays no part in what is wrong. None if the command reads only these lines.
     """
     alone = replace(pipeline, skip=1, take=None, last=None, without=None)
     return None if alone == pipeline else alone
 
 
 def same_output(one: JqRun, other: JqRun) -> bool:
-    """Whether two runs printed the same and ended alike."""
+    """True if two runs printed the same output and both succeeded or both failed."""
     return (one.stdout, one.ok) == (other.stdout, other.ok)
 
 
 def compiles(output: JqRun) -> bool:
-    """Whether jq could read the program that gave this."""
+    """True if jq could compile the program that produced this output."""
     return output.status != _NO_PROGRAM
 
 
 def fails_by_its_literal(delivered: JqRun, probed: JqRun | None) -> str | None:
-    """What jq says against a command as it was delivered, and not against the same one made to look for a word.
+    """Error that jq reports for a command as delivered, but not for the same command made to search for a word.
 
-    *probed* is that other run; without one, only a program that does not compile is told. None where nothing is: what
-    the records cause, jq says of both.
+    *probed* is the run of that other command; without one, only a program that does not compile is reported. None if
+    there is no such error: errors that the records cause appear in both runs.
     """
     if delivered.problem or (probed is not None and (probed.problem or not compiles(probed))):
         return None

@@ -24,14 +24,14 @@ _LISTED = 1_000
 
 
 class Expected(Protocol):
-    """What a recipe should give for some records."""
+    """Expected output of a recipe for some records."""
 
     def met_by(self, values: Sequence[Any]) -> bool:
-        """Whether these outputs, a stream already taken out of its array, are that."""
+        """True if these outputs are the expected ones; an array that holds a stream is already unpacked."""
         ...
 
     def text(self) -> str:
-        """The same for a report."""
+        """The expected output, worded for a report."""
         ...
 
 
@@ -56,7 +56,7 @@ class Selection:
         return at == len(values)
 
     def text(self) -> str:
-        """How many, and which."""
+        """Number of chosen records, and their names."""
         chosen = [r for r, c in zip(self.records, self.chosen, strict=True) if c]
         undecided = sum(c is None for c in self.chosen)
         also = f" (and up to {undecided} more)" if undecided else ""
@@ -72,7 +72,7 @@ class Ranking:
     limit: int | None = None
 
     def met_by(self, values: Sequence[Any]) -> bool:
-        """Whether these are records, as many as there should be, none twice, in a right order."""
+        """True if these are records, as many as there should be, none twice, in a right order."""
         wanted = len(self.records) if self.limit is None else min(self.limit, len(self.records))
         if any(_unmatched(values, self.records)):
             return False
@@ -98,7 +98,7 @@ class ByOrder:
     field: str
 
     def met_by(self, values: Sequence[Any]) -> bool:
-        """Whether these are all records in a right order."""
+        """True if these are all records in a right order."""
         if not all(isinstance(v, dict) for v in values):
             return False
         keys = [_rank(v.get(self.field)) for v in values]
@@ -118,7 +118,7 @@ class Projection:
     fields: tuple[str, ...]
 
     def met_by(self, values: Sequence[Any]) -> bool:
-        """Whether the fields are there; others may be too, but not the whole record."""
+        """True if every value has the fields; it may have others, but not the whole record."""
         return len(values) == len(self.records) and all(map(self._is_cut, values, self.records))
 
     def _is_cut(self, value: Json, record: Record) -> bool:
@@ -141,7 +141,7 @@ class Table:
     rows: Sequence[tuple[Any, ...]]
 
     def met_by(self, values: Sequence[Any]) -> bool:
-        """Whether these are the rows: lines of TSV, arrays, or objects with the cells in this order."""
+        """True if these are the rows: lines of TSV, arrays, or objects with the cells in this order."""
         return len(values) == len(self.rows) and all(map(_is_row, values, self.rows))
 
     def text(self) -> str:
@@ -151,7 +151,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How many records have each value of a field."""
+    """Number of records with each value of a field."""
 
     field: str
     counts: Mapping[str, tuple[Any, int]]
@@ -159,7 +159,7 @@ class Counts:
     descending: bool
 
     def met_by(self, values: Sequence[Any]) -> bool:
-        """Whether these are the counts: objects, or pairs; ties in any order."""
+        """True if these are the counts: objects, or pairs; ties in any order."""
         pairs = [_pair(v, self.field) for v in values]
         if any(p is None for p in pairs):
             return False
@@ -182,7 +182,7 @@ class Distinct:
     values: Sequence[Any]
 
     def met_by(self, values: Sequence[Any]) -> bool:
-        """Whether these are the values."""
+        """True if these are the values, in any order."""
         return len(values) == len(self.values) and set(map(canonical, values)) == set(map(canonical, self.values))
 
     def text(self) -> str:

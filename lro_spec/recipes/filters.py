@@ -1,5 +1,5 @@
-"""What awk, grep and sed do in a recipe where they only choose lines: ``awk 'NR > 1'``, ``grep -v lro_header``,
-``awk '!/lro_header/'``, ``sed '/lro_header/d'``.
+"""Line filters in recipes: awk, grep and sed that only choose lines (``awk 'NR > 1'``, ``grep -v lro_header``,
+``awk '!/lro_header/'``, ``sed '/lro_header/d'``).
 
 They are read here and never run: an awk program can start others and write files.
 """
@@ -22,7 +22,7 @@ class NotInterpretedError(RecipeSyntaxError):
 
 
 def awk_lines(words: list[str]) -> tuple[bool, int, list[str]]:
-    """Whether an awk keeps the first lines (or else drops them), how many, and the files.
+    """True if an awk keeps the first lines (False if it drops them), the number of these lines, and the files.
 
     Raises `NotInterpretedError`.
     """

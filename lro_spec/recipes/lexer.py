@@ -54,7 +54,7 @@ class Token:
     start: int
     """Its place in the program, in characters."""
     value: str = ""
-    """What a string means; of an interpolated one, the text without the code."""
+    """Value of a string; of an interpolated one, the text without the code."""
 
 
 def tokens(program: str) -> list[Token]:

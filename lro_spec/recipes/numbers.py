@@ -18,7 +18,7 @@ _APART = 2.0**-50
 
 
 def near(a: float, b: float) -> bool:
-    """Whether two numbers are one to jq."""
+    """True if two numbers are so near that jq may take them for one."""
     return math.isclose(a, b, rel_tol=_APART)
 
 

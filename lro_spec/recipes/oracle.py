@@ -1,4 +1,4 @@
-"""What each standard recipe means, worked out in plain Python: the yardstick that recipes are held against.
+"""Meaning of each standard recipe, worked out in plain Python: the yardstick against which recipes are measured.
 
 Effects are judged, not spelling. A recipe's output may be a stream or an array, of objects or rows; ties of a sort come
 in any order; a record that lacks the field in question simply does not match. Where the text's own command fails on
@@ -29,7 +29,7 @@ def evaluate(
     edition: str = "lro-6400",
     detail: str = "full",
 ) -> Expected:
-    """What standard recipe *number* of an edition means for these records.
+    """Expected output of standard recipe *number* of an edition for these records.
 
     *literal* is the prefix, keyword, type, tag or pattern it looks for; without one, the text's own. It is plain text:
     `ValueError` for a pattern with regular-expression syntax, and for a recipe that the edition does not have. A record
@@ -42,7 +42,7 @@ def evaluate(
 
 
 def erratum(number: int, records: Sequence[object], *, edition: str = "lro-6400", detail: str = "full") -> str | None:
-    """Why the text's own command for a recipe fails on these records; None where it does not.
+    """Reason why the text's own command for a recipe fails on these records; None if it does not.
 
     jq then exits 5, except that 1.6 to 1.8 exit 0 when a later record went well; the record itself is dropped.
     """
@@ -81,7 +81,7 @@ def _search(field: str) -> Callable[[list[Record], str], Expected]:
 
 
 def _contains(value: Json, literal: str) -> bool | None:
-    """Whether a text holds another whatever the case; None where notions of case differ (ß, İ, ſ, é)."""
+    """True if a text contains *literal* regardless of case; None if notions of case differ (ß, İ, ſ, é)."""
     if not isinstance(value, str):
         return False
     answers = {

@@ -60,12 +60,12 @@ class Pipeline:
     path: str
     """The file it reads, as the command names it."""
     skip: int
-    """How many lines of the file are left out before jq."""
+    """Number of lines of the file that are left out before jq."""
     jq: JqCall
     stages: tuple[tuple[str, ...], ...]
     """The words of each stage, as `lro_spec.recipes.shell.split_pipeline` reads them."""
     take: int | None = None
-    """How many lines are read after those; None is all."""
+    """Number of lines that are read after those; None is all."""
     more: tuple[JqCall, ...] = ()
     """Further jq calls, each reading the output of the one before."""
     last: int | None = None
@@ -339,7 +339,7 @@ _OPTIONS = {
 }  # fmt: skip
 """The options that take no file and start nothing; `sort -o` would write."""
 _WORDS = {"tr": 2, "grep": 1}
-"""How many words that are no file come before it."""
+"""Number of words before the file that are not files."""
 _VALUE = re.compile(r"[0-9][0-9,.a-z]*|[^\w./-]|\\[tn]")
 
 

@@ -1,4 +1,4 @@
-"""What a recipe is made to look for, so that its answer tells something: some records match, and some do not."""
+"""Literals that make a recipe's answer informative: some records match, and some do not."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SEARCHING: Mapping[str, str] = {
 
 
 def literals(effect: str, records: Sequence[Mapping[str, Any]]) -> list[str | None]:
-    """What to look for in these records; None where the effect looks for nothing."""
+    """Literals to look for in these records; a single None if the effect looks for nothing."""
     if effect == "with-tag":
         tagged = [" ".join(sorted({*_words(r.get("tags"))})) for r in records]
         tags = [t for tags in tagged[:50] for t in tags.split()]
@@ -41,7 +41,7 @@ def literals(effect: str, records: Sequence[Mapping[str, Any]]) -> list[str | No
 
 
 def _inner(values: Sequence[str], matches: Callable[[str, str], bool]) -> list[str]:
-    """What stands within a value and matches none: only a search that is too wide finds it."""
+    """A word that occurs within a value and matches none: only a search that is too wide finds it."""
     words = (w for v in values[:50] for w in re.findall(r"[a-z]{3,}", v[1:]))
     return [w for w in words if not any(matches(v, w) for v in values)][:1]
 

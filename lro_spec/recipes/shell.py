@@ -36,11 +36,11 @@ _SPACE = re.compile(r"[ \t\n]+")
 _TILDE = re.compile(r"~|.*:~", re.DOTALL)
 _BRACKETS = {"{": "}", "(": ")"}
 _AFTER_READ = ("tail", "-n", "+2")
-"""What comes to the same as one `read` before a command that reads the rest."""
+"""Equivalent of one `read` before a command that reads the rest."""
 SUBSTITUTED = "<(…)\0"
-"""What stands in a stage for the file that a process substitution is; no command can hold it."""
+"""Placeholder in a stage for the file that a process substitution is; no command can contain it."""
 LONGEST = 65_536
-"""How many characters a command may have."""
+"""Largest number of characters of a command."""
 
 
 class RecipeSyntaxError(ValueError):
@@ -51,7 +51,7 @@ class RecipeSyntaxError(ValueError):
 class _Word:
     text: list[str] = field(default_factory=list[str])
     bare: list[str] = field(default_factory=list[str])
-    """The same with every quoted character as a space: what a shell could still expand."""
+    """The text with every quoted character as a space: what a shell could still expand."""
     started: bool = False
 
     def add(self, text: str, *, quoted: bool) -> None:
@@ -316,14 +316,14 @@ def _is_read(words: list[str]) -> bool:
 
 
 class _Values:
-    """What was assigned in the command."""
+    """Variables assigned in the command."""
 
     def __init__(self) -> None:
         self.known: dict[str, str] = {}
         self._left = LONGEST
 
     def at(self, text: str, at: int) -> tuple[str, int] | None:
-        """What the variable here holds, and the place after it; None of any that was not assigned."""
+        """Value of the variable here, and the place after it; None if the variable was not assigned."""
         found = _VARIABLE.match(text, at)
         value = None if found is None else self.known.get(found[1] or found[2])
         if found is None or value is None:
@@ -335,7 +335,7 @@ class _Values:
 
 
 def _double_quoted(text: str, at: int, values: _Values) -> tuple[str, int]:
-    """What stands in double quotes that open before *at*, and the place after the closing one."""
+    """Content of double quotes that open before *at*, and the place after the closing one."""
     parts: list[str] = []
     while at < len(text):
         char = text[at]
@@ -358,7 +358,7 @@ def _double_quoted(text: str, at: int, values: _Values) -> tuple[str, int]:
 
 
 def _dollar_quoted(text: str, at: int) -> tuple[str, int]:
-    r"""What stands in ``$'…'`` that opens before *at*, and the place after the closing quote; of escapes, ``\n`` and
+    r"""Content of ``$'…'`` that opens before *at*, and the place after the closing quote; of escapes, ``\n`` and
     its like, quotes and backslashes are read."""
     parts: list[str] = []
     while at < len(text):

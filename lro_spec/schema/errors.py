@@ -40,7 +40,7 @@ class SchemaError:
 
     @property
     def expected(self) -> str:
-        """What the schema requires, in words."""
+        """Requirement of the schema, in words."""
         if self.keyword == "required":
             return f"a field {self.path[-1]!r}"
         if self.keyword in _CLOSED:
@@ -49,7 +49,7 @@ class SchemaError:
 
     @property
     def observed(self) -> str:
-        """What came instead, in words."""
+        """Value found instead, in words."""
         if self.keyword == "required":
             return "no such field"
         return f"a field {self.path[-1]!r}" if self.keyword in _CLOSED else _observation(self.keyword, self.value)

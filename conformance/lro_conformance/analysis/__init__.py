@@ -1,1 +1,1 @@
-"""What captured calls and files mean: pure functions that checks share."""
+"""Interpretation of captured calls and files: pure functions that checks share."""

@@ -1,4 +1,4 @@
-"""How a server estimates: what its E is made of, how it rounds, and whether it is steady."""
+"""A server's estimates: what its E is made of, how it rounds, and whether it is steady."""
 
 from __future__ import annotations
 

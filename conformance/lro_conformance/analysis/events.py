@@ -21,12 +21,12 @@ def events_in(survey: Survey, name: str) -> list[Any]:
 
 
 def times(name: str, said: str, files: Iterable[str]) -> int:
-    """How many events of this *name* one message holds, as far as they tell of different *files*: one at least."""
+    """Number of events of this *name* in one message, as far as they name different *files*; at least one."""
     return max(1, min(said.count(name), sum(file in said for file in files)))
 
 
 def _line(text: str) -> object:
-    """What a line says: an object, where it is one of JSON."""
+    """Value of a line that is JSON; the line itself if it is not."""
     try:
         return json.loads(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""What a client got against what the server gave: the same result, or what of it is missing."""
+"""Comparison of a forwarded result with the one that the server gave: the differences, and what is missing."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _ADDED = {"_meta", "resultType"}
 
 
 def changed(given: str, call: Call) -> str | None:
-    """How a result differs from what was given, as JSON values; None where it does not."""
+    """First difference between a result and the given one, compared as JSON values; None if there is none."""
     if call.outcome == "offloaded":
         return "a descriptor"
     result = call.result
@@ -36,7 +36,7 @@ def changed(given: str, call: Call) -> str | None:
 
 
 def lost(known: Large, file: FileSeen) -> str | None:
-    """What of a payload is not in a file; None where all of it is."""
+    """First part of a payload that is missing from a file; None if the file has all of it."""
     lines: dict[bytes, list[Any]] = {}
     for line in file.record_lines:
         for id in marks(line.raw):
@@ -54,14 +54,14 @@ def lost(known: Large, file: FileSeen) -> str | None:
 
 
 def _holds(found: Any, record: Any) -> bool:
-    """Whether a line is a record, has it as one of its members, or has its text."""
+    """True if a line is a record, has it as one of its members, or has its text."""
     members = list(cast("Mapping[str, Any]", found).values()) if isinstance(found, Mapping) else []
     text = dumps(record)
     return record in (found, *members) or any(isinstance(member, str) and text in member for member in members)
 
 
 def own_words(text: str, known: Large, given: str) -> str:
-    """What of a text is not the payload's: the proxy's own words."""
+    """Lines or strings of a text that are not the payload's: the proxy's own words."""
     try:
         said = list(_texts(json.loads(text)))
     except ValueError:

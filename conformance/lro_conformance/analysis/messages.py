@@ -14,7 +14,7 @@ LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "e
 
 
 def wrong_message(kind: str, value: object, *, modern: bool) -> str | None:
-    """What is wrong with a result of this method, or with the parameters of a notification."""
+    """Fault in a result of this method, or in the parameters of a notification; None if there is none."""
     if kind.startswith("notifications/"):
         return _wrong_notification(kind, value)
     result = as_record(value)
@@ -25,7 +25,7 @@ def wrong_message(kind: str, value: object, *, modern: bool) -> str | None:
 
 
 def wrong_result(result: Mapping[str, Any], *, modern: bool) -> str | None:
-    """What is wrong with what every result has."""
+    """Fault in the fields that every result has; None if there is none."""
     if not isinstance(result.get("_meta", {}), dict):
         return f"_meta is {show(result['_meta'], 60)}, not an object"
     if modern and not isinstance(result.get("resultType"), str):
@@ -34,7 +34,7 @@ def wrong_result(result: Mapping[str, Any], *, modern: bool) -> str | None:
 
 
 def wrong_call_result(result: Mapping[str, Any]) -> str | None:
-    """What is wrong with a CallToolResult."""
+    """Fault in a CallToolResult; None if there is none."""
     content = result.get("content")
     if not isinstance(content, list):
         return f"content is {show(content, 60)}, not a list"

@@ -1,4 +1,4 @@
-"""How a server decides what to offload, by the calls at its exact threshold."""
+"""Rules by which a server decides what to offload, found from the calls at its exact threshold."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether what a file says of its time is the time of the call that wrote it."""
+"""Comparison of the times in a file with the time of the call that wrote it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lro_conformance.trials.cleanup import Cleanup
 from lro_spec.timestamps import moments
 
 CLOCK_S = 2.0
-"""How far a time may lie outside of the call, in seconds: some write whole seconds only, some take the time early."""
+"""Tolerance for times outside of the call, in seconds: some write whole seconds only, some take the time early."""
 
 
 _MINUTES = re.compile(r"[Tt ]\d\d:?\d\d(?![:\d])")
@@ -48,7 +48,7 @@ def _ahead(moment: float, call: Call) -> str:
 
 
 def in_local_time(moment: float, call: Call) -> str:
-    """What to say of a stamp that tells local time where it should tell UTC; nothing of any other."""
+    """Explanation of a timestamp in local time that should be UTC; empty for any other."""
     ahead = call.utc_offset_s
     if not ahead or not call.started - CLOCK_S <= moment - ahead <= call.ended + CLOCK_S:
         return ""

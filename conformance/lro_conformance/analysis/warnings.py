@@ -1,4 +1,4 @@
-"""How a warning of a failed write is known in any of a dozen languages."""
+"""Recognition of a warning of a failed write in any of a dozen languages."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _ENGLISH = re.compile(
 
 
 def foreign(text: str) -> bool:
-    """Whether a text says something, in a language that is not English; keys of JSON say nothing."""
+    """True if a text says something in a language other than English; keys of JSON say nothing."""
     said = re.sub(r'"[\w-]+"\s*:|\\[nrtu"\\]', " ", text)
     words = re.findall(r"[^\W\d_]+", said)
     wide = sum(len(w) for w in words if not w.isascii())
@@ -39,5 +39,5 @@ def foreign(text: str) -> bool:
 
 
 def tells_of_failure(text: str) -> bool:
-    """Whether a text says that something failed or is cut, or says something that the suite cannot read."""
+    """True if a text says that something failed or is cut off, or says something that the suite cannot read."""
     return FAILED.search(text) is not None or SHORT.search(text) is not None or foreign(text)

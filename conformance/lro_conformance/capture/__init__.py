@@ -1,3 +1,3 @@
-"""What was observed of a server: calls, files, records, starts."""
+"""Observations of a server: calls, files, records, starts."""
 
 from lro_conformance.capture import reproduce as reproduce  # registers how captured records are shown

@@ -50,7 +50,7 @@ class Call:
     """Seconds since the epoch."""
     ended: float
     utc_offset_s: int
-    """What the server's local time was ahead of UTC then, in seconds."""
+    """Seconds by which the server's local time was ahead of UTC then."""
     file: FileSeen | None
     real_output_dir: Path | None
     """The output folder that was set, without links, as it was then."""
@@ -92,7 +92,7 @@ class Call:
 
     @property
     def undescribed(self) -> bool:
-        """Whether the result names a file that the call has written, without a descriptor."""
+        """True if the result names a file that the call has written, without a descriptor."""
         return self.file is not None and self.result is not None and self.in_reply is None
 
     @property
@@ -102,7 +102,7 @@ class Call:
 
     @cached_property
     def outcome(self) -> Outcome:
-        """What came of the call."""
+        """Outcome of the call."""
         if self.result is None:
             return "error" if self.reply.error is not None else "no answer"
         if self.found is not None or self.undescribed:

@@ -17,7 +17,7 @@ from lro_spec.tokens import LOW
 _WORDS = re.compile(
     r"\b\w{0,40}offload\w*|offload\w*|jq_recipes|line_schema|\blro(?:_\w+)?\b|large result\w*", re.IGNORECASE
 )
-"""What a tool or a handshake says only where there is offloading."""
+"""Words that a tool or a handshake contains only if the server offloads."""
 
 
 def claims(profile: Profile, tools: Sequence[Mapping[str, Any]], handshake: object) -> tuple[str, ...]:
@@ -53,5 +53,5 @@ def size_of(call: Call) -> int:
 
 
 def surely_exceeds(characters: int, tokens: int) -> bool:
-    """Whether any honest estimate of a text of so many characters is above so many tokens."""
+    """True if every honest estimate of a text of so many characters is above so many tokens."""
     return LOW * characters / 4 > tokens

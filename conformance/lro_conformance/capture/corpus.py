@@ -69,7 +69,7 @@ WORD = "quetzalcoatlus"
 """A word that only the large memory has."""
 
 OTHER_WORD = "archaeopteryx"
-"""The same for another one."""
+"""A word that only the other large memory has."""
 
 
 def large(characters: int, word: str = WORD) -> Memory:

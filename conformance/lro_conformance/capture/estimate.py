@@ -12,7 +12,7 @@ def characters(call: Call) -> int:
 
 
 def is_honest(call: Call) -> bool:
-    """Whether a file's E lies within the tolerance."""
+    """True if a file's E lies within the tolerance."""
     low, high = honest_range(call)
     return low <= (call.estimate or 0) <= high
 

@@ -46,14 +46,14 @@ class FileSeen:
 
     path: str
     problem: str | None = None
-    """Why it could not be read; None when it was."""
+    """Reason why it could not be read; None if it was."""
     data: bytes = b""
     mode: int | None = None
     mtime: float | None = None
     real: str | None = None
     """The path without links, as it was then; None where it is no path of a file."""
     lately: bool = True
-    """Whether what stands there may have been written by the call that named it."""
+    """True if the file at this path may have been written by the call that named it."""
 
     @cached_property
     def lines(self) -> list[Line]:
@@ -89,7 +89,7 @@ class FileSeen:
 
     @cached_property
     def scripts(self) -> tuple[int, int, int]:
-        """How many characters of the record lines are of a wide script, are escapes (``\\uXXXX``), and are neither."""
+        """Counts of the record lines: characters of a wide script, escapes (``\\uXXXX``), and all other characters."""
         lines = (line.raw for line in self.record_lines if line.record is not None)
         text = b"".join(lines).decode("utf-8", "replace")
         wide, escapes = wide_characters(text), text.count("\\u")
@@ -102,12 +102,12 @@ class FileSeen:
 
 
 def is_header(value: Any) -> bool:
-    """Whether a parsed line is marked as a header."""
+    """True if a parsed line is marked as a header."""
     return isinstance(value, dict) and cast("Record", value).get("type") == "lro_header"
 
 
 def written_since(path: str, moment: float) -> bool:
-    """Whether a file is there that was written after a moment, or a little before it: some clocks are coarse.
+    """True if a file exists that was written after a moment, or a little before it: some clocks are coarse.
 
     A relative path may be any file."""
     try:

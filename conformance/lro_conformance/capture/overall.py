@@ -1,4 +1,4 @@
-"""What is known of all servers of a run together: no experiment of its own, it comes with the others."""
+"""Facts about all servers of a run together: no experiment of its own, they come with the others."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ OVERALL = "overall"
 
 @dataclass(frozen=True)
 class Overall:
-    """What was noticed of any server of the run."""
+    """Observations made of any server of the run."""
 
     lawless: tuple[str, ...]
-    """What stood on stdout and is no JSON-RPC message of MCP, each in one sentence; some of each server."""
+    """Output on stdout that is no JSON-RPC message of MCP: one sentence for each, a few for each server."""
     starts: int
-    """How many servers were started."""
+    """Number of servers that were started."""
     first: Start | None = None
     """The first server that wrote such a thing."""
     remarks: tuple[str, ...] = ()
-    """What the report is to say of the profile, and of memories that were not taken."""
+    """Remarks for the report about the profile, and about memories that were not accepted."""

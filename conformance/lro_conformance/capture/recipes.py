@@ -36,12 +36,12 @@ class Command(OfACall):
 
     @property
     def pipeline(self) -> Pipeline | None:
-        """What it does; None where it could not be understood."""
+        """The command's pipeline; None if it could not be understood."""
         return None if isinstance(self._parsed, RecipeSyntaxError) else self._parsed
 
     @property
     def problem(self) -> str | None:
-        """Why it could not be understood."""
+        """Reason why the command could not be understood; None if it was."""
         return str(self._parsed) if isinstance(self._parsed, RecipeSyntaxError) else None
 
 

@@ -69,7 +69,7 @@ _MORE = re.compile(r"(next_?)?(page_?)?cursor|next_?(page_?)?(token|page|offset)
 
 
 def is_a_page(result: Mapping[str, Any] | None) -> bool:
-    """Whether an inline result says beside its records that there are more: a cursor, a next page."""
+    """True if an inline result says, next to its records, that there are more: a cursor, a next page."""
     around = [as_record(p) for p in _payloads(result)]
     around += [as_record(v) for members in around for v in members.values()]
     members = ((k, v) for each in around for k, v in each.items())
@@ -134,16 +134,16 @@ def lost_or_changed(inline: Record, filed: Record, volatile: Iterable[Path]) -> 
 
 
 def _pruned(path: Path, here: object, there: object) -> bool:
-    """Whether something empty was left out of the extensions, whose fields are others' business: empty is a value."""
+    """True if an empty value was left out of the extensions, whose fields belong to others: there, empty is a value."""
     return path[0] == "extensions" and len(path) > 1 and here is not None and there is _MISSING
 
 
 WORDS = 200
-"""How many characters the words for nothing found may have."""
+"""Longest message, in characters, that can merely say that nothing was found."""
 
 
 def tells_of(text: str, records: Iterable[Record]) -> bool:
-    """Whether a text has in it how something of one of the memories begins."""
+    """True if a text contains the beginning of some text field of one of the memories."""
     parts = (record.get(k) for record in records for k in ("title", "summary", "content", "id"))
     openings = (_opening(part) for part in parts if isinstance(part, str))
     return any(opening and opening in text for opening in openings)
@@ -165,7 +165,7 @@ def common_word(records: Iterable[Mapping[str, Any]]) -> str | None:
 
 
 def wide_characters(text: str) -> int:
-    """How many characters of a text are of wide scripts or near them (CJK, kana, hangul, emoji …): from U+2E80 on."""
+    """Number of characters of a text in wide scripts or near them (CJK, kana, hangul, emoji …): from U+2E80 on."""
     return 0 if text.isascii() else len(text) - len(_WIDE.sub("", text))
 
 
@@ -178,7 +178,7 @@ _WIDE = re.compile("[\u2e80-\U0010ffff]+")
 
 
 def is_utf8(data: bytes) -> bool:
-    """Whether bytes are UTF-8, so that every reader finds the same text in them."""
+    """True if bytes are valid UTF-8, so that every reader finds the same text in them."""
     try:
         data.decode()
     except UnicodeDecodeError:
@@ -207,13 +207,13 @@ def _get(record: Mapping[str, Any], path: Path) -> object:
 
 
 def at_path(record: Mapping[str, Any], path: Path) -> object:
-    """What stands at a path; None where nothing does."""
+    """Value at a path; None if there is none."""
     value = _get(record, path)
     return None if value is _MISSING else value
 
 
 def value_at(record: Mapping[str, Any], path: Path) -> str:
-    """What stands at a path, for a message."""
+    """Value at a path, worded for a message."""
     value = _get(record, path)
     return "nothing" if value is _MISSING else show(value)
 
@@ -223,7 +223,7 @@ def _empty(value: object) -> bool:
 
 
 def is_blank(value: object) -> bool:
-    """Whether a field says nothing: null, or an empty text, list or object."""
+    """True if a field says nothing: null, or an empty text, list or object."""
     return value is None or value == "" or value == [] or value == {}
 
 
@@ -277,7 +277,7 @@ def _json_in(text: str) -> Any:
 
 
 def cut_off(text: str, ids: Iterable[str]) -> bool:
-    """Whether records with some of these *ids* begin as JSON in a text and break off, be it that something says so."""
+    """True if records with some of these *ids* begin as JSON in a text and break off, even if the text says so."""
     begins = re.search(r'\[\s*\{\s*"|\{\s*"(?:\\.|[^"\\])*"\s*:', text)
     if begins is None or not any(text.find(show(key), begins.start()) >= 0 for key in ids):
         return False
@@ -304,7 +304,7 @@ def broken_descriptor(text: str) -> str | None:
 
 
 def _no_json(text: str, at: int) -> json.JSONDecodeError | None:
-    """Why what begins here is no JSON; None where it is, or nests too deep to say."""
+    """Error that proves that no JSON begins here; None if JSON does, or nests too deep to tell."""
     try:
         json.JSONDecoder().raw_decode(text, at)
     except RecursionError:

@@ -28,10 +28,10 @@ MOST_BYTES = 32 << 10
 """Memories that take more than this are made by the suite's own generator, not written out."""
 
 BESIDE = 12
-"""How many requests after a call's own may have been in flight beside it."""
+"""Largest number of requests after a call's own that may have been in flight at the same time."""
 
 PATIENCE_S = 3
-"""How long stdin stays open beyond three times what the answer took: a server may take its end for the end."""
+"""Seconds that stdin stays open beyond three times the response time: a server may exit when stdin closes."""
 
 
 def of_call(call: Call, *, also: Sequence[bytes | str] = (), setup: str | None = None, limit: str = "") -> str:
@@ -62,9 +62,9 @@ def of_call_among_others(call: Call) -> str:
 
 
 def _outcome(call: Call, *, lists: bool = False) -> str:
-    """What shows how the server ended that gave no answer, or else the call's files and how they begin.
+    """Shell command that shows how a server that gave no answer ended, or else the call's files and their beginnings.
 
-    Where there is no file, *lists* shows what lies in its folder all the same: remains, perhaps.
+    If there is no file, *lists* shows the contents of its folder all the same: remains, perhaps.
     """
     if call.reply.raw is None:
         return 'echo "exit code $?"'
@@ -147,7 +147,7 @@ def _value(start: Start, name: str, value: str) -> str:
 
 
 def _generated(start: Start, ids: Sequence[int], kept: dict[int, bytes]) -> tuple[str, int]:
-    """What prints the first of these requests, where they store memories of the suite's own; and how many it prints."""
+    """Command that prints the first of these requests, if they store the suite's own memories; and their number."""
     if start.seed is None or sum(map(len, kept.values())) <= MOST_BYTES:
         return "", 0
     tool, template = start.seed

@@ -35,7 +35,7 @@ class Start:
     output_dir: Path | None
     """The output folder that was set; None where none was."""
     file_size_limit: int | None = None
-    """How large a file it may write, in bytes; None where there is no limit."""
+    """Size of the largest file that the server may write, in bytes; None if there is no limit."""
     files: Mapping[str, str] = field(default_factory=dict[str, str])
     """Files that it was given: path and text."""
     seed: tuple[str, str] | None = None

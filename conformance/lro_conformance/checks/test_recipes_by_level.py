@@ -1,4 +1,4 @@
-"""What recipes are in an edition whose library goes by the detail level of the file."""
+"""Recipes in an edition whose library goes by the detail level of the file."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def _level(edition: Edition, call: Call) -> str:
 
 
 def _has(records: Iterable[Record], path: tuple[str, ...]) -> bool:
-    """Whether a record has a field, whatever stands in it."""
+    """True if a record has a field at *path*, whatever its value."""
     for record in records:
         value: object = record
         for key in path:

@@ -21,7 +21,7 @@ from lro_conformance.evidence.format import as_bytes, as_text
 from lro_conformance.wire import jsonrpc
 
 Plain = Any
-"""What JSON can hold."""
+"""Any value that JSON can hold."""
 
 
 class Codec:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 FORMAT = "lro-evidence/1"
 MANIFEST = "evidence.json"
-"""What the run was, and the checksum of everything else."""
+"""Description of the run, and the checksum of everything else."""
 CALLS = "calls.jsonl"
 PROPERTIES = "properties.jsonl"
 TRIALS = "trials"
@@ -29,7 +29,7 @@ INLINE_BYTES = 16 << 10
 """Longer lines and outputs stand in a file of their own."""
 
 CHATTER_BYTES = 8 << 20
-"""What is kept, for each server, of lines that nobody asked for (stderr, notifications); requests and their answers are
+"""Limit on the unsolicited lines kept of each server (stderr, notifications); requests and their answers are
 kept whole."""
 
 

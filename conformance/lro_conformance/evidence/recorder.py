@@ -245,7 +245,7 @@ def _property(result: CheckResult) -> dict[str, Any]:
 
 
 def _listing(folder: Path) -> list[dict[str, Any]]:
-    """What stands in an output folder when its server is gone; none where it is no folder."""
+    """Entries of an output folder after its server has exited; empty if it is no folder."""
     found: list[dict[str, Any]] = []
     with suppress(OSError):
         for entry in sorted(os.scandir(folder), key=lambda e: e.name):

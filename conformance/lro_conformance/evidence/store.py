@@ -98,7 +98,7 @@ def claim(folder: Path) -> None:
 
 
 def is_evidence(folder: Path) -> bool:
-    """Whether a folder was written by this package, whatever became of it."""
+    """True if a folder was written by this package, whatever became of it."""
     try:
         with open(folder / MANIFEST, "rb") as stream:
             value: Any = json.loads(stream.read(64 << 20))

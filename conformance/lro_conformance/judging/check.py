@@ -1,4 +1,4 @@
-"""What a check is, how it counts its subjects, and how a verdict comes of it.
+"""Checks: what they are, how they count their subjects, and how they reach a verdict.
 
 A check is a plain function in ``checks/``, bound to exactly one requirement by `check`. Its parameters name the
 evidence it reads (see ``trials/``); what it declares as optional is None when it could not be had; ``edition`` is the
@@ -48,7 +48,7 @@ class Check:
     doc: str
     """Its docstring: what a reader of the report sees as expected."""
     by_edition: bool = False
-    """Whether it asks for the edition."""
+    """True if the check has a parameter for the edition."""
     optional: tuple[str, ...] = ()
     """The names of evidence that it does without, as None, when that could not be had."""
 
@@ -155,7 +155,7 @@ def _verdict(one: Check, subjects: Subjects, edition: str) -> CheckResult:
 
 
 def missed(requirement_id: str, edition: str) -> Verdict:
-    """What it means to miss a requirement: a MUST fails, anything less warns."""
+    """Verdict for a missed requirement: a MUST fails, anything less warns."""
     return Verdict.FAIL if requirement(requirement_id, edition).keyword == "MUST" else Verdict.WARN
 
 

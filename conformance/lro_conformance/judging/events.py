@@ -1,4 +1,4 @@
-"""What happens during a run, as events; views consume them, the engine knows no view."""
+"""Events that happen during a run; views consume them, the engine knows no view."""
 
 from __future__ import annotations
 

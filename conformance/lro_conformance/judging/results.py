@@ -15,7 +15,7 @@ from lro_spec.catalogue import Requirement
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """What one check found."""
+    """Result of one check."""
 
     name: str
     """``module.function``, unique in a run."""
@@ -23,11 +23,11 @@ class CheckResult:
     """The id of the one requirement it judges."""
     verdict: Verdict
     subjects: int
-    """How many things it examined that could have failed it."""
+    """Number of subjects examined that could have failed the check."""
     expected: str
     observed: str
     evidence: str = ""
-    """What to look at or paste: the settings and the JSON-RPC lines of the subject that failed."""
+    """Material to look at or paste: the settings and the JSON-RPC lines of the subject that failed."""
     erratum: bool = False
     """True where a *warn* is a defect of the specification's text, not of the server."""
     reproduce: str = ""
@@ -44,7 +44,7 @@ class RequirementResult:
     verdict: Verdict
     checks: tuple[CheckResult, ...]
     reason: str = ""
-    """Why there is no verdict of a check: the exclusion, the attestation, or what could not be observed."""
+    """Reason if no check gave the verdict: the exclusion, the attestation, or what could not be observed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class Span:
     """When it began, in seconds from the beginning of the run."""
     duration_s: float
     problem: str | None = None
-    """Why it could not be carried through; None when it was."""
+    """Reason why it could not be completed; None if it was."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ class Report:
     edition: str
     server: ServerInfo
     implemented: bool | None
-    """Whether the server offloads at all; None when that could not be observed."""
+    """True if the server offloads at all; None if that could not be observed."""
     claimed: int | None
     levels: Mapping[int, LevelVerdict]
     achieved: int
@@ -110,24 +110,24 @@ class Report:
     """ISO 8601, UTC."""
     duration_s: float
     notes: tuple[str, ...] = ()
-    """What a reader should know and no verdict says: volatile fields, widened tolerances, missing keys of a profile."""
+    """Remarks that no verdict conveys: volatile fields, widened tolerances, missing keys of a profile."""
     failure: str | None = None
     """Set when there is no verdict: why the server could not be observed (exit code 3)."""
     reproduce: str = ""
     """A command for bash that starts a server once more that could not be observed; empty where none is known."""
     starts: int = 0
-    """How many times a server was started."""
+    """Number of times a server was started."""
     hardening: str = field(default="not-observed")
     """The verdict of the hardening group, which never decides a level."""
     extensions: Mapping[str, str] = field(default_factory=dict[str, str])
     """The verdict of each extension group, which never decides a level either."""
     baseline: tuple[Acceptance, ...] = ()
-    """What the run was held to; it decides the exit code and no verdict."""
+    """Baseline entries that the run was compared with, and the result; they decide the exit code and no verdict."""
     timeline: tuple[Span, ...] = ()
-    """What the run spent its time on, in the order in which it began; several go on at a time."""
+    """Spans of the run, in the order in which they began; several may overlap."""
 
     def counts(self) -> dict[str, int]:
-        """How many requirements have each verdict, by its label."""
+        """Number of requirements with each verdict, by its label."""
         counts = {v.label: 0 for v in Verdict}
         for result in self.requirements:
             counts[result.verdict.label] += 1

@@ -45,7 +45,7 @@ class Miss:
 
 @dataclass(slots=True)
 class Subjects:
-    """What a check examines. Every `expect` counts one subject, whether it holds or not."""
+    """Subjects that a check examines. Every `expect` counts one subject, whether it holds or not."""
 
     examined: int = 0
     misses: list[Miss] = field(default_factory=list[Miss])

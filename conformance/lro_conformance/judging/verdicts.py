@@ -15,7 +15,7 @@ LevelVerdict = Literal["proved", "attested", "unproved", "failed"]
 
 
 class Verdict(IntEnum):
-    """What was found of one check or one requirement; a greater value is a worse one."""
+    """Outcome of one check or one requirement; a greater value is a worse one."""
 
     NOT_APPLICABLE = 0
     PASS = 1
@@ -53,7 +53,7 @@ def requirement_verdict(checks: Iterable[Verdict], *, attested: bool = False) ->
 
 
 def level_verdict(level: int, judged: Iterable[tuple[Requirement, Verdict]]) -> LevelVerdict:
-    """Whether a level is proved: every MUST up to it passed or does not apply.
+    """Verdict on a level: it is proved if every MUST up to it passed or does not apply.
 
     A *warn* on a MUST is an erratum of the text, never the server's failure, so it does not stand in the way.
     """

@@ -30,19 +30,19 @@ Value = TypeVar("Value")
 Seen = TypeVar("Seen")
 
 EXAMPLES = 12
-"""How many examples a property is tried with."""
+"""Number of examples that a property is tried with."""
 
 PATIENCE_S = 8.0
 """After this long a property makes no further examples: slow servers get fewer."""
 
 SHRINKS = 60
-"""How many smaller examples are tried once one has missed: a number, so that the same seed ends with the same one."""
+"""Number of smaller examples tried once one has missed: a count, so that the same seed ends with the same example."""
 
 SHRINKING_S = 12.0
-"""How long they may take of a slow server's time."""
+"""Longest time, in seconds, that shrinking may take with a slow server."""
 
 BUDGET_S = 40.0
-"""What all properties together may take of a slow server's time."""
+"""Longest time, in seconds, that all properties together may take with a slow server."""
 
 
 @dataclass

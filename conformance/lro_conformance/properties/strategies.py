@@ -1,4 +1,4 @@
-"""What properties are tried with, for Hypothesis: memories any honest server can be given, calls, names, ages."""
+"""Hypothesis strategies for properties: memories any honest server can be given, calls, names, ages."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ class Workspace:
         self._parent = parent
         self._root: Path | None = None
         self.starts = 0
-        """How many servers were made."""
+        """Number of servers that were made."""
         self._reaper = Reaper()
         self._numbers = itertools.count(1)
         self._servers: list[ServerProcess] = []
