@@ -419,7 +419,7 @@ def _needs_a_recipe(one: Document) -> str | None:
 def _needs_any_decision(one: Document) -> str | None:
     if one.of("LRO-REC-12") or None in one.undecided.values():
         return None
-    return next(reason for reason in one.undecided.values() if reason is not None)
+    return next(filter(None, one.undecided.values()), "a detail level has no standard recipes")
 
 
 def _all(*conditions: Precondition) -> Precondition:

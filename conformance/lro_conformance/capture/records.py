@@ -177,15 +177,6 @@ def wide_share(text: str) -> float:
 _WIDE = re.compile("[\u2e80-\U0010ffff]+")
 
 
-def is_utf8(data: bytes) -> bool:
-    """True if bytes are valid UTF-8, so that every reader finds the same text in them."""
-    try:
-        data.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
 def show(value: object, limit: int = 160) -> str:
     """A value as JSON for a message, cut to *limit* characters, control characters escaped."""
     text = json.dumps(value, ensure_ascii=False, default=str)

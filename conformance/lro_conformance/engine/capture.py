@@ -122,9 +122,8 @@ class Capture:
             with interruptible():
                 while waiting or under_way:
                     ready = [t for t in waiting if all(n in self.evidence.captured for n in t.needs)]
-                    for one in ready[
-                        : at_once + 1 - len(under_way)
-                    ]:  # the pool starts the last one as soon as any ends
+                    # One more than run at a time: the pool starts it as soon as any ends.
+                    for one in ready[: at_once + 1 - len(under_way)]:
                         waiting.remove(one)
                         under_way[pool.submit(self._run_trial, lab, one)] = one
                     on_evidence()

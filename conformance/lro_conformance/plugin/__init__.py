@@ -15,10 +15,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from lro_conformance import PROFILE_NAME
-from lro_conformance.plugin.current import RUN, run_of
+from lro_conformance.plugin.current import RUN, LroWarning, run_of
 
 if TYPE_CHECKING:
     from lro_conformance.judging.results import Report
+
+__all__ = ["LroWarning"]  # filters of warnings name it; pytest finds the hooks by themselves
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 

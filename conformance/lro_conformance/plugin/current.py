@@ -20,9 +20,8 @@ def run_of(config: pytest.Config) -> PytestRun:
     """The run of this pytest session, created on first use."""
     run = config.stash.get(RUN, None)
     if run is None:
-        from lro_conformance.plugin.run import (
-            PytestRun,  # keeps the plugin fast to load, which every pytest session does
-        )
+        # Here, because every pytest session loads this module.
+        from lro_conformance.plugin.run import PytestRun
 
         run = config.stash[RUN] = PytestRun(config)
     return run

@@ -160,6 +160,11 @@ class TestVerdicts:
         result.assert_outcomes(passed=1, warnings=1, deselected=len(EVERY) - 1)
         result.stdout.fnmatch_lines(["*LroWarning: LRO-GUI-02 (recommendation not met): expected *; observed *"])
 
+    def test_a_filter_names_the_warning(self, suite: Suite):
+        suite.profile("guidance_lacks_the_count")
+        result = suite.run("-k", "LRO-GUI-02", "-W", "error::lro_conformance.plugin.LroWarning")
+        result.assert_outcomes(failed=1, deselected=len(EVERY) - 1)
+
     def test_not_observed_is_skipped_with_its_reason(self, suite: Suite):
         suite.profile(sections="seed: null")
         result = suite.run("-k", "LRO-THR-03", "-rs")
