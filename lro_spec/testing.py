@@ -18,11 +18,11 @@ from lro_spec.validation.linked import follow as followed
 def assert_valid_descriptor(
     value: object, *, edition: str = "lro-6400", follow: bool = False, allow_warnings: bool = True
 ) -> dict[str, Any]:
-    """Asserts that a value is a descriptor without fault, and returns it.
+    """Assert that a value is a valid descriptor, and return it.
 
     *value* is a descriptor, or the result of a tool call, in which it is looked for: as JSON (with ``content`` or
     ``structuredContent``, also in its JSON-RPC reply), or as an object of the official SDK. With *follow* its file is
-    opened and held against it. Raises `AssertionError` with a line for each finding, warnings included where they are
+    opened and validated, too. Raises `AssertionError` with a line for each finding, warnings included where they are
     not allowed; `ValueError` for an unknown edition.
     """
     __tracebackhide__ = True

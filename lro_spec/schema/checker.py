@@ -1,4 +1,4 @@
-"""Every record of a file against its descriptor's ``line_schema``, however large the file and whoever wrote the schema.
+"""Validation of every record of a file against its descriptor's ``line_schema``, for files and schemas of any size.
 
 Records that jsonschema-rs accepts are done. Of those that it refuses, jsonschema decides in all cases where the two are
 not known to agree, and explains why: in this process if the schema is tame, else in a child process with limits. All of
@@ -86,7 +86,7 @@ class LineJudge:
             self._child.close()
         if self._unjudged:
             were = "line was" if self._unjudged == 1 else "lines were"
-            message = f"{self._unjudged} {were} not held against line_schema"
+            message = f"{self._unjudged} {were} not checked against line_schema"
             expected = f"a schema that takes less than {self._patience_s:g} s for the lines that need a close look"
             observed = f"{self.judged} {'line' if self.judged == 1 else 'lines'} judged until then"
             hint = "recursion and regular expressions that need backtracking take the time"
@@ -160,7 +160,7 @@ def _finding(line: _Line, explain: _Explain) -> Finding:
             Kind.SCHEMA_VIOLATION,
             violation.pointer if at is not None else "",
             "the line does not satisfy line_schema",
-            violation.expected or "a record that line_schema can be held against",
+            violation.expected or "a record that can be checked against line_schema",
             violation.observed or str(violation),
             line=line.number,
             column=(at or 0) + 1,

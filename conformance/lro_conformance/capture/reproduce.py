@@ -1,7 +1,7 @@
 """Bash scripts that show a finding again: the same JSON-RPC lines to the same server, started the same way.
 
 Nothing in it is the server's own words but the names of its tools, inside of quoted JSON: a recipe of a descriptor is
-never made part of what somebody pastes.
+never part of a script that a user pastes.
 """
 
 from __future__ import annotations

@@ -31,9 +31,9 @@ class CheckResult:
     erratum: bool = False
     """True where a *warn* is a defect of the specification's text, not of the server."""
     reproduce: str = ""
-    """A command for bash that shows the subject that failed once more: the same lines to the same server."""
+    """A bash command that reproduces the failure: it sends the same lines to the same server."""
     location: str = ""
-    """Where that subject stands in the folder of evidence: ``servers/0003/transcript.jsonl:17``; empty without one."""
+    """Place of that subject in recorded evidence (``servers/0003/transcript.jsonl:17``); empty if none is kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,9 +112,9 @@ class Report:
     notes: tuple[str, ...] = ()
     """Remarks that no verdict conveys: volatile fields, widened tolerances, missing keys of a profile."""
     failure: str | None = None
-    """Set when there is no verdict: why the server could not be observed (exit code 3)."""
+    """The reason why the server could not be observed, if there is no verdict (exit code 3)."""
     reproduce: str = ""
-    """A command for bash that starts a server once more that could not be observed; empty where none is known."""
+    """A bash command that starts the server that could not be observed; empty if none is known."""
     starts: int = 0
     """Number of times a server was started."""
     hardening: str = field(default="not-observed")

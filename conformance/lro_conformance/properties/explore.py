@@ -169,9 +169,8 @@ class Live:
     ) -> None:
         """Try *examine* on examples; the smallest one that misses is the finding.
 
-        *examine* returns what was missed, True where all was well, or False where it saw nothing to tell by; a miss
-        that does not come again is noted, not held against a server.
-        *share* is how many of the usual number of examples are tried.
+        *examine* returns a miss, True if the property holds, or False if it observed nothing that could tell. A miss
+        that does not recur is noted and fails nothing. *share*: part of the usual number of examples to try.
         """
         before = subjects.examined
 

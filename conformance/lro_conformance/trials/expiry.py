@@ -129,7 +129,7 @@ def _own(bench: Bench, ttl_s: int, name: str, others: Sequence[str]) -> Expiry |
 
 
 def _late_cleanup(bench: Bench, ttl_s: int, late: Call, aged_gone: bool) -> tuple[bool | None, tuple[str, ...]]:
-    """Clean up once more when the process is older than the TTL.
+    """Clean up again when the process is older than the TTL.
 
     Returns True if the file of a *late* call survives it (None if that took too long), and the entries that stop the
     cleanup of expired files: names without a ULID, folders and links.

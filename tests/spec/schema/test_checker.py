@@ -113,7 +113,10 @@ def test_no_line_is_blamed_for_taking_what_little_time_was_left(child: Made) -> 
     assert list(judge.take(*many(4))) == []
     one, two, rest = judge.end()
     assert [f.line for f in (one, two)] == [5, 6]
-    assert (rest.message, rest.observed) == ("2 lines were not held against line_schema", "2 lines judged until then")
+    assert (rest.message, rest.observed) == (
+        "2 lines were not checked against line_schema",
+        "2 lines judged until then",
+    )
     assert (rest.line, rest.severity) == (None, "warning")
     assert [time_s for _, time_s in made.given] == [5.0, 5.0, 1.0]
 
@@ -125,7 +128,7 @@ def test_all_looks_together_have_a_limit(child: Made) -> None:
     (rest,) = judge.end()
     assert made.given == [(500, 3.0), (500, 1.0)]
     assert (rest.message, rest.observed) == (
-        "700 lines were not held against line_schema",
+        "700 lines were not checked against line_schema",
         "1000 lines judged until then",
     )
     assert rest.expected == "a schema that takes less than 3 s for the lines that need a close look"
@@ -224,7 +227,7 @@ def test_a_pointer_is_that_of_rfc_6901(record: dict[str, Any], path: list[str | 
         (
             {"$ref": "#/properties/a"},
             1,
-            "a record that line_schema can be held against",
+            "a record that can be checked against line_schema",
             "line_schema recurses without end on this record",
         ),
     ],
@@ -283,7 +286,7 @@ def test_a_schema_that_the_library_fails_on_is_told(schema: object, observed: st
     judge = LineJudge(schema)
     (found,) = [*judge.take(*block({"a": 1})), *judge.end()]
     assert found.observed.startswith(observed)
-    assert found.expected == "a record that line_schema can be held against"
+    assert found.expected == "a record that can be checked against line_schema"
 
 
 def test_the_place_is_that_of_the_value_that_was_judged() -> None:

@@ -379,7 +379,7 @@ class TestSchemasOfLines:
     def test_without_patience_what_is_left_is_told(self) -> None:
         assert self.judged({"required": ["id"]}, [{"id": "a"}, {}, {}], 0.0) == [
             (
-                "warning: LRO-DESC-09: 2 lines were not held against line_schema: expected a schema that takes less "
+                "warning: LRO-DESC-09: 2 lines were not checked against line_schema: expected a schema that takes less "
                 "than 0 s for the lines that need a close look, got 1 line judged until then — "
                 "recursion and regular expressions that need backtracking take the time"
             )

@@ -186,7 +186,7 @@ class TestLinesAgainstSchemas:
         judge = LineJudge({"required": ["id"]}, 0.0)
         assert list(judge.take(*many({}))) == []
         (found,) = judge.end()
-        assert found.message == "1 line was not held against line_schema"
+        assert found.message == "1 line was not checked against line_schema"
         assert found.observed == "0 lines judged until then"
 
 
