@@ -288,7 +288,7 @@ class TestSchemasOfOthers:
         assert list(judge.take([{"id": "a"}], Block(2, 0, [b"{}"]))) == []
         (finding,) = judge.end()
         assert (finding.severity, finding.rule) == ("warning", "LRO-DESC-09")
-        assert finding.message.startswith("1 line was not held")
+        assert finding.message.startswith("1 line was not checked")
 
 
 def test_nothing_is_left_behind(tmp_path: Path):
