@@ -74,8 +74,9 @@ def test_a_pattern_that_nothing_here_applies_is_told() -> None:
 @pytest.mark.parametrize(
     ("schema", "where"),
     [
-        ({"$ref": "https://example.org/schema.json"}, "/$ref"),
-        ({"properties": {"id": {}, "far": {"$ref": "https://example.org/a"}}}, "/properties/far/$ref"),
+        ({"$ref": "schema.json"}, "/$ref"),
+        ({"properties": {"id": {}, "far": {"$ref": "urn:example:a"}}}, "/properties/far/$ref"),
+        ({"$id": "https://example.org/a", "properties": {"id": {"$ref": "#/$defs/none"}}}, "/properties/id/$ref"),
         ({"properties": {"id": {"$ref": "#/$defs/none"}}}, "/properties/id/$ref"),
         ({"properties": {"id": {"$ref": "http://["}}}, "/properties/id/$ref"),
     ],
