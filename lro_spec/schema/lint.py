@@ -93,7 +93,7 @@ def _class_end(pattern: str, at: int) -> int | None:
 
 def dangling(schema: object) -> Iterator[tuple[str, str]]:
     """References to what neither the schema nor another document has: the pointer to each, and what it says."""
-    yield from ((pointer(path), said) for path, said, published in _unresolved(schema) if not published)
+    yield from ((pointer([*path]), said) for path, said, published in _unresolved(schema) if not published)
 
 
 def published(schema: object) -> Iterator[tuple[Path, str]]:
@@ -104,8 +104,8 @@ def published(schema: object) -> Iterator[tuple[Path, str]]:
 def without(schema: object, references: Iterable[Path]) -> object:
     """The schema without some of its references, so that the rest can be evaluated."""
     paths = set(references)
-    alone = cast("Mapping[str, Any]", schema).get("$schema") if isinstance(schema, dict) else None
-    siblings_count = not isinstance(alone, str) or not re.search(r"draft-0[3-7]", alone)
+    dialect: object = cast("dict[str, object]", schema).get("$schema") if isinstance(schema, dict) else None
+    siblings_count = not isinstance(dialect, str) or not re.search(r"draft-0[3-7]", dialect)
 
     def copied(value: object, path: Path) -> object:
         if isinstance(value, list):
@@ -117,7 +117,7 @@ def without(schema: object, references: Iterable[Path]) -> object:
         kept = node if siblings_count or not left_out else {k: v for k, v in node.items() if k == "$schema"}
         return {name: copied(part, (*path, name)) for name, part in kept.items() if name not in left_out}
 
-    return copied(schema, ())
+    return copied(cast("object", schema), ())
 
 
 def _unresolved(schema: object) -> Iterator[tuple[Path, str, bool]]:

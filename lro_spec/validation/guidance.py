@@ -28,7 +28,7 @@ class Sentence:
 
     text: str
     heading: str = ""
-    """For an item of a list, the sentence with a colon that introduces the list."""
+    """For an item of a list, which is without its mark, the sentence with a colon that introduces the list."""
 
 
 _WRAP = re.compile(r"(?<=[^.!?:\s])[ \t]*\n[ \t]*(?=[a-z])|(?<=,)[ \t]*\n")
@@ -41,11 +41,11 @@ def sentences(guidance: str) -> Iterator[Sentence]:
     """The sentences at the beginning of a guidance, up to twice the limit of a brief one."""
     heading = ""
     for line in _WRAP.sub(" ", guidance[:_EXAMINED_CHARACTERS]).splitlines():
-        is_item = _ITEM.match(line) is not None
-        heading = heading if is_item else ""
-        parts = [part for part in _STOP.split(line) if part.strip()]
+        item = _ITEM.match(line)
+        heading = heading if item is not None else ""
+        parts = [part for part in _STOP.split(line[item.end() if item is not None else 0 :]) if part.strip()]
         yield from (Sentence(part, heading) for part in parts)
-        if parts and not is_item and parts[-1].rstrip().endswith(":"):
+        if parts and item is None and parts[-1].rstrip().endswith(":"):
             heading = parts[-1]
 
 
@@ -101,7 +101,7 @@ def _claims(pattern: re.Pattern[str], text: str) -> Iterator[tuple[str, ...]]:
 # Orders
 
 _SHELL = r"(?:shell|bash|zsh|terminal|console|command[ -]line|command prompt)\b"
-_LEAD = r"(?:^|;\s)\W*(?:\d+[.)]\s*)?(?:(?:now|first|then|next|please|always|immediately|important)\b[,:]?\s*)*"
+_LEAD = r"(?:^|;\s)\W*(?:(?:now|first|then|next|please|always|immediately|important)\b[,:]?\s*)*"
 _MUST = r"(?:must|ha(?:ve|s) to|needs? to|(?:are|is) (?:required|obliged) to|shall)\s+(?:(?:always|first|now|also)\s+)*"
 _SOON = r"(?:now|immediately|first|at once|right away|before)\b"
 _VERSION = re.compile(r"\bjq\s+(?:version\s+)?v?\d[\d.]*(?:\+|\s+or\s+\w+)?", re.IGNORECASE)
