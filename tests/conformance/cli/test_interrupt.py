@@ -134,3 +134,16 @@ def test_before_the_command_has_begun_it_is_one_line_too() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stderr) == (130, "lro: interrupted\n")
+
+
+def test_after_the_command_has_ended_it_shows_no_traceback() -> None:
+    program = (
+        "import atexit, os, signal, sys, lro_conformance.__main__ as m\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "atexit.register(lambda: os.kill(os.getpid(), signal.SIGINT))\n"
+        "sys.argv[1:] = ['--version']\n"
+        "m.run()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (-signal.SIGINT, "")
+    assert done.stdout.startswith("lro-spec ")
