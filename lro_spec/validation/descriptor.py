@@ -23,7 +23,7 @@ from lro_spec.recipes.shell import RecipeSyntaxError
 from lro_spec.schema.errors import SchemaError, from_schema, violations
 from lro_spec.validation.descriptions import unhelpful_descriptions
 from lro_spec.validation.filename import name_problem
-from lro_spec.validation.guidance import order, says_too_little, wrong_name, wrong_recipe
+from lro_spec.validation.guidance import instructs_nobody, order, wrong_name, wrong_recipe
 
 MAX_GUIDANCE = 4000
 """Limit in characters of a "brief" instruction block."""
@@ -311,9 +311,9 @@ def _guidance(descriptor: dict[str, Any], edition: Edition) -> Iterator[Finding]
     elif len(guidance) > MAX_GUIDANCE:
         expected, observed = f"at most {MAX_GUIDANCE} characters", f"{len(guidance)} characters"
         yield Finding("LRO-GUI-01", Kind.OUT_OF_BOUNDS, "/guidance", "guidance is not brief", expected, observed)
-    elif (little := says_too_little(guidance, descriptor["file_path"])) is not None:
-        message, expected = "guidance has no instructions", "a brief block that leads to the file or the recipes"
-        yield Finding("LRO-GUI-01", Kind.TOO_LITTLE, "/guidance", message, expected, f"{shown(guidance)}: {little}")
+    elif instructs_nobody(guidance, descriptor["file_path"]):
+        message, expected = "guidance has no instructions", "a text that leads to the file, the recipes or a tool"
+        yield Finding("LRO-GUI-01", Kind.TOO_LITTLE, "/guidance", message, expected, shown(guidance))
     given = order(guidance.replace(descriptor["file_path"], "FILE"))
     if given is not None:
         message, expected = "guidance gives an order", "advice that can be skipped without a shell"

@@ -53,7 +53,8 @@ def sentences(guidance: str) -> Iterator[Sentence]:
 
 _OF_THE_RESULT = re.compile(
     r"offload|\bsav(?:e[ds]?|ing)\b|\bwr(?:ote|itten)\b|\bstored\b|\bkept\b|\bfound\b|match|\bholds?\b|contain"
-    r"|\btotal\b|returned|\bcosts?\b|\b(?:has|have|was|were|is|are)\b|/\S*\.json",
+    r"|\btotal\b|returned|\bcosts?\b|\b(?:has|have|was|were|is|are)\b|/\S*\.json"
+    r"|^\W*\d",
     re.IGNORECASE,
 )
 """Words of a sentence that states what the result has; advice has numbers, too ("read 20 records at a time")."""
@@ -216,25 +217,22 @@ def wrong_recipe(guidance: str, descriptor: Mapping[str, Any], edition: Edition 
 
 
 _LEADS_SOMEWHERE = re.compile(
-    r"#\d|\bjq\b|json|file|fichier|archivo|arquivo|datei|bestand|re[zc][ei]|tool|shell|command|quer|extract|summary",
+    r"#\d|\bjq\b|json|file|fichier|archivo|arquivo|datei|bestand|re[zc][ei]|tool|shell|command|quer|extract|summary|\bpath\b",
     re.IGNORECASE,
 )
 """Words for the file, the recipes and what reads them, in the languages that can be written in ASCII."""
-_FEWEST_WORDS, _FEWEST_CHARACTERS = 3, 6
+_FEWEST_CHARACTERS = 6
+"""Characters of the shortest instruction in a script that has a character for a word."""
 
 
-def says_too_little(guidance: str, path: str) -> str | None:
-    """The reason that a text that is not blank instructs nobody; None if it may.
+def instructs_nobody(guidance: str, path: str) -> bool:
+    """True if a text leads neither to the file nor to the recipes or a tool, as far as words can tell.
 
-    It needs three words (six characters in a script without spaces), and something that it leads to. The latter is
-    looked for in ASCII texts only: another language has other words for it.
+    Words are looked for in texts in ASCII only: another language has other ones, so it only has to be a phrase.
     """
-    words = len(guidance.split())
-    if words < _FEWEST_WORDS and (guidance.isascii() or len(guidance.strip()) < _FEWEST_CHARACTERS):
-        return f"{words} word{'s' * (words != 1)}"
-    if guidance.isascii() and path not in guidance and not _LEADS_SOMEWHERE.search(guidance):
-        return "a text that names neither the file nor the recipes, nor a tool"
-    return None
+    if path in guidance or _LEADS_SOMEWHERE.search(guidance):
+        return False
+    return guidance.isascii() or len(guidance.strip()) < _FEWEST_CHARACTERS
 
 
 def paths(text: str) -> list[str]:

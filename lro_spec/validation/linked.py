@@ -93,7 +93,7 @@ class Following:
         # If name and summary differ on the operation, the header decides which is wrong.
         undecided: list[Finding] = []
         for finding in validate_descriptor(self._descriptor, edition=self._edition.name, real=self._real):
-            if finding.severity == "error":
+            if finding.severity == "error" and finding.rule not in _OF_TONE:
                 wrong.add(finding.pointer.removeprefix("/"))
             if finding.kind is Kind.NAME_AGAINST_SUMMARY or (finding.rule, finding.pointer) in _OF_MEMORIES:
                 undecided.append(finding)
@@ -217,6 +217,8 @@ class Following:
 
 
 _RULE = "LRO-DESC-02"
+_OF_TONE = ("LRO-GUI-01", "LRO-GUI-04")
+"""Requirements on guidance that may be broken by one that states wrong figures, too."""
 _OF_NAMES = ("LRO-NAME-02", "LRO-NAME-03")
 _OF_MEMORIES = {
     ("LRO-NAME-02", "/file_path"),

@@ -61,7 +61,7 @@ def _texts(value: object, known: Collection[str], ids: set[str]) -> Iterator[str
         if "id" in members and _id(members) in known:
             ids.add(_id(members))
             continue
-        yield from members
+        left += members  # their names
         left += members.values()
 
 

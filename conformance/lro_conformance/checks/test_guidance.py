@@ -21,7 +21,7 @@ EXTRACT = "lro_extract"
 
 @check("LRO-GUI-01")
 def test_guidance_is_brief(documents: Documents, subjects: Subjects) -> None:
-    """The guidance is a block of instructions: not blank, more than a word or two, at most 4,000 characters."""
+    """The guidance is a block of instructions: it leads to file, recipes or a tool, in at most 4,000 characters."""
     documents.judge("LRO-GUI-01", subjects)
 
 

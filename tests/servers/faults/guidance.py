@@ -181,7 +181,7 @@ class guidance_is_one_word(Guiding):
         return "ok"
 
 
-@fault("LRO-GUI-01", says="neither the file nor the recipes", proves=0, also=("LRO-GUI-02", "LRO-GUI-03"))
+@fault("LRO-GUI-01", says="leads to the file", proves=0, also=("LRO-GUI-02", "LRO-GUI-03"))
 class guidance_leads_nowhere(Guiding):
     """A sentence that excuses the size of the result."""
 

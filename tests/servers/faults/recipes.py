@@ -131,11 +131,11 @@ class recipe_4_keeps_a_hundred(Spelled):
     number, program = 4, "jq -s 'sort_by(-.provenance.confidence) | .[:100]'"
 
 
-@fault("LRO-REC-05", says="namespace", proves=1)
-class recipe_5_lacks_the_namespace(Spelled):
-    """Ids and titles, as its name says, but the text's program has three fields."""
+@fault("LRO-REC-05", says="title", proves=1)
+class recipe_5_lacks_the_title(Spelled):
+    """Ids and namespaces, which nobody can choose from."""
 
-    number, program = 5, "jq '{id, title}'"
+    number, program = 5, "jq '{id, namespace}'"
 
 
 @fault("LRO-REC-05", says="id", proves=1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lro_spec.validation.guidance import Sentence, order, says_too_little, sentences, wrong_number
+from lro_spec.validation.guidance import Sentence, instructs_nobody, order, sentences, wrong_number
 from tests.support.ending import ends
 
 TEMPLATE = """\
@@ -136,6 +136,7 @@ class TestOrders:
         ("300 memories are in the file.", True),
         ("There are 300 memories.", True),
         ("300 memories: /tmp/a.jsonl", True),
+        ("300 memories", True),
         ("Line 1 records the metadata.", False),
         ("Line 1 records what was found.", False),
         ("Recipe #9 gives the 10 memories with the highest confidence.", False),
@@ -159,10 +160,11 @@ def test_figures_are_read_in_sentences_about_the_result(text: str, wrong: bool) 
         ("可以用上面的配方提取所需的数据。", True),
         ("Die größeren Ergebnisse stehen woanders", True),
         ("ok", False),
-        ("See file", False),
+        ("See file", True),
+        ("In /out/a.b", True),
         ("好的", False),
         ("Sorry, this was more than we could send you at once.", False),
     ],
 )
 def test_a_block_of_instructions_leads_somewhere(text: str, instructs: bool) -> None:
-    assert (says_too_little(text, "/out/a.b") is None) is instructs
+    assert instructs_nobody(text, "/out/a.b") is not instructs
