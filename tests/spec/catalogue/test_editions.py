@@ -66,7 +66,7 @@ HEADINGS = {
         Appendix D: Deployment Matrix; Appendix E: Alternative Extraction Interface Details; Appendix F: Conformance
         Levels""",
 }
-OUTSIDE = {"MCP: Tools", "MCP: stdio transport", "Not in the text"}
+OUTSIDE = {"MCP: Tools", "MCP: stdio transport", "Virtual tools", "Scratchpad", "Context offload", "Not in the text"}
 
 
 @pytest.mark.parametrize(("keyword", "section", "about", "covered"), KEYWORDS_1600)
