@@ -85,7 +85,13 @@ def test_filter_by_verdict_level_and_text(browser: Browser, page_of: Callable[[s
         assert seen.shown("#shown") == ["10 of 10 requirements"]
         seen.page.uncheck("[name=verdict][value=pass]")
         assert seen.shown("#shown") == ["8 of 10 requirements"]
-        assert seen.shown(".part h2") == ["Not met 2", "Warnings 2", "Not observed 2", "Not judged 1", "Not applicable 1"]
+        assert seen.shown(".part h2") == [
+            "Not met 2",
+            "Warnings 2",
+            "Not observed 2",
+            "Not judged 1",
+            "Not applicable 1",
+        ]
         seen.page.uncheck("[name=level][value='1']")
         assert seen.shown(".entry .id") == ["LRO-HARD-01", "LRO-REC-04", "LRO-CLN-01", "LRO-ERR-04"]
         seen.page.fill("[name=text]", "AUDIT may")
