@@ -387,6 +387,18 @@ def _data_loss(one: Passed, known: payloads.Large) -> str | None:
     return None
 
 
+@check("LRO-PROXY-17")
+def test_no_other_copies(proxied: Proxied, subjects: Subjects) -> None:
+    """No file but those that descriptors name holds a part of a payload."""
+    if not any(True for _ in _filed(proxied, subjects)):
+        return
+    subjects.expect(
+        not proxied.copies,
+        expected="payloads in the files that descriptors name, and in no other file of the proxy",
+        observed=", ".join(proxied.copies[:3]),
+    )
+
+
 def _filed(proxied: Proxied, subjects: Subjects) -> Iterator[Passed]:
     """Large results with a readable file."""
     for one in proxied.large:
