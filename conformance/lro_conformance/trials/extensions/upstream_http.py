@@ -13,7 +13,7 @@ from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from queue import SimpleQueue
-from typing import Any, ClassVar
+from typing import Any, cast
 
 from lro_conformance.trials.extensions.upstream import Upstream
 
@@ -95,15 +95,19 @@ class _OverHttp(Upstream):
 
 
 class _Handler(BaseHTTPRequestHandler):
-    protocol_version: ClassVar[str] = "HTTP/1.1"
-    server: _Server
+    protocol_version = "HTTP/1.1"
+
+    @property
+    def own(self) -> _Server:
+        """The server, by its type."""
+        return cast("_Server", self.server)
 
     def setup(self) -> None:
         super().setup()
-        self.server.connections.add(self.connection)
+        self.own.connections.add(self.connection)
 
     def finish(self) -> None:
-        self.server.connections.discard(self.connection)
+        self.own.connections.discard(self.connection)
         with suppress(OSError):
             super().finish()
 
@@ -127,7 +131,7 @@ class _Handler(BaseHTTPRequestHandler):
         if not isinstance(message, dict):
             self._reply(400)
             return
-        stream = self.server.upstream.receive(message)  # pyright: ignore[reportUnknownArgumentType]
+        stream = self.own.upstream.receive(message)  # pyright: ignore[reportUnknownArgumentType]
         if stream is None:
             self._reply(202)
             return
@@ -139,7 +143,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _next(self, stream: SimpleQueue[str]) -> str | None:
         """The next line of a stream; None if the server ends."""
-        while not self.server.ended.is_set():
+        while not self.own.ended.is_set():
             with suppress(Exception):
                 return stream.get(timeout=_POLL_S)
         self.close_connection = True
