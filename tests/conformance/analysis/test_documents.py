@@ -155,7 +155,8 @@ FORMS: dict[str, tuple[str, dict[str, Any], dict[str, Any], bool]] = {
     "a provenance in a list": ("LRO-FILE-11", {"provenance": [1]}, {}, False),
     "a count with a fraction of nothing": ("LRO-FILE-03", {}, {"count": 1.0}, True),
     "a count with a fraction": ("LRO-FILE-03", {}, {"count": 1.5}, False),
-    "a version of blanks": ("LRO-FILE-12", {}, {"schema_version": " "}, False),
+    "a version of blanks": ("LRO-FILE-12", {}, {"schema_version": " "}, True),
+    "a version of nothing": ("LRO-FILE-12", {}, {"schema_version": ""}, False),
 }
 """Forms on which the two once disagreed: the requirement, a change of record and header, and whether it is allowed."""
 

@@ -62,8 +62,6 @@ class says_no_more_than_the_paper(plain_paper):
         return {"type": "object"}
 
     def truncated(self, call: Call, warning: str) -> Record:
-        if call.operation == "inject":
-            return super().truncated(call, warning)
         return self.structured(self.inline_value(call))
 
     def emit(self, event: str, level: str, **data: Any) -> None:

@@ -60,8 +60,8 @@ class Compaction:
     """Answers of `read_file` for files that are not offloaded messages."""
     escaping: tuple[tuple[Asked, str], ...]
     """Calls with ids that point elsewhere, each with the file that appeared there, or an empty path."""
-    elsewhere: tuple[tuple[Asked, str], ...] = ()
-    """Calls that name a folder of the client's, in the same way."""
+    elsewhere: tuple[tuple[Asked, str], ...] | None = None
+    """Calls that name a folder of the client's, in the same way; None if none was tried."""
     within: Asked | None = None
     """The conversation below max_total_tokens; None if the tool has no such argument."""
     summarised: tuple[Asked, ...] = ()

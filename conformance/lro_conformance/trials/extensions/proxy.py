@@ -141,8 +141,9 @@ class Proxied:
     """Reason why writing could not be made to fail."""
     flooded: Exchange | None = None
     """A call with very many messages before its answer; None if the proxy no longer answered."""
-    copies: tuple[str, ...] = ()
-    """Files with parts of payloads that no descriptor named, in the folders of the proxy's process."""
+    copies: tuple[str, ...] | None = None
+    """Files with parts of payloads that no descriptor named, in the folders of the proxy's process; None if nobody
+    looked."""
     edge: tuple[Passed, ...] = ()
     """The largest text that stayed inline and the smallest that was offloaded, or only one of them."""
 
