@@ -473,6 +473,14 @@ class over_the_budget_is_an_error(Exploring):
         raise BadArguments(f"{tokens} tokens are too many")
 
 
+@broken("14", says="suggestions")
+class a_refusal_has_no_advice(Exploring):
+    """What is over the budget is refused with its size alone."""
+
+    def over(self, tokens: int) -> str:
+        return self.dumps({"error": "answer_too_large", "estimated_tokens": tokens})
+
+
 @broken("15", says="the lines")
 class slices_count_from_zero(Exploring):
     """The first line is 0."""
@@ -581,6 +589,14 @@ class stores_wherever_it_is_told_to(Shortening):
 
     def store_dir(self, asked: str | None) -> str:
         return asked or super().store_dir(asked)
+
+
+@broken("20", says="a folder elsewhere")
+class makes_a_folder_in_the_one_it_is_told(Shortening):
+    """Below the caller's folder it makes one of its own."""
+
+    def store_dir(self, asked: str | None) -> str:
+        return os.path.join(asked, "context") if asked else super().store_dir(asked)
 
 
 @broken("21", says="a file elsewhere is refused")
