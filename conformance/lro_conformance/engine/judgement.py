@@ -163,7 +163,7 @@ def judge_run(
     have = dict(run.trials)
     if missing is not None:
         have = {name: run.trials.get(name, missing) for name in (*(t.name for t in plan.trials), OVERALL)}
-        have |= plan.excluded | plan.unlisted(have["survey"])
+        have |= {**plan.excluded, **plan.unlisted(have["survey"])}
     have[LIVE] = missing or NotObserved("not tried by this edition")
     checks = plan.checks
     if run.profile.edition != profile.edition:

@@ -244,7 +244,7 @@ class remembers_its_own_files_only(plain_paper):
         return [path for path in self.written if os.path.exists(path)]
 
 
-@fault(EDITION, "LRO-GUI-01", says="nothing", proves=3)
+@fault(EDITION, "LRO-GUI-01", says="guidance is empty", proves=3)
 class guides_nobody(plain_paper):
     """The guidance is an empty text."""
 

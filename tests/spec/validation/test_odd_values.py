@@ -39,7 +39,8 @@ def test_tools_may_have_names_that_are_none(name: Any) -> None:
     tools = [{"name": name}, {"name": "recall", "execution": {"taskSupport": "optional"}}]
     known = Made(operations={"recall": Made(tool="recall")}, tools=tools, messages=())
     assert list(inner(notes, "_unused_features")(known)) == [
-        "recall may be called as MCP tasks: they were called directly (LRO-SCOPE-07)"
+        "recall may be called as MCP tasks, but the server does not declare the capability tasks.requests.tools.call: "
+        "they were called directly (LRO-SCOPE-07)"
     ]
 
 
