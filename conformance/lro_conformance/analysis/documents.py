@@ -23,12 +23,12 @@ from lro_spec.editions import DEFAULT_EDITION, Edition
 from lro_spec.findings import Finding, Kind
 from lro_spec.jsonl.values import whole_number
 from lro_spec.validation import validate_descriptor
-from lro_spec.validation.asked import Asked
 from lro_spec.validation.editions import for_edition
 from lro_spec.validation.file import judge_file
 from lro_spec.validation.header import holds_memories
 from lro_spec.validation.linked import Following
 from lro_spec.validation.recipes import RecipeJudge, Sample
+from lro_spec.validation.request import Request
 from lro_spec.validation.state import FileState
 
 LEFT_OUT = frozenset(("proxied", "extraction", "families", "compaction", "live"))
@@ -41,7 +41,7 @@ class Document:
     """A descriptor and the file that it names, both from the same call."""
 
     call: Call
-    asked: Asked
+    request: Request
     unknown: str | None
     """The reason why the detail level that applies is unknown; None if it is known."""
     findings: tuple[Finding, ...]
@@ -196,10 +196,10 @@ def documents(survey: Survey, details: DetailLevels, found: Mapping[str, Any], e
     real = _without_links(survey.real)
     for call in offloaded:
         unknown = details.reason_for_no_level(call)
-        asked = Asked(call.operation, details.level_of(call) if unknown is None else None)
-        key = _digest(call, asked)
+        request = Request(call.operation, details.level_of(call) if unknown is None else None)
+        key = _digest(call, request)
         if key not in known:
-            known[key] = validated(call, asked, edition, unknown=unknown, real=real)
+            known[key] = validated(call, request, edition, unknown=unknown, real=real)
         validated_calls.append(replace(known[key], call=call))
     duplicate_ids: dict[str, int] = {}
     for call in (c for c in calls if c.outcome == "inline"):
@@ -280,9 +280,9 @@ def calls_in(value: object) -> Iterator[Call]:
                 yield from calls_in(getattr(value, each.name))
 
 
-def _digest(call: Call, asked: Asked) -> bytes:
+def _digest(call: Call, request: Request) -> bytes:
     """A key that is equal for calls with the same document."""
-    digest = hashlib.blake2b(repr((call.descriptor, asked)).encode("utf-8", "surrogatepass"))
+    digest = hashlib.blake2b(repr((call.descriptor, request)).encode("utf-8", "surrogatepass"))
     if call.file is not None:
         digest.update(repr((call.file.problem, call.undescribed)).encode("utf-8", "surrogatepass"))
         digest.update(call.file.data)
@@ -291,7 +291,7 @@ def _digest(call: Call, asked: Asked) -> bytes:
 
 def validated(
     call: Call,
-    asked: Asked,
+    request: Request,
     edition: Edition,
     *,
     unknown: str | None = None,
@@ -302,19 +302,21 @@ def validated(
     if content is None:
         found = tuple(validate_descriptor(call.descriptor, edition=edition.name, real=real))
         found = tuple(f for f in found if f.kind is not Kind.NAME_AGAINST_SUMMARY)
-        return Document(call, asked, unknown, found, None, read=False, countable=False)
+        return Document(call, request, unknown, found, None, read=False, countable=False)
     if call.undescribed:
-        state = FileState(edition.name, asked=asked)
+        state = FileState(edition.name, request=request)
         found = (*validate_descriptor({}, edition=edition.name), *judge_file(io.BytesIO(content), state))
-        return Document(call, asked, unknown, found, state.header, read=True, countable=not state.doubtful)
-    linked = Following(call.descriptor, edition=edition.name, content=content, recipes=False, asked=asked, real=real)
+        return Document(call, request, unknown, found, state.header, read=True, countable=not state.doubtful)
+    linked = Following(
+        call.descriptor, edition=edition.name, content=content, recipes=False, request=request, real=real
+    )
     found = tuple(linked.findings())
     if not linked.read:  # the descriptor names no file that validation would open
-        state = FileState(edition.name, asked=asked)
+        state = FileState(edition.name, request=request)
         found += tuple(judge_file(io.BytesIO(content), state))
-        return Document(call, asked, unknown, found, state.header, read=True, countable=not state.doubtful)
+        return Document(call, request, unknown, found, state.header, read=True, countable=not state.doubtful)
     countable = not linked.doubtful
-    return Document(call, asked, unknown, found, linked.header, True, countable, linked.sample)
+    return Document(call, request, unknown, found, linked.header, True, countable, linked.sample)
 
 
 def _twice(records: Sequence[Record]) -> dict[str, int]:
@@ -396,7 +398,7 @@ def _needs_guidance(one: Document) -> str | None:
 
 
 def _needs_light_detail(one: Document) -> str | None:
-    return None if one.asked.detail == "light" else "a file of another detail level than light"
+    return None if one.request.detail == "light" else "a file of another detail level than light"
 
 
 _PURPOSES = tuple(f"LRO-REC-{number:02}" for number in (*range(1, 11), *range(14, 19)))

@@ -42,7 +42,7 @@ from lro_conformance.trials.survey import Survey
 from lro_spec.editions import Edition
 from lro_spec.filenames import parse_file_name
 from lro_spec.jsonl.strict import equal
-from lro_spec.validation.asked import Asked
+from lro_spec.validation.request import Request
 
 if TYPE_CHECKING:
     from lro_conformance.lab.bench import Bench
@@ -428,4 +428,4 @@ def _any_corpus(id: str, live: Live, survey: Survey, edition: Edition, subjects:
 
 
 def _document(call: Call, live: Live, edition: Edition) -> Document:
-    return with_recipes(validated(call, Asked(call.operation, None), edition), live.recipes, edition)
+    return with_recipes(validated(call, Request(call.operation, None), edition), live.recipes, edition)

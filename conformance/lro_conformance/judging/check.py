@@ -20,7 +20,7 @@ from lro_conformance.judging.outcome import NotApplicable, NotObserved
 from lro_conformance.judging.results import CheckResult
 from lro_conformance.judging.subjects import Miss, Subjects
 from lro_conformance.judging.verdicts import Verdict
-from lro_spec.catalogue import anywhere, catalogue, requirement
+from lro_spec.catalogue import catalogue, first_wording, requirement
 from lro_spec.editions import DEFAULT_EDITION
 from lro_spec.editions import edition as edition_named
 
@@ -90,7 +90,7 @@ def check(requirement_id: str, *, optional: Iterable[str] = ()) -> Callable[[Fun
 def requirement_of(requirement_id: str) -> None:
     """Refuse an id that the catalogue does not have, or one that it excludes."""
     try:
-        found = anywhere(requirement_id)
+        found = first_wording(requirement_id)
     except KeyError:
         raise ValueError(f"no requirement {requirement_id} in the catalogue") from None
     if found.excluded is not None:

@@ -109,7 +109,7 @@ class TestWhatIsMeant:
         (here / f"{NAME}.zst").write_bytes(b"\x28\xb5\x2f\xfd\x00")
         code, _, err = said(f"{NAME}.zst")
         assert (code, err.count("\n")) == (2, 1)
-        assert "compressed by zstd, and only gzip is unpacked here: zstdcat FILE | lro validate -" in err
+        assert "compressed by zstd, but only gzip can be unpacked; use: zstdcat FILE | lro validate -" in err
 
     def test_compressed_files_are_unpacked(self, here: Path, said: Any):
         name = f"{NAME}.gz"
