@@ -1,4 +1,4 @@
-"""The Python interface, from signatures and docstrings; nothing of it is imported."""
+"""The page of the Python interface, from signatures and docstrings, without importing the code."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ PUBLIC = (
     ("Offloading", "lro_proxy", ("Interceptor",)),
     ("", "lro_reference", ("Settings",)),
 )
-"""Heading, module, and the names in it that users are told of."""
+"""Headings, each with a module and its public names."""
 
 
 def python_page() -> Iterator[str]:

@@ -66,13 +66,13 @@ DESCRIBED = [
     "x" * 7990 + " #2 (titles)",
     "x" * 7980 + " #2 (titles)", "#2 (confidence, count)", "#1 (titles with namespaces)", "#6 (count by namespace)",
 ]  # fmt: skip
-ALIKE: list[Any] = [{"description": d} for d in ("titles", "titles first", "dates", "titles last")]
+SAME_SIZE: list[Any] = [{"description": d} for d in ("titles", "titles first", "dates", "titles last")]
 
 
 def recipes(guidance: str) -> Said:
     """Which recipe it calls by the words of another, by its own words and by those of each text."""
     texts = [None, *EDITIONS.values()]
-    many: list[Any] = [*RECIPES[:2], *ALIKE, {"description": "names"}, {"description": "dates"}]
+    many: list[Any] = [*RECIPES[:2], *SAME_SIZE, {"description": "names"}, {"description": "dates"}]
     return lambda: [str(wrong_recipe(guidance, {"jq_recipes": r}, t)) for r in (RECIPES, many, 3) for t in texts]
 
 

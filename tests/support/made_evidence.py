@@ -8,7 +8,7 @@ from types import SimpleNamespace as Made
 from typing import Any
 
 from lro_conformance.capture import reproduce
-from lro_conformance.capture.call import Among, Call, descriptor_in
+from lro_conformance.capture.call import Call, CallInContext, descriptor_in
 from lro_conformance.capture.file import FileSeen
 from lro_conformance.judging.check import checks, judge
 from lro_conformance.judging.derived import Evidence, captured
@@ -24,10 +24,10 @@ OUT = Path("/out")
 
 
 @reproducer_of.register
-def _(among: Among) -> str:
+def _(among: CallInContext) -> str:
     """A made-up call has no conversation to replay."""
     try:
-        return reproduce.of_call_among_others(among.call)
+        return reproduce.of_call_in_context(among.call)
     except AttributeError:
         return ""
 

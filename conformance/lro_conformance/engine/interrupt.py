@@ -1,4 +1,4 @@
-"""Ctrl-C that ends a block, whatever the process is doing."""
+"""Reliable Ctrl-C: it ends a block, whatever the process is doing."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def interruptible() -> Generator[None]:
 
     Such callbacks are finalizers, and those that Hypothesis registers for garbage collections. If the signal arrives
     during an import, it takes effect after the import: an exception there can leave the import lock held, and other
-    threads would wait for it for ever. Nothing changes outside the main thread, or if Ctrl-C has another handler.
+    threads would wait for it forever. Nothing changes outside the main thread, or if Ctrl-C has another handler.
     """
     main = threading.main_thread()
     usual = signal.getsignal(signal.SIGINT)

@@ -176,7 +176,7 @@ class TestWhatIsMeant:
         here.joinpath("r.json").write_text('{"content": [{"type": "text", "text": "[]"}]}')
         code, out, err = said(*kind, "r.json")
         assert (code, out.strip()) == (2, "nothing wrong:" if out else "")
-        assert err == "lro validate: r.json: this reply has no descriptor: the result was not offloaded\n"
+        assert err == "lro validate: r.json: this reply has no descriptor, so the result was not offloaded\n"
 
 
 class TestHowItIsTold:
@@ -293,7 +293,7 @@ class TestHowItIsTold:
         assert {f["pointer"]: (f["message"], f["expected"], f["observed"], f["hint"]) for f in told} == {
             "/level": ("level is wrong", "at most 3", "9", ""),
             "/levle": ("levle: unknown key", "a known key", "levle", "did you mean level?"),
-            "/server/command": ("server.command: missing", "a value, as it is required", "nothing", ""),
+            "/server/command": ("server.command: missing", "a value, because the key is required", "nothing", ""),
         }
 
 
