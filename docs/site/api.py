@@ -43,7 +43,7 @@ PUBLIC = (
 
 def python_page() -> Iterator[str]:
     """The lines of the page."""
-    yield from ("# Python", "", "What other programs may use. What is not here may change without notice.")
+    yield from ("# Python", "", "The public interface. Everything else may change without notice.")
     loaded = griffe.GriffeLoader(search_paths=PATHS)
     for package in ("lro_spec", "lro_conformance", "lro_reference", "lro_proxy"):
         loaded.load(package)

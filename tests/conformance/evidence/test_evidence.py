@@ -146,12 +146,12 @@ def test_changed_contents_are_refused(recorded: tuple[Path, Report], tmp_path: P
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("{", "no JSON"),
+        ("{", "not JSON"),
         ("[]", "expected format lro-evidence/1"),
         ('{"format": "lro-evidence/9", "complete": true}', "got 'lro-evidence/9'"),
         ('{"format": "lro-evidence/1", "complete": false}', "incomplete"),
         ('{"format": "lro-evidence/1", "complete": true}', "'checksums' is missing"),
-        ('{"format": "lro-evidence/1", "complete": true, "checksums": {"../../etc/passwd": "0"}}', "lies outside"),
+        ('{"format": "lro-evidence/1", "complete": true, "checksums": {"../../etc/passwd": "0"}}', "outside of"),
     ],
 )
 def test_a_wrong_manifest_is_one_line(tmp_path: Path, text: str, said: str) -> None:
@@ -376,7 +376,7 @@ def test_a_folder_with_something_else_in_it_is_left_alone(tmp_path: Path) -> Non
     assert done.stderr == "lro: --evidence: mine is not empty and is not evidence: choose a new or an empty directory\n"
     (tmp_path / "mine" / "evidence.json").write_text('{"format": "lro-evidence/1", "complete": true}')
     done = _lro(tmp_path, "certify", "--evidence", "mine", "--", "true")
-    assert (done.returncode, "thesis.txt, which is no part of evidence" in done.stderr) == (2, True)
+    assert (done.returncode, "thesis.txt, which is not part of evidence" in done.stderr) == (2, True)
     assert (tmp_path / "mine" / "thesis.txt").read_text() == "years of work"
 
 
