@@ -12,7 +12,7 @@ from lro_conformance.engine.notes import no_verdict, notes, nothing_observed, st
 from lro_conformance.engine.plan import Plan
 from lro_conformance.evidence.edition_filter import foreign_operations, restricted
 from lro_conformance.evidence.reader import Stored
-from lro_conformance.judging.check import LIVE, Check, by_keyword, judge
+from lro_conformance.judging.check import LIVE, Check, judge, with_edition_verdict
 from lro_conformance.judging.derived import Evidence, captured
 from lro_conformance.judging.events import CheckJudged, Observer, RunFinished, RunStarted, redacting
 from lro_conformance.judging.outcome import NotApplicable, NotObserved
@@ -59,7 +59,7 @@ class Judgement:
         if self._gate() is None:
             for check in self._checks:
                 if check.name in run.properties:
-                    self._results[check.name] = by_keyword(run.properties[check.name], self._profile.edition)
+                    self._results[check.name] = with_edition_verdict(run.properties[check.name], self._profile.edition)
         for check in self._checks:
             if check.name not in self._results:
                 self._judge(check)
@@ -81,7 +81,7 @@ class Judgement:
         return dict.fromkeys(check.needs, gate)
 
     def _gate(self) -> Exception | None:
-        """Reason for which no check has a verdict; None if there is none."""
+        """Reason why no check has a verdict; None if there is none."""
         survey = self._evidence.captured["survey"]
         if not isinstance(survey, Survey):
             return survey if isinstance(survey, Exception) else NotObserved("the server was not observed")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from lro_spec.validation.asked import Asked
 
 from lro_conformance import profile as profiles
 from lro_conformance.analysis.documents import Document, Documents
@@ -25,7 +26,6 @@ from lro_conformance.trials.survey import Survey
 from lro_spec.catalogue import catalogue
 from lro_spec.editions import edition
 from lro_spec.findings import Finding, Kind
-from lro_spec.validation.asked import Asked
 from lro_spec.validation.editions import for_edition
 from lro_spec.validation.linked import Following
 from lro_spec.validation.recipes import RecipeJudge

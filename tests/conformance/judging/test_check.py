@@ -8,7 +8,15 @@ from typing import Any
 
 import pytest
 
-from lro_conformance.judging.check import Check, by_keyword, check, checks, checks_of, held_by, judge
+from lro_conformance.judging.check import (
+    Check,
+    check,
+    checks,
+    checks_of,
+    checks_of_edition,
+    judge,
+    with_edition_verdict,
+)
 from lro_conformance.judging.outcome import NotApplicable, NotObserved
 from lro_conformance.judging.results import CheckResult
 from lro_conformance.judging.subjects import Miss, Subjects, evidence_of, location_of, reproducer_of
@@ -175,11 +183,11 @@ class TestAnotherEdition:
     )
     def test_says_what_a_miss_means(self, id: str, verdict: Verdict, erratum: bool, there: Verdict) -> None:
         result = CheckResult("chapter.it", id, verdict, 1, "", "", erratum=erratum)
-        assert by_keyword(result, "lro-6400").verdict is there
+        assert with_edition_verdict(result, "lro-6400").verdict is there
 
     def test_holds_what_it_has_and_does_not_exclude(self) -> None:
         known = [made(expecting(), id) for id in (MUST, "LRO-IMPL-01", "LRO-NONE-01", SHOULD)]
-        assert held_by("lro-6400", known) == [known[0], known[3]]
+        assert checks_of_edition("lro-6400", known) == [known[0], known[3]]
 
 
 class TestAnErratum:
