@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from lro_spec.display import shown
+from lro_spec.display import show
 from lro_spec.findings import Finding, Kind
 from lro_spec.recipes.pipeline import parse_command
 from lro_spec.recipes.shell import RecipeSyntaxError
@@ -43,7 +43,7 @@ def unhelpful_descriptions(recipes: Sequence[Mapping[str, Any]]) -> Iterator[Fin
     alike, times = Counter(about for about, _ in different).most_common(1)[0] if different else ("", 0)
     if times >= _ALIKE:
         message, expected = "recipes cannot be told apart by their descriptions", "what each recipe does"
-        observed = f"{times} with the description {shown(alike)}"
+        observed = f"{times} with the description {show(alike)}"
         yield Finding("LRO-REC-13", Kind.REPEATED_ITEM, "/jq_recipes", message, expected, observed)
     wrong = [text for n, recipe in enumerate(recipes, 1) if (text := _other_fields(n, recipe)) is not None]
     if len(wrong) >= _EXCHANGED:
@@ -65,7 +65,7 @@ def _other_fields(number: int, recipe: Mapping[str, Any]) -> str | None:
     used = {field for field, known in _NAMES.items() if names & known}
     if not named or not used or named & used:
         return None
-    return f"recipe {number}, {shown(recipe['description'])}, uses {', '.join(sorted(used))}"
+    return f"recipe {number}, {show(recipe['description'])}, uses {', '.join(sorted(used))}"
 
 
 def _normal(description: str) -> str:

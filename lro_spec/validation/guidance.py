@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from lro_spec.display import shown
+from lro_spec.display import show
 from lro_spec.editions import Edition
 from lro_spec.jsonl.values import whole_number
 
 COUNT = re.compile(r"(?<![\d,._])([\d,._]*\d)\s+(?:memor(?:y|ies)|records?|results)\b")
-"""A number of records as guidance states it."""
+"""A number of records in guidance."""
 
 TOKENS = re.compile(r"(?<![\d,._])([\d,._]*\d)\s+tokens\b")
 """A number of tokens as guidance states it."""
@@ -180,11 +180,12 @@ def _is_conditional(sentence: Sentence, text: str, found: re.Match[str]) -> bool
 
 
 def wrong_name(guidance: str, descriptor: Mapping[str, Any]) -> str | None:
-    """A path, detail level or recipe number in guidance that the descriptor does not have; None if all match."""
+    """The first path, detail level or recipe number in guidance that contradicts the descriptor; None if there is
+    none."""
     path, text = str(descriptor.get("file_path")), guidance[:_EXAMINED_CHARACTERS]
     named = paths(text)
     if named and path not in guidance:
-        return f"path: it says {shown(named[0])}, the descriptor {shown(path)}"
+        return f"path: it says {show(named[0])}, the descriptor {show(path)}"
     level = re.search(r"detail(?: level)?\s*[:=]\s*[`'\"]?(light|medium|full)\b", text, re.IGNORECASE)
     summary = descriptor.get("summary")
     meant = cast("dict[str, Any]", summary).get("detail") if isinstance(summary, dict) else None
@@ -197,7 +198,7 @@ def wrong_name(guidance: str, descriptor: Mapping[str, Any]) -> str | None:
 
 
 def wrong_recipe(guidance: str, descriptor: Mapping[str, Any], edition: Edition | None) -> str | None:
-    """A recipe number followed by the description of a different recipe in brackets; None if there is none.
+    """A recipe number followed by the description of a different recipe in parentheses; None if there is none.
 
     Misquotations in the *edition*'s own text are accepted.
     """
@@ -212,7 +213,7 @@ def wrong_recipe(guidance: str, descriptor: Mapping[str, Any], edition: Edition 
         wanted, own = _words(said), described.get(int(number), set())
         better = [n for n, words in described.items() if wanted and wanted <= words]
         if own and not wanted & own and better:
-            return f"recipe #{number} is not {shown(said)}: #{better[0]} is"
+            return f"recipe #{number} is not {show(said)}: #{better[0]} is"
     return None
 
 
@@ -236,7 +237,7 @@ def instructs_nobody(guidance: str, path: str) -> bool:
 
 
 def paths(text: str) -> list[str]:
-    """Parts of a text that look like the path of a JSON file."""
+    """The parts of a text that look like the path of a JSON file."""
     return re.findall(r"(?<![\w.])/[^\s'\"`]*?\.json\w*", text)
 
 
