@@ -249,7 +249,7 @@ class line_schema_bounds_confidence_too_low(Server):
         return schema
 
 
-@fault("LRO-DESC-09", says="does not satisfy line_schema", proves=0)
+@fault("LRO-DESC-09", says="does not satisfy line_schema", proves=0, everywhere=True)
 class line_schema_lists_the_namespaces_of_the_start(Server):
     """Only the namespaces that there were when the server started are allowed; memories come in others later."""
 
@@ -380,7 +380,7 @@ class inject_has_another_descriptor_as_structured_content(Answering):
         return {**result, "structuredContent": {**value, "summary": {**value["summary"], "count": 0}}}
 
 
-@fault("LRO-DESC-11", says="next to the descriptor", proves=0)
+@fault("LRO-DESC-11", says="/results", proves=0)
 class descriptor_carries_the_records(Described):
     """A field `results` with all of them."""
 
