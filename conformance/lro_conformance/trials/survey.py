@@ -36,6 +36,9 @@ CROWDED = 1000
 SETTLING_S = 0.6
 """Seconds after the first call before files are read again, to detect writes after the answer."""
 
+APART_S = 1.1
+"""Seconds between two identical calls, so that a field that holds the time in whole seconds differs."""
+
 MANY = 40
 """Largest number of notifications that are kept per server."""
 
@@ -326,33 +329,54 @@ class Inline:
     listing: Mapping[str, int] = field(default_factory=dict[str, int])
     """The offloaded files in the output folder after all of them, with their sizes."""
     fullest: Mapping[str, Call] = field(default_factory=dict[str, Call])
-    """The calls at the richest detail level, repeated."""
+    """The calls at the richest detail level, repeated; empty unless recorded by 0.1.0, before `repeated`."""
     threshold: int = NEVER
     """The highest threshold that the server accepts."""
+    filed: Mapping[tuple[str, str | None], Call] = field(default_factory=dict[tuple[str, "str | None"], Call])
+    """The calls of `whole`, offloaded once more in the server of the survey: after `whole`, before `repeated`."""
+    repeated: Mapping[tuple[str, str | None], Call] = field(default_factory=dict[tuple[str, "str | None"], Call])
+    """The calls of `whole`, repeated at least `APART_S` later."""
 
     @property
     def calls(self) -> list[Call]:
-        """All calls of this server except `many` and `fullest`."""
+        """All calls of this server except `many` and the repetitions."""
         return [*self.whole.values(), *self.again.values(), *self.edges.values(), *self.others]
 
 
 @trial("highest threshold: the same calls inline")
 def inline(lab: Lab, survey: Survey) -> Inline:
-    """Make the calls of the survey with a threshold that no result reaches."""
+    """Make the calls of the survey with a threshold that no result reaches.
+
+    Then the same calls are offloaded once more, and made inline once more. What the clock or a counter changes differs
+    between the two inline results; what does not, was the same when the file between them was written.
+    """
     if not lab.can_set("threshold_tokens"):
         raise NotObserved("the server's threshold cannot be set (profile: settings.threshold_tokens)")
     with lab.highest_bench(Settings(threshold_tokens=NEVER), keep="inline") as bench:
         whole = {key: bench.call(key[0], detail=key[1]) for key in survey.whole}
         again = {name: bench.call(name) for name in bench.operations}
         edges = {n: bench.call(n, detail=usual_detail(o), limit=EDGE_LIMIT) for n, o in bench.operations.items()}
-        fullest = {n: bench.call(n, detail=o.details[-1]) for n, o in bench.operations.items() if o.details}
         queried = [n for n, o in bench.operations.items() if o.query is not None and survey.word is not None]
         others = [bench.call(name, query=survey.word) for name in queried]
         many = None if survey.many is None else bench.call(survey.many.operation, limit=CROWDED)
+        listing, made = bench.listing(), time.monotonic()
     with lab.bench(Settings(threshold_tokens=NEVER)) as second:
         elsewhere = {name: second.call(name) for name in second.operations}
-    found = whole, again, edges, elsewhere, tuple(others), many, bench.listing(), fullest
-    return Inline(*found, lab.accepted.highest)
+    offloading = lab.kept["survey"]
+    filed = {key: offloading.call(key[0], detail=key[1]) for key, c in survey.whole.items() if c.outcome == "offloaded"}
+    lab.workspace.pause(max(0.0, made + APART_S - time.monotonic()))
+    return Inline(
+        whole=whole,
+        again=again,
+        edges=edges,
+        elsewhere=elsewhere,
+        others=tuple(others),
+        many=many,
+        listing=listing,
+        threshold=lab.accepted.highest,
+        filed=filed,
+        repeated={key: bench.call(key[0], detail=key[1]) for key in survey.whole},
+    )
 
 
 def usual_detail(operation: Operation) -> str | None:
