@@ -79,4 +79,3 @@ class Comparison:
 def comparison(survey: Survey, inline: Inline) -> Comparison:
     """The survey's files against the same calls inline."""
     return Comparison(survey, inline)
-

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from lro_conformance.analysis.switch import twins
 from lro_conformance.capture.call import Call
 from lro_conformance.capture.estimate import tokens_per_character
 from lro_conformance.capture.records import show
@@ -14,7 +15,7 @@ from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.judging.subjects import Subjects
 from lro_conformance.trials.defaults import Defaults
 from lro_conformance.trials.directories import Folders
-from lro_conformance.trials.disabled import Disabled
+from lro_conformance.trials.disabled import Control, Disabled
 from lro_conformance.trials.survey import Inline, Survey
 
 SEVERAL = 5
@@ -50,6 +51,20 @@ def test_disabled_truncates_nothing(disabled: Disabled, inline: Inline, subjects
             expected=f"{call.operation} with enabled = false has more than one record, whatever the threshold",
             observed=f"{len(call.records)} of {len(there)} records: {show(call.text, 200)}",
             at=call,
+        )
+
+
+@check("LRO-CFG-01", optional=("control",))
+def test_disabled_keeps_to_the_limit(
+    disabled: Disabled, inline: Inline, control: Control | None, subjects: Subjects
+) -> None:
+    """With enabled = false no more records are returned than the call asks for, unless there are with LRO on, too."""
+    for pair in (p for p in twins(inline, disabled, control) if p.off.records and p.off.limit is not None):
+        subjects.expect(
+            not pair.ignores_limit,
+            expected=f"{pair.off.label} with enabled = false: at most {pair.off.limit} records",
+            observed=f"{len(pair.off.records or [])} records",
+            at=pair.off,
         )
 
 

@@ -128,7 +128,9 @@ def test_warning(fallback: Fallback, inline: Inline, estimates: Estimates, subje
         if _perhaps_not_tried(estimates, failing, subjects):
             continue
         whole = _text_outside_memories(failing)
-        text = _unusual(whole, [_text_outside_records(c) for c in inline.calls if c.arguments == failing.call.arguments])
+        text = _unusual(
+            whole, [_text_outside_records(c) for c in inline.calls if c.arguments == failing.call.arguments]
+        )
         text += _true_names(text)
         failed, short = FAILED.search(text), SHORT.search(text + _true_names(whole))
         if (failed is None or short is None) and foreign(text):
@@ -344,7 +346,7 @@ def _has_details(event: str) -> bool:
 
 
 def _said(value: object) -> Iterator[str]:
-    """Texts of a value, and numbers as ``name=number``; without members of the envelope and those that name the call."""
+    """Texts of a value, and codes as ``name=number``; without the envelope and what names the call."""
     if isinstance(value, str) and value not in DETAILS:
         yield value
     elif isinstance(value, list):

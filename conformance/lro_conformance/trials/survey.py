@@ -329,7 +329,7 @@ class Inline:
     listing: Mapping[str, int] = field(default_factory=dict[str, int])
     """The offloaded files in the output folder after all of them, with their sizes."""
     fullest: Mapping[str, Call] = field(default_factory=dict[str, Call])
-    """The calls at the richest detail level, repeated; empty unless recorded by 0.1.0, before `repeated`."""
+    """The calls at the richest detail level, in that second process; recorded by 0.1.0, in the first one again."""
     threshold: int = NEVER
     """The highest threshold that the server accepts."""
     filed: Mapping[tuple[str, str | None], Call] = field(default_factory=dict[tuple[str, "str | None"], Call])
@@ -362,6 +362,7 @@ def inline(lab: Lab, survey: Survey) -> Inline:
         listing, made = bench.listing(), time.monotonic()
     with lab.bench(Settings(threshold_tokens=NEVER)) as second:
         elsewhere = {name: second.call(name) for name in second.operations}
+        fullest = {n: second.call(n, detail=o.details[-1]) for n, o in second.operations.items() if o.details}
     offloading = lab.kept["survey"]
     filed = {key: offloading.call(key[0], detail=key[1]) for key, c in survey.whole.items() if c.outcome == "offloaded"}
     lab.workspace.pause(max(0.0, made + APART_S - time.monotonic()))
@@ -373,6 +374,7 @@ def inline(lab: Lab, survey: Survey) -> Inline:
         others=tuple(others),
         many=many,
         listing=listing,
+        fullest=fullest,
         threshold=lab.accepted.highest,
         filed=filed,
         repeated={key: bench.call(key[0], detail=key[1]) for key in survey.whole},

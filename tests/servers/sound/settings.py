@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 
 from tests.servers.fastjson import loads
 from tests.servers.plain import BadArguments, Server, Settings
@@ -288,3 +289,22 @@ class refuses_a_threshold_in_its_handshake(Server):
         if message["method"] != "initialize" or self.settings.threshold >= 100:
             return super().take(message)
         return self.fail(message["id"], -32602, "threshold_tokens: expected at least 100")
+
+
+@sound("it expects an inline result to the letter as it is without LRO")
+class inline_results_say_that_they_are(Server):
+    def inline_value(self, call: Call) -> Any:
+        value = super().inline_value(call)
+        if not self.settings.enabled:
+            return {**value, "lro": "disabled"}
+        return {"offloaded": False, **value, "estimated_tokens": call.tokens}
+
+    def inject_text(self, call: Call, budget: int) -> str:
+        off = "" if self.settings.enabled else "\n(LRO is disabled)"
+        return super().inject_text(call, budget) + off
+
+
+@sound("it knows no result but the one that a call had some seconds ago")
+class is_reminded_of_the_time(Server):
+    def inject_text(self, call: Call, budget: int) -> str:
+        return f"It is {self.timestamp(time.time())}.\n{super().inject_text(call, budget)}"
