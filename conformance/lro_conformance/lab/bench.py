@@ -58,7 +58,7 @@ class Bench:
     on_restart: Callable[[Bench], None]
     """Called after the server was restarted: it may have lost the memories that it was seeded with."""
     client: str | None = None
-    """The client name that the suite sends; None for its own."""
+    """The client name that the suite sends; None for that of the profile, or its own."""
     tools: Sequence[Mapping[str, Any]] = ()
     operations: dict[str, Operation] = field(default_factory=dict[str, Operation])
     lock: threading.RLock = field(default_factory=threading.RLock)
@@ -314,8 +314,20 @@ class Bench:
         elif how is not None and how.wait_s is not None:
             with self.lock:
                 self.server.drain(how.wait_s)
+        elif how is not None and how.next_offload:
+            self._offload_something()
         else:
             self.restart()
+
+    def _offload_something(self) -> None:
+        """Make calls for large results until one is offloaded, under whatever threshold."""
+        with self.lock:
+            for name, operation in self.operations.items():
+                call = self.call(name, detail=operation.details[-1] if operation.details else None)
+                if call.outcome == "offloaded":
+                    self.cleanup_request = call.reply.id
+                    self.state_changing_requests.append(call.reply.id)
+                    return
 
     def restart(self) -> None:
         """Stop the server and start it again under the same settings, in the same folders."""

@@ -111,6 +111,8 @@ class Survey:
     """The default threshold of the edition that the run is judged by."""
     lowest: int = 1
     """The lowest threshold that the server accepts; also 1 if it cannot be set."""
+    client: str | None = None
+    """The name of the client that the profile names; None if the suite gave its own name."""
     real: Mapping[str, str] = field(default_factory=dict[str, str])
     """Maps each path named in a descriptor or recipe to its real path at the time of the run."""
 
@@ -309,6 +311,7 @@ def _look(lab: Lab, bench: Bench, adjustable: bool) -> Survey:
         claims=claims(lab.profile, bench.tools, bench.server.handshake),
         default_tokens=lab.editions.own.default_threshold_tokens,
         lowest=lab.accepted.lowest,
+        client=lab.profile.client.name,
     )
 
 

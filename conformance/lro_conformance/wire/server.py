@@ -341,15 +341,17 @@ class ServerProcess:
         self,
         *,
         client_name: str | None = None,
+        client_version: str | None = None,
         capabilities: Mapping[str, Any] | None = None,
         protocol_version: str = PROTOCOL_VERSION,
         timeout_s: float | None = None,
     ) -> Reply:
         """The handshake, with `Limits.start_timeout_s`; a failure has the exit code and the end of stderr.
 
-        The client is `CLIENT_NAME`, unless *client_name* is given; *capabilities* are those of the client.
+        The client is `CLIENT_NAME` in the version of the suite, unless others are given; *capabilities* are those of
+        the client.
         """
-        client = {"name": client_name or CLIENT_NAME, "version": version()}
+        client = {"name": client_name or CLIENT_NAME, "version": client_version or version()}
         params = {"protocolVersion": protocol_version, "capabilities": dict(capabilities or {}), "clientInfo": client}
         reply = self.request("initialize", params, self.limits.start_timeout_s if timeout_s is None else timeout_s)
         if reply.ok:
@@ -365,6 +367,7 @@ class ServerProcess:
         self,
         *,
         client_name: str | None = None,
+        client_version: str | None = None,
         capabilities: Mapping[str, Any] | None = None,
         timeout_s: float | None = None,
     ) -> Reply:
@@ -372,7 +375,7 @@ class ServerProcess:
 
         `modern` is True afterwards if the server speaks it; otherwise nothing has changed.
         """
-        client = {"name": client_name or CLIENT_NAME, "version": version()}
+        client = {"name": client_name or CLIENT_NAME, "version": client_version or version()}
         self._envelope = {
             f"{META}protocolVersion": MODERN_VERSION,
             f"{META}clientCapabilities": dict(capabilities or {}),

@@ -96,6 +96,25 @@ class offloads_for_clients_with_a_shell_only(Server):
         return self.shell and super().exceeds(tokens, threshold)
 
 
+@sound(
+    "it knows one client, which no server knows to have tools",
+    profile='client: {name: cursor-vscode, version: "1.99", capabilities: {roots: {}}}\n',
+)
+class offloads_for_clients_that_it_knows_only(Server):
+    """LRO-DEP-02 and LRO-DEP-03 allow that."""
+
+    known = False
+
+    def initialize(self, params: Record) -> Record:
+        client = params.get("clientInfo", {})
+        self.known = (client.get("name"), client.get("version")) == ("cursor-vscode", "1.99")
+        self.known = self.known and "roots" in params.get("capabilities", {})
+        return super().initialize(params)
+
+    def exceeds(self, tokens: int, threshold: int) -> bool:
+        return self.known and super().exceeds(tokens, threshold)
+
+
 @sound("it expects a server to take a memory of any size")
 class takes_no_memory_above_50_kb(Server):
     def store(self, memory: Record) -> Any:
