@@ -14,6 +14,7 @@ from lro_conformance.capture.estimate import characters, honest_range, is_honest
 from lro_conformance.capture.records import (
     WORDS,
     Record,
+    by_id,
     envelope,
     tells_of,
     wide_share,
@@ -61,6 +62,13 @@ def _in_scope(survey: Survey, operation: str, subjects: Subjects) -> None:
         listed = matching_tool(operation, [str(t.get("name")) for t in survey.tools])
         if listed is not None:
             raise NotObserved(f"the server lists {listed}, the profile does not (profile: operations.{operation})")
+        known = {key for c in survey.calls for key in by_id(c.filed)}
+        hidden = next((q for q in survey.queries if known & set(q.ids) and not q.offloaded), None)
+        if operation == "search" and hidden is not None:
+            raise NotObserved(
+                f"{hidden.tool} takes a query and returns memories inline at threshold_tokens = {survey.lowest}: if it is "
+                "the search, name it (profile: operations.search)"
+            )
         raise NotApplicable(f"the server lists no tool for {operation}")
     calls = [c for (n, _), c in survey.whole.items() if n == operation and c.outcome in ("inline", "offloaded")]
     if not survey.adjustable and not any(c.outcome == "offloaded" for c in calls):

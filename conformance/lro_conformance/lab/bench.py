@@ -277,6 +277,15 @@ class Bench:
         result: object = None if reply is None else reply.result
         return isinstance(result, dict) and cast("dict[str, Any]", result).get("isError") is not True
 
+    def call_other(self, tool: str, arguments: Mapping[str, Any]) -> Reply:
+        """Call a tool that performs no operation, and note the file that it may name."""
+        with self.lock:
+            reply = self.server.call_tool(tool, dict(arguments))
+            self._note_file(reply)
+        if reply.failure is not None:
+            self.ledger.note_failure(reply.failure, f"{tool}(…)")
+        return reply
+
     def _note_file(self, reply: Reply) -> None:
         """Note the file that a reply of any tool names: proxies and some servers offload all large results."""
         found = descriptor_in(reply)

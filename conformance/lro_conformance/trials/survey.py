@@ -8,13 +8,13 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from lro_conformance.capture.call import Call
+from lro_conformance.capture.call import Call, descriptor_in
 from lro_conformance.capture.claims import claims, size_of, surely_exceeds
 from lro_conformance.capture.file import FileSeen, see_file
 from lro_conformance.capture.recipes import paths_named
-from lro_conformance.capture.records import WORDS, common_word
+from lro_conformance.capture.records import WORDS, as_record, by_id, common_word, find_records
 from lro_conformance.judging.outcome import NotObserved
-from lro_conformance.lab.operations import TOOLS, Operation
+from lro_conformance.lab.operations import TOOLS, Operation, queries_in
 from lro_conformance.lab.settings import Settings
 from lro_conformance.lab.thresholds import LIMIT, NEVER
 from lro_conformance.trials import trial
@@ -58,6 +58,16 @@ def messages_of(server: ServerProcess) -> tuple[Said, ...]:
     opened = "server/discover" if server.modern else "initialize"
     notes = [Said(str(n["method"]), n.get("params")) for n in server.notifications()[:MANY]]
     return (Said(opened, server.handshake), *(Said("tools/list", page) for page in server.listed), *notes)
+
+
+@dataclass(frozen=True)
+class Query:
+    """A call of a tool that performs no known operation, although it seems to find something by a query."""
+
+    tool: str
+    ids: tuple[str, ...]
+    """The ids of the records that came inline."""
+    offloaded: bool
 
 
 @dataclass(frozen=True)
@@ -111,6 +121,8 @@ class Survey:
     """The default threshold of the edition that the run is judged by."""
     lowest: int = 1
     """The lowest threshold that the server accepts; also 1 if it cannot be set."""
+    queries: tuple[Query, ...] = ()
+    """Calls of tools that may search by another name; none if a tool for search is known."""
     client: str | None = None
     """The name of the client that the profile names; None if the suite gave its own name."""
     real: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -262,6 +274,7 @@ def _look(lab: Lab, bench: Bench, adjustable: bool) -> Survey:
     asked = [_in_flight(o, m, word) for m in (3, 5) for o in bench.operations.values()]
     together = bench.calls(asked * 2)
     alone = [bench.call(**each) for each in asked] * 2
+    queries = tuple(_queries(bench)) if adjustable and "search" not in bench.operations else ()
     calls = (
         *whole.values(),
         *(c for pair in repeats.values() for c in pair),
@@ -312,7 +325,18 @@ def _look(lab: Lab, bench: Bench, adjustable: bool) -> Survey:
         default_tokens=lab.editions.own.default_threshold_tokens,
         lowest=lab.accepted.lowest,
         client=lab.profile.client.name,
+        queries=queries,
     )
+
+
+def _queries(bench: Bench) -> Iterator[Query]:
+    """Call the tools that may search by another name."""
+    for tool, arguments in queries_in(bench.tools, {o.tool for o in bench.operations.values()}):
+        if bench.server.alive:
+            reply = bench.call_other(tool, arguments)
+            result = as_record(reply.result)
+            records = find_records(result, bench.profile.inline_records) or []
+            yield Query(tool, tuple(by_id(records)), descriptor_in(reply) is not None)
 
 
 @dataclass(frozen=True)

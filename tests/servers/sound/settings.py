@@ -308,3 +308,31 @@ class inline_results_say_that_they_are(Server):
 class is_reminded_of_the_time(Server):
     def inject_text(self, call: Call, budget: int) -> str:
         return f"It is {self.timestamp(time.time())}.\n{super().inject_text(call, budget)}"
+
+
+NO_SEARCH = """\
+operations:
+  recall: {tool: recall_memories, arguments: {query: "*"}, query: query, limit: limit, detail: detail}
+  inject: {tool: inject_context, arguments: {query: "*"}, query: query, limit: limit, detail: detail}
+"""
+
+
+class QueriesWithoutOffloading(Server):
+    """Searches by a tool of another name, and never offloads what it finds."""
+
+    def tools(self) -> list[Record]:
+        others = [tool for tool in super().tools() if tool["name"] != "search_memories"]
+        return [*others, self.tool("query_memories", "Memories, best first", {"query": {"type": "string"}})]
+
+    def call_tool(self, name: str, arguments: dict[str, Any]) -> Record:
+        if name == "query_memories":
+            return self.structured(self.inline_value(self.execute("search", arguments)))
+        return super().call_tool(name, arguments)
+
+
+@sound("it takes every tool with a query for one that LRO leaves out", profile=NO_SEARCH)
+class queries_with_offloading(QueriesWithoutOffloading):
+    def call_tool(self, name: str, arguments: dict[str, Any]) -> Record:
+        if name == "query_memories":
+            return self.offer("search", arguments)
+        return super().call_tool(name, arguments)
