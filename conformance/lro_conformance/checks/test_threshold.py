@@ -66,8 +66,8 @@ def _in_scope(survey: Survey, operation: str, subjects: Subjects) -> None:
         hidden = next((q for q in survey.queries if known & set(q.ids) and not q.offloaded), None)
         if operation == "search" and hidden is not None:
             raise NotObserved(
-                f"{hidden.tool} takes a query and returns memories inline at threshold_tokens = {survey.lowest}: if it is "
-                "the search, name it (profile: operations.search)"
+                f"{hidden.tool} takes a query and returns memories inline at threshold_tokens = {survey.lowest}: "
+                "if it is the search, name it (profile: operations.search)"
             )
         raise NotApplicable(f"the server lists no tool for {operation}")
     calls = [c for (n, _), c in survey.whole.items() if n == operation and c.outcome in ("inline", "offloaded")]

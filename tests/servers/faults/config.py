@@ -286,3 +286,21 @@ class injects_one_title_with_offloading(Server):
         if self.settings.enabled and call.records:
             return f"# Context from memory\n\n{call.records[0]['title']}"
         return super().inject_text(call, budget)
+
+
+OTHER_NAMES = """\
+settings:
+  enabled: {env: MY_LRO}
+  threshold_tokens: {env: MY_LIMIT}
+  ttl_seconds: {env: MY_TTL}
+  output_dir: {env: MY_DIR}
+"""
+
+
+@fault("LRO-CFG-07", says="threshold_tokens is set by its documented variable", proves=3, profile=OTHER_NAMES)
+class knows_variables_of_its_own_only(Server):
+    """`MY_LIMIT` and others, which no deployment knows."""
+
+    def read_settings(self, env: Mapping[str, str]) -> Settings:
+        names = {"MY_LRO": "ENABLED", "MY_LIMIT": "THRESHOLD_TOKENS", "MY_TTL": "TTL_SECONDS", "MY_DIR": "OUTPUT_DIR"}
+        return super().read_settings({f"ATLATL_PROMPT__OFFLOAD__{names[k]}": v for k, v in env.items() if k in names})

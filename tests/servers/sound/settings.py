@@ -34,7 +34,7 @@ def as_environment(values: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-@sound("it knows the documented variables only", profile=FLAGS)
+@sound("it knows the documented variables only", profile=FLAGS, warns=("LRO-CFG-07",))
 class is_set_by_flags(Server):
     def read_settings(self, env: Mapping[str, str]) -> Settings:
         names = {
@@ -107,7 +107,7 @@ settings:
 """
 
 
-@sound("it knows the documented variables only", profile=VARIABLES)
+@sound("it knows the documented variables only", profile=VARIABLES, warns=("LRO-CFG-07",))
 class is_set_by_other_variables(Server):
     def read_settings(self, env: Mapping[str, str]) -> Settings:
         names = {
