@@ -39,7 +39,7 @@ def notes(evidence: Evidence, trouble: str | None) -> tuple[str, ...]:
         found += _undecided(survey)
     cleanup = have.get("cleanup")
     if isinstance(cleanup, Cleanup) and cleanup.at_start_only and cleanup.own is not None and cleanup.own.gone:
-        found.append("expired files were deleted at a start; whether they are while the server runs is unknown (I-51)")
+        found.append("expired files were deleted at a start; whether they are while the server runs is unknown (I-38)")
     eras = have.get("eras")
     if isinstance(eras, Eras):
         found.append(f"the server also speaks MCP {eras.protocol} (server/discover): its calls were judged by both")

@@ -106,9 +106,9 @@ class offloads_for_clients_that_it_knows_only(Server):
     known = False
 
     def initialize(self, params: Record) -> Record:
-        client = params.get("clientInfo", {})
-        self.known = (client.get("name"), client.get("version")) == ("cursor-vscode", "1.99")
-        self.known = self.known and "roots" in params.get("capabilities", {})
+        client, offered = params.get("clientInfo", {}), params.get("capabilities", {})
+        cursor = (client.get("name"), client.get("version")) == ("cursor-vscode", "1.99") and "roots" in offered
+        self.known = cursor or client.get("name") == "claude-code"
         return super().initialize(params)
 
     def exceeds(self, tokens: int, threshold: int) -> bool:
