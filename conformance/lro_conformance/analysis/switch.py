@@ -75,10 +75,11 @@ def twins(inline: Inline, disabled: Disabled, control: Control | None) -> list[T
     """
     known: Sequence[Iterable[Call]] = (
         inline.calls, inline.elsewhere.values(), inline.fullest.values(), inline.repeated.values(),
-        control.calls if control is not None else (),
+        control.on if control is not None else (),
     )  # fmt: skip
     on = [c for calls in known for c in calls if c.outcome == "inline"]
-    made = [c for c in (*disabled.calls, *disabled.others) if c.outcome == "inline"]
+    off = disabled.calls if control is None else control.off
+    made = [c for c in off if c.outcome == "inline"]
     found = [Twins(c, tuple(o for o in on if (o.tool, o.arguments) == (c.tool, c.arguments))) for c in made]
     return [t for t in found if t.on and len({frozenset(order) for order in t.orders}) == 1]
 

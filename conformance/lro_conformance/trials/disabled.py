@@ -11,7 +11,7 @@ from lro_conformance.capture.corpus import NOWHERE
 from lro_conformance.lab.settings import Settings
 from lro_conformance.lab.thresholds import LIMIT
 from lro_conformance.trials import trial
-from lro_conformance.trials.survey import EDGE_LIMIT, Inline, Survey, usual_detail
+from lro_conformance.trials.survey import EDGE_LIMIT, Inline, Survey
 
 if TYPE_CHECKING:
     from lro_conformance.lab.bench import Bench
@@ -27,29 +27,17 @@ class Disabled:
     """The offloaded files in the output folder, with their sizes."""
     nothing: tuple[Call, ...]
     """Calls of those operations with a query that finds nothing."""
-    others: tuple[Call, ...] = ()
-    """Calls of those operations at each detail level, for `EDGE_LIMIT` records, and with a query of one word."""
 
 
 @trial("LRO switched off")
 def disabled(lab: Lab, survey: Survey) -> Disabled:
     """Call every operation that offloads, with ``enabled = false`` and a threshold of 1."""
     threshold = 1 if lab.can_set("threshold_tokens") else None
-    with lab.bench(Settings(enabled=False, threshold_tokens=threshold)) as bench:
+    with lab.bench(Settings(enabled=False, threshold_tokens=threshold), keep="disabled") as bench:
         offloading = [n for n in bench.operations if survey.offloads(n)]
         calls = [bench.call(name, limit=LIMIT) for name in offloading]
         listing = bench.listing()
-        nothing = tuple(asking(bench, offloading, NOWHERE))
-        return Disabled(tuple(calls), listing, nothing, tuple(_others(bench, offloading, survey.word)))
-
-
-def _others(bench: Bench, names: Iterable[str], word: str | None) -> Iterator[Call]:
-    for name in names:
-        operation = bench.operations[name]
-        yield bench.call(name, detail=usual_detail(operation), limit=EDGE_LIMIT)
-        yield from (bench.call(name, detail=detail) for detail in operation.details)
-        if operation.query is not None and word is not None:
-            yield bench.call(name, query=word)
+        return Disabled(tuple(calls), listing, tuple(asking(bench, offloading, NOWHERE)))
 
 
 def asking(bench: Bench, names: Iterable[str], query: str) -> Iterator[Call]:
@@ -61,14 +49,23 @@ def asking(bench: Bench, names: Iterable[str], query: str) -> Iterator[Call]:
 
 @dataclass(frozen=True)
 class Control:
-    """The calls of `Disabled`, made once more with LRO switched on and a threshold that no result reaches."""
+    """The same calls with LRO switched off and, afterwards, with LRO switched on and a threshold that nothing reaches.
 
-    calls: tuple[Call, ...]
+    They are those of `Inline`, which were made before: at each detail level, for `EDGE_LIMIT` records, and with a query
+    of one word.
+    """
+
+    off: tuple[Call, ...]
+    on: tuple[Call, ...]
 
 
-@trial("LRO switched on again, below the threshold")
-def control(lab: Lab, inline: Inline, disabled: Disabled) -> Control:
-    """Repeat the calls that were made with LRO switched off; `inline` has made them before."""
-    bench = lab.kept["inline"]
-    made = (*disabled.calls, *disabled.others)
-    return Control(tuple(bench.call(c.operation, detail=c.detail, limit=c.limit, query=c.query) for c in made))
+@trial("LRO off and on again, below the threshold")
+def control(lab: Lab, survey: Survey, inline: Inline, disabled: Disabled) -> Control:
+    """Repeat the calls of `inline` in the servers of `disabled` and of `inline`."""
+    made = [*inline.whole.values(), *inline.edges.values(), *inline.others]
+    asked = [(c.operation, c.detail, c.limit, c.query) for c in made if survey.offloads(c.operation)]
+    off, on = (
+        tuple(bench.call(name, detail=detail, limit=limit, query=query) for name, detail, limit, query in asked)
+        for bench in (lab.kept["disabled"], lab.kept["inline"])
+    )
+    return Control(off, on)

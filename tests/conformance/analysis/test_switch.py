@@ -103,9 +103,10 @@ def test_lines_of_a_text_are_compared_but_for_their_numbers() -> None:
 
 def test_calls_that_find_other_memories_each_time_have_no_twin() -> None:
     def made(*later: Any) -> list[Twins]:
-        off = Made(calls=(call(records("a", "b")),), others=())
+        off = call(records("a", "b"))
         inline = Made(calls=[call(records("a", "b"))], elsewhere={}, fullest={}, repeated={})
-        return twins(cast("Any", inline), cast("Any", off), cast("Any", Made(calls=later)))
+        disabled, control = Made(calls=()), Made(off=(off,), on=later)
+        return twins(cast("Any", inline), cast("Any", disabled), cast("Any", control))
 
     assert len(made()) == len(made(call(records("b", "a")))) == 1
     assert made(call(records("a", "c"))) == []
