@@ -11,6 +11,7 @@ from lro_conformance.judging.derived import captured
 from lro_conformance.judging.outcome import NotApplicable
 from lro_conformance.profile import Profile
 from lro_conformance.trials import Trial, closure
+from lro_conformance.trials.survey import Survey
 
 GIVEN = (LIVE, OVERALL)
 """Evidence that no trial captures."""
@@ -44,3 +45,8 @@ class Plan:
             trials=tuple(t for t in trials if t.name not in reasons),
             excluded={name: NotApplicable(reason) for name, reason in reasons.items()},
         )
+
+    def unlisted(self, survey: object) -> dict[str, NotApplicable]:
+        """Trials of parts that the server does not list, with the reason; empty without a survey."""
+        found = {t.name: t.reason_not_listed(survey) for t in self.trials if isinstance(survey, Survey)}
+        return {name: NotApplicable(reason) for name, reason in found.items() if reason is not None}
