@@ -66,6 +66,22 @@ def find_records(result: Mapping[str, Any] | None, jq_path: str | None = None) -
     return [unwrap(r) for r in max(found, key=len)]
 
 
+def envelope(result: Mapping[str, Any] | None, records: Iterable[Record]) -> set[str]:
+    """Names of the members that an inline result has beside its records, two deep; ``[]`` if it is a mere list."""
+    ids = set(by_id(records))
+    found: set[str] = set()
+    for payload in _payloads(result):
+        place = "structuredContent" if result is not None and payload is result.get("structuredContent") else "text"
+        if not isinstance(payload, dict):
+            found.add(f"{place}: []")
+            continue
+        for name, value in cast("Record", payload).items():
+            found.add(f"{place}: {name}")
+            if name not in ids:
+                found.update(f"{place}: {name}.{inner}" for inner in as_record(value) if inner not in ids)
+    return found
+
+
 _MORE = re.compile(r"(next_?)?(page_?)?cursor|next_?(page_?)?(token|page|offset)|has_?(more|next)", re.IGNORECASE)
 
 
