@@ -169,6 +169,14 @@ class counts_kilobytes(Server):
         return -(-sum(len(line.encode()) for line in lines) // 1024)
 
 
+@fault("LRO-THR-02", says="characters ÷ 6", proves=0)
+class divides_by_six(Server):
+    """Six characters a token, which rendered text could have."""
+
+    def estimate(self, lines: Sequence[str]) -> int:
+        return -(-sum(len(line) for line in lines) // 6)
+
+
 @fault("LRO-THR-03", says="CJK", proves=3)
 class counts_cjk_like_latin(Server):
     """Four characters a token in every script."""
