@@ -13,7 +13,7 @@ from lro_conformance.capture.records import WORDS, Record, tells_of, wide_share
 from lro_conformance.judging.check import check
 from lro_conformance.judging.outcome import NotApplicable, NotObserved
 from lro_conformance.judging.subjects import Subjects, evidence_of
-from lro_conformance.lab.operations import matching_tool
+from lro_conformance.lab.operations import TOOLS, matching_tool
 from lro_conformance.trials.boundary import Edge, Edges, Probe
 from lro_conformance.trials.defaults import Bracket, Defaults
 from lro_conformance.trials.seeded import Seeded
@@ -50,6 +50,8 @@ def _in_scope(survey: Survey, operation: str, subjects: Subjects) -> None:
     """Expect one operation to offload at all; by which threshold is judged by other checks."""
     if operation not in survey.operations:
         listed = matching_tool(operation, [str(t.get("name")) for t in survey.tools])
+        if operation in survey.absent and listed not in (None, TOOLS[operation]):
+            raise NotApplicable(f"the profile says that {listed} does not perform {operation}")
         if listed is not None:
             raise NotObserved(f"the server lists {listed}, the profile does not (profile: operations.{operation})")
         raise NotApplicable(f"the server lists no tool for {operation}")

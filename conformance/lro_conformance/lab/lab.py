@@ -153,6 +153,7 @@ class Lab:
             else:
                 self.launcher.handshake(server, client)
             made.tools, made.operations = self._find_operations(server)
+            made.files_before = frozenset(made.files())
             if self.seeding.on:
                 self.seeding.fill(made)
         except Refused as refused:
@@ -231,6 +232,14 @@ class Lab:
         """Let the running servers begin the next experiment."""
         for bench in self._kept:
             bench.forget_experiment()
+
+    @property
+    def seeded_by(self) -> str | None:
+        """Way in which the suite's memories come into every server: tool, env or command; None if they do not."""
+        seed = self.profile.seed
+        if seed is None or seed.tool is not None:
+            return "tool" if self.seeding.on else None
+        return "env" if seed.env is not None else "command"
 
     def can_set(self, name: str) -> bool:
         """Return whether the profile says how this setting reaches the server."""

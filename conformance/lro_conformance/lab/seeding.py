@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, cast
 
-from lro_conformance.capture.claims import size_of
 from lro_conformance.capture.corpus import corpus
 from lro_conformance.capture.records import show, text_of
 from lro_conformance.lab.bench import Bench
+from lro_conformance.lab.queries import is_enough, largest_result
 from lro_conformance.wire.reply import Reply
-from lro_spec.tokens import LOW
 
 
 class Seeding:
@@ -26,10 +25,7 @@ class Seeding:
         seed = bench.profile.seed
         if seed is None or seed.tool is None or not bench.operations:
             return False
-        name, operation = next(iter(bench.operations.items()))
-        call = bench.call(name, detail=operation.details[-1] if operation.details else None)
-        enough = 1.2 * max(e.default_threshold_tokens for e in bench.editions.all)
-        return (call.estimate or LOW * size_of(call) / 4) < enough
+        return not is_enough(bench, largest_result(bench, next(iter(bench.operations))))
 
     def begin(self, bench: Bench) -> None:
         """Seed this server, and every one started later."""

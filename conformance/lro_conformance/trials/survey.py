@@ -15,6 +15,7 @@ from lro_conformance.capture.recipes import paths_named
 from lro_conformance.capture.records import WORDS, common_word
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.lab.operations import TOOLS, Operation
+from lro_conformance.lab.queries import replace_poor_queries
 from lro_conformance.lab.settings import Settings
 from lro_conformance.lab.thresholds import LIMIT, NEVER
 from lro_conformance.trials import trial
@@ -110,6 +111,10 @@ class Survey:
     """The lowest threshold that the server accepts; also 1 if it cannot be set."""
     real: Mapping[str, str] = field(default_factory=dict[str, str])
     """Maps each path named in a descriptor or recipe to its real path at the time of the run."""
+    absent: tuple[str, ...] = ()
+    """Operations that the server does not have, as the profile says by null."""
+    seeded_by: str | None = None
+    """Way in which the suite's memories came into the server: ``tool``, ``env`` or ``command``; None if they did not."""
 
     @property
     def offloaded(self) -> list[Call]:
@@ -206,9 +211,12 @@ def survey(lab: Lab) -> Survey:
     """Call every operation at every detail level with a threshold of 1, or the lowest that the server accepts."""
     adjustable = lab.can_set("threshold_tokens")
     with lab.lowest_bench(Settings(threshold_tokens=1 if adjustable else None), keep="survey") as bench:
+        fruitless = replace_poor_queries(bench)
         if lab.seeding.is_wanted(bench):
             lab.step("survey", "the server has too few memories: seeding")
             lab.seeding.begin(bench)
+            fruitless = replace_poor_queries(bench)
+        lab.ledger.remark(*fruitless)
         seen = _look(lab, bench, adjustable)
     decided = seen.offloaded or not seen.operations or (seen.implemented is None and not seen.claims)
     if decided or not lab.can_set("enabled"):
@@ -306,6 +314,8 @@ def _look(lab: Lab, bench: Bench, adjustable: bool) -> Survey:
         claims=claims(lab.profile, bench.tools, bench.server.handshake),
         default_tokens=lab.editions.own.default_threshold_tokens,
         lowest=lab.accepted.lowest,
+        absent=tuple(n for n, o in (lab.profile.operations or {}).items() if o is None),
+        seeded_by=lab.seeded_by,
     )
 
 
