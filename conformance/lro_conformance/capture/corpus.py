@@ -151,6 +151,23 @@ def mixed() -> tuple[Memory, ...]:
     return tuple(found)
 
 
+GROWING_WORD = "opisthobranch"
+"""The word of `growing`."""
+
+
+@cache
+def growing(size: int = 240) -> tuple[Memory, ...]:
+    """*size* memories that one word finds: as many of them as are stored make results of any size.
+
+    Their titles are long, so that fewer of them suffice where results have no contents.
+    """
+    chance = random.Random(7)
+    found = (_memory(chance, n) for n in range(size))
+    return tuple(
+        {**m, "title": f"{GROWING_WORD}: {' '.join(chance.choices(_WORDS, k=16))} {n}"} for n, m in enumerate(found)
+    )
+
+
 def odd(word: str) -> Memory:
     """A memory that is found by `odd_query` and `shell_query` of this *word*: its content has them as they stand."""
     query = odd_query(word)

@@ -55,7 +55,7 @@ def find_records(result: Mapping[str, Any] | None, jq_path: str | None = None) -
     """The records of an inline result, or None when it carries none in JSON (a formatted text, say)."""
     payloads = list(_payloads(result))
     if jq_path is not None:
-        return next((r for r in (_at(p, jq_path) for p in payloads) if r is not None), None)
+        return next((_without_last_words(r) for r in (_at(p, jq_path) for p in payloads) if r is not None), None)
     found = [_without_last_words(r) for r in (_largest_list(p, _DEPTH) for p in payloads) if r is not None]
     singles = [unwrap(cast("Record", p)) for p in payloads if isinstance(p, dict)]
     if not any(found) and len(singles) > 1 and all(id_of(s) is not None for s in singles):

@@ -92,13 +92,14 @@ class Lab:
         client: str | None = None,
         modern: bool = False,
         in_far_zone: bool = False,
+        seeds: bool = True,
     ) -> Generator[Bench, None, None]:
         """A server under *settings*, stopped at the end unless *keep* names the trial that keeps it.
 
         *folder* is the name of its own output folder; *prepare* is called with that path before the server starts (by
         default the folder is made); *file_size_limit* bounds every file that the server writes, in bytes; *client* is
         the name that the suite gives; *modern* selects MCP 2026-07-28, whatever the other servers speak;
-        *in_far_zone* sets local time far from UTC, unless the profile sets TZ.
+        *in_far_zone* sets local time far from UTC, unless the profile sets TZ; without *seeds* the seed tool is not used.
 
         Raises `ServerTrouble` when the server does not start.
         """
@@ -119,7 +120,7 @@ class Lab:
             else:
                 del values["output_dir"]
         zone = {"TZ": far_zone()} if in_far_zone else {}
-        made = self._open(values, workdir, temp, output_dir, file_size_limit, client, zone, modern=modern)
+        made = self._open(values, workdir, temp, output_dir, file_size_limit, client, zone, modern=modern, seeds=seeds)
         made.server.forget_opening(raw_only=keep is not None or modern)
         if keep is not None:
             with self._lock:
@@ -142,6 +143,7 @@ class Lab:
         zone: Mapping[str, str],
         *,
         modern: bool,
+        seeds: bool,
     ) -> Bench:
         server, start = self.launcher.spawn(values, workdir, temp, output_dir, file_size_limit, zone)
         refill = self.seeding.fill_again
@@ -154,14 +156,16 @@ class Lab:
                 self.launcher.handshake(server, client)
             made.tools, made.operations = self._find_operations(server)
             made.files_before = frozenset(made.files())
-            if self.seeding.on:
+            if self.seeding.on and seeds:
                 self.seeding.fill(made)
         except Refused as refused:
             self.launcher.stop(server)
             if self._operations is not None or not handshakes.switch_protocol():  # others were served, or it was tried
                 raise
             try:
-                return self._open(values, workdir, temp, output_dir, file_size_limit, client, zone, modern=modern)
+                return self._open(
+                    values, workdir, temp, output_dir, file_size_limit, client, zone, modern=modern, seeds=seeds
+                )
             except ServerTrouble:
                 handshakes.revert_protocol()
                 raise refused from None  # the first refusal is the one that its makers expect

@@ -169,7 +169,10 @@ class takes_no_limit_and_titles_are_alike(Limitless):
         return [{**memory, "title": "A memory"} for memory in super().corpus()]
 
 
-@sound("it narrows results by words of titles, though the server has no memories to give", profile=f"{NO_LIMIT}seed: null\n")
+@sound(
+    "it narrows results by words of titles, though the server has no memories to give",
+    profile=f"{NO_LIMIT}seed: null\n",
+)
 class takes_no_limit_and_stores_nothing(Limitless):
     pass
 
@@ -190,9 +193,6 @@ class takes_neither_limit_nor_query(Limitless):
     def tools(self) -> list[Record]:
         unwanted = ("search_memories", "inject_context")
         return [tool for tool in super().tools() if tool["name"] not in unwanted]
-
-    def default_detail(self, operation: str) -> str:
-        return "full"
 
 
 @sound("it takes what an earlier process has left in the folder for what its calls have written")
