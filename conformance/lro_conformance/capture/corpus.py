@@ -6,7 +6,7 @@ import json
 import random
 import sys
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any, cast
 
@@ -241,9 +241,21 @@ def lines(name: str, tool: str, template: Any, first_id: int) -> list[bytes]:
     return [jsonrpc.request(first_id + n, "tools/call", params) for n, params in enumerate(calls)]
 
 
+def as_lines(memories: Iterable[Memory]) -> Iterator[str]:
+    """Memories as lines of JSON."""
+    return (json.dumps(memory, ensure_ascii=False) + "\n" for memory in memories)
+
+
 def main(argv: list[str]) -> None:
-    """Print those requests: ``python -m lro_conformance.capture.corpus SET TOOL ARGUMENTS FIRST_ID``."""
-    name, tool, template, first_id = argv
+    """Print those requests: ``python -m lro_conformance.capture.corpus SET TOOL ARGUMENTS FIRST_ID``.
+
+    With SET alone, print the memories themselves.
+    """
+    name, *request = argv
+    if not request:
+        sys.stdout.buffer.writelines(line.encode() for line in as_lines(SETS[name]()))
+        return
+    tool, template, first_id = request
     for line in lines(name, tool, json.loads(template), int(first_id)):
         sys.stdout.buffer.write(line + b"\n")
 

@@ -116,19 +116,21 @@ def test_default_threshold(
     for bracket in crossed if len(crossed) > 1 or not defaults.brackets else defaults.brackets:
         _both_sides(survey, estimates, bracket, default, subjects)
     if not crossed:
-        subjects.inconclusive(f"no result of more than {default} tokens was offloaded by default (profile: seed)")
+        subjects.inconclusive(
+            f"no result of more than {default} tokens was offloaded by default ({survey.seed_advice})"
+        )
     elif all(b.inline is None for b in crossed):
         subjects.inconclusive(f"no result of {default} tokens or less was seen inline")
     elif (between := _far_apart(crossed)) is not None:
         lower, upper = between
         subjects.inconclusive(
-            f"the default lies anywhere between {lower} and {upper} tokens, as no result has a size in between: a limit "
-            "(profile: operations) or a tool that stores memories (profile: seed) would vary it"
+            f"the default lies between {lower} and {upper} tokens, as no result has a size in between: a limit "
+            "(profile: operations) or a tool that stores memories (profile: seed) varies the size"
         )
 
 
 def _far_apart(crossed: Sequence[Bracket]) -> tuple[int, int] | None:
-    """The largest result inline and the smallest offloaded one, in tokens, if one is more than `CLOSE` times the other."""
+    """Tokens of the largest result inline and of the smallest offloaded one, if their ratio exceeds `CLOSE`."""
     upper = min((size for b in crossed if (size := _size(b)) is not None), default=0)
     lower = max((b.inline_estimate for b in crossed if b.inline_estimate is not None), default=upper)
     return (lower, upper) if upper > CLOSE * lower else None

@@ -9,7 +9,20 @@ from lro_conformance.capture.corpus import corpus
 from lro_conformance.capture.records import show, text_of
 from lro_conformance.lab.bench import Bench
 from lro_conformance.lab.queries import is_enough, largest_result
+from lro_conformance.profile import Seed
 from lro_conformance.wire.reply import Reply
+
+
+def reason_not_to_store(seed: Seed | None) -> str | None:
+    """The reason why the suite cannot store memories while a server runs; None if it can."""
+    if seed is None:
+        return "the suite cannot store memories (profile: seed)"
+    if seed.tool is not None:
+        return None
+    way = "seed.env" if seed.env is not None else "seed.command"
+    return (
+        f"{way} gives the server memories before it starts; this needs further ones, while it runs (profile: seed.tool)"
+    )
 
 
 class Seeding:

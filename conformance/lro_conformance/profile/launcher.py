@@ -54,11 +54,12 @@ def launch(
     """Compose the parameters of a server process, and write its config file.
 
     *values* are settings by name; all others keep the default of the server. *workdir* is an existing, empty directory
-    for this process, of which ``{workdir}`` is a part (see `fill`). The config file is written even if it is empty, so that the server does not read that of the
-    user. Raises `SettingNotOffered` for a setting that the profile does not have.
+    for this process, of which ``{workdir}`` is a part (see `fill`). The config file is written even if it is empty, so
+    that the server does not read that of the user. Raises `SettingNotOffered` for a setting that the profile does not
+    have.
     """
     workdir = Path(workdir).absolute()
-    Path(fill("{workdir}", workdir=workdir)).mkdir(exist_ok=True)
+    Path(fill("{workdir}", workdir=workdir)).mkdir(parents=True, exist_ok=True)
     server = profile.server
     argv = [fill(word, workdir=workdir) for word in own_lro(server.command)]
     env = {name: fill(value, workdir=workdir) for name, value in server.env.items()}

@@ -187,16 +187,16 @@ def _stored(lab: Lab, survey: Survey, brackets: Sequence[Bracket]) -> Iterator[B
             if not (bench.stored(memory) and twin.stored(memory)):
                 return
             for name in loose[:]:
-                asked = {"detail": usual_detail(bench.operations[name]), "query": GROWING_WORD}
-                estimate = twin.call(name, **asked).estimate
+                detail = usual_detail(bench.operations[name])
+                estimate = twin.call(name, detail=detail, query=GROWING_WORD).estimate
                 if estimate is None or (estimate < NEAR * default and name in below):
                     continue
-                call = bench.call(name, **asked)
+                call = bench.call(name, detail=detail, query=GROWING_WORD)
                 if call.outcome == "inline":
                     below[name] = call, estimate
                 elif call.outcome == "offloaded":
                     inline, known = below.get(name, (None, None))
-                    yield Bracket(name, asked["detail"], inline, known, call)
+                    yield Bracket(name, detail, inline, known, call)
                     loose.remove(name)
             if not loose:
                 return

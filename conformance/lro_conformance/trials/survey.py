@@ -114,7 +114,7 @@ class Survey:
     absent: tuple[str, ...] = ()
     """Operations that the server does not have, as the profile says by null."""
     seeded_by: str | None = None
-    """Way in which the suite's memories came into the server: ``tool``, ``env`` or ``command``; None if they did not."""
+    """Key of the profile's seed that gave the server the suite's memories; None if it was not given them."""
 
     @property
     def offloaded(self) -> list[Call]:
@@ -138,6 +138,13 @@ class Survey:
         mixed = any(len(c.filed) != len(a.filed) for c, a in seen if c.filed and a.filed)
         shared = len({c.file.path for c, _ in seen if c.file is not None}) < len(seen)
         return [] if mixed or shared else [c for c, _ in seen if c.outcome == "offloaded"]
+
+    @property
+    def seed_advice(self) -> str:
+        """The key of the profile that gives the server memories, or the one that did."""
+        if self.seeded_by is None:
+            return "profile: seed"
+        return f"though it was given the suite's memories, profile: seed.{self.seeded_by}"
 
     @property
     def guessed(self) -> bool:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+import time
 
 from tests.servers.fastjson import loads
+from tests.servers.limitless import NO_LIMIT, Limitless
 from tests.servers.plain import BadArguments, Server
 from tests.servers.sound.catalogue import sound
+from tests.servers.worded import Markdown, Prose
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from typing import Any
 
     from tests.servers.plain import Call, Record
@@ -91,70 +93,31 @@ class can_only_inject(Few):
     has = ("inject_context",)
 
 
-class Worded(Server):
-    """Shows memories as text."""
-
-    def tool(
-        self, name: str, about: str, properties: Record, *, required: Sequence[str] = (), output: bool = False
-    ) -> Record:
-        return super().tool(name, about, properties, required=required)
-
-    def worded(self, record: Record) -> str:
-        raise NotImplementedError
-
-    def inline(self, call: Call) -> Record:
-        return super().inline(call) if call.operation == "inject" else self.text(self.all_worded(call))
-
-    def all_worded(self, call: Call) -> str:
-        return "\n\n".join(map(self.worded, call.records)) or "Nothing was found."
-
-    def truncated(self, call: Call, warning: str) -> Record:
-        if call.operation == "inject":
-            return super().truncated(call, warning)
-        return self.text(f"Warning: {warning}\n\n{self.all_worded(call)}")
+@sound("it reads JSON only")
+class inline_is_markdown(Markdown):
+    pass
 
 
 @sound("it reads JSON only")
-class inline_is_markdown(Worded):
+class inline_is_prose(Prose):
+    pass
+
+
+@sound("it takes a title in a list of related memories for a memory that the file lacks")
+class markdown_mentions_memories_elsewhere(Markdown):
     def worded(self, record: Record) -> str:
-        lines = [f"## {record['title']}", ""]
-        for name in ("id", "namespace", "memory_type", "status", "created"):
-            lines.append(f"- **{name}**: {record[name]}")
-        lines.append(f"- **tags**: {', '.join(record['tags'])}")
-        if record.get("content"):
-            lines += ["", record["content"]]
-        return "\n".join(lines)
+        others = [memory["title"] for memory in self.memories[:3]]
+        return super().worded(record) + "\n\nRelated: " + "; ".join(others)
 
 
-@sound("it reads JSON only")
-class inline_is_prose(Worded):
-    def worded(self, record: Record) -> str:
-        said = f"In {record['namespace']} there is a {record['memory_type']} memory called “{record['title']}”"
-        return f"{said}, which says: {record['content']}" if record.get("content") else f"{said}."
-
-
-NO_LIMIT = """\
-operations:
-  recall: {tool: recall_memories, arguments: {query: "*"}, query: query, detail: detail}
-  search: {tool: search_memories, arguments: {query: memory}, query: query, detail: detail}
-  inject: {tool: inject_context, arguments: {query: "*"}, query: query, detail: detail}
-"""
-
-
-class Limitless(Server):
-    """Takes no limit."""
-
-    without: tuple[str, ...] = ("limit",)
+@sound("it cannot give it memories by a tool", profile="seed: {env: SEED_FILE}\n")
+class inline_is_markdown_of_a_seed_file(Markdown):
+    def corpus(self) -> list[Record]:
+        with open(os.environ["SEED_FILE"], encoding="utf-8") as file:
+            return [self.completed(loads(line)) for line in file if line.strip()]
 
     def tools(self) -> list[Record]:
-        tools = super().tools()
-        for tool in tools:
-            for name in self.without:
-                tool["inputSchema"]["properties"].pop(name, None)
-        return tools
-
-    def limited(self, found: list[Record], limit: int | None) -> list[Record]:
-        return found
+        return [tool for tool in super().tools() if tool["name"] != "store_memory"]
 
 
 @sound("it needs a limit to make results of different size", profile=NO_LIMIT)
@@ -235,8 +198,6 @@ operations:
 
 @sound("it sends only the arguments that the profile names", profile=SPARSE)
 class requires_arguments_that_its_profile_does_not_name(Server):
-    required = {"kind": ("memories",), "store": ("team", "mine"), "version": (2,)}
-
     def tools(self) -> list[Record]:
         tools = super().tools()
         for tool in tools[:3]:
@@ -251,9 +212,30 @@ class requires_arguments_that_its_profile_does_not_name(Server):
 
     def call_tool(self, name: str, arguments: dict[str, Any]) -> Record:
         if name in ("recall_memories", "search_memories", "inject_context"):
-            for argument, values in self.required.items():
+            known = {"kind": ("memories",), "store": ("team", "mine"), "version": (2,)}
+            for argument, values in known.items():
                 if arguments.pop(argument, None) not in values:
                     raise BadArguments(f"{argument} must be one of {values}")
             if not isinstance(arguments.get("query"), str):
                 raise BadArguments("query is required")
         return super().call_tool(name, arguments)
+
+
+ONE_TOOL = """\
+operations:
+  recall: {tool: find_bookmarks}
+seed: null
+"""
+
+
+@sound("it knows the operation by the tool's name only, and a star that this server looks for", profile=ONE_TOOL)
+class has_one_tool_of_another_name(looks_for_a_star):
+    def tools(self) -> list[Record]:
+        return [{**super().tools()[0], "name": "find_bookmarks"}]
+
+    def call_tool(self, name: str, arguments: dict[str, Any]) -> Record:
+        return self.offer("recall", arguments)
+
+    def started(self) -> None:
+        if os.path.isdir(self.output_dir()):
+            self.cleanup(time.time())
