@@ -239,3 +239,22 @@ class has_one_tool_of_another_name(looks_for_a_star):
     def started(self) -> None:
         if os.path.isdir(self.output_dir()):
             self.cleanup(time.time())
+
+
+NO_SEARCH = """\
+operations:
+  recall: {tool: recall_memories, arguments: {query: "*"}, query: query, limit: limit, detail: detail}
+  search: null
+  inject: {tool: inject_context, arguments: {query: "*"}, query: query, limit: limit, detail: detail}
+"""
+
+
+@sound("it takes any tool that searches for one that searches memories", profile=NO_SEARCH)
+class searches_something_else(Few):
+    has = ("recall_memories", "inject_context")
+
+    def tools(self) -> list[Record]:
+        return [*super().tools(), self.tool("search_web", "Search the web", {"query": {"type": "string"}})]
+
+    def call_tool(self, name: str, arguments: dict[str, Any]) -> Record:
+        return self.text("Nothing.") if name == "search_web" else super().call_tool(name, arguments)
