@@ -11,7 +11,6 @@ from typing import Any
 
 from lro_conformance.capture.overall import OVERALL, Overall
 from lro_conformance.capture.run import CapturedRun
-from lro_conformance.engine.interrupt import interruptible
 from lro_conformance.engine.plan import Plan
 from lro_conformance.judging.check import LIVE, Check, judge
 from lro_conformance.judging.derived import Evidence
@@ -24,6 +23,7 @@ from lro_conformance.profile import Profile, ProfileError
 from lro_conformance.properties.explore import EXAMPLES, Live
 from lro_conformance.trials import Trial
 from lro_conformance.trials.survey import Survey
+from lro_conformance.wire.interrupt import interruptible
 from lro_conformance.wire.workspace import Workspace
 from lro_spec.catalogue import requirement
 
@@ -68,7 +68,8 @@ class Capture:
         self._observer(RunStarted(command, self.profile.edition, tuple(t.name for t in self.plan.trials)))
         live_checks = [c for c in self.plan.checks if c.is_live]
         properties = PropertyChecks(live_checks, self.evidence, self._observer, self._record)
-        with Workspace() as workspace:
+        workspace = Workspace()
+        with interruptible(workspace.abort), workspace:
             lab = Lab(
                 self.profile,
                 workspace,
@@ -109,8 +110,7 @@ class Capture:
         self, lab: Lab, jobs: int, live: Live, properties: PropertyChecks, on_evidence: Callable[[], object]
     ) -> None:
         """Run each trial as soon as the evidence that it needs is there, the survey first."""
-        with interruptible():
-            self.evidence.add("survey", self._run_trial(lab, self.plan.trials[0]))
+        self.evidence.add("survey", self._run_trial(lab, self.plan.trials[0]))
         survey = self.evidence.captured["survey"]
         if not isinstance(survey, Survey):
             return
@@ -119,24 +119,25 @@ class Capture:
         at_once = jobs + 1  # the cleanup trial mostly waits for a TTL to pass
         pool = ThreadPoolExecutor(at_once, thread_name_prefix="trial")
         try:
-            with interruptible():
-                while waiting or under_way:
-                    ready = [t for t in waiting if all(n in self.evidence.captured for n in t.needs)]
-                    # One more than run at a time: the pool starts it as soon as any ends.
-                    for one in ready[: at_once + 1 - len(under_way)]:
-                        waiting.remove(one)
-                        under_way[pool.submit(self._run_trial, lab, one)] = one
-                    on_evidence()
-                    rest = [*waiting, *under_way.values()]
-                    servers_busy = any(t.name in EXPLORED for t in rest) if lab.can_set("output_dir") else bool(rest)
-                    if survey.implemented and not servers_busy:  # property checks run beside the remaining trials
-                        properties.advance(live, lambda: any(future.done() for future in under_way))
-                    done, _ = wait(under_way, return_when=FIRST_COMPLETED)
-                    for future in done:
-                        self.evidence.add(under_way.pop(future).name, future.result())
+            while waiting or under_way:
+                if lab.workspace.aborted:
+                    return
+                ready = [t for t in waiting if all(n in self.evidence.captured for n in t.needs)]
+                # One more than run at a time: the pool starts it as soon as any ends.
+                for one in ready[: at_once + 1 - len(under_way)]:
+                    waiting.remove(one)
+                    under_way[pool.submit(self._run_trial, lab, one)] = one
                 on_evidence()
-                if survey.implemented:
-                    properties.advance(live)
+                rest = [*waiting, *under_way.values()]
+                servers_busy = any(t.name in EXPLORED for t in rest) if lab.can_set("output_dir") else bool(rest)
+                if survey.implemented and not servers_busy:  # property checks run beside the remaining trials
+                    properties.advance(live, lambda: lab.workspace.aborted or any(f.done() for f in under_way))
+                done, _ = wait(under_way, return_when=FIRST_COMPLETED)
+                for future in done:
+                    self.evidence.add(under_way.pop(future).name, future.result())
+            on_evidence()
+            if survey.implemented:
+                properties.advance(live, lambda: lab.workspace.aborted)
         except BaseException:
             lab.workspace.abort()  # otherwise the pool waits for running trials
             raise

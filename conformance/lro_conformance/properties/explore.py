@@ -206,7 +206,7 @@ class Live:
         def one(value: Value) -> None:
             nonlocal until, left
             left -= bool(missed)
-            if time.monotonic() > until or left < 0:
+            if time.monotonic() > until or left < 0 or self.lab.workspace.aborted:
                 raise _Enough
             self.lab.forget_experiments()
             found = examine(value)

@@ -27,7 +27,9 @@ def fresh() -> Live:
     return Live(
         cast(
             "Any",
-            SimpleNamespace(seed=7, forget_experiments=lambda: None, workspace=SimpleNamespace(root=Path("unused"))),
+            SimpleNamespace(
+                seed=7, forget_experiments=lambda: None, workspace=SimpleNamespace(root=Path("unused"), aborted=False)
+            ),
         )
     )
 
