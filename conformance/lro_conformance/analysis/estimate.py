@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import gcd
@@ -64,13 +64,14 @@ class Estimates:
             for a, b in self.same_memories
         )
 
-    def of_a_part(self, operation: str) -> Call | None:
+    def of_a_part(self, operation: str, more: Sequence[Call] = ()) -> Call | None:
         """A call whose E is too low for its file though smaller ones are honest: E covers a part of the set only.
 
-        At least two must be honest that differ in E by half, so that no constant passes for an estimate.
+        *more* calls are looked at beside those of the survey. At least two must be honest that differ in E by half, so
+        that no constant passes for an estimate.
         """
         groups: dict[object, list[Call]] = {}
-        for call in self.survey.files:
+        for call in (*self.survey.files, *more):
             if call.operation == operation and call.estimate and call.filed and not self.is_cut_short(call):
                 groups.setdefault((call.query, frozenset(call.filed[0])), []).append(call)
         for calls in groups.values():
