@@ -31,7 +31,7 @@ MARGIN_S = 300
 MAX_LIMIT = 4000
 """The largest limit of calls that look for a result above the default threshold."""
 QUERIES = 40
-"""Words that are searched for if a tool has no limit, from frequent to rare ones."""
+"""Number of words that are searched for at most if a tool has no limit, frequent ones and rare ones."""
 NEAR = 0.85
 """Share of the default from which each further memory is followed by a call of the server as shipped."""
 
@@ -158,9 +158,9 @@ def _queries_by_size(lab: Lab, survey: Survey, top: Call) -> list[str]:
         return []
     titles = [str(r.get("title") or "") for r in top.filed]
     known = Counter(word for title in titles for word in {w for w in re.findall(r"\w{4,}", title) if w.isascii()})
-    rare = [word for word, _ in reversed(known.most_common())]
-    step = max(1, len(rare) // QUERIES)
-    asked = rare[step // 2 :: step][:QUERIES]
+    words = [word for word, _ in known.most_common()]
+    ranks = {int(len(words) ** (n / QUERIES)) for n in range(QUERIES)}  # closer together among the frequent ones
+    asked = [words[rank - 1] for rank in sorted(ranks, reverse=True) if 1 <= rank <= len(words)]
     if not survey.adjustable:
         return asked
     calls = (lab.kept["survey"].call(top.operation, detail=top.detail, query=word) for word in asked)

@@ -225,6 +225,7 @@ ONE_TOOL = """\
 operations:
   recall: {tool: find_bookmarks}
 seed: null
+cleanup: {restart: true}
 """
 
 
