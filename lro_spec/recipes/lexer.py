@@ -1,14 +1,14 @@
-"""Reading the text of a jq program: its string literals, and whether it reaches outside its input.
+"""Tokens of a jq program: its string literals, and constructs that read anything but its input.
 
-This is a tokenizer, not a parser: enough to tell strings from code. Where versions of jq read a text differently it
-takes neither side and refuses.
+This is a tokenizer, not a parser: enough to tell strings from code. It refuses texts that versions of jq read
+differently.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from lro_spec.recipes.shell import RecipeSyntaxError
@@ -25,6 +25,11 @@ _REFUSED = {
     "include": "loads a module",
     "modulemeta": "loads a module",
     "get_search_list": "reads the module path",
+}
+_NOT_REPEATABLE = {
+    "now": "reads the clock",
+    "localtime": "depends on the machine's time zone",
+    "strflocaltime": "depends on the machine's time zone",
 }
 _TOKEN = re.compile(
     r"""
@@ -52,51 +57,78 @@ class Token:
     text: str
     """As written."""
     start: int
-    """Its place in the program, in characters."""
+    """Its index in the program, in characters."""
     value: str = ""
     """Value of a string; of an interpolated one, the text without the code."""
 
+    @property
+    def name(self) -> str:
+        """A word or the name of a variable."""
+        return self.text.lstrip("$ \t\r\n")
+
 
 def tokens(program: str) -> list[Token]:
-    """The tokens of a program; the code within strings comes after its string.
+    """The tokens of a program; code within a string comes after the string.
 
-    Raises `RecipeSyntaxError` where a string is not closed.
+    Raises `RecipeSyntaxError` if a string is not closed.
     """
     try:
         return list(_tokens(program, 0, len(program)))
     except RecursionError:
-        raise RecipeSyntaxError("strings in the jq program nest too deeply") from None
+        raise RecipeSyntaxError("strings in the jq program are nested too deeply") from None
 
 
 def refuse_reaching_out(program: str) -> None:
     r"""Raises `RecipeSyntaxError` for a program that reads anything but its input, or does not read all of it.
 
     That is ``halt``, ``env``, ``$ENV``, ``$__prog_args``, ``input_filename``, modules; and comments that end in a
-    backslash or hold a carriage return, because jq 1.6 and 1.8 disagree about where those end.
+    backslash or contain a carriage return, because jq 1.6 and 1.8 disagree about where they end.
     """
     if "\0" in program:
-        raise RecipeSyntaxError("a jq program cannot hold a NUL")
+        raise RecipeSyntaxError("a jq program cannot contain a NUL")
     found = [t for t in tokens(program) if t.kind != "space"]
-    for i, token in enumerate(found):
+    for token in found:
         if token.kind == "comment" and (token.text.endswith("\\") or "\r" in token.text):
             raise RecipeSyntaxError("a comment in the jq program ends differently in different versions of jq")
-        name = token.text.lstrip("$ \t\r\n")
-        is_key = 0 < i < len(found) - 1 and found[i - 1].text in ("{", ",") and found[i + 1].text == ":"
-        if token.kind in ("word", "variable") and name in _REFUSED and not is_key:
-            raise RecipeSyntaxError(f"the jq program {_REFUSED[name]} ({name})")
+    name = next((t.name for t in _names(found) if t.name in _REFUSED), None)
+    if name is not None:
+        raise RecipeSyntaxError(f"the jq program {_REFUSED[name]} ({name})")
+
+
+def unrepeatable(program: str) -> str | None:
+    """Reason why a program may give another output for the same input; None if there is none.
+
+    Raises `RecipeSyntaxError` where a string is not closed.
+    """
+    found = [t for t in tokens(program) if t.kind not in ("space", "comment")]
+    short = {
+        token.start  # {now} is {now: .now}
+        for before, token, after in zip(found, found[1:], found[2:], strict=False)
+        if before.text in ("{", ",") and after.text in (",", "}")
+    }
+    called = (t.name for t in _names(found) if t.kind == "word" and t.start not in short)
+    return next((f"{_NOT_REPEATABLE[name]} ({name})" for name in called if name in _NOT_REPEATABLE), None)
+
+
+def _names(found: Sequence[Token]) -> Iterator[Token]:
+    """Names of functions and variables that a program uses; keys of objects are none."""
+    for i, token in enumerate(found):
+        before, after = found[i - 1].text if i else "", found[i + 1].text if i + 1 < len(found) else ""
+        if token.kind in ("word", "variable") and not (before in ("{", ",") and after == ":"):
+            yield token
 
 
 def literals(program: str) -> list[str]:
-    """The string literals of a program, in order, without those that have code in them.
+    """The string literals of a program, in order, without interpolated strings.
 
-    Left out are keys of objects and field names, and the flags of a regular expression (the second argument of
-    ``test`` and its like): none of them is something that a program looks for.
+    Keys of objects, field names and the flags of a regular expression (the second argument of ``test`` and similar
+    functions) are left out, because a program does not search for them.
     """
     return [token.value for token in _searched(program)]
 
 
 def with_literal(program: str, old: str, new: str) -> str:
-    """The program with every literal *old* (as `literals` gives it) replaced by *new*, quoted as jq needs it."""
+    """The program with every literal *old* (as returned by `literals`) replaced by *new*, quoted for jq."""
     parts: list[str] = []
     end = 0
     for token in _searched(program):
@@ -109,7 +141,7 @@ def with_literal(program: str, old: str, new: str) -> str:
 def field_paths(program: str) -> list[tuple[str, ...]]:
     """The fields that a program names: ``.provenance.confidence``, ``."a"``, and the short keys of ``{id, title}``.
 
-    What is a field of the input, and what one of an object that the program made itself, is not told apart.
+    Fields of the input and fields of objects that the program built are not distinguished.
     """
     found = [t for t in tokens(program) if t.kind not in ("space", "comment")]
     paths: list[tuple[str, ...]] = []
@@ -132,7 +164,7 @@ def field_paths(program: str) -> list[tuple[str, ...]]:
 
 
 def _quoted(text: str) -> str:
-    # jq reads surrogate pairs, but a lone surrogate has no spelling that every version takes.
+    # jq reads surrogate pairs, but no spelling of a lone surrogate is accepted by every version.
     return json.dumps(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
 
 
@@ -165,13 +197,13 @@ def _tokens(program: str, at: int, end: int) -> Iterator[Token]:
             at = after
             continue
         match = _TOKEN.match(program, at, end)
-        assert match is not None  # the last alternative takes any character
+        assert match is not None  # the last alternative matches any character
         yield Token(match.lastgroup or "other", match.group(), at)
         at = match.end()
 
 
 def _string(program: str, at: int, end: int) -> tuple[int, str, list[tuple[int, int]]]:
-    """The place after a string that starts at *at*, its value, and where the code in it stands."""
+    """The index after a string that starts at *at*, its value, and the positions of the code in it."""
     value: list[str] = []
     code: list[tuple[int, int]] = []
     i = at + 1
@@ -197,7 +229,7 @@ def _string(program: str, at: int, end: int) -> tuple[int, str, list[tuple[int, 
 
 
 def _closing(program: str, at: int, end: int) -> int:
-    """The place of the parenthesis that closes the code that starts at *at*."""
+    """The index of the parenthesis that closes the code that starts at *at*."""
     depth = 1
     while at < end:
         if program[at] == '"':

@@ -13,25 +13,26 @@ from lro_conformance.trials.cleanup import Cleanup
 from lro_spec.timestamps import moments
 
 CLOCK_S = 2.0
-"""Tolerance for times outside of the call, in seconds: some write whole seconds only, some take the time early."""
+"""Tolerance in seconds for times outside of the call: some servers write whole seconds only, some take the time
+early."""
 
 
 _MINUTES = re.compile(r"[Tt ]\d\d:?\d\d(?![:\d])")
 
 
-def late(cleanup: Cleanup) -> list[Call]:
-    """The call of a server that is more than two seconds old, where it wrote a file."""
+def call_after_uptime(cleanup: Cleanup) -> list[Call]:
+    """The call to a server that has been running for more than two seconds; None if it wrote no file."""
     call = cleanup.own.late if cleanup.own is not None else None
     return [] if call is None or call.file is None or call.file.problem is not None else [call]
 
 
-def stamped(calls: Iterable[Call], subjects: Subjects) -> None:
-    """Expect of each header that its timestamp lies within the call; one without seconds tells a whole minute."""
+def expect_times_within_call(calls: Iterable[Call], subjects: Subjects) -> None:
+    """Expect each header's timestamp to lie within the call; a timestamp without seconds stands for a whole minute."""
     for call in (c for c in calls if isinstance(c.header.get("timestamp"), str) and c.header["timestamp"]):
         said = str(call.header["timestamp"])
         meant = [m.timestamp() for m in moments(said, call.local)]
         if not meant:
-            subjects.not_observed("a timestamp is no ISO 8601 date and time")
+            subjects.not_observed("a timestamp is not an ISO 8601 date and time")
             continue
         coarse = 3600 if re.search(r"[Tt ]\d\d(?![:\d])", said) else 60 if _MINUTES.search(said) else 0
         low, high = call.started - CLOCK_S - coarse, call.ended + CLOCK_S

@@ -1,4 +1,4 @@
-"""Everything that one run observed."""
+"""The captured observations of one run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class CapturedRun:
     """The profile, with the edition that the run was made for."""
     seed: int
     examples: int
-    """Examples that a property was tried with; 0 if property checks were left out."""
+    """Number of examples tried for each property; 0 if property checks were left out."""
     only: Collection[str] | None
     """Names of the checks, or ids of the requirements, that the run was restricted to; None if it was complete."""
     started_at: str
@@ -27,11 +27,11 @@ class CapturedRun:
     starts: int
     """Number of servers started."""
     server: ServerInfo
-    """The server as it introduced itself, which is known even if every trial failed."""
+    """The server's information about itself, which is known even if every trial failed."""
     timeline: tuple[Span, ...]
     trouble: str | None
     """The first call without a response, and the reason; None if every call had one."""
     trials: Mapping[str, Any]
-    """Evidence by the name of its trial; an exception stands for evidence that is missing."""
+    """Evidence by the name of its trial; an exception takes the place of missing evidence."""
     properties: Mapping[str, CheckResult]
     """Results of property checks, which explore live servers, by the names of the checks."""

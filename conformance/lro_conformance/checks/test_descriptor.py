@@ -1,4 +1,4 @@
-"""The descriptor: its fields, and that they describe the file correctly."""
+"""The descriptor: its fields, and their agreement with the file."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from lro_spec.discovery import FoundDescriptor
 @check("LRO-DESC-01")
 def test_descriptor_fields(documents: Documents, subjects: Subjects) -> None:
     """An offloaded call returns a descriptor: offloaded true, summary, file_path, line_schema, jq_recipes, guidance."""
-    for call in (d.call for d in documents.documents if d.call.undescribed):
+    for call in (d.call for d in documents.documents if d.call.lacks_descriptor):
         subjects.expect(
             holds=False,
             expected="a descriptor",
             observed="no descriptor: the result names the file, but has no JSON object with a descriptor's fields",
             at=call,
         )
-    documents.judge("LRO-DESC-01", subjects, skip=lambda d: "no descriptor" if d.call.undescribed else None)
+    documents.judge("LRO-DESC-01", subjects, skip=lambda d: "no descriptor" if d.call.lacks_descriptor else None)
 
 
 @check("LRO-DESC-02")
@@ -186,7 +186,7 @@ _CURSOR = re.compile(r"(next_?)?(page_?)?(cursor|token)", re.IGNORECASE)
 
 
 def _cursors(value: object) -> Iterator[str]:
-    """The members of a value that lead to a next page."""
+    """Members of a value that refer to a next page."""
     if isinstance(value, list):
         for entry in cast("list[object]", value):
             yield from _cursors(entry)

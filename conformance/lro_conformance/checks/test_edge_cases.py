@@ -56,7 +56,8 @@ def _shown_query(query: str | None, asked: str) -> str:
 def test_any_query_keeps_recipes_valid(
     survey: Survey, folders: Folders, recipes: Documents, subjects: Subjects
 ) -> None:
-    """What JSON, a shell or a regular expression has a meaning for in the query does not break a recipe."""
+    """A query with characters that are special in JSON, in a shell or in a regular expression does not break a
+    recipe."""
     usual = recipes.of(survey.files[:1])
     whole = {c.index for one in usual for c in commands_of(one.call) if c.index not in one.broken_recipes}
     files = odd_files(folders, subjects)
@@ -67,7 +68,7 @@ def test_any_query_keeps_recipes_valid(
         for command in commands_of(one.call):
             wrong = one.broken_recipes.get(command.index)
             if command.index not in whole:
-                subjects.not_observed("a recipe is wrong whatever was asked for")
+                subjects.not_observed("a recipe is wrong whatever the query is")
             elif wrong is not None and wrong.kind is Kind.NOT_EVALUATED:
                 subjects.not_observed(wrong.sentence)
             else:
@@ -145,7 +146,7 @@ def test_long_texts_are_untouched(seeded: Seeded, subjects: Subjects) -> None:
     """A memory of tens of thousands of characters is the same in the file as inline."""
     filed, shown = _filed_with(WORD, seeded.large_filed), _shown(map(large, LARGE), WORD, seeded.large)
     if not filed or not shown:
-        raise NotObserved("the large memory could not be had both inline and in a file")
+        raise NotObserved("the large memory was not obtained both inline and in a file")
     for key in (k for k in ("title", "content") if shown.get(k)):
         whole, part = str(shown[key]), str(filed.get(key) or "")
         subjects.expect(
@@ -161,7 +162,7 @@ def test_delicate_values_are_untouched(comparison: Comparison, seeded: Seeded, s
     """Decomposed letters, exact fractions, nulls, and unusual texts and names are the same in the file as inline."""
     seen = _compare(comparison, delicate(), DELICATE_WORD, seeded.delicate_filed, seeded.delicate, subjects)
     if not seen:
-        raise NotObserved("the memory with such values could not be had both inline and in a file")
+        raise NotObserved("the memory with such values was not obtained both inline and in a file")
 
 
 @check("LRO-FILE-10")
@@ -176,7 +177,8 @@ def _compare(
 ) -> bool:
     """Expect each field of a memory to be the same in a file as inline; False if the memory is not in both.
 
-    Values that differ inline from what was stored are left out: the server makes them, perhaps anew in each process.
+    Values that differ inline from the stored ones are ignored, because the server generates them, perhaps anew in each
+    process.
     """
     filed, shown = _filed_with(word, filed_by), _shown([memory], word, shown_by)
     if not filed or not shown or filed_by is None:
@@ -230,7 +232,7 @@ def test_many_records_are_all_present(survey: Survey, inline: Inline, subjects: 
     """A file of many hundred records has as many as the same call returns inline."""
     filed, shown = survey.many, inline.many
     if filed is None or shown is None or not filed.filed or len(shown.records or []) <= LIMIT:
-        raise NotObserved(f"no result of more than {LIMIT} records could be had both inline and in a file")
+        raise NotObserved(f"no result of more than {LIMIT} records was obtained both inline and in a file")
     count = len(shown.records or [])
     subjects.expect(
         len(filed.filed) >= count,

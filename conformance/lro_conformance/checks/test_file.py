@@ -10,8 +10,8 @@ from lro_conformance.analysis.documents import Documents
 from lro_conformance.analysis.estimate import Estimates, slack
 from lro_conformance.analysis.prose import Prose, missing_from, shown_of
 from lro_conformance.analysis.threshold import Rule
-from lro_conformance.analysis.timestamps import late, stamped
-from lro_conformance.capture.call import Among, Call
+from lro_conformance.analysis.timestamps import call_after_uptime, expect_times_within_call
+from lro_conformance.capture.call import Call, CallInContext
 from lro_conformance.capture.file import Line
 from lro_conformance.capture.records import by_id, id_of, is_a_page, is_blank, lost_or_changed, show, value_at
 from lro_conformance.judging.check import check
@@ -46,10 +46,10 @@ def test_header_names_the_operation(documents: Documents, subjects: Subjects) ->
     documents.judge("LRO-FILE-04", subjects)
 
 
-def _calls_with_files(survey: Survey) -> Iterator[tuple[Call, Call | Among]]:
+def _calls_with_files(survey: Survey) -> Iterator[tuple[Call, Call | CallInContext]]:
     """Calls with a file, including concurrent ones, each with the subject whose reproducer is shown."""
     yield from ((c, c) for c in survey.files)
-    yield from ((c, Among(c)) for c in survey.concurrent_files)
+    yield from ((c, CallInContext(c)) for c in survey.concurrent_files)
 
 
 @check("LRO-FILE-05")
@@ -87,19 +87,19 @@ def test_timestamp_is_iso_8601(documents: Documents, subjects: Subjects) -> None
 @check("LRO-FILE-07")
 def test_header_timestamp(survey: Survey, subjects: Subjects) -> None:
     """The header's timestamp is the time at which the file was written."""
-    stamped(survey.files, subjects)
+    expect_times_within_call(survey.files, subjects)
 
 
 @check("LRO-FILE-07")
 def test_header_timestamp_respects_time_zone(folders: Folders, subjects: Subjects) -> None:
     """The header's timestamp is right where local time is seven hours ahead of UTC: Z is UTC, an offset is correct."""
-    stamped((c for c in folders.stranger if c.file is not None and c.file.problem is None), subjects)
+    expect_times_within_call((c for c in folders.stranger if c.file is not None and c.file.problem is None), subjects)
 
 
 @check("LRO-FILE-07")
 def test_header_timestamp_advances(cleanup: Cleanup, subjects: Subjects) -> None:
     """The header's timestamp is still right when the server has run for some seconds."""
-    stamped(late(cleanup), subjects)
+    expect_times_within_call(call_after_uptime(cleanup), subjects)
 
 
 @check("LRO-FILE-08")

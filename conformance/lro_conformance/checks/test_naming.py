@@ -1,4 +1,4 @@
-"""File names: the directory, the pattern, and a file of its own for each call."""
+"""File names: the directory, the pattern, and a separate file for each call."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from lro_conformance.analysis.documents import Documents
-from lro_conformance.analysis.timestamps import CLOCK_S, in_local_time, late
-from lro_conformance.capture.call import Among, Call
+from lro_conformance.analysis.timestamps import CLOCK_S, call_after_uptime, in_local_time
+from lro_conformance.capture.call import Call, CallInContext
 from lro_conformance.judging.check import check
 from lro_conformance.judging.subjects import Subjects
 from lro_conformance.trials.cleanup import Cleanup
@@ -61,7 +61,7 @@ def test_ulid_ignores_time_zone(folders: Folders, edition: Edition, subjects: Su
 @check("LRO-NAME-03")
 def test_ulid_advances(cleanup: Cleanup, edition: Edition, subjects: Subjects) -> None:
     """The ULID's time is still right when the server has run for some seconds."""
-    _timed(late(cleanup), edition, subjects)
+    _timed(call_after_uptime(cleanup), edition, subjects)
 
 
 def _timed(calls: Iterable[Call], edition: Edition, subjects: Subjects) -> None:
@@ -89,7 +89,10 @@ def test_every_call_has_its_own_file(survey: Survey, subjects: Subjects) -> None
     for call in (c for c in (*survey.offloaded, *concurrent) if c.file is not None and c.file.problem is None):
         path = call.path
         subjects.expect(
-            path not in seen, expected="a file of its own", observed=f"the file of another call: {path}", at=Among(call)
+            path not in seen,
+            expected="a file of its own",
+            observed=f"the file of another call: {path}",
+            at=CallInContext(call),
         )
         seen.setdefault(path, call)
     for call, alone in survey.together:
@@ -102,7 +105,7 @@ def test_every_call_has_its_own_file(survey: Survey, subjects: Subjects) -> None
             len(call.filed) == len(alone.filed),
             expected=f"in flight with others, {call.label} has the {len(alone.filed)} records that it has alone",
             observed=f"{len(call.filed)} records in a file of its own",
-            at=Among(call),
+            at=CallInContext(call),
         )
 
 

@@ -42,7 +42,7 @@ from lro_conformance.trials.survey import Survey
 from lro_spec.editions import Edition
 from lro_spec.filenames import parse_file_name
 from lro_spec.jsonl.strict import equal
-from lro_spec.validation.asked import Asked
+from lro_spec.validation.request import Request
 
 if TYPE_CHECKING:
     from lro_conformance.lab.bench import Bench
@@ -337,61 +337,61 @@ def _share(live: Live, survey: Survey) -> float:
 
 @check("LRO-REC-01")
 def test_titles_of_any_memories(live: Live, survey: Survey, edition: Edition, subjects: Subjects) -> None:
-    """Recipe 1 is right of arbitrary memories."""
+    """Recipe 1 is right for arbitrary memories."""
     _any_corpus("LRO-REC-01", live, survey, edition, subjects)
 
 
 @check("LRO-REC-02")
 def test_prefix_in_any_memories(live: Live, survey: Survey, edition: Edition, subjects: Subjects) -> None:
-    """Recipe 2 is right of arbitrary memories."""
+    """Recipe 2 is right for arbitrary memories."""
     _any_corpus("LRO-REC-02", live, survey, edition, subjects)
 
 
 @check("LRO-REC-03")
 def test_keyword_in_any_memories(live: Live, survey: Survey, edition: Edition, subjects: Subjects) -> None:
-    """Recipe 3 is right of arbitrary memories."""
+    """Recipe 3 is right for arbitrary memories."""
     _any_corpus("LRO-REC-03", live, survey, edition, subjects)
 
 
 @check("LRO-REC-04")
 def test_order_of_any_memories(live: Live, survey: Survey, edition: Edition, subjects: Subjects) -> None:
-    """Recipe 4 is right of arbitrary memories."""
+    """Recipe 4 is right for arbitrary memories."""
     _any_corpus("LRO-REC-04", live, survey, edition, subjects)
 
 
 @check("LRO-REC-05")
 def test_projection_of_any_memories(live: Live, survey: Survey, edition: Edition, subjects: Subjects) -> None:
-    """Recipe 5 is right of arbitrary memories."""
+    """Recipe 5 is right for arbitrary memories."""
     _any_corpus("LRO-REC-05", live, survey, edition, subjects)
 
 
 @check("LRO-REC-06")
 def test_type_in_any_memories(live: Live, survey: Survey, edition: Edition, subjects: Subjects) -> None:
-    """Recipe 6 is right of arbitrary memories."""
+    """Recipe 6 is right for arbitrary memories."""
     _any_corpus("LRO-REC-06", live, survey, edition, subjects)
 
 
 @check("LRO-REC-07")
 def test_entities_of_any_memories(live: Live, survey: Survey, edition: Edition, subjects: Subjects) -> None:
-    """Recipe 7 is right of arbitrary memories."""
+    """Recipe 7 is right for arbitrary memories."""
     _any_corpus("LRO-REC-07", live, survey, edition, subjects)
 
 
 @check("LRO-REC-08")
 def test_counts_of_any_memories(live: Live, survey: Survey, edition: Edition, subjects: Subjects) -> None:
-    """Recipe 8 is right of arbitrary memories."""
+    """Recipe 8 is right for arbitrary memories."""
     _any_corpus("LRO-REC-08", live, survey, edition, subjects)
 
 
 @check("LRO-REC-09")
 def test_top_ten_of_any_memories(live: Live, survey: Survey, edition: Edition, subjects: Subjects) -> None:
-    """Recipe 9 is right of arbitrary memories."""
+    """Recipe 9 is right for arbitrary memories."""
     _any_corpus("LRO-REC-09", live, survey, edition, subjects)
 
 
 @check("LRO-REC-10")
 def test_pattern_in_any_memories(live: Live, survey: Survey, edition: Edition, subjects: Subjects) -> None:
-    """Recipe 10 is right of arbitrary memories."""
+    """Recipe 10 is right for arbitrary memories."""
     _any_corpus("LRO-REC-10", live, survey, edition, subjects)
 
 
@@ -399,7 +399,7 @@ def _any_corpus(id: str, live: Live, survey: Survey, edition: Edition, subjects:
     _needs_seed(live)
     if not survey.files:
         raise NotObserved("no file could be read")
-    # What does not do a recipe's job on the server's own memories is no other command that does it on a few.
+    # A command that fails on the server's own memories does not count if it happens to be right on a few.
     largest = _document(max(survey.files, key=lambda c: c.weight), live, edition)
     if (reason := unmet_precondition(id, largest)) is not None:
         raise NotObserved(reason)
@@ -428,4 +428,4 @@ def _any_corpus(id: str, live: Live, survey: Survey, edition: Edition, subjects:
 
 
 def _document(call: Call, live: Live, edition: Edition) -> Document:
-    return with_recipes(validated(call, Asked(call.operation, None), edition), live.recipes, edition)
+    return with_recipes(validated(call, Request(call.operation, None), edition), live.recipes, edition)

@@ -15,7 +15,6 @@ from lro_conformance.engine.plan import Plan
 from lro_conformance.judging.check import LIVE, Check, judge
 from lro_conformance.judging.derived import Evidence
 from lro_conformance.judging.events import CheckJudged, Observer, RunStarted, TrialFinished, TrialStarted
-from lro_conformance.judging.outcome import NotApplicable
 from lro_conformance.judging.results import CheckResult, ServerInfo, Span
 from lro_conformance.lab.lab import Lab
 from lro_conformance.lab.launcher import Recorder
@@ -27,10 +26,10 @@ from lro_conformance.wire.interrupt import interruptible
 from lro_conformance.wire.workspace import Workspace
 from lro_spec.catalogue import requirement
 
-EXPLORED = ("survey", "inline", "edges", "defaults")
+EXPLORED_TRIALS = ("survey", "inline", "edges", "defaults")
 """Trials whose servers are reused by property checks; the checks wait until these trials are done."""
 
-FIRST = ("cleanup", *EXPLORED, "fallback")
+FIRST_TRIALS = ("cleanup", *EXPLORED_TRIALS, "fallback")
 """Trials that start first: the one that waits for a TTL, those that many others depend on, and slow ones."""
 
 
@@ -129,7 +128,7 @@ class Capture:
                     under_way[pool.submit(self._run_trial, lab, one)] = one
                 on_evidence()
                 rest = [*waiting, *under_way.values()]
-                servers_busy = any(t.name in EXPLORED for t in rest) if lab.can_set("output_dir") else bool(rest)
+                servers_busy = any(t.name in EXPLORED_TRIALS for t in rest) if lab.can_set("output_dir") else bool(rest)
                 if survey.implemented and not servers_busy:  # property checks run beside the remaining trials
                     properties.advance(live, lambda: lab.workspace.aborted or any(f.done() for f in under_way))
                 done, _ = wait(under_way, return_when=FIRST_COMPLETED)
@@ -146,15 +145,14 @@ class Capture:
 
     def _wanted(self, survey: Survey) -> list[Trial]:
         """The trials to run after the survey, without those for features that the server does not list."""
-        for trial in self.plan.trials[1:]:
-            if (reason := trial.reason_not_listed(survey)) is not None:
-                self.evidence.add(trial.name, NotApplicable(reason))
+        for name, reason in self.plan.unlisted(survey).items():
+            self.evidence.add(name, reason)
         wanted = [
             t
             for t in self.plan.trials[1:]
             if t.name not in self.evidence.captured and (survey.implemented or t.applies_without_lro)
         ]
-        return sorted(wanted, key=lambda t: FIRST.index(t.name) if t.name in FIRST else len(FIRST))
+        return sorted(wanted, key=lambda t: FIRST_TRIALS.index(t.name) if t.name in FIRST_TRIALS else len(FIRST_TRIALS))
 
     def _run_trial(self, lab: Lab, one: Trial) -> object:
         """Evidence of a trial, or the exception that takes its place."""

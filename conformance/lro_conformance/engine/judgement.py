@@ -12,7 +12,7 @@ from lro_conformance.engine.notes import no_verdict, notes, nothing_observed, st
 from lro_conformance.engine.plan import Plan
 from lro_conformance.evidence.edition_filter import foreign_operations, restricted
 from lro_conformance.evidence.reader import Stored
-from lro_conformance.judging.check import LIVE, Check, by_keyword, judge
+from lro_conformance.judging.check import LIVE, Check, judge, with_edition_verdict
 from lro_conformance.judging.derived import Evidence, captured
 from lro_conformance.judging.events import CheckJudged, Observer, RunFinished, RunStarted, redacting
 from lro_conformance.judging.outcome import NotApplicable, NotObserved
@@ -59,7 +59,7 @@ class Judgement:
         if self._gate() is None:
             for check in self._checks:
                 if check.name in run.properties:
-                    self._results[check.name] = by_keyword(run.properties[check.name], self._profile.edition)
+                    self._results[check.name] = with_edition_verdict(run.properties[check.name], self._profile.edition)
         for check in self._checks:
             if check.name not in self._results:
                 self._judge(check)
@@ -81,7 +81,7 @@ class Judgement:
         return dict.fromkeys(check.needs, gate)
 
     def _gate(self) -> Exception | None:
-        """Reason for which no check has a verdict; None if there is none."""
+        """Reason why no check has a verdict; None if there is none."""
         survey = self._evidence.captured["survey"]
         if not isinstance(survey, Survey):
             return survey if isinstance(survey, Exception) else NotObserved("the server was not observed")
@@ -93,8 +93,8 @@ class Judgement:
         edition = self._profile.edition
         results = [self._results[c.name] for c in self._checks]
         judged = [self._requirement(r, [c for c in results if c.requirement == r.id]) for r in catalogue(edition)]
-        binding = [(r.requirement, r.verdict) for r in judged if r.requirement.excluded is None]
-        levels: dict[int, LevelVerdict] = {n: level_verdict(n, binding) for n in LEVELS}
+        verdicts = [(r.requirement, r.verdict) for r in judged]
+        levels: dict[int, LevelVerdict] = {n: level_verdict(n, verdicts) for n in LEVELS}
         survey = self._evidence.captured["survey"]
         groups = {
             group: requirement_verdict(r.verdict for r in judged if r.requirement.group == group).label
@@ -124,7 +124,7 @@ class Judgement:
 
     def _requirement(self, one: Requirement, results: list[CheckResult]) -> RequirementResult:
         if one.excluded is not None:
-            return RequirementResult(one, Verdict.NOT_APPLICABLE, (), one.excluded)
+            return RequirementResult(one, Verdict.NOT_JUDGED, (), one.excluded)
         attested = self._profile.attest.get(one.id)
         verdict = requirement_verdict([c.verdict for c in results], attested=attested is not None)
         reason = attested if verdict is Verdict.ATTESTED and attested is not None else ""
@@ -163,7 +163,7 @@ def judge_run(
     have = dict(run.trials)
     if missing is not None:
         have = {name: run.trials.get(name, missing) for name in (*(t.name for t in plan.trials), OVERALL)}
-        have |= plan.excluded
+        have |= {**plan.excluded, **plan.unlisted(have["survey"])}
     have[LIVE] = missing or NotObserved("not tried by this edition")
     checks = plan.checks
     if run.profile.edition != profile.edition:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from lro_conformance.analysis.comparison import Comparison
 from lro_conformance.capture.overall import OVERALL, Overall
 from lro_conformance.capture.records import as_record, show
-from lro_conformance.capture.reproduce import Everything
+from lro_conformance.capture.reproduce import Conversation
 from lro_conformance.judging.derived import Evidence
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.judging.subjects import evidence_of, reproducer_of
@@ -19,6 +19,7 @@ from lro_conformance.trials.boundary import Edges
 from lro_conformance.trials.fallback import Fallback
 from lro_conformance.trials.protocols import Eras
 from lro_conformance.trials.survey import Inline, Survey
+from lro_conformance.trials.tasks import tasked_tools
 
 
 def notes(evidence: Evidence, trouble: str | None) -> tuple[str, ...]:
@@ -111,7 +112,7 @@ def nothing_observed(survey: Survey) -> str:
 def start_reproducer(survey: object) -> str:
     """Command that restarts a server which failed before it could be observed."""
     start = survey.start if isinstance(survey, ServerTrouble) else None
-    return "" if start is None else reproducer_of(Everything(start))
+    return "" if start is None else reproducer_of(Conversation(start))
 
 
 def _undecided(survey: Survey) -> Iterator[str]:
@@ -137,9 +138,9 @@ def _unused_features(survey: Survey) -> Iterator[str]:
     tools = [o.tool for o in survey.operations.values()]  # a list, because a name from the server may be unhashable
     listed = [t for t in survey.tools if t.get("name") in tools]
     tasks = [str(t["name"]) for t in listed if as_record(t.get("execution")).get("taskSupport") in _TASKS]
-    if tasks:
-        found = f"{', '.join(tasks)} may be called as MCP tasks: they were called directly (LRO-SCOPE-07)"
-        yield found
+    if tasks and not any(tasked_tools(survey)):
+        declares = "but the server does not declare the capability tasks.requests.tools.call"
+        yield f"{', '.join(tasks)} may be called as MCP tasks, {declares}: they were called directly (LRO-SCOPE-07)"
     handshake = json.dumps([m.value for m in survey.messages if m.kind in ("initialize", "server/discover")])
     if re.search(r"streamable[-_ ]?http", handshake, re.IGNORECASE):
         yield "the server mentions streamable-http: it was run over stdio, and LRO-DEP-01 concerns that transport"

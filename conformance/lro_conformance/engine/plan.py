@@ -6,13 +6,14 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from lro_conformance.capture.overall import OVERALL
-from lro_conformance.judging.check import LIVE, Check, checks, held_by
+from lro_conformance.judging.check import LIVE, Check, checks, checks_of_edition
 from lro_conformance.judging.derived import captured
 from lro_conformance.judging.outcome import NotApplicable
 from lro_conformance.profile import Profile
 from lro_conformance.trials import Trial, closure
+from lro_conformance.trials.survey import Survey
 
-GIVEN = (LIVE, OVERALL)
+WITHOUT_TRIAL = (LIVE, OVERALL)
 """Evidence that no trial captures."""
 
 
@@ -35,12 +36,17 @@ class Plan:
         """
         wanted = [c for c in checks() if only is None or c.name in only or c.requirement in only]
         wanted = [c for c in wanted if examples or not c.is_live]
-        judged = [c for edition in (profile.edition, *others) for c in held_by(edition, wanted)]
+        judged = [c for edition in (profile.edition, *others) for c in checks_of_edition(edition, wanted)]
         needed = captured(n for c in judged for n in c.needs)
-        trials = closure(["survey", *(n for n in needed if n not in GIVEN)])
+        trials = closure(["survey", *(n for n in needed if n not in WITHOUT_TRIAL)])
         reasons = {t.name: reason for t in trials if (reason := t.unbound(profile)) is not None}
         return cls(
-            checks=tuple(held_by(profile.edition, wanted)),
+            checks=tuple(checks_of_edition(profile.edition, wanted)),
             trials=tuple(t for t in trials if t.name not in reasons),
             excluded={name: NotApplicable(reason) for name, reason in reasons.items()},
         )
+
+    def unlisted(self, survey: object) -> dict[str, NotApplicable]:
+        """Trials of parts that the server does not list, with the reason; empty without a survey."""
+        found = {t.name: t.reason_not_listed(survey) for t in self.trials if isinstance(survey, Survey)}
+        return {name: NotApplicable(reason) for name, reason in found.items() if reason is not None}

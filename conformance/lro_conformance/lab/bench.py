@@ -1,4 +1,4 @@
-"""One running server with the operations that were found on it, its output folder and its private work folder."""
+"""One running server with its operations, its output folder and its private working folder."""
 
 from __future__ import annotations
 
@@ -32,6 +32,9 @@ from lro_conformance.wire.server import ServerProcess
 from lro_spec.filenames import parse_file_name, real_path
 
 _NUMBER = re.compile(r"(?<![\w.])\d{1,6}(?![\w.]?\d)")
+_TASK_MS = 60_000
+"""Time in milliseconds for which a server is asked to keep a task."""
+_POLL_S = 0.05
 _CLEANUP_TOOL = "run_custodial_task"
 
 
@@ -56,7 +59,7 @@ class Bench:
     server: ServerProcess
     start: Start
     on_restart: Callable[[Bench], None]
-    """Called after the server was restarted: it may have lost the memories that it was seeded with."""
+    """Called after the server was restarted, because it may have lost its seeded memories."""
     client: str | None = None
     """The client name that the suite sends; None for its own."""
     tools: Sequence[Mapping[str, Any]] = ()
@@ -82,7 +85,7 @@ class Bench:
 
     @property
     def settings(self) -> Mapping[str, Value]:
-        """The LRO settings that were set."""
+        """The LRO settings of the server."""
         return cast("Mapping[str, Value]", self.start.settings)
 
     @property
@@ -92,7 +95,7 @@ class Bench:
 
     @property
     def output_dir(self) -> Path | None:
-        """The output folder that was set; None if none."""
+        """The configured output folder; None if none was set."""
         return self.start.output_dir
 
     @property
@@ -102,12 +105,12 @@ class Bench:
 
     @property
     def in_far_zone(self) -> bool:
-        """True when the server's local time is that of `far_zone`."""
+        """True if the server's local time is that of `far_zone`."""
         return self.start.env.get("TZ") == far_zone()
 
     @property
     def roots(self) -> tuple[Path, ...]:
-        """The folders in which a file of this server is read."""
+        """The folders in which files of this server are read."""
         folders = [self.workdir, self.temp]
         if self.output_dir is not None:
             folders.append(self.output_dir)
@@ -161,25 +164,45 @@ class Bench:
         return self.call(name, **self.accepted.smallest_offloading_call(name, count))
 
     def calls(self, wanted: Sequence[Mapping[str, Any]]) -> list[Call]:
-        """Make several concurrent calls; their results in the order of *wanted*."""
+        """Make several concurrent calls. Returns their results in the order of *wanted*."""
         with self.lock:
             return [self.collect(one) for one in [self.post(each) for each in wanted]]
 
     def post(self, wanted: Mapping[str, Any]) -> Sent:
-        """Make a call without waiting for its result: the operation's *name* and its parameters.
+        """Make a call without waiting for its result.
 
-        *arguments* are sent in addition to the operation's own, *meta* as ``_meta`` of the request.
+        *arguments* are sent in addition to those of the operation *name*, *meta* as ``_meta`` and *task* as ``task`` of
+        the request.
         """
         asked = dict(wanted)
-        name, more, meta = asked.pop("name"), asked.pop("arguments", {}), asked.pop("meta", None)
+        name, more = asked.pop("name"), asked.pop("arguments", {})
+        beside = {"_meta": asked.pop("meta", None), "task": asked.pop("task", None)}
         arguments = self._arguments(name, asked) | more
-        params = {"name": self.operations[name].tool, "arguments": arguments} | ({"_meta": meta} if meta else {})
+        params = {"name": self.operations[name].tool, "arguments": arguments} | {k: v for k, v in beside.items() if v}
         started = time.time()
         return Sent(self.server.send("tools/call", params), started, {"name": name, **asked}, arguments)
 
     def collect(self, sent: Sent, timeout_s: float | None = None) -> Call:
         """Wait for the result of a call that was posted, and capture it like `call`."""
         return self._capture(self.server.wait(sent.id, timeout_s), sent.started, sent.asked, sent.arguments)
+
+    def call_as_task(self, name: str, *, limit: int | None) -> tuple[Reply, Call]:
+        """Call an operation as a task of MCP 2025-11-25; the reply that made the task, and the call with its result.
+
+        If the server answers at once, both are of that answer.
+        """
+        with self.lock:
+            sent = self.post({"name": name, "limit": limit, "query": None, "task": {"ttl": _TASK_MS}})
+            made = final = self.server.wait(sent.id)
+            task = as_record(as_record(made.result).get("task"))
+            asked = {"taskId": task.get("taskId")}
+            if isinstance(asked["taskId"], str):
+                until = time.monotonic() + self.server.limits.request_timeout_s
+                while task.get("status") in ("working", "input_required") and time.monotonic() < until:
+                    self.server.drain(_POLL_S)
+                    task = as_record(self.server.request("tasks/get", asked).result)
+                final = self.server.request("tasks/result", asked)
+            return made, self._capture(final, sent.started, sent.asked, sent.arguments)
 
     def _arguments(self, name: str, asked: dict[str, Any]) -> dict[str, Any]:
         operation = self.operations[name]
@@ -206,7 +229,7 @@ class Bench:
         found = descriptor_in(reply)
         file: FileSeen | None = None
         named = None if found is None else found.value.get("file_path")
-        if found is None and asked["name"] in self.editions.own.operations:  # other tools name files that they read
+        if found is None and asked["name"] in self.editions.own.operations:  # other tools may name files that they read
             named = self._file_without_descriptor(reply, started)
         if found is not None or named is not None:
             file = see_file(named, self.roots)
@@ -262,7 +285,7 @@ class Bench:
         return [name for name in names if name not in self.files_before]
 
     def store(self, memory: Mapping[str, Any]) -> Reply | None:
-        """Store one memory by the seed tool; None when the profile names none."""
+        """Store one memory by the seed tool; None if the profile names no such tool."""
         seed = self.profile.seed
         if seed is None or seed.tool is None:
             return None
@@ -275,20 +298,20 @@ class Bench:
         return reply
 
     def stored(self, memory: Mapping[str, Any]) -> bool:
-        """Return whether the server accepted one memory."""
+        """True if the server accepted one memory."""
         reply = self.store(memory)
         result: object = None if reply is None else reply.result
         return isinstance(result, dict) and cast("dict[str, Any]", result).get("isError") is not True
 
     def _note_file(self, reply: Reply) -> None:
-        """Note the file that a reply of any tool names: proxies and some servers offload all large results."""
+        """Note the file that a reply of any tool names, because proxies and some servers offload all large results."""
         found = descriptor_in(reply)
         if found is not None:
             self.named_files.add(os.path.basename(str(found.value.get("file_path"))))
 
     @property
     def has_trigger(self) -> bool:
-        """True when the profile names a way to trigger cleanup, or the server lists the conventional tool."""
+        """True if the profile names a way to trigger cleanup, or the server lists the conventional tool."""
         return self.profile.cleanup is not None or self._lists_cleanup_tool
 
     @property

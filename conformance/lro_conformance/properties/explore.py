@@ -30,13 +30,14 @@ Value = TypeVar("Value")
 Seen = TypeVar("Seen")
 
 EXAMPLES = 12
-"""Number of examples that a property is tried with."""
+"""Number of examples that are tried for a property."""
 
 PATIENCE_S = 8.0
-"""After this long a property makes no further examples: slow servers get fewer."""
+"""Seconds after which no further examples of a property are tried, so that slow servers get fewer."""
 
 SHRINKS = 60
-"""Number of smaller examples tried once one has missed: a count, so that the same seed ends with the same example."""
+"""Number of smaller examples that are tried after a miss; a fixed number, so that the same seed ends with the same
+example."""
 
 SHRINKING_S = 12.0
 """Longest time, in seconds, that shrinking may take with a slow server."""
@@ -47,7 +48,7 @@ BUDGET_S = 40.0
 
 @dataclass
 class Live:
-    """The servers that are kept for property checks, and how to explore them."""
+    """The servers that are kept for property checks, and their exploration."""
 
     lab: Lab
     examples: int = EXAMPLES
@@ -58,7 +59,7 @@ class Live:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def cleaning(self) -> Bench:
-        """A server with a threshold of 1 and a TTL of ten minutes, started when first asked for."""
+        """A server with a threshold of 1 and a TTL of ten minutes, started on first use."""
         with self._lock:
             if self._cleaning is None:
                 made = self.lab.bench(Settings(threshold_tokens=1, ttl_seconds=TTL))
@@ -86,12 +87,15 @@ class Live:
         return self.lab.kept.get("edges")
 
     def clean_up(self, due: Sequence[Path]) -> None:
-        """Trigger cleanup on the server of `cleaning` until all that is *due* is gone, or a run deletes nothing."""
+        """Trigger cleanup on the server of `cleaning` until all *due* files are gone, or a run deletes nothing."""
         clean_up(self.cleaning(), due)
 
     @cached_property
     def recipes(self) -> RecipeJudge:
-        """One judge for all properties. The machine's jq runs each command once: a live run may depend on it."""
+        """The recipe judge for all properties.
+
+        The installed jq runs each command once, because a live run may depend on it.
+        """
         return self._stack.enter_context(RecipeJudge(fallback=True, compares=True, every_word=True))
 
     @cached_property
@@ -99,15 +103,15 @@ class Live:
         return random.Random(self.lab.seed)
 
     def word(self) -> str:
-        """Eight letters that nothing else has; the same sequence of them for the same seed."""
+        """Create a unique word of eight letters; the same seed gives the same sequence of words."""
         return "".join(self._chance.choices(string.ascii_lowercase, k=8))
 
     def id(self) -> str:
-        """A UUID that nothing else has; likewise."""
+        """Create a unique UUID; the same seed gives the same sequence of UUIDs."""
         return str(uuid.UUID(int=self._chance.getrandbits(128), version=4))
 
     def close(self) -> None:
-        """Stop what was started here."""
+        """Stop the servers that were started here."""
         self._stack.close()
 
     def judge(
@@ -120,9 +124,9 @@ class Live:
         *,
         share: float = 1.0,
     ) -> None:
-        """Judge what was observed of examples that all checks share which ask by this *name*.
+        """Judge the observations of examples that all checks with this *name* share.
 
-        *verdict* is as *examine* of `explore`. Where one misses, the smallest that does is looked for.
+        *verdict* is like *examine* of `explore`. After a miss, the smallest example that misses is searched for.
         """
         seen = self._shared(name, strategy, observe, share)
         verdicts = [verdict(s) for _, s in seen]
@@ -132,7 +136,7 @@ class Live:
             if subjects.misses:
                 return
             self.lab.forget_experiments()
-            once_more = verdict(observe(missed))  # there was no time to come to it again
+            once_more = verdict(observe(missed))  # there was no time to repeat it
             if isinstance(once_more, Miss):
                 subjects.misses.append(once_more)
                 subjects.examined += 1
@@ -147,7 +151,7 @@ class Live:
     def _shared(
         self, name: str, strategy: SearchStrategy[Value], observe: Callable[[Value], Seen], share: float
     ) -> Sequence[tuple[Value, Seen]]:
-        """Examples and what was observed of them; made once, for the first who asks."""
+        """Examples with their observations; created once, on the first request."""
         if name not in self._observed:
             found: list[tuple[Value, Seen]] = []
 
@@ -167,10 +171,10 @@ class Live:
         *,
         share: float = 1.0,
     ) -> None:
-        """Try *examine* on examples; the smallest one that misses is the finding.
+        """Try *examine* on examples, and report the smallest one that misses.
 
-        *examine* returns a miss, True if the property holds, or False if it observed nothing that could tell. A miss
-        that does not recur is noted and fails nothing. *share*: part of the usual number of examples to try.
+        *examine* returns a miss, True if the property holds, or False if the observation does not decide. A miss that
+        does not recur is noted without a failure. *share* is the fraction of the usual number of examples.
         """
         before = subjects.examined
 
@@ -193,7 +197,7 @@ class Live:
     def _explore(
         self, strategy: SearchStrategy[Value], examine: Callable[[Value], Miss | bool], share: float
     ) -> Miss | None:
-        """The smallest miss that was found. Raises `_NotAgain` for one that does not come again."""
+        """The smallest miss. Raises `_NotAgain` for a miss that does not recur."""
         from hypothesis.errors import FlakyFailure
 
         from lro_conformance.properties.search import on_its_own, search
@@ -221,7 +225,7 @@ class Live:
             with on_its_own(self.lab.workspace.root / "hypothesis"):
                 search(strategy, one, seed=self.lab.seed, examples=max(2, int(self.examples * share)))
         except (AssertionError, _Enough):
-            if len(missed) == 1:  # so it has not come again yet
+            if len(missed) == 1:  # so it has not recurred yet
                 self.lab.forget_experiments()
                 again = examine(missed[0][0])
                 if not isinstance(again, Miss):
@@ -234,11 +238,14 @@ class Live:
 
 
 class _NotAgain(Exception):
-    """A miss did not come again."""
+    """A miss did not recur."""
 
 
 class _Enough(BaseException):
-    """The time is up. Not an `Exception`, which Hypothesis would take for another way to fail and look into."""
+    """The time is up.
+
+    Not a subclass of `Exception`, which Hypothesis would treat as a further failure to investigate.
+    """
 
 
 _GONE = "a miss did not come again when the same example was repeated"

@@ -1,4 +1,4 @@
-"""Hypothesis strategies for properties: memories any honest server can be given, calls, names, ages."""
+"""Hypothesis strategies for properties: memories that any conformant server can store, calls, file names, ages."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ _ODD = "\n\t\r\"\\/'`$\x1b\x7f\x85\u2028\u2029\ufeff\ufffd\U0001f9e0\U0010ffff"
 
 
 def _spelt(data: bytes) -> str:
-    """The text that bytes stand for: half of them for ASCII, a quarter for odd characters, a quarter for any at all."""
+    """The text for some bytes, half of which stand for ASCII characters, a quarter for odd characters, and a quarter
+    for any character."""
     text: list[str] = []
     rest = iter(data)
     for byte in rest:
@@ -29,8 +30,8 @@ def _spelt(data: bytes) -> str:
     return "".join(text)
 
 
-# Not st.text(): for that Hypothesis first makes a table of all of Unicode, which takes as long as ten servers' starts.
-# Nor a list of characters: each of them would be drawn for itself, and drawing was a tenth of what a run costs.
+# Not st.text(), for which Hypothesis first builds a table of all of Unicode; that takes as long as ten starts of a
+# server. Nor a list of characters: each of them would be drawn for itself, and drawing was a tenth of what a run costs.
 _TEXT = (st.binary(max_size=8) | st.binary(min_size=8, max_size=80)).map(_spelt)
 _NUMBER = st.integers(-(2**53) + 1, 2**53 - 1) | st.floats(-1e300, 1e300, allow_subnormal=False)
 _JSON = st.recursive(
@@ -56,15 +57,15 @@ MEMORY: st.SearchStrategy[Record] = st.fixed_dictionaries(
         "extensions": st.dictionaries(_TEXT.filter(bool), _JSON, max_size=3),
     }
 )
-"""Any memory that JSON can carry between honest libraries: no lone surrogates, no NUL, no integers beyond 2^53.
+"""Any memory that JSON can transport between conformant libraries: no lone surrogates, no NUL, no integers beyond 2^53.
 
-It has no id yet, nor a word to find it by: a check gives it new ones each time it is tried, so that a server which
-holds it from the time before does not answer otherwise.
+It has neither an id nor a search word yet. A check adds new ones each time it tries the memory, so that an earlier copy
+in the server does not change the answer.
 """
 
 
 def _with(*words: str) -> st.SearchStrategy[str]:
-    """Texts of which some have one of these words in them, so that there is something to be found."""
+    """Texts, some of which contain one of these words, so that a search can find something."""
     return st.tuples(_TEXT, st.sampled_from(("", *words)), _TEXT).map("".join)
 
 
@@ -84,14 +85,15 @@ CORPUS: st.SearchStrategy[list[Record]] = st.lists(
     min_size=3,
     max_size=8,
 )
-"""Some memories that differ in what recipes look at, and what the standard ones look for is in some of them."""
+"""Some memories that differ in the fields that recipes use; some of them contain the search texts of the standard
+recipes."""
 
 _LETTER = st.sampled_from(string.ascii_letters + string.digits + "-_.~ äß記")
 _NAME = st.lists(_LETTER, min_size=1, max_size=24).map("".join)
 
 
 def any_call(details: Mapping[str, Sequence[str]], word: str | None) -> st.SearchStrategy[dict[str, Any]]:
-    """The arguments of calls: one of the operations whose *details* these are, with or without *word* for a query."""
+    """Arguments of calls: one of the operations in *details*, with *word* as a query or without a query."""
 
     def of(name: str) -> st.SearchStrategy[dict[str, Any]]:
         return st.fixed_dictionaries(
@@ -107,7 +109,7 @@ def any_call(details: Mapping[str, Sequence[str]], word: str | None) -> st.Searc
 
 
 def any_names(prefix: str) -> st.SearchStrategy[list[str]]:
-    """Names of files; some begin almost as those of offloaded files do."""
+    """File names; some begin almost like those of offloaded files."""
     almost = (f"{prefix}-", prefix, f"{prefix.capitalize()}-", f"{prefix}_recall-", f" {prefix}-", f"l{prefix}-")
     endings = st.sampled_from([".jsonl", ".json", ".jsonl.1", "", ".JSONL"])
     near = st.tuples(st.sampled_from(almost), _NAME, endings).map("".join)

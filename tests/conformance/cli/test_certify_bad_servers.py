@@ -159,7 +159,11 @@ def test_what_answers_nothing_or_refuses_everything_earns_not_a_single_pass(
     checks = [c for r in report.requirements if r.requirement.group not in EXTENSIONS for c in r.checks]
     assert checks
     assert {c.verdict for c in checks} == {Verdict.NOT_OBSERVED}
-    assert {r.verdict for r in report.requirements} == {Verdict.NOT_OBSERVED, Verdict.NOT_APPLICABLE}
+    assert {r.verdict for r in report.requirements} == {
+        Verdict.NOT_OBSERVED,
+        Verdict.NOT_APPLICABLE,
+        Verdict.NOT_JUDGED,
+    }
     assert report.achieved == 0
     assert set(report.levels.values()) == {"unproved"}
     assert report.failure is not None
@@ -177,7 +181,7 @@ def test_words_for_nothing_found_do_not_show_that_nothing_is_offloaded(place: Pl
 def test_a_command_that_does_not_exist(place: Place) -> None:
     said = lro(place, "--", "no-such-server-anywhere", "--flag")
     assert said.code == 3
-    assert "cannot start no-such-server-anywhere: it is nowhere on the PATH" in said.finding
+    assert "cannot start no-such-server-anywhere: it is not on the PATH" in said.finding
     assert said.seconds < 20
 
 

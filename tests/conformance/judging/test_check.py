@@ -8,7 +8,15 @@ from typing import Any
 
 import pytest
 
-from lro_conformance.judging.check import Check, by_keyword, check, checks, checks_of, held_by, judge
+from lro_conformance.judging.check import (
+    Check,
+    check,
+    checks,
+    checks_of,
+    checks_of_edition,
+    judge,
+    with_edition_verdict,
+)
 from lro_conformance.judging.outcome import NotApplicable, NotObserved
 from lro_conformance.judging.results import CheckResult
 from lro_conformance.judging.subjects import Miss, Subjects, evidence_of, location_of, reproducer_of
@@ -175,11 +183,11 @@ class TestAnotherEdition:
     )
     def test_says_what_a_miss_means(self, id: str, verdict: Verdict, erratum: bool, there: Verdict) -> None:
         result = CheckResult("chapter.it", id, verdict, 1, "", "", erratum=erratum)
-        assert by_keyword(result, "lro-6400").verdict is there
+        assert with_edition_verdict(result, "lro-6400").verdict is there
 
     def test_holds_what_it_has_and_does_not_exclude(self) -> None:
         known = [made(expecting(), id) for id in (MUST, "LRO-IMPL-01", "LRO-NONE-01", SHOULD)]
-        assert held_by("lro-6400", known) == [known[0], known[3]]
+        assert checks_of_edition("lro-6400", known) == [known[0], known[3]]
 
 
 class TestAnErratum:
@@ -290,6 +298,7 @@ class TestARequirement:
         assert requirement_verdict([Verdict.NOT_OBSERVED, Verdict.NOT_APPLICABLE]) is Verdict.NOT_OBSERVED
         assert requirement_verdict([Verdict.NOT_APPLICABLE]) is Verdict.NOT_APPLICABLE
         assert requirement_verdict([]) is Verdict.NOT_OBSERVED
+        assert requirement_verdict([Verdict.NOT_JUDGED, Verdict.NOT_APPLICABLE]) is Verdict.NOT_APPLICABLE
 
     def test_that_was_not_observed_may_be_attested(self) -> None:
         assert requirement_verdict([Verdict.NOT_OBSERVED], attested=True) is Verdict.ATTESTED
@@ -329,6 +338,10 @@ class TestALevel:
     def test_that_nothing_was_asked_of_is_unproved(self) -> None:
         assert level_verdict(1, [(TWO, Verdict.PASS)]) == "unproved"
 
+    def test_what_is_not_judged_counts_neither_way(self) -> None:
+        assert level_verdict(1, [(ONE, Verdict.NOT_JUDGED)]) == "unproved"
+        assert level_verdict(2, [(ONE, Verdict.PASS), (TWO, Verdict.NOT_JUDGED)]) == "proved"
+
     def test_counts_only_on_top_of_those_below(self) -> None:
         assert achieved({1: "proved", 2: "proved", 3: "unproved"}) == 2
         assert achieved({3: "proved", 1: "proved", 2: "attested"}) == 1
@@ -338,6 +351,6 @@ class TestALevel:
 
 def test_labels_are_those_of_reports() -> None:
     assert [v.label for v in Verdict] == [
-        *("not-applicable", "pass", "attested", "not-observed", "warn", "fail", "error"),
+        *("not-applicable", "not-judged", "pass", "attested", "not-observed", "warn", "fail", "error"),
     ]
     assert Verdict.of("not-observed") is Verdict.NOT_OBSERVED

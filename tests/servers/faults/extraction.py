@@ -13,7 +13,7 @@ from tests.servers.shortening import Shortening
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from typing import Any
 
     from tests.servers.plain import Record
@@ -32,7 +32,7 @@ def broken(
 
 @broken("01", says="is no result")
 class knows_only_its_last_file(Extracting):
-    """What was offloaded before the last result cannot be read any more."""
+    """Files offloaded before the last result can no longer be read."""
 
     def is_offered(self, name: str) -> bool:
         return name == list(self.offered)[-1] and super().is_offered(name)
@@ -64,7 +64,7 @@ class Trusting(Extracting):
 
 @broken("02", says="elsewhere is refused")
 class reads_any_absolute_path(Extracting):
-    """What exists is read, wherever it is, unless it lies in the folder and was not offered."""
+    """Every existing file outside of the folder is read."""
 
     def found(self, path: str) -> str:
         elsewhere = "\0" not in path and os.path.realpath(os.path.dirname(path)) != self.real_dir()
@@ -83,7 +83,7 @@ class compares_the_beginning_of_the_folder(Extracting):
 
 @broken("02", says="with ..")
 class compares_paths_as_they_are_written(Extracting):
-    """Where a path begins with the folder and a slash, what follows is not looked at."""
+    """If a path begins with the folder and a slash, the rest is not examined."""
 
     def found(self, path: str) -> str:
         inside = path.startswith(f"{self.output_dir()}/..") and "\0" not in path
@@ -108,7 +108,7 @@ class knows_its_files_by_name_only(Extracting):
 
 @broken("03", says="another process")
 class reads_what_is_named_like_a_result(Extracting):
-    """A regular file in the folder is read when its name is like one of its own."""
+    """A regular file in the folder is read if its name resembles that of an offloaded file."""
 
     def is_offered(self, name: str) -> bool:
         path = os.path.join(self.output_dir(), name)
@@ -136,7 +136,7 @@ class an_unknown_file_is_empty(Extracting):
 
 @broken("04", says="an error for")
 class a_refusal_is_no_error(Extracting):
-    """What is refused is said in a result that is none."""
+    """A refusal is reported in a result that is not an error."""
 
     def found(self, path: str) -> str:
         try:
@@ -181,16 +181,18 @@ class queries_see_the_environment(Lax):
 class queries_import_files(Lax):
     """jq's import is allowed."""
 
-    def jq(self, program: str, path: str) -> str:
-        return self.run_jq(program, path, []) if program.startswith("import") else super().jq(program, path)
+    def jq(self, program: str, path: str, options: Sequence[str] = ("-c",)) -> str:
+        alone = program.startswith("import")
+        return self.run_jq(program, path, ["-c"]) if alone else super().jq(program, path, options)
 
 
 @broken("06", says="--version is not a query")
 class a_query_may_be_an_option(Extracting):
     """The query is the first word after jq's own options."""
 
-    def jq(self, program: str, path: str) -> str:
-        return self.run_jq(program, path, []) if program.startswith("-") else super().jq(program, path)
+    def jq(self, program: str, path: str, options: Sequence[str] = ("-c",)) -> str:
+        alone = program.startswith("-")
+        return self.run_jq(program, path, ["-c"]) if alone else super().jq(program, path, options)
 
 
 @broken("06", says="ends a string finds nothing")
@@ -198,7 +200,7 @@ class a_keyword_is_spliced_into_the_program(Extracting):
     """A keyword stands between quotation marks in the program."""
 
     def with_keyword(self, path: str, keyword: str) -> str:
-        return self.run_jq(f'select(.title | test("{keyword}"; "i"))', path, [])
+        return self.run_jq(f'select(.title | test("{keyword}"; "i"))', path, ["-c"])
 
 
 @broken("06", says="interpolation finds nothing")
@@ -212,7 +214,7 @@ class a_keyword_is_evaluated(Extracting):
             if "\\" in keyword
             else f'select(.title | ascii_downcase | contains("{escaped.lower()}"))',
             path,
-            [],
+            ["-c"],
         )
 
 
@@ -254,7 +256,7 @@ class patterns_run_for_ever(Extracting):
 
 @broken("08", says="characters of all")
 class a_query_gives_everything(Extracting):
-    """What a query gives is not counted."""
+    """The results of a query are not counted."""
 
     def extracted(self, name: str, arguments: dict[str, Any]) -> Record:
         return (
@@ -272,7 +274,7 @@ class answers_are_bounded_by_lines(Extracting):
 
 @broken("09", says="descriptor of a new file")
 class answers_are_offloaded(Extracting):
-    """What was read goes the way of every large result."""
+    """The text read is offloaded like every large result."""
 
     def bounded(self, text: str) -> str:
         if self.exceeds(self.estimate([text]), self.settings.threshold) and len(text) <= MOST:
@@ -319,7 +321,7 @@ class recipes_give_one_record(Extracting):
 
 @broken("11", says="a recipe and a query")
 class a_query_wins_over_a_recipe(Extracting):
-    """Where both are given, the recipe is passed over."""
+    """If both are given, the recipe is ignored."""
 
     def lro_extract(self, file_path: str, recipe: int | None = None, query: str | None = None, **more: Any) -> str:
         return super().lro_extract(file_path, recipe if query is None else None, query, **more)
@@ -333,15 +335,49 @@ class nothing_asked_is_the_first_recipe(Extracting):
         return super().lro_extract(file_path, 1 if recipe is None and query is None else recipe, query, **more)
 
 
+@broken("10", says="in the order of the file")
+class recipes_do_not_sort(Extracting):
+    """What a recipe sorts comes in the order of the file."""
+
+    def program(self, recipe: int) -> tuple[list[str], str]:
+        return ([], ".") if recipe == 4 else super().program(recipe)
+
+
+@broken("10", says="more of the records")
+class recipes_give_whole_records(Extracting):
+    """A recipe that picks fields gives all of them."""
+
+    def program(self, recipe: int) -> tuple[list[str], str]:
+        return ([], ".") if recipe == 5 else super().program(recipe)
+
+
 # virtual
 
 
-@broken("12", says="the characters")
+@broken("22", says="the characters")
 class ranges_are_of_bytes(Extracting):
     """Positions count bytes of UTF-8."""
 
     def range_of(self, text: str, start: int, end: int) -> str:
         return text.encode()[start:end].decode("utf-8", "replace")
+
+
+@broken("22", says="every character between", also=("12",))
+class ranges_lose_their_last_character(Extracting):
+    """A range ends one character early."""
+
+    def range_of(self, text: str, start: int, end: int) -> str:
+        return text[start : end - 1]
+
+
+@broken("12", says="a range within")
+class an_end_beyond_the_file_is_an_error(Extracting):
+    """A range has to lie within the file."""
+
+    def range_of(self, text: str, start: int, end: int) -> str:
+        if end > len(text):
+            raise BadArguments(f"a range within 0 to {len(text)} is wanted")
+        return super().range_of(text, start, end)
 
 
 @broken("12", says="more than that")
@@ -353,6 +389,16 @@ class ranges_include_their_end(Extracting):
 
 
 @broken("13", says="in either case")
+class case_counts_unless_told_otherwise(Extracting):
+    """Case counts where nothing is said of it."""
+
+    def search_large_output(
+        self, filename: str, pattern: str, case_sensitive: bool = True, max_results: int = 50
+    ) -> str:
+        return super().search_large_output(filename, pattern, case_sensitive, max_results)
+
+
+@broken("23", says="case_sensitive false", also=("13",))
 class a_search_is_case_sensitive(Extracting):
     """Case always counts."""
 
@@ -360,7 +406,7 @@ class a_search_is_case_sensitive(Extracting):
         return super().search(path, pattern, case_sensitive=True)
 
 
-@broken("13", says="in this case only")
+@broken("23", says="in this case only")
 class a_search_never_heeds_case(Extracting):
     """Case never counts, also where it is asked for."""
 
@@ -368,12 +414,52 @@ class a_search_never_heeds_case(Extracting):
         return super().search(path, pattern, case_sensitive=False)
 
 
+@broken("26", says="but one result")
+class returns_all_that_matches(Extracting):
+    """However few results are wanted, all are returned."""
+
+    def most(self, results: int) -> int:
+        return 10_000
+
+
+@broken("26", says="but one result")
+class returns_a_page_at_least(Extracting):
+    """Fewer than fifty results cannot be had."""
+
+    def most(self, results: int) -> int:
+        return max(results, 50)
+
+
+@broken("27", says="{id, title} with compact")
+class results_are_always_indented(Extracting):
+    """Whether an answer is wanted compact is not looked at."""
+
+    def form(self, compact: bool, raw: bool) -> list[str]:
+        return super().form(compact=False, raw=raw)
+
+
+@broken("27", says=".title with raw")
+class texts_are_always_quoted(Extracting):
+    """Whether texts are wanted raw is not looked at."""
+
+    def form(self, compact: bool, raw: bool) -> list[str]:
+        return super().form(compact, raw=False)
+
+
 # scratchpad
 
 
-@broken("14", says="too_large")
+@broken("24", says="a refusal of all")
+class says_nothing_of_what_is_too_large(Exploring):
+    """What is over the budget is left out without a word."""
+
+    def over(self, tokens: int) -> str:
+        return ""
+
+
+@broken("24", says="a refusal of all")
 class cuts_what_is_too_large(Exploring):
-    """What is over the budget is cut off without a word."""
+    """Text over the budget is cut off silently."""
 
     def bounded(self, text: str) -> str:
         return text[:8000]
@@ -381,10 +467,18 @@ class cuts_what_is_too_large(Exploring):
 
 @broken("14", says="too_large")
 class over_the_budget_is_an_error(Exploring):
-    """What is over the budget is refused as an error."""
+    """A file over the budget is refused with an error."""
 
     def over(self, tokens: int) -> str:
         raise BadArguments(f"{tokens} tokens are too many")
+
+
+@broken("14", says="suggestions")
+class a_refusal_has_no_advice(Exploring):
+    """What is over the budget is refused with its size alone."""
+
+    def over(self, tokens: int) -> str:
+        return self.dumps({"error": "answer_too_large", "estimated_tokens": tokens})
 
 
 @broken("15", says="the lines")
@@ -413,7 +507,7 @@ class a_missing_key_is_told_alone(Exploring):
 
 @broken("16", says="the keys that exist")
 class a_missing_key_is_null(Exploring):
-    """What is not there is null."""
+    """A missing key gives null."""
 
     def missing(self, key: str, value: dict[str, Any]) -> str:
         return self.dumps(None)
@@ -431,7 +525,7 @@ class patterns_may_have_no_bracket(Exploring):
 
 @broken("17", says="no error for")
 class an_invalid_pattern_is_an_error(Exploring):
-    """It says that the pattern is none."""
+    """An invalid pattern is answered with an error."""
 
     def invalid(self, pattern: str) -> str:
         raise BadArguments("no regular expression")
@@ -442,7 +536,7 @@ class an_invalid_pattern_is_an_error(Exploring):
 
 @broken("18", says="characters of the message in")
 class stores_the_beginning_only(Shortening):
-    """What is stored is cut."""
+    """The stored text is cut."""
 
     def put(self, path: str, text: str) -> None:
         super().put(path, text[:5000])
@@ -450,13 +544,13 @@ class stores_the_beginning_only(Shortening):
 
 @broken("18", says="what has left the conversation, all")
 class gives_stored_texts_back_trimmed(Shortening):
-    """What is read again has lost its line ends."""
+    """The reloaded text has lost its line ends."""
 
     def read_file(self, absolute_path: str, **more: Any) -> str:
         return "\n".join(super().read_file(absolute_path, **more).split())
 
 
-@broken("19", says="message 7")
+@broken("19", says="message 7", also=("29",))
 class recent_results_leave_too(Shortening):
     """The last message is shortened as well."""
 
@@ -472,12 +566,21 @@ class calls_lose_their_arguments(Shortening):
         return {key: value for key, value in message.items() if key != "tool_calls"}
 
 
-@broken("20", says="an id with ..")
+@broken("25", says="an id with ..")
 class an_id_is_part_of_the_path(Shortening):
     """The id is put into the path as it is, and folders that are missing are made."""
 
     def name_of(self, id: str) -> str:
         return f"tool_call_{id}.txt"
+
+
+@broken("25", says="an id with ..")
+class an_id_is_resolved_as_a_path(Shortening):
+    """The path that the id is put into is made normal, and not looked at."""
+
+    def name_of(self, id: str) -> str:
+        folder = self.store_dir(None)
+        return os.path.relpath(os.path.normpath(os.path.join(folder, f"tool_call_{id}.txt")), folder)
 
 
 @broken("20", says="a folder elsewhere")
@@ -486,6 +589,14 @@ class stores_wherever_it_is_told_to(Shortening):
 
     def store_dir(self, asked: str | None) -> str:
         return asked or super().store_dir(asked)
+
+
+@broken("20", says="a folder elsewhere")
+class makes_a_folder_in_the_one_it_is_told(Shortening):
+    """Below the caller's folder it makes one of its own."""
+
+    def store_dir(self, asked: str | None) -> str:
+        return os.path.join(asked, "context") if asked else super().store_dir(asked)
 
 
 @broken("21", says="a file elsewhere is refused")
@@ -502,3 +613,55 @@ class reads_whatever_lies_in_its_folder(Shortening):
 
     def may_read(self, path: str) -> bool:
         return os.path.dirname(path) == self.store_dir(None) and os.path.isfile(path)
+
+
+@broken("28", says="unchanged")
+class shortens_conversations_of_any_size(Shortening):
+    """How much a conversation may have is not looked at."""
+
+    def is_small(self, tokens: int, most: int) -> bool:
+        return False
+
+
+@broken("28", says="message 3")
+class small_conversations_lose_their_calls(Shortening):
+    """What stays as it is loses its calls on the way."""
+
+    def unchanged(self, messages: list[Record]) -> list[Record]:
+        return [{k: v for k, v in message.items() if k != "tool_calls"} for message in messages]
+
+
+@broken("29", says="mode compress")
+class a_summary_replaces_everything(Shortening):
+    """Nothing but the summary is left."""
+
+    def context_offload(self, messages: list[Record], **terms: Any) -> str:
+        if terms.get("context_manage_mode") == "compact":
+            return super().context_offload(messages, **terms)
+        return self.dumps({"success": True, "messages": [{"role": "system", "content": "<state_snapshot/>"}]})
+
+
+@broken("29", says="mode auto")
+class auto_returns_no_messages(Shortening):
+    """In mode auto, messages are counted and not returned."""
+
+    def context_offload(self, messages: list[Record], **terms: Any) -> str:
+        if terms.get("context_manage_mode") == "auto":
+            return self.dumps({"success": True, "messages": [], "metadata": {"count": len(messages)}})
+        return super().context_offload(messages, **terms)
+
+
+@broken("30", says="the second and the third line")
+class lines_are_counted_from_one(Shortening):
+    """The first line is 1."""
+
+    def part(self, lines: list[str], offset: int, limit: int | None) -> str:
+        return super().part(lines, max(0, offset - 1), limit)
+
+
+@broken("30", says="the second and the third line")
+class a_limit_is_ignored(Shortening):
+    """What follows the offset is returned to the end."""
+
+    def part(self, lines: list[str], offset: int, limit: int | None) -> str:
+        return super().part(lines, offset, None)
