@@ -86,7 +86,7 @@ def _unconfirmed(survey: Survey) -> str:
         f"result certainly exceeds the default of {survey.default_tokens} tokens (the largest has "
         f"{survey.largest_inline} characters). "
         "Either that setting does not reach the server (profile: settings.threshold_tokens), or the server does not "
-        "offload; memories for a larger result would show which (profile: seed)"
+        f"offload; memories for a larger result would show which ({survey.seed_advice})"
     )
 
 
@@ -107,7 +107,10 @@ def nothing_observed(survey: Survey) -> str:
         return _unconfirmed(survey)
     failed = next((c for c in survey.calls if c.outcome in ("error", "no answer")), None)
     error = f"; {failed.label}: {evidence_of(failed).splitlines()[-1][:200]}" if failed is not None else ""
-    return f"no operation returned a result that could have been offloaded (profile: seed gives it memories){error}"
+    gives = "profile: seed gives it memories"
+    if survey.seeded_by is not None:
+        gives = f"{survey.seed_advice}: name arguments that find them, profile: operations"
+    return f"no operation returned a result that could have been offloaded ({gives}){error}"
 
 
 def start_reproducer(survey: object) -> str:

@@ -22,6 +22,7 @@ from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.lab.errors import ServerTrouble
 from lro_conformance.lab.lab import Lab
 from lro_conformance.lab.operations import Operation, operations_of, sample_value
+from lro_conformance.lab.queries import found_nothing, replace_poor_queries
 from lro_conformance.lab.settings import Settings
 from lro_conformance.lab.thresholds import NEVER
 from lro_conformance.profile import Cleanup, Client, Profile, Setting
@@ -102,6 +103,8 @@ class ProbeResult:
     """The tool that seems to store memories."""
     description: str = ""
     """The server's description of itself and of its tools."""
+    fruitless: Sequence[str] = ()
+    """Names of the operations that found nothing by any query."""
     inline_found: bool | None = None
     """True if records were found in an inline result; None if there was no inline result."""
 
@@ -144,8 +147,10 @@ def probe(profile: Profile, report: Callable[[str], None], tools: Mapping[str, s
 
 def _first(lab: Lab, profile: Profile) -> ProbeResult:
     with lab.lowest_bench(Settings(threshold_tokens=1)) as bench:
+        replace_poor_queries(bench)
         calls = {name: bench.call(name) for name in bench.operations}
         result = ProbeResult(profile, tools=bench.tools, operations=bench.operations, calls=calls)
+        result.fruitless = [name for name, call in calls.items() if found_nothing(call)]
         info = bench.server.server_info
         result.name, result.version = str(info.get("name", "")), str(info.get("version", ""))
         result.protocol = bench.server.protocol_version or ""

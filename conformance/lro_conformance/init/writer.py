@@ -115,6 +115,8 @@ def _operations(found: ProbeResult, redact: Callable[[str], str]) -> Iterator[st
         missing = [key for key in ("query", "limit", "detail") if getattr(operation, key) is None]
         if missing:
             yield f"    # NOT FOUND: an argument for {', '.join(missing)}"
+        if name in found.fruitless:
+            yield "    # NOT FOUND: arguments that find memories; they should find as many as possible"
         if call is not None and call.outcome in ("error", "no answer"):
             yield f"    # the call returned no result: {_safe(redact(evidence_of(call).splitlines()[-1]))[:160]}"
 

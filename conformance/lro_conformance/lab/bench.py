@@ -67,6 +67,8 @@ class Bench:
     lock: threading.RLock = field(default_factory=threading.RLock)
     command_stderr: list[str] = field(default_factory=list[str])
     """Lines that commands of the profile, run along with the server, wrote to stderr."""
+    files_before: frozenset[str] = frozenset()
+    """The names in the output folder before the first call: nobody's remains."""
     named_files: set[str] = field(default_factory=set[str])
     """The names of the files that descriptors of this server named."""
     state_changing_requests: list[int] = field(default_factory=list[int])
@@ -278,8 +280,9 @@ class Bench:
         return {n: len(f.data) for n, f in seen.items() if f.problem is None and _is_offloaded(n, f, editions)}
 
     def files(self) -> list[str]:
-        """The names in the output folder that are not folders."""
-        return [] if self.output_dir is None else names_in(self.output_dir)
+        """The names in the output folder that are not folders, without those that were there before the first call."""
+        names = [] if self.output_dir is None else names_in(self.output_dir)
+        return [name for name in names if name not in self.files_before]
 
     def store(self, memory: Mapping[str, Any]) -> Reply | None:
         """Store one memory by the seed tool; None if the profile names no such tool."""

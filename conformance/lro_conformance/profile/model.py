@@ -75,7 +75,7 @@ class ConfigFile:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """Tool of an operation and the names of its arguments; None for an argument that the tool does not have."""
+    """Tool of an operation and the names of its arguments; None for an argument that the profile does not name."""
 
     tool: str
     arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
@@ -85,6 +85,8 @@ class Operation:
     detail: str | None = None
     budget: str | None = None
     """Argument for a token budget (inject)."""
+    without: tuple[str, ...] = ()
+    """Those of query, limit, detail and budget that the tool does not have, as the profile says by null."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,8 +147,8 @@ class Profile:
     given: tuple[str, ...] = ()
     """Names of the settings that the profile sets explicitly."""
     config_file: ConfigFile | None = None
-    operations: Mapping[str, Operation] | None = None
-    """By name; None if the suite is to find them among the listed tools."""
+    operations: Mapping[str, Operation | None] | None = None
+    """By name, None for one that the server does not have; None if the suite is to find them among the listed tools."""
     seed: Seed | None = None
     cleanup: Cleanup | None = None
     events: Events = Events()

@@ -15,6 +15,7 @@ from lro_conformance.capture.recipes import paths_named
 from lro_conformance.capture.records import WORDS, as_record, by_id, common_word, find_records
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.lab.operations import TOOLS, Operation, queries_in
+from lro_conformance.lab.queries import replace_poor_queries
 from lro_conformance.lab.settings import Settings
 from lro_conformance.lab.thresholds import LIMIT, NEVER
 from lro_conformance.trials import trial
@@ -127,6 +128,10 @@ class Survey:
     """The name of the client that the profile names; None if the suite gave its own name."""
     real: Mapping[str, str] = field(default_factory=dict[str, str])
     """Maps each path named in a descriptor or recipe to its real path at the time of the run."""
+    absent: tuple[str, ...] = ()
+    """Operations that the server does not have, as the profile says by null."""
+    seeded_by: str | None = None
+    """Key of the profile's seed that gave the server the suite's memories; None if it was not given them."""
 
     @property
     def offloaded(self) -> list[Call]:
@@ -150,6 +155,13 @@ class Survey:
         mixed = any(len(c.filed) != len(a.filed) for c, a in seen if c.filed and a.filed)
         shared = len({c.file.path for c, _ in seen if c.file is not None}) < len(seen)
         return [] if mixed or shared else [c for c, _ in seen if c.outcome == "offloaded"]
+
+    @property
+    def seed_advice(self) -> str:
+        """The key of the profile that gives the server memories, or the one that did."""
+        if self.seeded_by is None:
+            return "profile: seed"
+        return f"though it was given the suite's memories, profile: seed.{self.seeded_by}"
 
     @property
     def guessed(self) -> bool:
@@ -223,9 +235,12 @@ def survey(lab: Lab) -> Survey:
     """Call every operation at every detail level with a threshold of 1, or the lowest that the server accepts."""
     adjustable = lab.can_set("threshold_tokens")
     with lab.lowest_bench(Settings(threshold_tokens=1 if adjustable else None), keep="survey") as bench:
+        fruitless = replace_poor_queries(bench)
         if lab.seeding.is_wanted(bench):
             lab.step("survey", "the server has too few memories: seeding")
             lab.seeding.begin(bench)
+            fruitless = replace_poor_queries(bench)
+        lab.ledger.remark(*fruitless)
         seen = _look(lab, bench, adjustable)
     decided = seen.offloaded or not seen.operations or (seen.implemented is None and not seen.claims)
     if decided or not lab.can_set("enabled"):
@@ -326,6 +341,8 @@ def _look(lab: Lab, bench: Bench, adjustable: bool) -> Survey:
         lowest=lab.accepted.lowest,
         client=lab.profile.client.name,
         queries=queries,
+        absent=tuple(n for n, o in (lab.profile.operations or {}).items() if o is None),
+        seeded_by=lab.seeded_by,
     )
 
 

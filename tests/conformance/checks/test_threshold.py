@@ -38,6 +38,7 @@ class TestScope:
             "tools": [{"name": name} for name in tools],
             "whole": {(c.operation, str(n)): c for n, c in enumerate(calls)},
             "calls": list(calls),
+            "absent": (),
             "adjustable": True,
             "effective": ["recall"],
             "is_small": lambda call: False,
@@ -140,7 +141,8 @@ class TestDefault:
             (6401, 6400, False, PASS),
             (6400, 6400, False, FAIL),
             (6401, 6401, False, FAIL),
-            (9000, 100, False, PASS),
+            (9000, 4500, False, PASS),
+            (9000, 4499, False, NOT_OBSERVED),  # it may be anything in between
             (6096, 6400, True, PASS),
             (6095, 6400, True, FAIL),
             (7000, 6736, True, PASS),
@@ -193,7 +195,7 @@ class TestContradiction:
         )
         found = judged(
             "threshold.one_threshold_for_all",
-            survey=survey(operations={"recall": Made(details=())}),
+            survey=survey(operations={"recall": Made(details=("light", "full"))}),
             edges=Made(edges={"recall": edge()}, reason=None, far=(probe(call(), 9, 8),)),
             defaults=Made(brackets=(one, other), enabled=()),
         )
@@ -219,17 +221,23 @@ class TestFar:
         edges = Made(edges={"recall": edge()}, reason=None, far=(probe(call(outcome=outcome), estimate, threshold),))
         result = judged(
             "threshold.one_threshold_for_all",
-            survey=survey(operations={"recall": Made(details=())}),
+            survey=survey(operations={"recall": Made(details=("light", "full"))}),
             edges=edges,
             defaults=Made(brackets=()),
         )
         assert seen(result) == found
 
+    def test_one_operation_without_levels_has_nothing_to_compare(self) -> None:
+        made = survey(operations={"recall": Made(details=("light",))})
+        edges = Made(edges={"recall": edge()}, reason=None, far=())
+        found = judged("threshold.one_threshold_for_all", survey=made, edges=edges, defaults=Made(brackets=()))
+        assert found.verdict is Verdict.NOT_APPLICABLE
+
     def test_an_error_hides_none_of_the_others(self) -> None:
         far = (probe(call(outcome="error"), 9, 8), probe(call(outcome="inline"), 9, 8))
         result = judged(
             "threshold.one_threshold_for_all",
-            survey=survey(operations={"recall": Made(details=())}),
+            survey=survey(operations={"recall": Made(details=("light", "full"))}),
             edges=Made(edges={"recall": edge()}, reason=None, far=far),
             defaults=Made(brackets=()),
         )
@@ -254,7 +262,7 @@ class TestTotal:
     def test_of_one_operation_hides_none_of_the_others(self) -> None:
         one, other = edge(largest=99), edge(operation="search", largest=10)
         inject = edge(operation="inject", largest=10)
-        assert seen(self.judged(one, inject, other)) == (PASS, 1)
+        assert seen(self.judged(one, inject, other)) == (PASS, 2)
 
 
 class TestSizes:

@@ -321,3 +321,14 @@ class fallback_cuts_the_text(Server):
     def truncated(self, call: Call, warning: str) -> Record:
         found = self.dumps([self.at_detail(memory, call.detail) for memory in call.found])
         return self.text(f"Warning: {warning}\n{found[: 4 * self.settings.threshold]}")
+
+
+@fault("LRO-ERR-03", says="warning", proves=2)
+class fallback_ends_with_a_member_that_is_no_warning(Server):
+    """The last member of the list says how many memories are shown, and nothing of a failure."""
+
+    def truncated(self, call: Call, warning: str) -> Record:
+        if call.operation == "inject":
+            return super().truncated(call, warning)
+        value = self.inline_value(call)
+        return self.structured({**value, "results": [*value["results"], {"shown": f"{len(call.records)} memories"}]})
