@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import gcd
@@ -87,11 +87,14 @@ class Estimates:
             return None
         return max(known, key=characters), sum(shares) / len(shares)
 
-    def of_a_part(self, operation: str) -> Call | None:
+    def of_a_part(self, operation: str, more: Sequence[Call] = ()) -> Call | None:
         """A call whose E is too low for its file although smaller results have an honest E: E covers only a part of the
-        set. At least two honest estimates must differ by half, so that a constant does not count as an estimate."""
+        set. At least two honest estimates must differ by half, so that a constant does not count as an estimate.
+
+        *more* calls are looked at beside those of the survey.
+        """
         groups: dict[object, list[Call]] = {}
-        for call in self.survey.files:
+        for call in (*self.survey.files, *more):
             if call.operation == operation and call.estimate and call.filed and not self.is_cut_short(call):
                 groups.setdefault((call.query, frozenset(call.filed[0])), []).append(call)
         for calls in groups.values():

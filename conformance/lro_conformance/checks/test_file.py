@@ -8,6 +8,7 @@ from typing import Any
 from lro_conformance.analysis.comparison import Comparison
 from lro_conformance.analysis.documents import Documents
 from lro_conformance.analysis.estimate import Estimates, slack
+from lro_conformance.analysis.prose import Prose, missing_from, shown_of
 from lro_conformance.analysis.threshold import Rule
 from lro_conformance.analysis.timestamps import call_after_uptime, expect_times_within_call
 from lro_conformance.capture.call import Call, CallInContext
@@ -114,8 +115,21 @@ def test_each_memory_appears_once(documents: Documents, subjects: Subjects) -> N
 
 
 @check("LRO-FILE-09")
-def test_file_is_complete(survey: Survey, comparison: Comparison, subjects: Subjects) -> None:
-    """The file has the memories that the same call returns inline."""
+def test_file_is_complete(survey: Survey, comparison: Comparison, prose: Prose, subjects: Subjects) -> None:
+    """The file has the memories that the same call returns inline.
+
+    A text returns a memory if it has its title and its content.
+    """
+    for filed, shown in prose.pairs:
+        known = prose.known_in(shown)
+        missing = missing_from(filed, known)
+        if known:
+            subjects.expect(
+                not missing,
+                expected=f"the {len(known)} memories whose title and content the call shows inline",
+                observed=f"{len(filed.filed)} records, {len(missing)} missing; first missing: {missing[:1]}",
+                at=filed,
+            )
     same = comparison.obstacle is None
     for filed, shown in comparison.pairs:
         ids = [i for r in filed.filed if (i := id_of(r)) is not None]
@@ -141,12 +155,26 @@ def test_file_is_complete(survey: Survey, comparison: Comparison, subjects: Subj
 
 
 @check("LRO-FILE-10")
-def test_values_are_untouched(comparison: Comparison, subjects: Subjects) -> None:
-    """Every value in the file is the same as in the inline result of the call."""
+def test_values_are_untouched(comparison: Comparison, prose: Prose, subjects: Subjects) -> None:
+    """Every value in the file is the same as in the inline result of the call.
+
+    A text shows a value of a memory that the suite has stored if the value is in it as it was stored.
+    """
+    for filed, shown in prose.pairs:
+        there = {r.get("title"): r for r in filed.filed}
+        for title in prose.stored.keys() & there.keys():
+            for key, value in shown_of(prose.stored[title], shown.text).items():
+                if key in ("title", "content") and key in there[title]:
+                    subjects.expect(
+                        there[title][key] == value,
+                        expected=f"memory {show(title)}: /{key} is {show(value)}, as stored and as inline",
+                        observed=show(there[title][key]),
+                        at=filed,
+                    )
     if comparison.obstacle is not None:
         subjects.not_observed(comparison.obstacle)
         return
-    for filed, shown in comparison.pairs:
+    for filed, shown in comparison.bracketed:
         skip = comparison.volatile(filed.operation)
         level = comparison.other_level(filed, shown)
         there = by_id(r for line in _lines(filed) if line.problem is None and (r := line.record) is not None)
