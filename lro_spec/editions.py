@@ -103,6 +103,8 @@ class Edition:
     """Largest number of namespaces in the summary; None if the edition names neither a number nor a form."""
     misquoted: Mapping[int, str] = field(default_factory=lambda: MappingProxyType({}))
     """Recipes that the edition's own guidance cites wrongly: the number, and the purpose that the guidance states."""
+    switchable: bool = True
+    """True if the edition has a setting that switches LRO off."""
     named_events: bool = True
     """True if events have the names OffloadFileExpired and OffloadWriteFailed."""
 
@@ -235,6 +237,7 @@ EDITIONS: Mapping[str, Edition] = MappingProxyType(
                 top_namespaces=None,
                 deterministic_recipes=True,
                 misquoted=MappingProxyType({1: "titles with namespaces", 6: "count by namespace"}),
+                switchable=False,
                 named_events=False,
             ),
         )

@@ -76,6 +76,22 @@ def _without_last_words(records: list[Record]) -> list[Record]:
     return others if others and says and all(id_of(unwrap(r)) is not None for r in others) else records
 
 
+def envelope(result: Mapping[str, Any] | None, records: Iterable[Record]) -> set[str]:
+    """Names of the members that an inline result has beside its records, two deep; ``[]`` if it is a mere list."""
+    ids = set(by_id(records))
+    found: set[str] = set()
+    for payload in _payloads(result):
+        place = "structuredContent" if result is not None and payload is result.get("structuredContent") else "text"
+        if not isinstance(payload, dict):
+            found.add(f"{place}: []")
+            continue
+        for name, value in cast("Record", payload).items():
+            found.add(f"{place}: {name}")
+            if name not in ids:
+                found.update(f"{place}: {name}.{inner}" for inner in as_record(value) if inner not in ids)
+    return found
+
+
 _MORE = re.compile(r"(next_?)?(page_?)?cursor|next_?(page_?)?(token|page|offset)|has_?(more|next)", re.IGNORECASE)
 
 

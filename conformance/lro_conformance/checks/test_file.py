@@ -174,7 +174,7 @@ def test_values_are_untouched(comparison: Comparison, prose: Prose, subjects: Su
     if comparison.obstacle is not None:
         subjects.not_observed(comparison.obstacle)
         return
-    for filed, shown in comparison.pairs:
+    for filed, shown in comparison.bracketed:
         skip = comparison.volatile(filed.operation)
         level = comparison.other_level(filed, shown)
         there = by_id(r for line in _lines(filed) if line.problem is None and (r := line.record) is not None)

@@ -64,6 +64,33 @@ def test_ulid_advances(cleanup: Cleanup, edition: Edition, subjects: Subjects) -
     _timed(call_after_uptime(cleanup), edition, subjects)
 
 
+@check("LRO-NAME-03")
+def test_names_sort_by_age(survey: Survey, edition: Edition, subjects: Subjects) -> None:
+    """Of two calls one after the other, the later one's file has the greater ULID, also within a second."""
+    earlier: list[tuple[float, str]] = []
+    if len({c.path for c in survey.files}) < len(survey.files):
+        subjects.not_observed("names are used again (LRO-NAME-04)")
+        return
+    for call in sorted(survey.files, key=lambda c: c.started):
+        ulid = _ulid(_name(call), edition)
+        if ulid is None or parse_file_name(f"atlatl-recall-{ulid}.jsonl") is None:
+            subjects.not_observed("the name has no ULID")
+            continue
+        before = max((known for ended, known in earlier if ended <= call.started - APART_S), default=None)
+        if before is not None:
+            subjects.expect(
+                before < ulid.upper(),
+                expected=f"a ULID greater than {before}, that of a call more than {APART_S * 1000:.0f} ms earlier",
+                observed=ulid,
+                at=CallInContext(call),
+            )
+        earlier.append((call.ended, ulid.upper()))
+
+
+APART_S = 0.02
+"""Seconds between two calls of which a server may take the time from a clock that ticks sixty times a second."""
+
+
 def _timed(calls: Iterable[Call], edition: Edition, subjects: Subjects) -> None:
     for call in calls:
         ulid = _ulid(_name(call), edition)

@@ -4,20 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from lro_conformance.analysis.comparison import Comparison
 from lro_conformance.analysis.documents import Document, Documents
 from lro_conformance.analysis.estimate import LARGER, Estimates
+from lro_conformance.analysis.switch import difference, twins
 from lro_conformance.analysis.threshold import Rule, latches_after_offloading
 from lro_conformance.capture.call import Call, CallInContext
 from lro_conformance.capture.estimate import characters, honest_range, is_honest
-from lro_conformance.capture.records import WORDS, Record, tells_of, wide_share
+from lro_conformance.capture.records import (
+    WORDS,
+    Record,
+    by_id,
+    envelope,
+    tells_of,
+    wide_share,
+)
 from lro_conformance.judging.check import check
 from lro_conformance.judging.outcome import NotApplicable, NotObserved
 from lro_conformance.judging.subjects import Subjects, evidence_of
 from lro_conformance.lab.operations import TOOLS, matching_tool
 from lro_conformance.trials.boundary import Edge, Edges, Probe
 from lro_conformance.trials.defaults import Bracket, Defaults
+from lro_conformance.trials.disabled import Control, Disabled
 from lro_conformance.trials.seeded import Seeded
-from lro_conformance.trials.survey import Survey
+from lro_conformance.trials.survey import Inline, Survey
 from lro_spec.editions import Edition
 from lro_spec.tokens import LOW
 
@@ -54,6 +64,13 @@ def _in_scope(survey: Survey, operation: str, subjects: Subjects) -> None:
             raise NotApplicable(f"the profile says that {listed} does not perform {operation}")
         if listed is not None:
             raise NotObserved(f"the server lists {listed}, the profile does not (profile: operations.{operation})")
+        known = {key for c in survey.calls for key in by_id(c.filed)}
+        hidden = next((q for q in survey.queries if known & set(q.ids) and not q.offloaded), None)
+        if operation == "search" and hidden is not None:
+            raise NotObserved(
+                f"{hidden.tool} takes a query and returns memories inline at threshold_tokens = {survey.lowest}: "
+                "if it is the search, name it (profile: operations.search)"
+            )
         raise NotApplicable(f"the server lists no tool for {operation}")
     calls = [c for (n, _), c in survey.whole.items() if n == operation and c.outcome in ("inline", "offloaded")]
     if not survey.adjustable and not any(c.outcome == "offloaded" for c in calls):
@@ -214,6 +231,41 @@ def test_wide_scripts_weigh_more(survey: Survey, seeded: Seeded, subjects: Subje
         )
 
 
+@check("LRO-THR-04", optional=("disabled", "control"))
+def test_operation_runs_as_without_lro(
+    inline: Inline,
+    comparison: Comparison,
+    disabled: Disabled | None,
+    control: Control | None,
+    edition: Edition,
+    subjects: Subjects,
+) -> None:
+    """With LRO on, a result below the threshold has the records that the same call returns with LRO off: as many, the
+    same ones, in the same order and with the same values."""
+    pairs = [] if disabled is None else twins(inline, disabled, control)
+    if not pairs and not edition.switchable:
+        raise NotApplicable("LRO cannot be switched off here, so there is no usual result to compare with")
+    if not pairs:
+        raise NotObserved(
+            "no call gave the same memories each time with LRO on, and a result with LRO off (LRO-CFG-01)"
+        )
+    for pair in (p for p in pairs if p.off.records is not None):
+        if pair.ignores_limit or pair.is_cut:
+            subjects.not_observed("with LRO off, a result is not what the call asked for (LRO-CFG-01)")
+            continue
+        differing = difference(pair, comparison)
+        subjects.expect(
+            differing is None,
+            expected=f"{pair.off.label} with LRO on, below the threshold, as with LRO off: {differing[0]}"
+            if differing is not None
+            else "",
+            observed=differing[1] if differing is not None else "",
+            at=pair.on[-1],
+        )
+    if all(p.off.records is None for p in pairs):
+        subjects.not_observed("no records can be read in inline results (profile: inline)")
+
+
 @check("LRO-THR-05")
 def test_estimate_follows_detail(survey: Survey, estimates: Estimates, subjects: Subjects) -> None:
     """The estimate is that of the records at the requested detail level."""
@@ -326,6 +378,22 @@ def _edges(
                 observed=_words(probe.call.outcome),
                 at=CallInContext(probe.call) if probe is edge.after else probe.call,
             )
+
+
+@check("LRO-THR-07", optional=("control",))
+def test_envelope_is_that_without_lro(
+    inline: Inline, disabled: Disabled, control: Control | None, subjects: Subjects
+) -> None:
+    """A result below the threshold has every member beside its records that the same call has with LRO off."""
+    for pair in (p for p in twins(inline, disabled, control) if p.off.records):
+        lost = pair.lost_members
+        subjects.expect(
+            not lost,
+            expected=f"{pair.off.label} with LRO on, below the threshold, has a member as with LRO off: "
+            + (lost[0] if lost else ""),
+            observed=f"it is missing; there are {', '.join(sorted(envelope(pair.on[-1].result, ())))}",
+            at=pair.on[-1],
+        )
 
 
 @check("LRO-THR-08")

@@ -61,7 +61,7 @@ class Bench:
     on_restart: Callable[[Bench], None]
     """Called after the server was restarted, because it may have lost its seeded memories."""
     client: str | None = None
-    """The client name that the suite sends; None for its own."""
+    """The client name that the suite sends; None for that of the profile, or its own."""
     tools: Sequence[Mapping[str, Any]] = ()
     operations: dict[str, Operation] = field(default_factory=dict[str, Operation])
     lock: threading.RLock = field(default_factory=threading.RLock)
@@ -303,6 +303,15 @@ class Bench:
         result: object = None if reply is None else reply.result
         return isinstance(result, dict) and cast("dict[str, Any]", result).get("isError") is not True
 
+    def call_other(self, tool: str, arguments: Mapping[str, Any]) -> Reply:
+        """Call a tool that performs no operation, and note the file that it may name."""
+        with self.lock:
+            reply = self.server.call_tool(tool, dict(arguments))
+            self._note_file(reply)
+        if reply.failure is not None:
+            self.ledger.note_failure(reply.failure, f"{tool}(…)")
+        return reply
+
     def _note_file(self, reply: Reply) -> None:
         """Note the file that a reply of any tool names, because proxies and some servers offload all large results."""
         found = descriptor_in(reply)
@@ -340,8 +349,20 @@ class Bench:
         elif how is not None and how.wait_s is not None:
             with self.lock:
                 self.server.drain(how.wait_s)
+        elif how is not None and how.next_offload:
+            self._offload_something()
         else:
             self.restart()
+
+    def _offload_something(self) -> None:
+        """Make calls for large results until one is offloaded, under whatever threshold."""
+        with self.lock:
+            for name, operation in self.operations.items():
+                call = self.call(name, detail=operation.details[-1] if operation.details else None)
+                if call.outcome == "offloaded":
+                    self.cleanup_request = call.reply.id
+                    self.state_changing_requests.append(call.reply.id)
+                    return
 
     def restart(self) -> None:
         """Stop the server and start it again under the same settings, in the same folders."""

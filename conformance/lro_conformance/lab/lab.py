@@ -98,9 +98,9 @@ class Lab:
 
         *folder* is the name of its own output folder; *prepare* is called with that path before the server starts (by
         default the folder is made); *file_size_limit* bounds every file that the server writes, in bytes; *client* is
-        the name that the suite gives; *modern* selects MCP 2026-07-28, whatever the other servers speak;
-        *in_far_zone* sets local time far from UTC, unless the profile sets TZ; without *seeds* the seed tool stores
-        nothing in it.
+        the name that the suite gives, if not the profile's or its own; *modern* selects MCP 2026-07-28, whatever the
+        other servers speak; *in_far_zone* sets local time far from UTC, unless the profile sets TZ; without *seeds* the
+        seed tool stores nothing in it.
 
         Raises `ServerTrouble` when the server does not start.
         """

@@ -67,7 +67,7 @@ class Launcher:
         self.profile = profile
         self.workspace = workspace
         self.ledger = ledger
-        self.handshakes = Handshakes(ledger.note_failure)
+        self.handshakes = Handshakes(ledger.note_failure, profile.client)
         self._recorder = recorder
         self._numbers = itertools.count(1) if numbers is None else numbers
         self._starts: weakref.WeakKeyDictionary[ServerProcess, Start] = weakref.WeakKeyDictionary()
@@ -141,7 +141,7 @@ class Launcher:
         return profiles.launch(self.profile, values, workdir, seed_file=seed_file)
 
     def handshake(self, server: ServerProcess, client: str | None = None) -> Reply:
-        """Open the conversation, as *client* or else under the suite's own name. Raises `ServerTrouble`."""
+        """Open the conversation as the client of this name, or else as the profile says. Raises `ServerTrouble`."""
         return self.handshakes.open(server, client)
 
     def stop(self, server: ServerProcess) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
@@ -142,9 +142,35 @@ def matching_tool(name: str, listed: Iterable[str]) -> str | None:
     if TOOLS[name] in names:
         return TOOLS[name]
     for tool in names:
-        if _WORDS.get(name, set()) & set(re.split(r"[^a-z]+", re.sub(r"([A-Z])", r"_\1", tool).lower())):
+        if _WORDS.get(name, set()) & _words_of(tool):
             return tool
     return None
+
+
+def queries_in(tools: Sequence[Mapping[str, Any]], known: Collection[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Tools that seem to find something by a query and to change nothing, other than those *known*, with arguments.
+
+    A verb in the name says so, and the tool requires nothing but the query.
+    """
+    for tool in tools:
+        name = str(tool.get("name"))
+        properties, words = properties_of(tool), _words_of(name)
+        query = _argument("query", properties)
+        if name in known or query is None or not words & _FINDS or words & _CHANGES:
+            continue
+        if set(required_of(tool)) <= {query}:
+            yield name, {query: _QUERIES["search"]}
+
+
+_FINDS = {"query", "find", "lookup", "retrieve"}
+_CHANGES = {
+    *("add", "archive", "clear", "create", "delete", "edit", "forget", "insert", "merge", "move", "purge", "remove"),
+    *("replace", "save", "set", "store", "update", "write"),
+}
+
+
+def _words_of(name: str) -> set[str]:
+    return set(re.split(r"[^a-z]+", re.sub(r"([A-Z])", r"_\1", name).lower()))
 
 
 def properties_of(tool: Mapping[str, Any]) -> dict[str, Any]:

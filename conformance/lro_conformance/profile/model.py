@@ -32,6 +32,15 @@ class ServerSpec:
 
 
 @dataclass(frozen=True, slots=True)
+class Client:
+    """The suite as a client, in the handshake; None for what is its own."""
+
+    name: str | None = None
+    version: str | None = None
+    capabilities: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+
+@dataclass(frozen=True, slots=True)
 class Setting:
     """Way of a setting to the server; exactly one field is set."""
 
@@ -104,6 +113,8 @@ class Cleanup:
     command: tuple[str, ...] = ()
     wait_s: float | None = None
     """Seconds after which the server has cleaned up without a trigger."""
+    next_offload: bool = False
+    """True if it cleans up whenever it offloads a result."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +141,7 @@ class Profile:
     edition: str = DEFAULT_EDITION
     level: int | None = None
     """Claimed level; None without a claim."""
+    client: Client = Client()
     settings: Mapping[str, Setting | None] = field(default_factory=dict[str, "Setting | None"])
     """By name (enabled, threshold_tokens, ttl_seconds, output_dir); None for one that the server does not have."""
     given: tuple[str, ...] = ()

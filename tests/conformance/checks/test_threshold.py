@@ -10,6 +10,7 @@ import pytest
 from lro_conformance.judging.subjects import evidence_of
 from lro_conformance.judging.verdicts import Verdict
 from lro_conformance.trials.boundary import Edge
+from lro_conformance.trials.survey import Query
 from lro_spec.editions import edition
 from tests.support.made_evidence import NO_EDGES, call, edge, file, judged, probe, seen, survey
 
@@ -41,6 +42,8 @@ class TestScope:
             "adjustable": True,
             "effective": ["recall"],
             "is_small": lambda call: False,
+            "queries": (),
+            "lowest": 1,
             **other,
         }
         return judged(f"threshold.{operation}_is_offloaded", survey=Made(**made))
@@ -50,6 +53,16 @@ class TestScope:
         assert found.verdict is NOT_OBSERVED
         assert "the server lists search_memories" in found.observed
         assert self.judged(operation="search", tools=("store",)).verdict is Verdict.NOT_APPLICABLE
+
+    def test_a_query_that_finds_memories_and_is_never_offloaded_may_be_the_search(self) -> None:
+        def search(*ids: str, offloaded: bool = False) -> Any:
+            return self.judged(call(), operation="search", queries=(Query("ask", ids, offloaded),))
+
+        found = search("a", "b")
+        assert found.verdict is NOT_OBSERVED
+        assert found.observed.startswith("ask takes a query and returns memories inline")
+        assert search("a", offloaded=True).verdict is Verdict.NOT_APPLICABLE
+        assert search("z").verdict is Verdict.NOT_APPLICABLE
 
     def test_without_a_setting_something_has_to_be_offloaded(self) -> None:
         inline = call(outcome="inline", records=ONE)

@@ -42,6 +42,12 @@ def test_the_plain_server_is_certified_by_what_was_found(tmp_path: Path) -> None
     assert _achieved(tmp_path) == 3
 
 
+def test_a_server_that_offloads_for_some_clients_is_asked_as_one_of_them(tmp_path: Path) -> None:
+    assert _init(tmp_path, "--", *command("offloads_for_clients_that_it_knows_only")).returncode == 0
+    assert "client: {name: claude-code}   # nothing was offloaded for" in (tmp_path / "lro.yaml").read_text()
+    assert _achieved(tmp_path) == 3
+
+
 @pytest.mark.long
 def test_the_reference_server_is_certified_by_what_was_found(tmp_path: Path) -> None:
     """Its memories are those of a demonstration, never the user's."""

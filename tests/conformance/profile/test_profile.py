@@ -15,7 +15,7 @@ from lro_conformance.cli.main import main
 from lro_conformance.engine.run import certify
 from lro_conformance.profile import Problem, ProfileError, SettingNotOffered, launch, load, profile_for_command
 from lro_conformance.profile.launcher import toml
-from lro_conformance.profile.model import ConfigFile, Setting
+from lro_conformance.profile.model import Client, ConfigFile, Setting
 from lro_conformance.profile.tools import match
 from lro_spec.editions import EDITIONS
 from tests.servers.variants import profile_text
@@ -30,6 +30,7 @@ server:
   env: {MY_DATA: "{workdir}/data", WORKERS: 2}
   cwd: .
   timeout_s: 5
+client: {name: cursor, capabilities: {roots: {}}}
 settings:
   threshold_tokens: {arg: "--threshold={value}"}
   ttl_seconds: null
@@ -78,6 +79,7 @@ def test_every_key_arrives(tmp_path: Path):
     assert profile.level == 3
     assert profile.server.command[-1] == "8080"
     assert profile.server.env == {"MY_DATA": "{workdir}/data", "WORKERS": "2"}
+    assert profile.client == Client("cursor", None, {"roots": {}})
     assert profile.settings["ttl_seconds"] is None
     assert profile.settings["threshold_tokens"] == Setting(arg=("--threshold={value}",))
     assert profile.settings["enabled"] == Setting(env="ATLATL_PROMPT__OFFLOAD__ENABLED")
@@ -153,7 +155,7 @@ def test_command_of_the_caller_stands_in_for_that_of_the_profile(tmp_path: Path)
         (MINIMAL + "seed: {command: [load, file]}\n", "seed.command: expected {seed_file}"),
         (
             MINIMAL + "cleanup: {restart: true, wait_s: 1}\n",
-            "cleanup: expected exactly one of tool, restart, command, wait_s, got restart and wait_s",
+            "cleanup: expected exactly one of tool, restart, command, wait_s, next_offload, got restart and wait_s",
         ),
         (MINIMAL + "events: notification\n", "did you mean notifications?"),
         (MINIMAL + "events: {file: X}\n", "events.file_env: missing; it is required"),
