@@ -6,9 +6,11 @@ from collections.abc import Callable, Iterable, Mapping
 
 from lro_conformance.analysis.documents import Document, Documents
 from lro_conformance.analysis.estimate import LARGER, Estimates
+from lro_conformance.analysis.exchanges import Exchanges
 from lro_conformance.analysis.threshold import Rule, latches_after_offloading
 from lro_conformance.capture.call import Among, Call
 from lro_conformance.capture.estimate import characters, honest_range, is_honest
+from lro_conformance.capture.explored import Explored
 from lro_conformance.capture.records import WORDS, Record, tells_of, wide_share
 from lro_conformance.judging.check import check
 from lro_conformance.judging.outcome import NotApplicable, NotObserved
@@ -292,6 +294,26 @@ def _edges(
                 observed=_words(probe.call.outcome),
                 at=Among(probe.call) if probe is edge.after else probe.call,
             )
+
+
+@check("LRO-THR-06", optional=("explored",))
+def test_anything_above_is_offloaded(exchanges: Exchanges, explored: Explored | None, subjects: Subjects) -> None:
+    """For any limit, detail level, query and memories, a result that exceeds the threshold is offloaded."""
+    exchanges.judge("LRO-THR-06", subjects)
+    if explored is None:
+        subjects.not_observed("no sequences of calls were explored")
+
+
+@check("LRO-THR-07")
+def test_anything_else_is_inline(exchanges: Exchanges, subjects: Subjects) -> None:
+    """For any limit, detail level, query and memories, a result that does not exceed the threshold is inline."""
+    exchanges.judge("LRO-THR-07", subjects)
+
+
+@check("LRO-THR-08")
+def test_any_memory_counts(exchanges: Exchanges, subjects: Subjects) -> None:
+    """Every memory counts: alone, it exceeds the lowest threshold."""
+    exchanges.judge("LRO-THR-08", subjects)
 
 
 @check("LRO-THR-08")

@@ -12,7 +12,7 @@ import importlib
 import inspect
 import pkgutil
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from typing import Any, TypeVar
 
@@ -27,9 +27,6 @@ from lro_spec.editions import edition as edition_named
 Function = TypeVar("Function", bound=Callable[..., None])
 
 _REGISTRY: dict[str, Check] = {}
-
-LIVE = "live"
-"""The evidence of property checks: servers that still run. It exists only while a run is captured."""
 
 EDITION = "edition"
 """The name by which a check asks for the edition it judges by."""
@@ -51,11 +48,6 @@ class Check:
     """True if the check has a parameter for the edition."""
     optional: tuple[str, ...] = ()
     """The names of evidence that it does without, as None, when that could not be had."""
-
-    @property
-    def is_live(self) -> bool:
-        """True for a property check, which explores live servers."""
-        return LIVE in self.needs
 
 
 def check(requirement_id: str, *, optional: Iterable[str] = ()) -> Callable[[Function], Function]:
@@ -157,13 +149,6 @@ def _verdict(one: Check, subjects: Subjects, edition: str) -> CheckResult:
 def missed(requirement_id: str, edition: str) -> Verdict:
     """Verdict for a missed requirement: a MUST fails, anything less warns."""
     return Verdict.FAIL if requirement(requirement_id, edition).keyword == "MUST" else Verdict.WARN
-
-
-def by_keyword(result: CheckResult, edition: str) -> CheckResult:
-    """A result of another edition with what a miss means in this one."""
-    if result.erratum or result.verdict not in (Verdict.FAIL, Verdict.WARN):
-        return result
-    return replace(result, verdict=missed(result.requirement, edition))
 
 
 def held_by(edition: str, checks: Iterable[Check]) -> list[Check]:

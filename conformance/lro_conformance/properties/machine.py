@@ -1,0 +1,49 @@
+"""The rules by which Hypothesis composes sequences of steps for the servers of an explorer.
+
+To be imported where an exploration begins, not before: a third of what a run imports is for Hypothesis.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import hypothesis.strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
+
+from lro_conformance.capture.records import Record
+from lro_conformance.properties.explorer import Explorer
+from lro_conformance.properties.strategies import MEMORIES, NEAR, calls
+
+
+def machine(explorer: Explorer) -> Callable[[], RuleBasedStateMachine]:
+    """A state machine whose steps are those of the *explorer*; one instance is one sequence."""
+    arguments = calls(explorer.details)
+
+    class Sequence(RuleBasedStateMachine):
+        def __init__(self) -> None:
+            super().__init__()
+            explorer.begin()
+
+        @precondition(lambda self: explorer.can_store)
+        @rule(memories=MEMORIES)
+        def store(self, memories: list[Record]) -> None:
+            explorer.step("store", memories)
+
+        @rule(asked=arguments)
+        def call(self, asked: Mapping[str, Any]) -> None:
+            explorer.step("call", [asked])
+
+        @rule(asked=st.lists(arguments, min_size=2, max_size=4))
+        def call_at_once(self, asked: list[Mapping[str, Any]]) -> None:
+            explorer.step("call", asked)
+
+        @precondition(lambda self: explorer.can_place)
+        @rule(asked=arguments, distance=st.sampled_from(NEAR))
+        def place_at_threshold(self, asked: Mapping[str, Any], distance: int) -> None:
+            explorer.step("place", asked, distance)
+
+        def teardown(self) -> None:
+            explorer.end()
+
+    return Sequence
