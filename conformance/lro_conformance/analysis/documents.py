@@ -13,11 +13,11 @@ from typing import Any, cast
 
 from lro_conformance.analysis.detail import DetailLevels
 from lro_conformance.capture.call import Call
-from lro_conformance.capture.explored import Explored, LiveFinding
 from lro_conformance.capture.recipes import Command, commands_of
 from lro_conformance.capture.records import Record, id_of
 from lro_conformance.judging.derived import derived
 from lro_conformance.judging.subjects import Subjects
+from lro_conformance.trials.exploration import Explored, LiveFinding
 from lro_conformance.trials.fallback import Failing
 from lro_conformance.trials.survey import Survey
 from lro_spec.editions import DEFAULT_EDITION, Edition

@@ -25,7 +25,6 @@ from lro_conformance.analysis.timestamps import ulid_time, written_at
 from lro_conformance.capture.call import Among, Call, died
 from lro_conformance.capture.claims import size_of, surely_exceeds
 from lro_conformance.capture.corpus import TWINS, delicate, large, rough
-from lro_conformance.capture.explored import AfterStoring, Explored, Triple
 from lro_conformance.capture.records import (
     Record,
     as_record,
@@ -43,6 +42,7 @@ from lro_conformance.capture.records import (
 from lro_conformance.judging.derived import derived
 from lro_conformance.judging.subjects import Subjects
 from lro_conformance.trials.boundary import Edges
+from lro_conformance.trials.exploration import AfterStoring, Explored, Triple
 from lro_conformance.trials.seeded import LARGE, Seeded
 from lro_conformance.trials.survey import Inline, Survey
 from lro_spec.discovery import FoundDescriptor

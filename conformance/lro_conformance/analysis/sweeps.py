@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lro_conformance.capture.explored import Sweep
+from lro_conformance.trials.exploration import Sweep
 
 
 def wrong_by_name(sweep: Sweep) -> list[str]:

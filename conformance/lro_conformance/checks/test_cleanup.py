@@ -8,7 +8,6 @@ from pathlib import Path
 
 from lro_conformance.analysis.events import events_in, times
 from lro_conformance.analysis.sweeps import wrong_by_age, wrong_by_name
-from lro_conformance.capture.explored import Sweeps
 from lro_conformance.capture.records import show
 from lro_conformance.judging.check import check
 from lro_conformance.judging.outcome import NotObserved
@@ -16,6 +15,7 @@ from lro_conformance.judging.subjects import Subjects
 from lro_conformance.trials.cleanup import EXPIRED, HOUR, Cleaning, Cleanup, Planted
 from lro_conformance.trials.decoys import OLD_S, operation_of
 from lro_conformance.trials.defaults import Defaults
+from lro_conformance.trials.exploration import Sweeps
 from lro_conformance.trials.retention import Lasting
 from lro_conformance.trials.survey import Survey
 from lro_spec.editions import Edition

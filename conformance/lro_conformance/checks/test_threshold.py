@@ -10,7 +10,6 @@ from lro_conformance.analysis.exchanges import Exchanges
 from lro_conformance.analysis.threshold import Rule, latches_after_offloading
 from lro_conformance.capture.call import Among, Call
 from lro_conformance.capture.estimate import characters, honest_range, is_honest
-from lro_conformance.capture.explored import Explored
 from lro_conformance.capture.records import WORDS, Record, tells_of, wide_share
 from lro_conformance.judging.check import check
 from lro_conformance.judging.outcome import NotApplicable, NotObserved
@@ -18,6 +17,7 @@ from lro_conformance.judging.subjects import Subjects, evidence_of
 from lro_conformance.lab.operations import matching_tool
 from lro_conformance.trials.boundary import Edge, Edges, Probe
 from lro_conformance.trials.defaults import Bracket, Defaults
+from lro_conformance.trials.exploration import Explored
 from lro_conformance.trials.seeded import Seeded
 from lro_conformance.trials.survey import Survey
 from lro_spec.editions import Edition

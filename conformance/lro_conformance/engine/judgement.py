@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from lro_conformance.analysis.coverage import coverage
 from lro_conformance.capture.overall import OVERALL
 from lro_conformance.capture.run import CapturedRun
 from lro_conformance.engine.notes import no_verdict, notes, nothing_observed, start_reproducer
@@ -20,6 +21,7 @@ from lro_conformance.judging.results import CheckResult, Report, RequirementResu
 from lro_conformance.judging.verdicts import LevelVerdict, Verdict, achieved, level_verdict, requirement_verdict
 from lro_conformance.profile import Profile
 from lro_conformance.profile.secrets import masks_of
+from lro_conformance.trials.exploration import Explored
 from lro_conformance.trials.survey import Survey
 from lro_conformance.version import version
 from lro_spec.catalogue import EXTENSIONS, Requirement, catalogue, requirement
@@ -93,6 +95,7 @@ class Judgement:
             for group in ("hardening", *EXTENSIONS)
         }
         failure = no_verdict(survey, run.trouble)
+        explored = self._evidence.captured.get("explored")
         return Report(
             suite_version=version(),
             edition=edition,
@@ -112,6 +115,7 @@ class Judgement:
             hardening=groups["hardening"],
             extensions={group: groups[group] for group in EXTENSIONS},
             timeline=tuple(sorted(run.timeline, key=lambda s: s.started_s)),
+            coverage=coverage(explored) if isinstance(explored, Explored) else None,
         )
 
     def _requirement(self, one: Requirement, results: list[CheckResult]) -> RequirementResult:

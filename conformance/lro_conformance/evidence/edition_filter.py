@@ -12,7 +12,6 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any, cast
 
 from lro_conformance import trials
-from lro_conformance.capture import explored
 from lro_conformance.capture.call import Call
 from lro_conformance.lab.operations import TOOLS
 from lro_conformance.trials.cleanup import Cleaning, Cleanup
@@ -79,8 +78,7 @@ def _without(value: object, operations: Collection[str]) -> Any:
 
 
 def _is_of_a_trial(value: object) -> bool:
-    module = type(value).__module__
-    return module.startswith(f"{trials.__name__}.") or module == explored.__name__
+    return type(value).__module__.startswith(f"{trials.__name__}.")
 
 
 def _named(key: object, operations: Collection[str]) -> bool:

@@ -18,12 +18,12 @@ from lro_conformance.analysis.documents import Document, breaks, unmet_precondit
 from lro_conformance.analysis.estimate import Estimates
 from lro_conformance.analysis.exchanges import RULES, Exchange, context_of, exchanges_of, findings
 from lro_conformance.capture.call import Call
-from lro_conformance.capture.explored import Explored, LiveFinding, Triple
 from lro_conformance.capture.records import Record
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.properties.hunt import Hunt
 from lro_conformance.trials import trial
 from lro_conformance.trials.boundary import Edges
+from lro_conformance.trials.exploration import Explored, LiveFinding, Triple
 from lro_conformance.trials.survey import Inline, Survey
 from lro_spec.catalogue import catalogue
 from lro_spec.findings import Finding
@@ -227,8 +227,8 @@ class Explorer:
 
     def place(self, asked: Mapping[str, Any], distance: int) -> None:
         """Store memories one after another, so that the result of a call for the last is at the threshold."""
-        details = self.details[asked["name"]]
-        wanted = {**asked, "detail": details[-1] if details else None, "find": "stored", "limit": 5}
+        richest = [None, *self.details[asked["name"]]][-1]
+        wanted = {**asked, "detail": richest, "find": "stored", "limit": 5}
         target = self._threshold + distance
         length = max(8, target * CHARACTERS_PER_TOKEN - 600)
         for _ in range(TRIES):

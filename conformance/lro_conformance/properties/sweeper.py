@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, TypeVar
 
 from lro_conformance.analysis.sweeps import wrong_by_age, wrong_by_name
 from lro_conformance.capture.call import Call
-from lro_conformance.capture.explored import Sweep, Sweeps
 from lro_conformance.capture.file import FileSeen
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.lab.settings import Settings
@@ -19,6 +18,7 @@ from lro_conformance.properties.hunt import Hunt
 from lro_conformance.trials import trial
 from lro_conformance.trials.cleanup import TTL, Cleanup
 from lro_conformance.trials.decoys import DAY, OLD_S, plant
+from lro_conformance.trials.exploration import Sweep, Sweeps
 from lro_conformance.trials.survey import Survey
 from lro_conformance.trials.trigger import clean_up
 from lro_spec.filenames import parse_file_name
