@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import signal
 import sys
 from contextlib import suppress
 from typing import NoReturn
@@ -18,6 +19,8 @@ def run() -> NoReturn:
     except KeyboardInterrupt:  # before it has begun
         sys.stderr.write("lro: interrupted\n")
         code = 130
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # all is cleaned up: Ctrl-C may end it, without a traceback
     atexit._run_exitfuncs()  # pyright: ignore[reportPrivateUsage]
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError, AttributeError):  # closed, or nobody reads it: main has said what there is

@@ -11,7 +11,6 @@ from typing import Any
 
 from lro_conformance.capture.overall import OVERALL, Overall
 from lro_conformance.capture.run import CapturedRun
-from lro_conformance.engine.interrupt import interruptible
 from lro_conformance.engine.plan import Plan
 from lro_conformance.judging.derived import Evidence
 from lro_conformance.judging.events import Observer, RunStarted, TrialFinished, TrialStarted
@@ -22,6 +21,7 @@ from lro_conformance.lab.launcher import Recorder
 from lro_conformance.profile import Profile, ProfileError
 from lro_conformance.trials import Trial
 from lro_conformance.trials.survey import Survey
+from lro_conformance.wire.interrupt import interruptible
 from lro_conformance.wire.workspace import Workspace
 
 FIRST = ("cleanup", "inline", "edges", "defaults", "explored", "fallback")
@@ -63,7 +63,8 @@ class Capture:
         started, self._clock = datetime.now(UTC), time.monotonic()
         command = tuple(self.profile.server.command)
         self._observer(RunStarted(command, self.profile.edition, tuple(t.name for t in self.plan.trials)))
-        with Workspace() as workspace:
+        workspace = Workspace()
+        with interruptible(workspace.abort), workspace:
             lab = Lab(
                 self.profile,
                 workspace,
@@ -100,8 +101,7 @@ class Capture:
 
     def _run_trials(self, lab: Lab, jobs: int, on_evidence: Callable[[], object]) -> None:
         """Run each trial as soon as the evidence that it needs is there, the survey first."""
-        with interruptible():
-            self.evidence.add("survey", self._run_trial(lab, self.plan.trials[0]))
+        self.evidence.add("survey", self._run_trial(lab, self.plan.trials[0]))
         survey = self.evidence.captured["survey"]
         if not isinstance(survey, Survey):
             return
@@ -110,18 +110,19 @@ class Capture:
         at_once = jobs + 1  # the cleanup trial mostly waits for a TTL to pass
         pool = ThreadPoolExecutor(at_once, thread_name_prefix="trial")
         try:
-            with interruptible():
-                while waiting or under_way:
-                    ready = [t for t in waiting if all(n in self.evidence.captured for n in t.needs)]
-                    # One more than run at a time: the pool starts it as soon as any ends.
-                    for one in ready[: at_once + 1 - len(under_way)]:
-                        waiting.remove(one)
-                        under_way[pool.submit(self._run_trial, lab, one)] = one
-                    on_evidence()
-                    done, _ = wait(under_way, return_when=FIRST_COMPLETED)
-                    for future in done:
-                        self.evidence.add(under_way.pop(future).name, future.result())
+            while waiting or under_way:
+                if lab.workspace.aborted:
+                    return
+                ready = [t for t in waiting if all(n in self.evidence.captured for n in t.needs)]
+                # One more than run at a time: the pool starts it as soon as any ends.
+                for one in ready[: at_once + 1 - len(under_way)]:
+                    waiting.remove(one)
+                    under_way[pool.submit(self._run_trial, lab, one)] = one
                 on_evidence()
+                done, _ = wait(under_way, return_when=FIRST_COMPLETED)
+                for future in done:
+                    self.evidence.add(under_way.pop(future).name, future.result())
+            on_evidence()
         except BaseException:
             lab.workspace.abort()  # otherwise the pool waits for running trials
             raise

@@ -28,6 +28,7 @@ from lro_conformance.profile import Cleanup, Profile, Setting
 from lro_conformance.profile import Operation as NamedOperation
 from lro_conformance.trials.cleanup import TTL, Cleaning, clean
 from lro_conformance.trials.decoys import DAY
+from lro_conformance.wire.interrupt import interruptible
 from lro_conformance.wire.workspace import Workspace
 
 SETTINGS = ("threshold_tokens", "output_dir", "enabled", "ttl_seconds")
@@ -115,7 +116,8 @@ def probe(profile: Profile, report: Callable[[str], None], tools: Mapping[str, s
     *tools* names the tools of operations whose names are not recognised. Raises `ServerTrouble` if the server does not
     start or does not respond, and `NoSuchTool` if it does not list such a tool.
     """
-    with Workspace() as workspace:
+    workspace = Workspace()
+    with interruptible(workspace.abort), workspace:
         lab = Lab(profile, workspace, lambda event: None, seed=0)
         try:
             report("starting it with the documented variables")

@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -36,6 +37,9 @@ TRANSCRIPT_BYTES = 48 << 20
 
 MAX_UNANSWERED = 2
 """Requests in a row without a response after which one server process is no longer waited for."""
+
+COMMAND_S = 60
+"""Longest time, in seconds, that a command of the profile may take."""
 
 IMPATIENT_S = 0.2
 """Time for a server to stop, before each signal, once an earlier process of it had to be stopped by one."""
@@ -161,22 +165,35 @@ class Launcher:
         launch = self.launch(values, workdir)
         environment = {k: v for k, v in os.environ.items() if k not in launch.unset} | dict(launch.env)
         try:
-            done = subprocess.run(
+            with subprocess.Popen(
                 list(profiles.own_lro(words)),
-                check=False,
-                timeout=60,
                 stdin=subprocess.DEVNULL,
-                capture_output=True,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
                 cwd=launch.cwd,
                 env=environment,
-            )
+            ) as process:
+                try:
+                    stderr = self._stderr(process).decode("utf-8", "replace")
+                except BaseException:
+                    process.kill()
+                    raise
         except (OSError, subprocess.TimeoutExpired) as problem:
             raise ServerTrouble(f"{key} of the profile could not be run: {problem}") from None
-        stderr = done.stderr.decode("utf-8", "replace").splitlines()
-        if done.returncode:
-            last = done.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
-            raise ServerTrouble(f"{key} of the profile failed with exit code {done.returncode}: {' '.join(last)}")
-        return stderr
+        if process.returncode:
+            last = stderr.strip().splitlines()[-1:]
+            raise ServerTrouble(f"{key} of the profile failed with exit code {process.returncode}: {' '.join(last)}")
+        return stderr.splitlines()
+
+    def _stderr(self, process: subprocess.Popen[bytes]) -> bytes:
+        """All of its stderr. Raises `subprocess.TimeoutExpired` after `COMMAND_S`, or when the run is aborted."""
+        until = time.monotonic() + COMMAND_S
+        while True:
+            try:
+                return process.communicate(timeout=0.25)[1]
+            except subprocess.TimeoutExpired:
+                if self.workspace.aborted or time.monotonic() > until:
+                    raise subprocess.TimeoutExpired(process.args, COMMAND_S) from None
 
     def _seed_file(self, workdir: Path) -> Path | None:
         """The suite's memories as JSONL, after the seed command was run; None if the profile seeds by no file."""

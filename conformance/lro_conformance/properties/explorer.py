@@ -124,7 +124,7 @@ class Explorer:
         sequences = 0
         with on_its_own(self._lab.workspace.root / "hypothesis"):
             for turn in range(ROUNDS):
-                self._hunt, self._wanted = Hunt(until), None
+                self._hunt, self._wanted = Hunt(until, lambda: self._lab.workspace.aborted), None
 
                 def search(turn: int = turn) -> None:
                     if turn == 0 and self.can_place:

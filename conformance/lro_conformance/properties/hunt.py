@@ -30,6 +30,8 @@ class Hunt(Generic[Observed]):
 
     until: float
     """Time of the monotonic clock at which it ends."""
+    is_aborted: Callable[[], bool] = lambda: False
+    """Returns True if it has to end at once."""
     steady: list[Observed] = field(default_factory=list[Observed])
     """What attempts showed before the first violation."""
     failing: list[Observed] = field(default_factory=list[Observed])
@@ -40,7 +42,7 @@ class Hunt(Generic[Observed]):
         """Begin an attempt. Raises `OutOfBudget` if there is nothing left for it."""
         self.attempts += not self.failing
         self._shrinks += bool(self.failing)
-        self._spent = time.monotonic() > self.until or self._shrinks > SHRINKS
+        self._spent = time.monotonic() > self.until or self._shrinks > SHRINKS or self.is_aborted()
         if self._spent:
             raise OutOfBudget
 

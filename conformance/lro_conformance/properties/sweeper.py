@@ -70,7 +70,8 @@ class _Sweeper:
         """Sweeps without a violation, and the smallest one with one."""
         from lro_conformance.properties.search import search
 
-        hunt: Hunt[Sweep] = Hunt(time.monotonic() + self._lab.budget.seconds / 2)
+        until = time.monotonic() + self._lab.budget.seconds / 2
+        hunt: Hunt[Sweep] = Hunt(until, lambda: self._lab.workspace.aborted)
         last: list[Value] = []
 
         def one(value: Value) -> None:

@@ -9,6 +9,8 @@ import time
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 
+from lro_conformance.wire.interrupt import interruptible
+
 _PR_SET_CHILD_SUBREAPER = 36
 _PATIENCE_S = 2.0
 
@@ -26,8 +28,9 @@ def adopting() -> Generator[None]:
         yield
     finally:
         if took:
-            _end(before)
-            _adopt(False)
+            with interruptible(lambda: None):  # it is short; a second Ctrl-C must not cut it shorter
+                _end(before)
+                _adopt(False)
 
 
 def _adopt(wanted: bool) -> bool:

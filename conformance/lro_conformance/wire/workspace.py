@@ -100,6 +100,11 @@ class Workspace:
         for server in servers:
             server.abort()
 
+    @property
+    def aborted(self) -> bool:
+        """True once the run is aborted."""
+        return self._aborted.is_set()
+
     def pause(self, seconds: float) -> None:
         """Lets time pass. Raises `RuntimeError` as soon as the run is aborted."""
         if self._aborted.wait(seconds):

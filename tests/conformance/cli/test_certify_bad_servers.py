@@ -330,11 +330,14 @@ def test_a_wrong_key_in_the_profile_names_the_line_and_the_nearest_right_key(pla
         (("HangsAtCalls",), "survey"),
         (("IgnoresTheEnd",), "a TTL has to pass"),
         (("Slow", "0.3"), "trials"),
+        (("Slow", "0.3"), "seeding"),
     ],
     ids=" ".join,
 )
 def test_ctrl_c_ends_the_run_at_once(place: Place, server: tuple[str, ...], moment: str) -> None:
-    path = place.profile(*server, limits=PATIENT)
+    words = [sys.executable, "-c", "import time; time.sleep(60)", str(RUN), "{seed_file}"]
+    seed = f"seed: {{command: {json.dumps(words)}}}\n" if moment == "seeding" else ""
+    path = place.profile(*server, limits=PATIENT + seed)
     argv = [sys.executable, "-m", "lro_conformance", "certify", "-v", "--plain", "--profile", str(path)]
     pipe = subprocess.PIPE
     with subprocess.Popen(argv, env=place.environment, stdout=pipe, stderr=pipe, text=True, cwd=place.folder) as suite:

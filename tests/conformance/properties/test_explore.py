@@ -10,10 +10,10 @@ from typing import Any, cast
 
 import pytest
 from hypothesis import strategies as st
+from lro_conformance.properties.explore import Live
 
 from lro_conformance.judging.subjects import Miss, Subjects
 from lro_conformance.properties import explore as module
-from lro_conformance.properties.explore import Live
 
 NUMBERS = st.integers(0, 10**6)
 
@@ -27,7 +27,9 @@ def fresh() -> Live:
     return Live(
         cast(
             "Any",
-            SimpleNamespace(seed=7, forget_experiments=lambda: None, workspace=SimpleNamespace(root=Path("unused"))),
+            SimpleNamespace(
+                seed=7, forget_experiments=lambda: None, workspace=SimpleNamespace(root=Path("unused"), aborted=False)
+            ),
         )
     )
 
