@@ -292,6 +292,9 @@ def _complete(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
     if records is None:
         yield "no records can be read in inline results (profile: inline)"
         return
+    if filed.file is not None and any(line.problem is not None for line in filed.file.record_lines):
+        yield "a file has lines that are not JSON objects (LRO-FILE-01)"
+        return
     here, there = exchange.by_key(records).keys(), exchange.by_key(filed.filed).keys()
     if comparison.obstacle is None and here and not _is_a_selection(filed, records, context):
         missing, added = here - there, there - here if not is_a_page(shown.result) else set[str]()

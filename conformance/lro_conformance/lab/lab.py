@@ -37,7 +37,7 @@ class Budget:
     @property
     def seconds(self) -> float:
         """Time after which no further sequence is begun: slow servers get fewer."""
-        return float(self.sequences)
+        return 3.0 * self.sequences
 
 
 class Lab:

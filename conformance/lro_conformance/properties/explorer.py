@@ -18,6 +18,7 @@ from lro_conformance.analysis.documents import Document, breaks, unmet_precondit
 from lro_conformance.analysis.estimate import Estimates
 from lro_conformance.analysis.exchanges import RULES, Exchange, context_of, exchanges_of, findings
 from lro_conformance.capture.call import Call
+from lro_conformance.capture.corpus import tiny, various
 from lro_conformance.capture.records import Record
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.properties.hunt import Hunt
@@ -127,8 +128,8 @@ class Explorer:
                 self._hunt, self._wanted = Hunt(until, lambda: self._lab.workspace.aborted), None
 
                 def search(turn: int = turn) -> None:
-                    if turn == 0 and self.can_place:
-                        self._place_each()
+                    if turn == 0 and self.can_store:
+                        self._begin_with_the_usual()
                     seed = self._lab.seed + turn
                     search_sequences(machine(self), seed=seed, sequences=budget.sequences, steps=budget.steps)
 
@@ -171,11 +172,15 @@ class Explorer:
         if not self._hunt.failing:
             self._hunt.steady.append(tuple(self._sequence))
 
-    def _place_each(self) -> None:
-        """The first sequence: a result of each operation at the threshold, and one a token above it."""
-        for name in self.details:
+    def _begin_with_the_usual(self) -> None:
+        """The first sequences: what is likely to go wrong, so that it is tried in every run."""
+        for name, details in self.details.items():
+            richest = {"name": name, "detail": [None, *details][-1], "limit": 20, "find": "stored"}
             self.begin()
-            for distance in (0, 1):
+            for memories in ([tiny()], various()):
+                self.step("store", memories)
+                self.step("call", [richest])
+            for distance in (0, 1) if self.can_place else ():
                 self.step("place", {"name": name}, distance)
             self.end()
 

@@ -26,9 +26,10 @@ def machine(explorer: Explorer) -> Callable[[], RuleBasedStateMachine]:
             explorer.begin()
 
         @precondition(lambda self: explorer.can_store)
-        @rule(memories=MEMORIES)
-        def store(self, memories: list[Record]) -> None:
+        @rule(memories=MEMORIES, asked=arguments)
+        def store(self, memories: list[Record], asked: Mapping[str, Any]) -> None:
             explorer.step("store", memories)
+            explorer.step("call", [{**asked, "find": "stored"}])
 
         @rule(asked=arguments)
         def call(self, asked: Mapping[str, Any]) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from lro_conformance.judging.check import Check, by_keyword, check, checks, checks_of, held_by, judge
+from lro_conformance.judging.check import Check, check, checks, checks_of, held_by, judge
 from lro_conformance.judging.outcome import NotApplicable, NotObserved
 from lro_conformance.judging.results import CheckResult
 from lro_conformance.judging.subjects import Miss, Subjects, evidence_of, location_of, reproducer_of
@@ -163,20 +163,6 @@ class TestACheck:
 
 
 class TestAnotherEdition:
-    @pytest.mark.parametrize(
-        ("id", "verdict", "erratum", "there"),
-        [
-            (MUST, Verdict.WARN, False, Verdict.FAIL),
-            (MUST, Verdict.WARN, True, Verdict.WARN),
-            (MUST, Verdict.PASS, False, Verdict.PASS),
-            (SHOULD, Verdict.FAIL, False, Verdict.WARN),
-            (SHOULD, Verdict.NOT_OBSERVED, False, Verdict.NOT_OBSERVED),
-        ],
-    )
-    def test_says_what_a_miss_means(self, id: str, verdict: Verdict, erratum: bool, there: Verdict) -> None:
-        result = CheckResult("chapter.it", id, verdict, 1, "", "", erratum=erratum)
-        assert by_keyword(result, "lro-6400").verdict is there
-
     def test_holds_what_it_has_and_does_not_exclude(self) -> None:
         known = [made(expecting(), id) for id in (MUST, "LRO-IMPL-01", "LRO-NONE-01", SHOULD)]
         assert held_by("lro-6400", known) == [known[0], known[3]]
