@@ -8,11 +8,11 @@ descriptor and a file show by themselves is decided in `lro_spec.validation`, se
 from __future__ import annotations
 
 import json
+import pathlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import Any, cast
 
 from lro_conformance.analysis.comparison import Comparison
@@ -26,6 +26,7 @@ from lro_conformance.capture.call import Among, Call, died
 from lro_conformance.capture.claims import size_of, surely_exceeds
 from lro_conformance.capture.corpus import TWINS, delicate, large, rough
 from lro_conformance.capture.records import (
+    Path,
     Record,
     as_record,
     at_path,
@@ -104,6 +105,12 @@ class Context:
     edges: Edges | None = None
     """None if no exact threshold could be tried."""
     decisions: Mapping[str, DecisionRule] | None = None
+
+    @cached_property
+    def volatile(self) -> Mapping[str, set[Path]]:
+        """Fields of each operation's records that differ between identical inline calls."""
+        known = self.comparison
+        return {} if known is None else {name: known.volatile(name) for name in self.survey.operations}
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,7 +335,7 @@ def _values(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
     if comparison.obstacle is not None:
         yield comparison.obstacle
         return
-    skip = comparison.volatile(filed.operation)
+    skip = context.volatile[filed.operation]
     level = comparison.other_level(filed, shown)
     lines = filed.file.record_lines if filed.file is not None else []
     there = exchange.by_key(r for line in lines if line.problem is None and (r := line.record) is not None)
@@ -529,7 +536,7 @@ def _folder(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
     if folder is None or root is None or call.file is None or call.file.real is None:
         yield "the output folder cannot be set (profile: settings.output_dir)"
         return
-    real = Path(call.file.real)
+    real = pathlib.Path(call.file.real)
     if not real.is_relative_to(root):
         yield "the file is not below the folder that was set"
         return

@@ -12,7 +12,7 @@ from lro_conformance import PROFILE_NAME
 from lro_conformance.cli.options import ALL_EDITIONS, EDITION_HELP, ReportOptions, known_edition, report_options
 from lro_conformance.errors import UsageError
 
-BUDGETS = {"quick": 4, "standard": 12, "thorough": 400}
+BUDGETS = {"quick": 3, "standard": 8, "thorough": 300}
 """Number of sequences that the explorer tries, by the name of a budget."""
 
 if TYPE_CHECKING:

@@ -30,14 +30,14 @@ from lro_conformance.wire.workspace import Workspace
 class Budget:
     """How much is explored, by sequences of steps that nobody wrote down."""
 
-    sequences: int = 12
-    steps: int = 8
+    sequences: int = 8
+    steps: int = 5
     """Largest number of steps of a sequence."""
 
     @property
     def seconds(self) -> float:
         """Time after which no further sequence is begun: slow servers get fewer."""
-        return 3.0 * self.sequences
+        return 4.0 * self.sequences
 
 
 class Lab:

@@ -276,12 +276,12 @@ class Explorer:
                     self._hunt.found(tuple(self._sequence))
 
     def _violated(self, exchange: Exchange) -> Iterator[str]:
-        """The requirements that an exchange violates."""
+        """The requirements that an exchange violates. Of calls in lockstep one document is like the other."""
         for requirement in RULES:
             found = (f for f in findings(exchange, self._context, requirement) if not isinstance(f, str))
             if not all(f.holds for f in found):
                 yield requirement
-        if exchange.call.outcome == "offloaded":
+        if exchange.call.outcome == "offloaded" and exchange.lowest in (None, exchange.call):
             document = self._document(exchange.call)
             for finding in filter(breaks, document.findings):
                 if unmet_precondition(finding.rule, document) is None:
@@ -297,7 +297,7 @@ class Explorer:
     @cached_property
     def _recipes(self) -> RecipeJudge:
         """The judge of all recipes. It also compares with the machine's jq, which only a live run may depend on."""
-        return self._stack.enter_context(RecipeJudge(fallback=True, compares=True, every_word=True))
+        return self._stack.enter_context(RecipeJudge(fallback=True, compares=True))
 
     def _keep(self, finding: Finding, document: Document) -> None:
         """Note what only the machine's jq shows, which evidence alone would not show again."""

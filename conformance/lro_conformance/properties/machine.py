@@ -35,7 +35,7 @@ def machine(explorer: Explorer) -> Callable[[], RuleBasedStateMachine]:
         def call(self, asked: Mapping[str, Any]) -> None:
             explorer.step("call", [asked])
 
-        @rule(asked=st.lists(arguments, min_size=2, max_size=4))
+        @rule(asked=st.lists(arguments, min_size=2, max_size=3))
         def call_at_once(self, asked: list[Mapping[str, Any]]) -> None:
             explorer.step("call", asked)
 

@@ -38,6 +38,7 @@ def context(
     decision: str = "exact", *, volatile: frozenset[str] = frozenset(), obstacle: Any = None, **other: Any
 ) -> Any:
     survey = Made(volatile_operations=volatile, lowest=1, single={"recall": Made(outcome="offloaded")}, **other)
+    survey.operations = ("recall",)
     survey.is_small = lambda call: False
     comparison = Made(obstacle=obstacle, volatile=lambda name: set(), other_level=lambda filed, shown: None)
     edges = Made(edges={"recall": Made(drift=0)})
