@@ -89,6 +89,8 @@ class Edition:
     """Number of recipes in a descriptor."""
     more_recipes: bool = True
     """True if a descriptor may have more recipes than that."""
+    deterministic_recipes: bool = False
+    """True if the output of a recipe may depend on the file alone."""
     marked_header: bool = True
     """True if the header is marked by its type, and repeats the query."""
     descriptor_fields: tuple[str, ...] = (
@@ -228,6 +230,7 @@ EDITIONS: Mapping[str, Edition] = MappingProxyType(
                 descriptor_fields=("summary", "file_path"),
                 summary_fields=("count", "estimated_tokens", "operation", "top_namespaces"),
                 top_namespaces=None,
+                deterministic_recipes=True,
                 misquoted=MappingProxyType({1: "titles with namespaces", 6: "count by namespace"}),
                 named_events=False,
             ),

@@ -85,6 +85,8 @@ class Kind(StrEnum):
     REPEATED_ITEM = "repeated-item"
     WRONG_ORDER = "wrong-order"
     PLACEHOLDER = "placeholder"
+    UNREPEATABLE = "unrepeatable"
+    """A command whose output depends on more than the file."""
     BLANK_TEXT = "blank-text"
 
     # line schemas

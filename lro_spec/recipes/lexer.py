@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from lro_spec.recipes.shell import RecipeSyntaxError
@@ -25,6 +25,11 @@ _REFUSED = {
     "include": "loads a module",
     "modulemeta": "loads a module",
     "get_search_list": "reads the module path",
+}
+_NOT_REPEATABLE = {
+    "now": "reads the clock",
+    "localtime": "depends on the machine's time zone",
+    "strflocaltime": "depends on the machine's time zone",
 }
 _TOKEN = re.compile(
     r"""
@@ -56,6 +61,11 @@ class Token:
     value: str = ""
     """Value of a string; of an interpolated one, the text without the code."""
 
+    @property
+    def name(self) -> str:
+        """A word or the name of a variable."""
+        return self.text.lstrip("$ \t\r\n")
+
 
 def tokens(program: str) -> list[Token]:
     """The tokens of a program; the code within strings comes after its string.
@@ -77,13 +87,35 @@ def refuse_reaching_out(program: str) -> None:
     if "\0" in program:
         raise RecipeSyntaxError("a jq program cannot hold a NUL")
     found = [t for t in tokens(program) if t.kind != "space"]
-    for i, token in enumerate(found):
+    for token in found:
         if token.kind == "comment" and (token.text.endswith("\\") or "\r" in token.text):
             raise RecipeSyntaxError("a comment in the jq program ends differently in different versions of jq")
-        name = token.text.lstrip("$ \t\r\n")
-        is_key = 0 < i < len(found) - 1 and found[i - 1].text in ("{", ",") and found[i + 1].text == ":"
-        if token.kind in ("word", "variable") and name in _REFUSED and not is_key:
-            raise RecipeSyntaxError(f"the jq program {_REFUSED[name]} ({name})")
+    name = next((t.name for t in _names(found) if t.name in _REFUSED), None)
+    if name is not None:
+        raise RecipeSyntaxError(f"the jq program {_REFUSED[name]} ({name})")
+
+
+def unrepeatable(program: str) -> str | None:
+    """Reason why a program may give another output for the same input; None if there is none.
+
+    Raises `RecipeSyntaxError` where a string is not closed.
+    """
+    found = [t for t in tokens(program) if t.kind not in ("space", "comment")]
+    short = {
+        token.start  # {now} is {now: .now}
+        for before, token, after in zip(found, found[1:], found[2:], strict=False)
+        if before.text in ("{", ",") and after.text in (",", "}")
+    }
+    called = (t.name for t in _names(found) if t.kind == "word" and t.start not in short)
+    return next((f"{_NOT_REPEATABLE[name]} ({name})" for name in called if name in _NOT_REPEATABLE), None)
+
+
+def _names(found: Sequence[Token]) -> Iterator[Token]:
+    """Names of functions and variables that a program uses; keys of objects are none."""
+    for i, token in enumerate(found):
+        before, after = found[i - 1].text if i else "", found[i + 1].text if i + 1 < len(found) else ""
+        if token.kind in ("word", "variable") and not (before in ("{", ",") and after == ":"):
+            yield token
 
 
 def literals(program: str) -> list[str]:

@@ -18,7 +18,8 @@ from lro_spec.filenames import parse_file_name, real_path
 from lro_spec.findings import Finding, Kind
 from lro_spec.jsonl.values import not_json
 from lro_spec.recipes.filters import NotInterpretedError
-from lro_spec.recipes.pipeline import file_read, parse_command
+from lro_spec.recipes.lexer import unrepeatable
+from lro_spec.recipes.pipeline import Pipeline, file_read, parse_command
 from lro_spec.recipes.shell import RecipeSyntaxError
 from lro_spec.schema.errors import SchemaError, from_schema, violations
 from lro_spec.validation.filename import name_problem
@@ -239,7 +240,10 @@ def _commands(
             continue
         problem = None
         try:
-            reads = is_file(parse_command(command).path)
+            pipeline = parse_command(command)
+            reads = is_file(pipeline.path)
+            if edition.deterministic_recipes:
+                yield from _unrepeatable(pipeline, where)
         except RecipeSyntaxError as refusal:
             problem, reads = refusal, not _is_unquoted(path, command)
             read = file_read(command) if spare > 0 else None
@@ -262,6 +266,15 @@ def _commands(
             finding = Finding("LRO-REC-13", Kind.BAD_COMMAND, where, message, expected, shown(command), hint)
             unseen = isinstance(problem, NotInterpretedError)
             yield replace(finding, severity="warning", kind=Kind.NOT_EVALUATED) if unseen else finding
+
+
+def _unrepeatable(pipeline: Pipeline, where: str) -> Iterator[Finding]:
+    """The finding about a command whose output depends on more than the file."""
+    why = next(filter(None, (unrepeatable(call.program) for call in (pipeline.jq, *pipeline.more))), None)
+    if why is not None:
+        expected, hint = "a program whose output depends on the file alone", "write the time into the command as a text"
+        message = "the command may give another output for the same file"
+        yield Finding("LRO-REC-21", Kind.UNREPEATABLE, where, message, expected, why, hint)
 
 
 def _is_unquoted(path: str, command: str) -> bool:

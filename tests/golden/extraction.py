@@ -22,6 +22,7 @@ from tests.golden.unusual import of
 
 RECORDS = [{"id": f"m{n}", "title": f"memory {n} of them", "content": "text"} for n in range(4)]
 SOURCE, OTHER = of(RECORDS, 60), of([{"id": "z9", "title": "another", "content": "text"}], 61)
+MANY = of([{"id": f"r{n:02}"} for n in range(12)], 63)
 LARGE = of([{"id": "l", "content": "x" * 50}], 62)
 REFUSED = text("no such file", isError=True)
 OFFLOADED = (descriptor("/out/new.jsonl"), filed("/out/new.jsonl", b'{"type": "lro_header"}\n'))
@@ -34,9 +35,9 @@ def ask(tool: str, about: str, result: Any = REFUSED, file: FileSeen | None = No
     return Asked(tool, about, asked(tool, result, file, **more))
 
 
-def said(tool: str, about: str, words: str) -> Asked:
+def said(tool: str, about: str, words: str, **arguments: Any) -> Asked:
     """One that is answered with some words."""
-    return ask(tool, about, text(words))
+    return ask(tool, about, text(words), arguments=arguments)
 
 
 def away(tool: str, about: str) -> Asked:
@@ -49,6 +50,8 @@ def part(tool: str, expected: str, got: str | None = None, *, longer: str = "") 
     return Part(said(tool, f"part {expected}", f"<{expected}>" if got is None else got), expected, (longer,))
 
 
+FIRST, SECOND = "the first sixteen", "and those behind"
+"""Two ranges of a file, one behind the other."""
 KEYWORDS = {
     "a keyword that is there": f"{RECORDS[0]}", "a keyword that is nowhere": "nothing",
     "a keyword with a quotation mark": "nothing", "a keyword that ends a string": "nothing",
@@ -89,7 +92,13 @@ def sound() -> Extraction:
                 "m0 m1", "memory 2 of them", "m0 m1 m2 m3"), 1)),
             undecided=(ask("lro_extract", "a recipe and a query"), ask("lro_extract", "neither")),
             ranges=tuple(part("read_large_output", f"{n}abc", longer=f"{n}abcd") for n in (0, 1)),
-            cased=(said("search_large_output", "MEMORY", "m0"), said("search_large_output", "MEMORY only", "none")),
+            consecutive=(part("read_large_output", FIRST), part("read_large_output", SECOND)),
+            cased=(said("search_large_output", "MEMORY", "m0"), said("search_large_output", "MEMORY only", "none"),
+                   said("search_large_output", "MEMORY with false", "m0")),
+            formatted=(
+                said("query_large_output", "compact", '{"id":"m0","title":"memory 0 of them"}', compact=True),
+                said("query_large_output", "raw", "memory 0 of them\nmemory 1 of them", raw=True),
+            ),
             lines=tuple(part("slice", f"line {n}", longer="line 3") for n in (1, 2)),
             missing=(said("get_in", "a key that is not there", "there are id, title"),),
             literal=(said("grep", "a pattern that is none", "nothing"),),
@@ -98,6 +107,16 @@ def sound() -> Extraction:
 
 
 PLACE = "/kept/tool_call_1.txt"
+
+
+def returned(messages: Any) -> Asked:
+    """A conversation that comes back like this."""
+    return said("context_offload", "a conversation", json.dumps({"success": True, "messages": messages}))
+
+
+def range_of(place: int, got: str) -> Change:
+    """One of two consecutive ranges otherwise."""
+    return own("consecutive", place, part("read_large_output", (FIRST, SECOND)[place], got))
 
 
 def made_shorter() -> Compaction:
@@ -110,7 +129,11 @@ def made_shorter() -> Compaction:
         stored=filed(PLACE, TEXT.encode()),
         reload=said("read_file", "what has left the conversation", TEXT),
         foreign=(ask("read_file", "a file elsewhere"), ask("read_file", "a file of another process")),
-        escaping=((ask("context_offload", "an id with .."), ""), (ask("context_offload", "a folder elsewhere"), "")),
+        escaping=((ask("context_offload", "an id with .."), ""),),
+        elsewhere=((ask("context_offload", "a folder elsewhere"), ""),),
+        within=returned(conversation()),
+        summarised=(ask("context_offload", "mode compress"), returned([*conversation()[:1], *conversation()[-1:]])),
+        lines=said("read_file", "the second and the third line", "\n".join(TEXT.split("\n")[1:3])),
     )
 
 
@@ -216,6 +239,24 @@ CHANGES: dict[str, Change] = {
         "ranges", 0, Part(ask("read_large_output", "part 0", text("0abc", isError=True)), "0abc", ())
     ),
     "a range is a descriptor": own("ranges", 0, Part(away("read_large_output", "part 0"), "0abc", ())),
+    "a range begins a character late": range_of(0, FIRST[1:] + SECOND[0]),
+    "a range ends a character early": range_of(0, FIRST[:-1]),
+    "a range begins two late": range_of(1, SECOND[2:]),
+    "a range is of the whole": range_of(0, FIRST + SECOND),
+    "a range is refused": own("consecutive", 0, Part(ask("read_large_output", "part"), FIRST, ())),
+    "ranges overlap by one": range_of(1, FIRST[-1] + SECOND),
+    "a search with false heeds case": own("cased", 2, said("search_large_output", "MEMORY with false", "none")),
+    **{f"a search for one result finds {n} of 12": {"own": {"source": MANY, "counted": (
+        said("search_large_output", "one", " ".join(f"r{k:02}" for k in range(n))),)}} for n in (1, 5, 6, 12)},
+    "a search for one result is refused": {"own": {"source": MANY, "counted": (ask("search_large_output", "one"),)}},
+    "a search for one result of few records": {"own": {"counted": (said("search_large_output", "one", "m0 m1"),)}},
+    "compact is indented": own("formatted", 0, said("query_large_output", "c", '{\n"id":"m0"}', compact=1)),
+    "raw is quoted": own("formatted", 1, said("query_large_output", "r", '"memory 0 of them"', raw=True)),
+    "a query with an option is refused": own("formatted", 1, ask("query_large_output", "r")),
+    "a recipe does not sort": number(said("lro_extract", "recipe 1", "m0 m1"), "m1 m0"),
+    "a recipe sorts ties otherwise": number(said("lro_extract", "recipe 1", "m2 m0 m1"), "m2 m1 m0"),
+    "a recipe gives more fields": number(said("lro_extract", "recipe 1", "m0 memory 0 of them m1"), "m0 m1"),
+    "no recipe has a number": {"own": {"numbered": ()}},
     "a slice has more lines": own("lines", 1, part("slice", "line 2", "line 2 line 3", longer="line 3")),
     "a search heeds case": own("cased", 0, said("search_large_output", "MEMORY", "none")),
     "a search finds the last only": own("cased", 0, said("search_large_output", "MEMORY", "m3 m1")),
@@ -232,6 +273,7 @@ CHANGES: dict[str, Change] = {
     "too large with suggestions alone": too_large(error="x", estimated_tokens=None),
     "too large with tokens alone": too_large(error="x", suggestions=[]),
     "too large is an error": put("flooding", 0, ask("read", "all")),
+    "too large is nothing": put("flooding", 0, said("read", "all", "")),
     "too large is text": put("flooding", 0, said("read", "all", "x" * 9)),
     "a missing key is told alone": own("missing", 0, said("get_in", "a key that is not there", "no lroprobe")),
     "a missing key is another error": own("missing", 0, ask("get_in", "x", None, error={"message": "of: title"})),
@@ -266,6 +308,25 @@ CHANGES: dict[str, Change] = {
     "the large message is no longer": content(len(TEXT) - 3),
     "the large message is longer": content(2 * len(TEXT)),
     "a file appears elsewhere": {"shorter": {"escaping": ((ask("context_offload", "an id with .."), "/x"),)}},
+    "a file appears in a folder elsewhere": {
+        "shorter": {"elsewhere": ((ask("context_offload", "a folder elsewhere"), "/x"),)},
+    },
+    "no folder is tried": {"shorter": {"elsewhere": None}},
+    "no folder can be named": {"shorter": {"elsewhere": ()}},
+    "a small conversation has changed": {"shorter": {"within": returned(made_shorter().messages)}},
+    "a small conversation lost a message": {"shorter": {"within": returned(conversation()[:-1])}},
+    "a small conversation is refused": {"shorter": {"within": ask("context_offload", "a conversation")}},
+    "no conversation is small": {"shorter": {"within": None}},
+    "a summary replaces all": {"shorter": {"summarised": (returned([{"role": "system", "content": "short"}]),)}},
+    "a summary keeps no message": {"shorter": {"summarised": (returned([]),)}},
+    "a summary is appended": {"shorter": {"summarised": (returned([
+        {"role": "system", "content": "You help.\n<state_snapshot/>"}, conversation()[-1]]),)}},
+    "a summary loses the latest": {"shorter": {"summarised": (returned(conversation()[:-1]),)}},
+    "nothing is summarised": {"shorter": {"summarised": ()}},
+    "lines are counted from one": {"shorter": {"lines": said("read_file", "x", "\n".join(TEXT.split("\n")[:2]))}},
+    "lines have no limit": {"shorter": {"lines": said("read_file", "x", "\n".join(TEXT.split("\n")[1:]))}},
+    "lines are refused": {"shorter": {"lines": ask("read_file", "x")}},
+    "no lines": {"shorter": {"lines": None}},
     "a secret can be read": {"shorter": {"foreign": (said("read_file", "a file elsewhere", MARK),)}},
 }  # fmt: skip
 FINDING = Finding(judged("extraction", "families", "compaction"), have)

@@ -155,6 +155,7 @@ def sound() -> Proxied:
             *(inline(kind, LARGE[kind].result) for kind in kept),
             answered("text", LARGE["text"].result, PARTLY),
         ),
+        copies=(),
     )
 
 
@@ -345,6 +346,9 @@ CHANGES: dict[str, Change] = {
     "a recipe that does not end": {
         "recipes": (recipe(run=replace(RAN, status=-9, problem="ran out of time")),),
     },
+    "a copy is kept": {"copies": ("/tmp/proxy.log",)},
+    "nobody looked for copies": {"copies": None},
+    "no file, so no copies": {"copies": ("/tmp/proxy.log",), "large": ()},
     "the end is not told": {"ended": (asked("wait", failure=TIMEOUT), asked("end", text("x")))},
     "the end was not tried": {"ended": ()},
     "writing cannot fail": {"unwritable": (), "problem": "no setting"},

@@ -45,6 +45,19 @@ def test_so_does_the_one_for_several_servers(tmp_path: Path, monkeypatch: pytest
     }
 
 
+@pytest.mark.long
+@pytest.mark.timeout(200)
+def test_so_does_the_one_before_an_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", ROOTS)
+    proxy = {"command": [sys.executable, "-m", "lro_proxy", "--url={upstream_url}"]}
+    profile = tmp_path / "lro.yaml"
+    profile.write_text(json.dumps({"server": {"command": PROBE}, "proxy": proxy}), encoding="utf-8")
+    assert main(["certify", "--level", "2", "--profile", str(profile), "--json", str(tmp_path / "a.json")]) == 0
+    report = json.loads((tmp_path / "a.json").read_text())
+    verdicts = {r["id"]: r["verdict"] for r in report["requirements"] if r["id"].startswith("LRO-PROXY-")}
+    assert set(verdicts.values()) == {"pass"}
+
+
 @pytest.mark.parametrize("rest", ["--, my-server]}", '"{upstream}", "--config={upstream_config}"]}', '"x{upstream}"]}'])
 def test_a_proxy_without_the_place_of_its_server_is_one_line(
     rest: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -14,7 +14,7 @@ from tests.servers.plain import RECIPES, BadArguments, Call, Server
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from typing import Any
 
     from tests.servers.plain import Record
@@ -131,7 +131,7 @@ class Extracting(Server):
         options, program = self.program(recipe)
         if recipe == 3 and "keyword" in params:
             return self.with_keyword(path, params["keyword"])
-        return self.run_jq(program, path, [*options])
+        return self.run_jq(program, path, ["-c", *options])
 
     def program(self, recipe: int) -> tuple[list[str], str]:
         """Options and program of a recipe."""
@@ -140,13 +140,13 @@ class Extracting(Server):
 
     def with_keyword(self, path: str, keyword: str) -> str:
         program = "select(.title | ascii_downcase | contains($word | ascii_downcase))"
-        return self.run_jq(program, path, ["--arg", "word", keyword])
+        return self.run_jq(program, path, ["-c", "--arg", "word", keyword])
 
     # Queries
 
-    def jq(self, program: str, path: str) -> str:
+    def jq(self, program: str, path: str, options: Sequence[str] = ("-c",)) -> str:
         self.refuse_reaching_out(program)
-        return self.run_jq(f"(\n{program}\n)", path, [])
+        return self.run_jq(f"(\n{program}\n)", path, [*options])
 
     def refuse_reaching_out(self, program: str) -> None:
         if re.search(r"\benv\b|\$\s*ENV|\b(import|include|input_filename|input|inputs)\b", program):
@@ -154,7 +154,7 @@ class Extracting(Server):
 
     def run_jq(self, program: str, path: str, options: list[str]) -> str:
         lines = self.contents(path).split("\n")[1:]
-        return self.ran(["jq", "-c", *options, program], "\n".join(lines))
+        return self.ran(["jq", *options, program], "\n".join(lines))
 
     def environment(self) -> dict[str, str]:
         return {"PATH": os.environ.get("PATH", "")}
@@ -195,7 +195,11 @@ class Extracting(Server):
         self, filename: str, pattern: str, case_sensitive: bool = False, max_results: int = 50
     ) -> str:
         found = self.search(self.found(filename), pattern, case_sensitive)
-        return "\n".join(found[:max_results]) or "No matches found."
+        return "\n".join(found[: self.most(max_results)]) or "No matches found."
+
+    def most(self, results: int) -> int:
+        """How many of the lines that match are returned."""
+        return results
 
     def search(self, path: str, pattern: str, case_sensitive: bool) -> list[str]:
         try:
@@ -206,4 +210,8 @@ class Extracting(Server):
         return self.ran([sys.executable, "-I", "-S", "-c", SEARCH, pattern, path, str(int(flags))], "").splitlines()
 
     def query_large_output(self, filename: str, query: str, compact: bool = False, raw: bool = False) -> str:
-        return self.jq(query, self.found(filename))
+        return self.jq(query, self.found(filename), self.form(compact, raw))
+
+    def form(self, compact: bool, raw: bool) -> list[str]:
+        """The options of jq for the form of what it prints."""
+        return ["-c"] * compact + ["-r"] * raw

@@ -31,6 +31,9 @@ events: none
 WITHOUT_LRO = ("LRO-IMPL-02", "LRO-IMPL-03")
 """What is said of that server: it does not implement LRO, which level 2 asks for a little and level 3 wholly."""
 
+AT_AN_ADDRESS = PROFILE.replace('--, "{upstream}"', '"--url={upstream_url}"')
+"""Sections of lro.yaml for a proxy in front of a server at an address."""
+
 CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 PREFIX = "ATLATL_PROMPT__OFFLOAD__"
 
@@ -257,6 +260,63 @@ class Rewriting(Proxy):
 
     def small(self, result: Record) -> Record:
         raise NotImplementedError
+
+
+class Remote(Proxy):
+    """Stands before a server over streamable HTTP, if it is given an address."""
+
+    def serve(self) -> None:
+        given = [word.removeprefix("--url=") for word in sys.argv if word.startswith("--url=")]
+        if not given:
+            return super().serve()
+        import threading
+
+        self.host, _, self.path = given[0].removeprefix("http://").partition("/")
+        self.lock = threading.Lock()
+        threads: list[threading.Thread] = []
+        for line in sys.stdin.buffer:
+            message = loads(line.decode())
+            if "method" in message and "id" in message:
+                self.asked[message["id"]] = message
+            threads.append(threading.Thread(target=self.post, args=(message, line), daemon=True))
+            threads[-1].start()
+            if message.get("method") in ("initialize", "notifications/initialized"):
+                threads[-1].join()
+        return None
+
+    def post(self, message: Record, line: bytes) -> None:
+        """Sends a message, and hands on what comes back."""
+        import http.client
+
+        accepted = "application/json, text/event-stream"
+        headers = {"Content-Type": "application/json", "Accept": accepted, "MCP-Protocol-Version": "2025-11-25"}
+        try:
+            connection = http.client.HTTPConnection(self.host)
+            connection.request("POST", "/" + self.path, line.strip(), headers)
+            response = connection.getresponse()
+            if "event-stream" in (response.getheader("Content-Type") or ""):
+                for one in response:
+                    if one.startswith(b"data: "):
+                        self.event(one[6:].strip())
+            elif body := response.read().strip():
+                self.received(body)
+        except (OSError, http.client.HTTPException) as problem:
+            self.unreachable(message, problem)
+        if message.get("id") in self.asked:
+            self.unreachable(message, OSError("the answer broke off"))
+
+    def event(self, line: bytes) -> None:
+        """A message out of a stream."""
+        self.received(line)
+
+    def received(self, line: bytes) -> None:
+        with self.lock:
+            self.from_server(line)
+
+    def unreachable(self, message: Record, problem: Exception) -> None:
+        if self.asked.pop(message.get("id"), None) is not None:
+            error = {"code": -32001, "message": f"the server cannot be reached: {problem}"}
+            self.say(self.encode({"jsonrpc": "2.0", "id": message["id"], "error": error}))
 
 
 class Renumbering(Proxy):

@@ -39,6 +39,10 @@ class Shortening(Extracting):
 
     def context_offload(self, messages: list[Record], **terms: Any) -> str:
         most, keep = terms.get("max_tool_message_tokens", 2000), self.kept(terms.get("keep_recent_count", 1))
+        tokens = sum(self.estimate([str(message["content"])]) for message in messages)
+        if self.is_small(tokens, terms.get("max_total_tokens", 20_000)):
+            left = self.unchanged(messages)
+            return self.dumps({"success": True, "messages": left, "metadata": {"write_file_dict": {}}})
         folder = self.store_dir(terms.get("store_dir"))
         files: dict[str, str] = {}
         made = [
@@ -51,6 +55,13 @@ class Shortening(Extracting):
             self.put(path, text)
             self.offered[path] = self.identity(path)
         return self.dumps({"success": True, "messages": made, "metadata": {"write_file_dict": files}})
+
+    def is_small(self, tokens: int, most: int) -> bool:
+        """Whether a conversation can stay as it is."""
+        return tokens <= most
+
+    def unchanged(self, messages: list[Record]) -> list[Record]:
+        return messages
 
     def kept(self, count: int) -> int:
         return count
@@ -74,8 +85,10 @@ class Shortening(Extracting):
     def read_file(self, absolute_path: str, offset: int = 0, limit: int | None = None) -> str:
         if not self.may_read(absolute_path):
             raise BadArguments("nothing that left a conversation is there")
-        text = self.contents(absolute_path)
-        return text if limit is None and not offset else "".join(text.splitlines(keepends=True)[offset:][:limit])
+        return self.part(self.contents(absolute_path).splitlines(keepends=True), offset, limit)
+
+    def part(self, lines: list[str], offset: int, limit: int | None) -> str:
+        return "".join(lines[offset:][:limit])
 
     def may_read(self, path: str) -> bool:
         return path in self.offered and self.identity(path) == self.offered[path]

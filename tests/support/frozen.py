@@ -39,6 +39,13 @@ def standing(report: Mapping[str, Any]) -> Standing:
     }
 
 
+def as_frozen(one: Standing, name: str) -> Standing:
+    """A standing of today without the requirements that the frozen one of this server has not: those came later."""
+    verdicts = {id: v for id, v in one["verdicts"].items() if id in frozen_standings()[name]["verdicts"]}
+    given = Counter(verdicts.values())
+    return {**one, "verdicts": verdicts, "counts": {label: given[label] for label in one["counts"]}}
+
+
 def reports(folder: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """The reports in a folder of packed evidence, by the server's name."""
     for path in sorted(folder.glob("*.tar.gz")):

@@ -78,6 +78,22 @@ def test_whole_records_within_the_threshold(
         )
 
 
+@check("LRO-ERR-07")
+def test_fallback_is_truncated(fallback: Fallback, subjects: Subjects) -> None:
+    """The inline result of a failed write holds fewer records than the file of the same call did."""
+    for failing in _inline(fallback, subjects):
+        records = failing.call.records
+        if records is None or not failing.known:
+            subjects.not_observed("a formatted text, or a result without records")
+            continue
+        subjects.expect(
+            len(records) < len(failing.known),
+            expected=f"fewer than {len(failing.known)} records, because {KINDS[failing.kind]}",
+            observed=f"all {len(records)} records",
+            at=failing,
+        )
+
+
 def _not_truncated(failing: Failing) -> str | None:
     records = failing.call.records
     if records is None:

@@ -16,6 +16,7 @@ from lro_conformance.trials.directories import Folders
 from lro_conformance.trials.disabled import Disabled
 from lro_conformance.trials.protocols import Eras
 from lro_conformance.trials.survey import Said, Survey
+from lro_conformance.trials.tasks import Tasks
 from lro_conformance.wire.reply import MODERN_VERSION
 from lro_spec.schema.line_schema import lines_violating, schema_problem
 
@@ -41,6 +42,21 @@ def test_output_schema(survey: Survey, subjects: Subjects) -> None:
             expected=f"structuredContent valid for the outputSchema of {call.tool}",
             observed=wrong[0][1] if wrong else "",
             at=call,
+        )
+
+
+@check("LRO-SCOPE-07")
+def test_task_results_are_offloaded(tasks: Tasks, subjects: Subjects) -> None:
+    """The result of a task is a descriptor where that of the same call without a task is one."""
+    for one in tasks.calls:
+        if one.direct.outcome != "offloaded" or one.call.outcome in ("error", "no answer"):
+            subjects.not_observed(f"{one.call.operation}: the call or its task fails, or stays inline without a task")
+            continue
+        subjects.expect(
+            one.call.outcome == "offloaded",
+            expected=f"{one.call.label} as a task: a descriptor, as without a task",
+            observed=f"{len(one.call.records or ())} records inline: {show(one.call.text, 120)}",
+            at=one,
         )
 
 

@@ -87,6 +87,12 @@ def test_recipes_are_well_formed(recipes: Documents, subjects: Subjects) -> None
     recipes.judge("LRO-REC-13", subjects)
 
 
+@check("LRO-REC-21")
+def test_recipes_are_deterministic(recipes: Documents, subjects: Subjects) -> None:
+    """No recipe reads the clock, or depends on the machine's time zone."""
+    recipes.judge("LRO-REC-21", subjects)
+
+
 @check("LRO-REC-13")
 def test_descriptions_stay_with_their_commands(commands: Commands, subjects: Subjects) -> None:
     """A command does not bear the description that another command has in another descriptor."""

@@ -14,7 +14,6 @@ from lro_conformance.capture.run import CapturedRun
 from lro_conformance.engine.plan import Plan
 from lro_conformance.judging.derived import Evidence
 from lro_conformance.judging.events import Observer, RunStarted, TrialFinished, TrialStarted
-from lro_conformance.judging.outcome import NotApplicable
 from lro_conformance.judging.results import ServerInfo, Span
 from lro_conformance.lab.lab import Budget, Lab
 from lro_conformance.lab.launcher import Recorder
@@ -131,9 +130,8 @@ class Capture:
 
     def _wanted(self, survey: Survey) -> list[Trial]:
         """The trials to run after the survey, without those for features that the server does not list."""
-        for trial in self.plan.trials[1:]:
-            if (reason := trial.reason_not_listed(survey)) is not None:
-                self.evidence.add(trial.name, NotApplicable(reason))
+        for name, reason in self.plan.unlisted(survey).items():
+            self.evidence.add(name, reason)
         wanted = [
             t
             for t in self.plan.trials[1:]

@@ -87,8 +87,8 @@ class Judgement:
         edition = self._profile.edition
         results = [self._results[c.name] for c in self._checks]
         judged = [self._requirement(r, [c for c in results if c.requirement == r.id]) for r in catalogue(edition)]
-        binding = [(r.requirement, r.verdict) for r in judged if r.requirement.excluded is None]
-        levels: dict[int, LevelVerdict] = {n: level_verdict(n, binding) for n in LEVELS}
+        verdicts = [(r.requirement, r.verdict) for r in judged]
+        levels: dict[int, LevelVerdict] = {n: level_verdict(n, verdicts) for n in LEVELS}
         survey = self._evidence.captured["survey"]
         groups = {
             group: requirement_verdict(r.verdict for r in judged if r.requirement.group == group).label
@@ -120,7 +120,7 @@ class Judgement:
 
     def _requirement(self, one: Requirement, results: list[CheckResult]) -> RequirementResult:
         if one.excluded is not None:
-            return RequirementResult(one, Verdict.NOT_APPLICABLE, (), one.excluded)
+            return RequirementResult(one, Verdict.NOT_JUDGED, (), one.excluded)
         attested = self._profile.attest.get(one.id)
         verdict = requirement_verdict([c.verdict for c in results], attested=attested is not None)
         reason = attested if verdict is Verdict.ATTESTED and attested is not None else ""
@@ -159,7 +159,7 @@ def judge_run(
     have = dict(run.trials)
     if missing is not None:
         have = {name: run.trials.get(name, missing) for name in (*(t.name for t in plan.trials), OVERALL)}
-        have |= plan.excluded
+        have |= {**plan.excluded, **plan.unlisted(have["survey"])}
     if run.profile.edition != profile.edition:
         have = restricted(have, edition_named(profile.edition))
     return Judgement(profile, plan.checks, Evidence(profile.edition, have), observer).report(run)

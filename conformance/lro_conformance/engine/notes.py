@@ -19,6 +19,7 @@ from lro_conformance.trials.boundary import Edges
 from lro_conformance.trials.fallback import Fallback
 from lro_conformance.trials.protocols import Eras
 from lro_conformance.trials.survey import Inline, Survey
+from lro_conformance.trials.tasks import tasked_tools
 
 
 def notes(evidence: Evidence, trouble: str | None) -> tuple[str, ...]:
@@ -134,9 +135,9 @@ def _unused_features(survey: Survey) -> Iterator[str]:
     tools = [o.tool for o in survey.operations.values()]  # a list, because a name from the server may be unhashable
     listed = [t for t in survey.tools if t.get("name") in tools]
     tasks = [str(t["name"]) for t in listed if as_record(t.get("execution")).get("taskSupport") in _TASKS]
-    if tasks:
-        found = f"{', '.join(tasks)} may be called as MCP tasks: they were called directly (LRO-SCOPE-07)"
-        yield found
+    if tasks and not any(tasked_tools(survey)):
+        declares = "but the server does not declare the capability tasks.requests.tools.call"
+        yield f"{', '.join(tasks)} may be called as MCP tasks, {declares}: they were called directly (LRO-SCOPE-07)"
     handshake = json.dumps([m.value for m in survey.messages if m.kind in ("initialize", "server/discover")])
     if re.search(r"streamable[-_ ]?http", handshake, re.IGNORECASE):
         yield "the server mentions streamable-http: it was run over stdio, and LRO-DEP-01 concerns that transport"

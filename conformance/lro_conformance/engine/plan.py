@@ -11,6 +11,7 @@ from lro_conformance.judging.derived import captured
 from lro_conformance.judging.outcome import NotApplicable, NotObserved
 from lro_conformance.profile import Profile
 from lro_conformance.trials import Trial, closure
+from lro_conformance.trials.survey import Survey
 
 EXPLORERS = ("explored", "sweeps")
 """Trials that explore. What they capture is judged by every check of an exchange, so no check needs to name them."""
@@ -45,3 +46,8 @@ class Plan:
             trials=tuple(t for t in trials if t.name not in reasons),
             excluded=left_out | reasons,
         )
+
+    def unlisted(self, survey: object) -> dict[str, NotApplicable]:
+        """Trials of parts that the server does not list, with the reason; empty without a survey."""
+        found = {t.name: t.reason_not_listed(survey) for t in self.trials if isinstance(survey, Survey)}
+        return {name: NotApplicable(reason) for name, reason in found.items() if reason is not None}

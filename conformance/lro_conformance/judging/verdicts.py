@@ -18,12 +18,14 @@ class Verdict(IntEnum):
     """Outcome of one check or one requirement; a greater value is a worse one."""
 
     NOT_APPLICABLE = 0
-    PASS = 1
-    ATTESTED = 2
-    NOT_OBSERVED = 3
-    WARN = 4
-    FAIL = 5
-    ERROR = 6
+    NOT_JUDGED = 1
+    """Of a requirement that the catalogue excludes from checking; it counts in no roll-up."""
+    PASS = 2
+    ATTESTED = 3
+    NOT_OBSERVED = 4
+    WARN = 5
+    FAIL = 6
+    ERROR = 7
 
     @property
     def label(self) -> str:
@@ -42,7 +44,7 @@ def requirement_verdict(checks: Iterable[Verdict], *, attested: bool = False) ->
     A check that saw nothing does not undo one that passed: what was observed decides, and *not-observed* remains only
     when no check observed anything. *attested* fills just that gap: it never hides a failure.
     """
-    verdicts = list(checks)
+    verdicts = [v for v in checks if v is not Verdict.NOT_JUDGED]
     seen = [v for v in verdicts if v not in (Verdict.NOT_OBSERVED, Verdict.NOT_APPLICABLE)]
     if seen:
         return max(seen)
@@ -53,11 +55,12 @@ def requirement_verdict(checks: Iterable[Verdict], *, attested: bool = False) ->
 
 
 def level_verdict(level: int, judged: Iterable[tuple[Requirement, Verdict]]) -> LevelVerdict:
-    """Verdict on a level: it is proved if every MUST up to it passed or does not apply.
+    """Verdict on a level: it is proved if every MUST up to it that is judged passed or does not apply.
 
     A *warn* on a MUST is an erratum of the text, never the server's failure, so it does not stand in the way.
     """
-    binding = [v for r, v in judged if r.keyword == "MUST" and r.level is not None and r.level <= level]
+    counted = [(r, v) for r, v in judged if v is not Verdict.NOT_JUDGED]
+    binding = [v for r, v in counted if r.keyword == "MUST" and r.level is not None and r.level <= level]
     if Verdict.FAIL in binding:
         return "failed"
     if Verdict.NOT_OBSERVED in binding or Verdict.ERROR in binding or not binding:

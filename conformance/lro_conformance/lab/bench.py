@@ -32,6 +32,9 @@ from lro_conformance.wire.server import ServerProcess
 from lro_spec.filenames import parse_file_name, real_path
 
 _NUMBER = re.compile(r"(?<![\w.])\d{1,6}(?![\w.]?\d)")
+_TASK_MS = 60_000
+"""Time in milliseconds for which a server is asked to keep a task."""
+_POLL_S = 0.05
 _CLEANUP_TOOL = "run_custodial_task"
 
 
@@ -166,18 +169,38 @@ class Bench:
     def post(self, wanted: Mapping[str, Any]) -> Sent:
         """Make a call without waiting for its result: the operation's *name* and its parameters.
 
-        *arguments* are sent in addition to the operation's own, *meta* as ``_meta`` of the request.
+        *arguments* are sent in addition to the operation's own, *meta* as ``_meta`` and *task* as ``task`` of the
+        request.
         """
         asked = dict(wanted)
-        name, more, meta = asked.pop("name"), asked.pop("arguments", {}), asked.pop("meta", None)
+        name, more = asked.pop("name"), asked.pop("arguments", {})
+        beside = {"_meta": asked.pop("meta", None), "task": asked.pop("task", None)}
         arguments = self._arguments(name, asked) | more
-        params = {"name": self.operations[name].tool, "arguments": arguments} | ({"_meta": meta} if meta else {})
+        params = {"name": self.operations[name].tool, "arguments": arguments} | {k: v for k, v in beside.items() if v}
         started = time.time()
         return Sent(self.server.send("tools/call", params), started, {"name": name, **asked}, arguments)
 
     def collect(self, sent: Sent, timeout_s: float | None = None) -> Call:
         """Wait for the result of a call that was posted, and capture it like `call`."""
         return self._capture(self.server.wait(sent.id, timeout_s), sent.started, sent.asked, sent.arguments)
+
+    def call_as_task(self, name: str, *, limit: int | None) -> tuple[Reply, Call]:
+        """Call an operation as a task of MCP 2025-11-25; the reply that made the task, and the call with its result.
+
+        If the server answers at once, both are of that answer.
+        """
+        with self.lock:
+            sent = self.post({"name": name, "limit": limit, "query": None, "task": {"ttl": _TASK_MS}})
+            made = final = self.server.wait(sent.id)
+            task = as_record(as_record(made.result).get("task"))
+            asked = {"taskId": task.get("taskId")}
+            if isinstance(asked["taskId"], str):
+                until = time.monotonic() + self.server.limits.request_timeout_s
+                while task.get("status") in ("working", "input_required") and time.monotonic() < until:
+                    self.server.drain(_POLL_S)
+                    task = as_record(self.server.request("tasks/get", asked).result)
+                final = self.server.request("tasks/result", asked)
+            return made, self._capture(final, sent.started, sent.asked, sent.arguments)
 
     def _arguments(self, name: str, asked: dict[str, Any]) -> dict[str, Any]:
         operation = self.operations[name]

@@ -143,8 +143,8 @@ class Profile:
     attest: Mapping[str, str] = field(default_factory=dict[str, str])
     """The vendor's attestations by requirement id."""
     proxy: tuple[str, ...] = ()
-    """Command that starts the proxy in front of a different server, with ``{upstream}`` or ``{upstream_config}``; empty
-    if the profile has no such command."""
+    """Command that starts the proxy in front of a different server, with ``{upstream}``, ``{upstream_config}`` or
+    ``{upstream_url}``; empty if the profile has no such command."""
     path: Path | None = None
     """Absolute path of the profile; None for a bare command."""
 

@@ -7,24 +7,35 @@ from collections.abc import Sequence
 
 from lro_conformance.profile.model import Profile
 
-UPSTREAM, UPSTREAM_CONFIG = "{upstream}", "{upstream_config}"
+UPSTREAM, UPSTREAM_CONFIG, UPSTREAM_URL = "{upstream}", "{upstream_config}", "{upstream_url}"
 
 
 def proxy_command(profile: Profile) -> tuple[str, ...] | None:
     """Command that starts the proxy, with a placeholder for its upstream; None if the profile is not of a proxy.
 
-    Profiles whose command is ``lro proxy`` need no key ``proxy``.
+    Profiles whose command is ``lro proxy`` with a command or an address need no key ``proxy``.
     """
     if profile.proxy:
         return profile.proxy
     at = behind_proxy(profile.server.command)
-    return None if at is None else (*profile.server.command[:at], UPSTREAM)
+    return _at_an_address(profile.server.command) if at is None else (*profile.server.command[:at], UPSTREAM)
 
 
-def in_front(command: Sequence[str], upstream: Sequence[str], config: str) -> tuple[str, ...]:
-    """Replace the placeholders in a proxy command by the upstream command, or by the path of its config."""
+def _at_an_address(command: Sequence[str]) -> tuple[str, ...] | None:
+    """The command of ``lro proxy --url URL`` with a placeholder for the address; None for any other command."""
+    words = list(command)
+    for n, word in enumerate(words if words[:2] == ["lro", "proxy"] else ()):
+        if word.startswith("--url="):
+            return (*words[:n], f"--url={UPSTREAM_URL}", *words[n + 1 :])
+        if word == "--url":
+            return (*words[: n + 1], UPSTREAM_URL, *words[n + 2 :])
+    return None
+
+
+def in_front(command: Sequence[str], upstream: Sequence[str], config: str, url: str) -> tuple[str, ...]:
+    """Replace the placeholders in a proxy command by the upstream command, the path of its config, or its address."""
     words = [part for word in command for part in (upstream if word == UPSTREAM else [word])]
-    return tuple(word.replace(UPSTREAM_CONFIG, config) for word in words)
+    return tuple(word.replace(UPSTREAM_CONFIG, config).replace(UPSTREAM_URL, url) for word in words)
 
 
 def own_lro(command: Sequence[str]) -> tuple[str, ...]:

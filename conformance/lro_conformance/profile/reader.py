@@ -25,7 +25,7 @@ from lro_conformance.profile.model import (
     Setting,
     default_settings,
 )
-from lro_conformance.profile.proxy import UPSTREAM, UPSTREAM_CONFIG
+from lro_conformance.profile.proxy import UPSTREAM, UPSTREAM_CONFIG, UPSTREAM_URL
 from lro_conformance.profile.yaml import MAX_BYTES, Document, YamlError, read
 
 _Keyed = tuple[tuple[str | int, ...], str | Complaint]
@@ -129,8 +129,10 @@ def _inconsistencies(profile: Profile) -> Iterator[_Keyed]:
         yield ("seed", "arguments"), 'expected "$memory" or "$memory.FIELD" where a memory goes'
     if "{workdir}" not in profile.server.cwd and not (profile.folder / profile.server.cwd).is_dir():
         yield ("server", "cwd"), f"{profile.folder / profile.server.cwd} is not a directory"
-    if profile.proxy and (UPSTREAM in profile.proxy) == _mentions(profile.proxy, UPSTREAM_CONFIG):
-        message = f"expected the word {UPSTREAM} where the server's own command goes, or {UPSTREAM_CONFIG} in a word"
+    named = (UPSTREAM in profile.proxy, *(_mentions(profile.proxy, n) for n in (UPSTREAM_CONFIG, UPSTREAM_URL)))
+    if profile.proxy and sum(named) != 1:
+        either = f"or {UPSTREAM_CONFIG} or {UPSTREAM_URL} in a word"
+        message = f"expected the word {UPSTREAM} where the server's own command goes, {either}"
         yield ("proxy", "command"), message
     yield from _attest_inconsistencies(profile)
     yield from _placeholder_inconsistencies(profile)
@@ -149,7 +151,7 @@ def _config_file_inconsistencies(config_file: ConfigFile | None) -> Iterator[_Ke
             yield ("config_file",), Complaint("", "a path below {workdir}", config_file.path)
 
 
-_PLACEHOLDERS = ("{workdir}", "{value}", "{seed_file}", "{output_dir}", UPSTREAM, UPSTREAM_CONFIG)
+_PLACEHOLDERS = ("{workdir}", "{value}", "{seed_file}", "{output_dir}", UPSTREAM, UPSTREAM_CONFIG, UPSTREAM_URL)
 
 
 def _placeholder_inconsistencies(profile: Profile) -> Iterator[_Keyed]:
@@ -165,7 +167,7 @@ def _placeholder_inconsistencies(profile: Profile) -> Iterator[_Keyed]:
         *((("settings", n, "arg"), s.arg, ("{value}",)) for n, s in profile.settings.items() if s is not None),
         *((("settings", n), s.arg_if_true + s.arg_if_false, ()) for n, s in profile.settings.items() if s is not None),
         (("seed", "command"), seed.command if seed else (), ("{workdir}", "{seed_file}")),
-        (("proxy", "command"), profile.proxy, ("{workdir}", UPSTREAM, UPSTREAM_CONFIG)),
+        (("proxy", "command"), profile.proxy, ("{workdir}", UPSTREAM, UPSTREAM_CONFIG, UPSTREAM_URL)),
         (("cleanup", "command"), cleanup.command if cleanup else (), ("{workdir}", "{output_dir}")),
     ):
         placeholders = (m.group() for word in words for m in re.finditer(r"\{[A-Za-z_-]+\}", word))

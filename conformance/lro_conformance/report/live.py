@@ -42,6 +42,7 @@ STYLES = {
     Verdict.FAIL: "bold red",
     Verdict.NOT_OBSERVED: "cyan",
     Verdict.NOT_APPLICABLE: "dim",
+    Verdict.NOT_JUDGED: "dim",
     Verdict.ATTESTED: "magenta",
     Verdict.ERROR: "bold magenta",
 }

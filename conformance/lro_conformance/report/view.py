@@ -22,6 +22,7 @@ MARKS = {
     Verdict.FAIL: "✗",
     Verdict.NOT_OBSERVED: "–",
     Verdict.NOT_APPLICABLE: "·",
+    Verdict.NOT_JUDGED: "○",
     Verdict.ATTESTED: "a",
     Verdict.ERROR: "E",
 }
@@ -184,20 +185,20 @@ def reason_of(result: RequirementResult) -> str:
 
 
 def _folded(results: list[RequirementResult]) -> Iterator[Row]:
-    """A row with the passes of each group, one row for all that does not apply, and a row for each other result."""
-    inapplicable: dict[str, int] = {}
+    """A row with the passes of each group, a row for each result to read, and what is not judged or does not apply."""
+    uncounted: dict[Verdict, dict[str, int]] = {Verdict.NOT_JUDGED: {}, Verdict.NOT_APPLICABLE: {}}
     for group in dict.fromkeys(r.requirement.group for r in results):
         members = [r for r in results if r.requirement.group == group]
         passed = sum(r.verdict is Verdict.PASS for r in members)
         if passed:
             yield Row(Verdict.PASS, group, f"{passed} passed")
-        yield from (_row(r) for r in members if r.verdict not in (Verdict.PASS, Verdict.NOT_APPLICABLE))
-        inapplicable[group] = sum(r.verdict is Verdict.NOT_APPLICABLE for r in members)
-    if any(inapplicable.values()):
-        counts = ", ".join(f"{group} {n}" for group, n in inapplicable.items() if n)
-        yield Row(
-            Verdict.NOT_APPLICABLE, "others", f"{sum(inapplicable.values())} not judged or not applicable: {counts}"
-        )
+        yield from (_row(r) for r in members if r.verdict not in (Verdict.PASS, *uncounted))
+        for verdict, number in uncounted.items():
+            number[group] = sum(r.verdict is verdict for r in members)
+    for verdict, number in uncounted.items():
+        if any(number.values()):
+            counts = ", ".join(f"{group} {n}" for group, n in number.items() if n)
+            yield Row(verdict, "others", f"{sum(number.values())} {verdict.label.replace('-', ' ')}: {counts}")
 
 
 def detail_of(result: RequirementResult) -> Detail:

@@ -11,10 +11,13 @@ import pytest
 
 from lro_conformance import profile as profiles
 from lro_conformance.analysis.documents import Document, Documents
+from lro_conformance.analysis.documents import validated as validated_document
+from lro_conformance.cli.main import main
 from lro_conformance.engine.judgement import judge_again
 from lro_conformance.engine.run import certify
 from lro_conformance.evidence.reader import Stored, read
-from lro_conformance.judging.check import Subjects, checks
+from lro_conformance.judging.check import Subjects, checks, checks_of
+from lro_conformance.judging.check import judge as judge_check
 from lro_conformance.judging.derived import Evidence
 from lro_conformance.judging.results import Report
 from lro_conformance.judging.verdicts import Verdict
@@ -22,9 +25,11 @@ from lro_conformance.trials.survey import Survey
 from lro_spec.catalogue import catalogue
 from lro_spec.editions import edition
 from lro_spec.findings import Finding, Kind
+from lro_spec.validation.asked import Asked
 from lro_spec.validation.editions import for_edition
 from lro_spec.validation.linked import Following
 from lro_spec.validation.recipes import RecipeJudge
+from tests.golden.unusual import of as made_call
 from tests.servers.editions.catalogue import variants
 from tests.servers.faults.catalogue import faults
 from tests.servers.sound.catalogue import sounds
@@ -137,3 +142,38 @@ def test_other_words_leave_verdicts_and_counts(path: Path, tmp_path: Path, monke
     monkeypatch.setattr(Finding, "__init__", mute)
     monkeypatch.setattr(Subjects, "expect", mute_expect)
     assert counted(judge_again(stored)) == usual
+
+
+RECORD: dict[str, Any] = {
+    "id": "m1", "memory_type": "semantic", "namespace": "a", "title": "one", "content": "text", "created": "2026-01-01",
+}  # fmt: skip
+FORMS: dict[str, tuple[str, dict[str, Any], dict[str, Any], bool]] = {
+    "a confidence in words": ("LRO-FILE-11", {"provenance": {"confidence": "0.9"}}, {}, True),
+    "an id that is a number": ("LRO-FILE-11", {"id": 7}, {}, True),
+    "a temporal that is a text": ("LRO-FILE-11", {"temporal": "x"}, {}, True),
+    "extensions in a list": ("LRO-FILE-11", {"extensions": [1]}, {}, True),
+    "a provenance in a list": ("LRO-FILE-11", {"provenance": [1]}, {}, False),
+    "a count with a fraction of nothing": ("LRO-FILE-03", {}, {"count": 1.0}, True),
+    "a count with a fraction": ("LRO-FILE-03", {}, {"count": 1.5}, False),
+    "a version of blanks": ("LRO-FILE-12", {}, {"schema_version": " "}, True),
+    "a version of nothing": ("LRO-FILE-12", {}, {"schema_version": ""}, False),
+}
+"""Forms on which the two once disagreed: the requirement, a change of record and header, and whether it is allowed."""
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_forms_of_values_are_judged_alike(form: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rule, record, header, allowed = FORMS[form]
+    call = made_call([{**RECORD, **record}], 3, header=header)
+    document = validated_document(call, Asked(call.operation, "full"), edition("lro-6400"))
+    verdicts = {
+        judge_check(c, {"documents": Documents((document,), {})}).verdict
+        for c in checks_of(rule)
+        if c.needs == ("documents",)
+    }
+    assert verdicts == {Verdict.PASS if allowed else Verdict.FAIL}
+    assert call.file is not None
+    path = tmp_path / Path(call.file.path).name
+    path.write_bytes(call.file.data)
+    main(["validate", str(path), "--format", "json"])
+    assert (f'"{rule}"' in capsys.readouterr().out) is not allowed

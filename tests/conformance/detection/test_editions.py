@@ -77,11 +77,11 @@ def test_what_only_an_edition_requires_has_a_fault_of_its_own(edition: str) -> N
 
 
 def test_what_a_server_offers_beside_is_noted(tmp_path: Path) -> None:
-    """Neither tasks nor another transport are made use of, so a reader is told."""
+    """Another transport is not made use of, nor are tasks that the handshake does not declare, so a reader is told."""
     path = tmp_path / "lro.yaml"
     path.write_text(profile_text("offers_tasks_and_http"), encoding="utf-8")
     report = certify(load(path), only={"LRO-IMPL-03"}, examples=0)
-    assert "recall_memories, search_memories, inject_context may be called as MCP tasks" in "\n".join(report.notes)
+    assert "MCP tasks" not in "\n".join(report.notes)
     assert "the server mentions streamable-http" in "\n".join(report.notes)
 
 

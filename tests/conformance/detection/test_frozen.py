@@ -13,7 +13,7 @@ from tests.servers.editions.catalogue import variants
 from tests.servers.faults.catalogue import faults
 from tests.servers.sound.catalogue import sounds
 from tests.support.certifying import Job, Outcome, spread, with_properties
-from tests.support.frozen import BASE, frozen_standings
+from tests.support.frozen import BASE, as_frozen, frozen_standings
 
 SERVERS = {**faults(), **sounds(), **variants()}
 
@@ -36,7 +36,7 @@ def param(name: str) -> object:
 
 @pytest.mark.parametrize("job", [param(name) for name in frozen_standings() if name in SERVERS or name in BASE])
 def test_a_server_is_judged_as_it_was(job: Job, certified: Callable[[Job], Outcome]) -> None:
-    assert certified(job).standing == frozen_standings()[job.server]
+    assert as_frozen(certified(job).standing, job.server) == frozen_standings()[job.server]
 
 
 def test_what_is_recorded_is_of_servers_that_there_are() -> None:

@@ -276,6 +276,7 @@ class TestARequirement:
         assert requirement_verdict([Verdict.NOT_OBSERVED, Verdict.NOT_APPLICABLE]) is Verdict.NOT_OBSERVED
         assert requirement_verdict([Verdict.NOT_APPLICABLE]) is Verdict.NOT_APPLICABLE
         assert requirement_verdict([]) is Verdict.NOT_OBSERVED
+        assert requirement_verdict([Verdict.NOT_JUDGED, Verdict.NOT_APPLICABLE]) is Verdict.NOT_APPLICABLE
 
     def test_that_was_not_observed_may_be_attested(self) -> None:
         assert requirement_verdict([Verdict.NOT_OBSERVED], attested=True) is Verdict.ATTESTED
@@ -315,6 +316,10 @@ class TestALevel:
     def test_that_nothing_was_asked_of_is_unproved(self) -> None:
         assert level_verdict(1, [(TWO, Verdict.PASS)]) == "unproved"
 
+    def test_what_is_not_judged_counts_neither_way(self) -> None:
+        assert level_verdict(1, [(ONE, Verdict.NOT_JUDGED)]) == "unproved"
+        assert level_verdict(2, [(ONE, Verdict.PASS), (TWO, Verdict.NOT_JUDGED)]) == "proved"
+
     def test_counts_only_on_top_of_those_below(self) -> None:
         assert achieved({1: "proved", 2: "proved", 3: "unproved"}) == 2
         assert achieved({3: "proved", 1: "proved", 2: "attested"}) == 1
@@ -324,6 +329,6 @@ class TestALevel:
 
 def test_labels_are_those_of_reports() -> None:
     assert [v.label for v in Verdict] == [
-        *("not-applicable", "pass", "attested", "not-observed", "warn", "fail", "error"),
+        *("not-applicable", "not-judged", "pass", "attested", "not-observed", "warn", "fail", "error"),
     ]
     assert Verdict.of("not-observed") is Verdict.NOT_OBSERVED

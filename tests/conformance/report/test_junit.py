@@ -37,11 +37,12 @@ def test_has_the_shape_of_jenkins_schema(made: Report):
 
 def test_counts_are_those_of_the_verdicts():
     root = read(mixed())
-    assert (root.attrib["tests"], root.attrib["failures"], root.attrib["errors"]) == ("9", "1", "1")
-    assert sum(int(suite.attrib["skipped"]) for suite in root) == 3
+    assert (root.attrib["tests"], root.attrib["failures"], root.attrib["errors"]) == ("10", "1", "1")
+    assert sum(int(suite.attrib["skipped"]) for suite in root) == 4
     assert [suite.attrib["name"] for suite in root] == [
         "file",
         "implemented",
+        "threshold",
         "recipes",
         "cleanup",
         "events",
@@ -54,7 +55,8 @@ def test_counts_are_those_of_the_verdicts():
     ("id", "says"),
     [
         ("LRO-CLN-01", "not observed: no cleanup key in the profile"),
-        ("LRO-SCOPE-05", "not applicable: inside of the server"),
+        ("LRO-SCOPE-05", "not judged: inside of the server"),
+        ("LRO-SCOPE-02", "not applicable: no tool that searches"),
         ("LRO-ERR-04", "attested by the vendor, not observed: our audit of May"),
     ],
 )

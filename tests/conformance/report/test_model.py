@@ -69,6 +69,7 @@ def test_counts_cover_every_verdict():
         "fail": 1,
         "warn": 2,
         "not-applicable": 1,
+        "not-judged": 1,
         "not-observed": 1,
         "attested": 1,
         "error": 1,

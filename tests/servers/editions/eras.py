@@ -57,7 +57,7 @@ class speaks_the_modern_protocol_alone(speaks_both_protocols):
 
 @sound(EDITION)
 class offers_tasks_and_http(Server):
-    """Its tools may be called as tasks, and it can be reached by HTTP, too: it says so and is judged as ever."""
+    """Its tools may be called as tasks, which it answers at once, and it can be reached by HTTP, too."""
 
     def initialize(self, params: dict[str, Any]) -> Record:
         result = super().initialize(params)

@@ -100,6 +100,52 @@ class lists_five_recipes_of_its_own(plain_paper):
         return f"{summary['count']} memories were written to {path}; the jq recipes can be used on it."
 
 
+@sound(EDITION)
+class leads_to_its_extraction_tool(plain_paper):
+    """The guidance names lro_extract beside the recipes, one of which has a field called now."""
+
+    def tools(self) -> list[Record]:
+        return [*super().tools(), self.tool("lro_extract", "Read a file", {"file_path": {"type": "string"}})]
+
+    def guidance(self, path: str, summary: Record) -> str:
+        return f"{super().guidance(path, summary)}\nWithout a shell, lro_extract reads the file."
+
+    def programs(self) -> Sequence[tuple[str, str]]:
+        return [*super().programs(), ("What is on now", "jq '{now: .status, at: \"now\"} | .now'")]
+
+
+@sound(EDITION, warns=("LRO-ERR-02",))
+class truncates_to_nine_tenths(plain_paper):
+    """A failed write leaves nine tenths of a result, whatever the threshold: the paper gives no amount."""
+
+    def fitting(self, call: Call) -> int:
+        return max(0, min(len(call.lines) - 1, len(call.lines) * 9 // 10))
+
+
+@fault(EDITION, "LRO-ERR-07", says="fewer than", proves=2, also=("LRO-ERR-02",))
+class returns_everything_when_writing_fails(plain_paper):
+    """A result that cannot be written comes inline, all of it."""
+
+    def fitting(self, call: Call) -> int:
+        return len(call.lines)
+
+
+@fault(EDITION, "LRO-REC-21", says="clock", proves=1)
+class asks_for_the_last_hour(plain_paper):
+    """A recipe beside the ten looks for memories of the last hour."""
+
+    def programs(self) -> Sequence[tuple[str, str]]:
+        return [*super().programs(), ("Of the last hour", "jq 'select((.created | fromdate) > now - 3600)'")]
+
+
+@fault(EDITION, "LRO-GUI-06", says="lro_extract", proves=3)
+class guides_past_its_extraction_tool(plain_paper):
+    """The server lists lro_extract, and its guidance knows jq alone."""
+
+    def tools(self) -> list[Record]:
+        return [*super().tools(), self.tool("lro_extract", "Read a file", {"file_path": {"type": "string"}})]
+
+
 @fault(EDITION, "LRO-NAME-02", says="lro-{operation}", proves=0)
 class keeps_the_specifications_prefix(plain_paper):
     """Files are called atlatl-…"""
@@ -198,7 +244,7 @@ class remembers_its_own_files_only(plain_paper):
         return [path for path in self.written if os.path.exists(path)]
 
 
-@fault(EDITION, "LRO-GUI-01", says="nothing", proves=3)
+@fault(EDITION, "LRO-GUI-01", says="guidance is empty", proves=3)
 class guides_nobody(plain_paper):
     """The guidance is an empty text."""
 

@@ -13,7 +13,7 @@ from tests.servers.shortening import Shortening
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from typing import Any
 
     from tests.servers.plain import Record
@@ -181,16 +181,18 @@ class queries_see_the_environment(Lax):
 class queries_import_files(Lax):
     """jq's import is allowed."""
 
-    def jq(self, program: str, path: str) -> str:
-        return self.run_jq(program, path, []) if program.startswith("import") else super().jq(program, path)
+    def jq(self, program: str, path: str, options: Sequence[str] = ("-c",)) -> str:
+        alone = program.startswith("import")
+        return self.run_jq(program, path, ["-c"]) if alone else super().jq(program, path, options)
 
 
 @broken("06", says="--version is not a query")
 class a_query_may_be_an_option(Extracting):
     """The query is the first word after jq's own options."""
 
-    def jq(self, program: str, path: str) -> str:
-        return self.run_jq(program, path, []) if program.startswith("-") else super().jq(program, path)
+    def jq(self, program: str, path: str, options: Sequence[str] = ("-c",)) -> str:
+        alone = program.startswith("-")
+        return self.run_jq(program, path, ["-c"]) if alone else super().jq(program, path, options)
 
 
 @broken("06", says="ends a string finds nothing")
@@ -198,7 +200,7 @@ class a_keyword_is_spliced_into_the_program(Extracting):
     """A keyword stands between quotation marks in the program."""
 
     def with_keyword(self, path: str, keyword: str) -> str:
-        return self.run_jq(f'select(.title | test("{keyword}"; "i"))', path, [])
+        return self.run_jq(f'select(.title | test("{keyword}"; "i"))', path, ["-c"])
 
 
 @broken("06", says="interpolation finds nothing")
@@ -212,7 +214,7 @@ class a_keyword_is_evaluated(Extracting):
             if "\\" in keyword
             else f'select(.title | ascii_downcase | contains("{escaped.lower()}"))',
             path,
-            [],
+            ["-c"],
         )
 
 
@@ -333,15 +335,49 @@ class nothing_asked_is_the_first_recipe(Extracting):
         return super().lro_extract(file_path, 1 if recipe is None and query is None else recipe, query, **more)
 
 
+@broken("10", says="in the order of the file")
+class recipes_do_not_sort(Extracting):
+    """What a recipe sorts comes in the order of the file."""
+
+    def program(self, recipe: int) -> tuple[list[str], str]:
+        return ([], ".") if recipe == 4 else super().program(recipe)
+
+
+@broken("10", says="more of the records")
+class recipes_give_whole_records(Extracting):
+    """A recipe that picks fields gives all of them."""
+
+    def program(self, recipe: int) -> tuple[list[str], str]:
+        return ([], ".") if recipe == 5 else super().program(recipe)
+
+
 # virtual
 
 
-@broken("12", says="the characters")
+@broken("22", says="the characters")
 class ranges_are_of_bytes(Extracting):
     """Positions count bytes of UTF-8."""
 
     def range_of(self, text: str, start: int, end: int) -> str:
         return text.encode()[start:end].decode("utf-8", "replace")
+
+
+@broken("22", says="every character between", also=("12",))
+class ranges_lose_their_last_character(Extracting):
+    """A range ends one character early."""
+
+    def range_of(self, text: str, start: int, end: int) -> str:
+        return text[start : end - 1]
+
+
+@broken("12", says="a range within")
+class an_end_beyond_the_file_is_an_error(Extracting):
+    """A range has to lie within the file."""
+
+    def range_of(self, text: str, start: int, end: int) -> str:
+        if end > len(text):
+            raise BadArguments(f"a range within 0 to {len(text)} is wanted")
+        return super().range_of(text, start, end)
 
 
 @broken("12", says="more than that")
@@ -353,6 +389,16 @@ class ranges_include_their_end(Extracting):
 
 
 @broken("13", says="in either case")
+class case_counts_unless_told_otherwise(Extracting):
+    """Case counts where nothing is said of it."""
+
+    def search_large_output(
+        self, filename: str, pattern: str, case_sensitive: bool = True, max_results: int = 50
+    ) -> str:
+        return super().search_large_output(filename, pattern, case_sensitive, max_results)
+
+
+@broken("23", says="case_sensitive false", also=("13",))
 class a_search_is_case_sensitive(Extracting):
     """Case always counts."""
 
@@ -360,7 +406,7 @@ class a_search_is_case_sensitive(Extracting):
         return super().search(path, pattern, case_sensitive=True)
 
 
-@broken("13", says="in this case only")
+@broken("23", says="in this case only")
 class a_search_never_heeds_case(Extracting):
     """Case never counts, also where it is asked for."""
 
@@ -368,10 +414,50 @@ class a_search_never_heeds_case(Extracting):
         return super().search(path, pattern, case_sensitive=False)
 
 
+@broken("26", says="but one result")
+class returns_all_that_matches(Extracting):
+    """However few results are wanted, all are returned."""
+
+    def most(self, results: int) -> int:
+        return 10_000
+
+
+@broken("26", says="but one result")
+class returns_a_page_at_least(Extracting):
+    """Fewer than fifty results cannot be had."""
+
+    def most(self, results: int) -> int:
+        return max(results, 50)
+
+
+@broken("27", says="{id, title} with compact")
+class results_are_always_indented(Extracting):
+    """Whether an answer is wanted compact is not looked at."""
+
+    def form(self, compact: bool, raw: bool) -> list[str]:
+        return super().form(compact=False, raw=raw)
+
+
+@broken("27", says=".title with raw")
+class texts_are_always_quoted(Extracting):
+    """Whether texts are wanted raw is not looked at."""
+
+    def form(self, compact: bool, raw: bool) -> list[str]:
+        return super().form(compact, raw=False)
+
+
 # scratchpad
 
 
-@broken("14", says="too_large")
+@broken("24", says="a refusal of all")
+class says_nothing_of_what_is_too_large(Exploring):
+    """What is over the budget is left out without a word."""
+
+    def over(self, tokens: int) -> str:
+        return ""
+
+
+@broken("24", says="a refusal of all")
 class cuts_what_is_too_large(Exploring):
     """What is over the budget is cut off without a word."""
 
@@ -385,6 +471,14 @@ class over_the_budget_is_an_error(Exploring):
 
     def over(self, tokens: int) -> str:
         raise BadArguments(f"{tokens} tokens are too many")
+
+
+@broken("14", says="suggestions")
+class a_refusal_has_no_advice(Exploring):
+    """What is over the budget is refused with its size alone."""
+
+    def over(self, tokens: int) -> str:
+        return self.dumps({"error": "answer_too_large", "estimated_tokens": tokens})
 
 
 @broken("15", says="the lines")
@@ -456,7 +550,7 @@ class gives_stored_texts_back_trimmed(Shortening):
         return "\n".join(super().read_file(absolute_path, **more).split())
 
 
-@broken("19", says="message 7")
+@broken("19", says="message 7", also=("29",))
 class recent_results_leave_too(Shortening):
     """The last message is shortened as well."""
 
@@ -472,12 +566,21 @@ class calls_lose_their_arguments(Shortening):
         return {key: value for key, value in message.items() if key != "tool_calls"}
 
 
-@broken("20", says="an id with ..")
+@broken("25", says="an id with ..")
 class an_id_is_part_of_the_path(Shortening):
     """The id is put into the path as it is, and folders that are missing are made."""
 
     def name_of(self, id: str) -> str:
         return f"tool_call_{id}.txt"
+
+
+@broken("25", says="an id with ..")
+class an_id_is_resolved_as_a_path(Shortening):
+    """The path that the id is put into is made normal, and not looked at."""
+
+    def name_of(self, id: str) -> str:
+        folder = self.store_dir(None)
+        return os.path.relpath(os.path.normpath(os.path.join(folder, f"tool_call_{id}.txt")), folder)
 
 
 @broken("20", says="a folder elsewhere")
@@ -486,6 +589,14 @@ class stores_wherever_it_is_told_to(Shortening):
 
     def store_dir(self, asked: str | None) -> str:
         return asked or super().store_dir(asked)
+
+
+@broken("20", says="a folder elsewhere")
+class makes_a_folder_in_the_one_it_is_told(Shortening):
+    """Below the caller's folder it makes one of its own."""
+
+    def store_dir(self, asked: str | None) -> str:
+        return os.path.join(asked, "context") if asked else super().store_dir(asked)
 
 
 @broken("21", says="a file elsewhere is refused")
@@ -502,3 +613,55 @@ class reads_whatever_lies_in_its_folder(Shortening):
 
     def may_read(self, path: str) -> bool:
         return os.path.dirname(path) == self.store_dir(None) and os.path.isfile(path)
+
+
+@broken("28", says="unchanged")
+class shortens_conversations_of_any_size(Shortening):
+    """How much a conversation may have is not looked at."""
+
+    def is_small(self, tokens: int, most: int) -> bool:
+        return False
+
+
+@broken("28", says="message 3")
+class small_conversations_lose_their_calls(Shortening):
+    """What stays as it is loses its calls on the way."""
+
+    def unchanged(self, messages: list[Record]) -> list[Record]:
+        return [{k: v for k, v in message.items() if k != "tool_calls"} for message in messages]
+
+
+@broken("29", says="mode compress")
+class a_summary_replaces_everything(Shortening):
+    """Nothing but the summary is left."""
+
+    def context_offload(self, messages: list[Record], **terms: Any) -> str:
+        if terms.get("context_manage_mode") == "compact":
+            return super().context_offload(messages, **terms)
+        return self.dumps({"success": True, "messages": [{"role": "system", "content": "<state_snapshot/>"}]})
+
+
+@broken("29", says="mode auto")
+class auto_returns_no_messages(Shortening):
+    """In mode auto, messages are counted and not returned."""
+
+    def context_offload(self, messages: list[Record], **terms: Any) -> str:
+        if terms.get("context_manage_mode") == "auto":
+            return self.dumps({"success": True, "messages": [], "metadata": {"count": len(messages)}})
+        return super().context_offload(messages, **terms)
+
+
+@broken("30", says="the second and the third line")
+class lines_are_counted_from_one(Shortening):
+    """The first line is 1."""
+
+    def part(self, lines: list[str], offset: int, limit: int | None) -> str:
+        return super().part(lines, max(0, offset - 1), limit)
+
+
+@broken("30", says="the second and the third line")
+class a_limit_is_ignored(Shortening):
+    """What follows the offset is returned to the end."""
+
+    def part(self, lines: list[str], offset: int, limit: int | None) -> str:
+        return super().part(lines, offset, None)

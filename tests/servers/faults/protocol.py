@@ -6,6 +6,7 @@ import sys
 
 from tests.servers.faults.catalogue import fault
 from tests.servers.plain import Call, Server
+from tests.servers.tasks import Tasking
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -111,3 +112,25 @@ class is_error_is_a_string(Server):
 
     def text(self, text: str) -> Record:
         return {**super().text(text), "isError": "false"}
+
+
+@fault("LRO-SCOPE-07", says="as a task", proves=0)
+class tasks_return_everything(Tasking):
+    """The result of a task is never offloaded."""
+
+    def finished(self, params: dict[str, Any]) -> Record:
+        self.settings.enabled, before = False, self.settings.enabled
+        result = super().finished(params)
+        self.settings.enabled = before
+        return result
+
+
+@fault("LRO-SCOPE-07", says="as a task", proves=0)
+class tasks_go_by_the_default_threshold(Tasking):
+    """A task does not know of the threshold that was set."""
+
+    def finished(self, params: dict[str, Any]) -> Record:
+        self.settings.threshold, before = 6400, self.settings.threshold
+        result = super().finished(params)
+        self.settings.threshold = before
+        return result

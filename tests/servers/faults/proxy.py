@@ -6,7 +6,7 @@ import os
 
 from tests.servers.fastjson import dumps, loads
 from tests.servers.faults.catalogue import fault
-from tests.servers.proxy import PROFILE, WITHOUT_LRO, Proxy, Renumbering, Rewriting
+from tests.servers.proxy import AT_AN_ADDRESS, PROFILE, WITHOUT_LRO, Proxy, Remote, Renumbering, Rewriting
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,10 +16,12 @@ if TYPE_CHECKING:
     from tests.servers.proxy import Record
 
 
-def broken(id: str, *, says: str, also: tuple[str, ...] = ()) -> Callable[[type[Proxy]], type[Proxy]]:
+def broken(
+    id: str, *, says: str, also: tuple[str, ...] = (), profile: str = PROFILE
+) -> Callable[[type[Proxy]], type[Proxy]]:
     """Enter a proxy as the offender of one requirement; in front of a server without LRO it proves level 2."""
     ids = tuple(f"LRO-PROXY-{a}" for a in also)
-    return fault(f"LRO-PROXY-{id}", says=says, proves=2, also=(*WITHOUT_LRO, *ids), profile=PROFILE)
+    return fault(f"LRO-PROXY-{id}", says=says, proves=2, also=(*WITHOUT_LRO, *ids), profile=profile)
 
 
 # small results
@@ -445,3 +447,50 @@ class cuts_without_a_word(Proxy):
     def failed(self, message: Record, records: Sequence[str], problem: OSError) -> bytes:
         value = {"offloaded": False, "results": [loads(line) for line in records[:5]]}
         return self.encode({**message, "result": self.replaced(message["result"], value)})
+
+
+# a server at an address
+
+
+@broken("13", says="notifications of progress", profile=AT_AN_ADDRESS)
+class reads_the_last_event_alone(Remote):
+    """Of a stream, only the answer is passed on."""
+
+    def event(self, line: bytes) -> None:
+        if "method" not in loads(line.decode()):
+            super().event(line)
+
+
+@broken("15", says="an error for a call", profile=AT_AN_ADDRESS)
+class says_nothing_when_the_address_is_gone(Remote):
+    """A connection that breaks off is left at that."""
+
+    def unreachable(self, message: Record, problem: Exception) -> None:
+        pass
+
+
+# what it keeps
+
+
+@broken("17", says="no other file")
+class keeps_a_log_of_results(Proxy):
+    """What goes through is appended to a log."""
+
+    def passed(self, message: Record, line: bytes) -> bytes:
+        self.keep(line)
+        return super().passed(message, line)
+
+    def keep(self, line: bytes) -> None:
+        with open(os.path.join(os.environ["TMPDIR"], "proxy.log"), "ab") as file:
+            file.write(line)
+
+
+@broken("17", says="no other file")
+class leaves_its_first_draft(Proxy):
+    """A file is written under another name first, which stays."""
+
+    def write(self, records: Sequence[str], extra: str, request: Record) -> str:
+        path = super().write(records, extra, request)
+        with open(path, "rb") as file, open(f"{path}.part", "wb") as draft:
+            draft.write(file.read())
+        return path

@@ -8,6 +8,7 @@ import time
 
 from tests.servers.plain import BadArguments, Call, Server
 from tests.servers.sound.catalogue import sound
+from tests.servers.tasks import Tasking
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -125,3 +126,14 @@ class requires_a_detail_level(Server):
     ) -> Record:
         needed = [*required, "detail"] if "detail" in properties else required
         return super().tool(name, about, properties, required=needed, output=output)
+
+
+@sound("A call may be a task, whose result is fetched later and by another method.")
+class runs_tasks(Tasking):
+    pass
+
+
+@sound("It lists tools as tasks, and does not declare that it can run any: they are called as usual.")
+class lists_tasks_without_declaring_them(Server):
+    def tools(self) -> list[Record]:
+        return [{**tool, "execution": {"taskSupport": "optional"}} for tool in super().tools()]

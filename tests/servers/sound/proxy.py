@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.servers.fastjson import dumps, loads
-from tests.servers.proxy import PROFILE, WITHOUT_LRO, Proxy, Renumbering, Rewriting
+from tests.servers.proxy import AT_AN_ADDRESS, PROFILE, WITHOUT_LRO, Proxy, Remote, Renumbering, Rewriting
 from tests.servers.sound.catalogue import sound
 
 TYPE_CHECKING = False
@@ -120,3 +120,8 @@ class reads_its_server_from_a_file(Proxy):
         with open(named[0], encoding="utf-8") as file:
             (server,) = loads(file.read())["mcpServers"].values()
         return [server["command"], *server["args"]]
+
+
+@honest("Its server is at an address, and may stream its answers.", profile=AT_AN_ADDRESS)
+class stands_before_an_address(Remote):
+    pass

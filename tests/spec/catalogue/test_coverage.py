@@ -122,8 +122,8 @@ SECTIONS = {section for _, section, _, _ in KEYWORDS} | {section for section, _,
 OUTSIDE = {
     "protocol": {"MCP: Tools", "MCP: stdio transport"},
     "hardening": {"Not in the text"},
-    "proxy": {"Local proxy"},
-    "extraction": {"Native extraction"},
+    "proxy": {"The paper, Appendix E", "Not in the text"},
+    "extraction": {"The paper, Appendix E", "Virtual tools", "Scratchpad", "Context offload", "Not in the text"},
 }
 
 

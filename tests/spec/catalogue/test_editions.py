@@ -34,9 +34,9 @@ LEVELS_OF_THE_PAPER: tuple[tuple[int, str, str], ...] = (
     (1, "materialisation", "FILE-01 FILE-02 FILE-03 FILE-09 FILE-10 NAME-01 NAME-02 NAME-03 NAME-04 DET-01"),
     (1, "file reference and summary", "DESC-01 DESC-02 DESC-03 DESC-04 DESC-05 DESC-06 DESC-07 DESC-11 DESC-12"),
     (2, "schema definition", "DESC-14 DESC-09 DESC-10"),
-    (2, "extraction queries", "REC-01 REC-02 REC-03 REC-08 REC-09 REC-11 REC-12 REC-13"),
+    (2, "extraction queries", "REC-01 REC-02 REC-03 REC-08 REC-09 REC-11 REC-12 REC-13 REC-21"),
     (3, "custodial cleanup", "CLN-01 CLN-02 CLN-03 CLN-04"),
-    (3, "fallback", "ERR-01 ERR-05 ERR-06"),
+    (3, "fallback", "ERR-01 ERR-05 ERR-06 ERR-07"),
     (3, "events", "CLN-05"),
 )
 SILENT = (
@@ -63,10 +63,11 @@ HEADINGS = {
         Tools; Native Guidance Prompt; Shell-less LLM Clients; Conformance Requirements""",
     "lro-paper": """Formal Definition; Decision Flow; Materialization Format; Compact Descriptor; Lifecycle Management;
         Comparison with Compression Approaches; Specification and Implementation; Appendix B: Extraction Query Library;
+        Determinism and Auditability; Deployment Applicability;
         Appendix D: Deployment Matrix; Appendix E: Alternative Extraction Interface Details; Appendix F: Conformance
         Levels""",
 }
-OUTSIDE = {"MCP: Tools", "MCP: stdio transport", "Not in the text"}
+OUTSIDE = {"MCP: Tools", "MCP: stdio transport", "Virtual tools", "Scratchpad", "Context offload", "Not in the text"}
 
 
 @pytest.mark.parametrize(("keyword", "section", "about", "covered"), KEYWORDS_1600)

@@ -34,9 +34,9 @@ def test_a_store_that_answers_with_an_object_says_whether_it_took_it(result: Any
 def test_tools_may_have_names_that_are_none(name: Any) -> None:
     tools = [{"name": name}, {"name": "recall", "execution": {"taskSupport": "optional"}}]
     known = Made(operations={"recall": Made(tool="recall")}, tools=tools, messages=())
-    assert list(inner(notes, "_unused_features")(known)) == [
-        "recall may be called as MCP tasks: they were called directly (LRO-SCOPE-07)"
-    ]
+    (found,) = inner(notes, "_unused_features")(known)
+    assert found.startswith("recall may be called as MCP tasks, but the server does not declare the capability")
+    assert found.endswith(": they were called directly (LRO-SCOPE-07)")
 
 
 HUGE = 10**400

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from lro_conformance.capture.records import as_record, show
-from lro_conformance.checks.extensions.test_extraction import describe
+from lro_conformance.checks.extensions.test_extraction import describe, refused
 from lro_conformance.judging.check import check
 from lro_conformance.judging.outcome import NotApplicable, NotObserved
 from lro_conformance.judging.subjects import Subjects
-from lro_conformance.trials.extensions.compaction import TEXT, Compaction, conversation
+from lro_conformance.trials.extensions.compaction import TEXT, Compaction, conversation, messages_of
 from lro_conformance.trials.extensions.extraction import MARK
+from lro_conformance.trials.extensions.families import Asked
 
 _LARGE = 3
 """Index of the message that is large and old."""
@@ -62,11 +65,25 @@ def test_only_large_old_results_are_offloaded(compaction: Compaction, subjects: 
 
 
 @check("LRO-EXTRACT-20")
-def test_nothing_is_stored_outside(compaction: Compaction, subjects: Subjects) -> None:
-    """Neither a call's id nor a folder that the client names leads to a file outside the server's own folders."""
+def test_only_own_folders_are_written(compaction: Compaction, subjects: Subjects) -> None:
+    """A folder that the client names is not written if it is none of the server's own."""
+    if compaction.elsewhere is None:
+        raise NotObserved("no folder of the client's was tried")
+    if not compaction.elsewhere:
+        raise NotApplicable("context_offload takes no store_dir")
+    _expect_nothing(compaction, compaction.elsewhere, subjects)
+
+
+@check("LRO-EXTRACT-25")
+def test_ids_do_not_lead_elsewhere(compaction: Compaction, subjects: Subjects) -> None:
+    """The id of a call does not lead to a file outside the folder that messages are stored in."""
+    _expect_nothing(compaction, compaction.escaping, subjects)
+
+
+def _expect_nothing(compaction: Compaction, tried: Iterable[tuple[Asked, str]], subjects: Subjects) -> None:
     if compaction.stored is None or compaction.stored.problem is not None:
         raise NotObserved("no stored file can be read by the suite")
-    for asked, path in compaction.escaping:
+    for asked, path in tried:
         subjects.expect(not path, expected=f"{asked.about}: no file elsewhere", observed=f"the file {path}", at=asked)
 
 
@@ -81,3 +98,60 @@ def test_only_stored_messages_are_read(compaction: Compaction, subjects: Subject
         subjects.expect(
             MARK not in one.call.text, expected=f"{one.about} is refused", observed="the content of that file", at=one
         )
+
+
+@check("LRO-EXTRACT-28")
+def test_small_conversations_stay(compaction: Compaction, subjects: Subjects) -> None:
+    """A conversation of no more than max_total_tokens comes back as it was."""
+    one = compaction.within
+    if one is None:
+        raise NotApplicable("context_offload takes no max_total_tokens")
+    messages = messages_of(one.call)
+    changed = [n for n, (m, o) in enumerate(zip(messages, conversation(), strict=False), 1) if m != o]
+    if not changed and len(messages) != len(conversation()):
+        changed = [len(messages)]
+    subjects.expect(
+        list(messages) == conversation(),
+        expected=f"{one.about}: its {len(conversation())} messages, unchanged",
+        observed=f"message {changed[0]} of {len(messages)} differs" if changed and messages else describe(one.call),
+        at=one,
+    )
+
+
+@check("LRO-EXTRACT-29")
+def test_system_and_recent_messages_stay(compaction: Compaction, subjects: Subjects) -> None:
+    """A mode that summarises keeps the beginning of the system message and the latest message, or reports an error."""
+    if not compaction.summarised:
+        raise NotApplicable("context_offload takes no context_manage_mode")
+    system, *_, last = conversation()
+    for one in compaction.summarised:
+        if refused(one.call):
+            subjects.not_observed(f"{one.about} is refused: it needs a language model")
+            continue
+        messages = [as_record(m) for m in messages_of(one.call)]
+        first = str(messages[0].get("content")) if messages else ""
+        subjects.expect(
+            bool(messages) and first.startswith(system["content"]) and messages[-1] == last,
+            expected=f"{one.about}: the system message, what is left of the others, and the latest message unchanged",
+            observed=show(messages, 160) if messages else describe(one.call),
+            at=one,
+        )
+
+
+@check("LRO-EXTRACT-30")
+def test_stored_messages_are_read_by_lines(compaction: Compaction, subjects: Subjects) -> None:
+    """`read_file` returns the lines that offset, from 0, and limit select."""
+    one = compaction.lines
+    if one is None:
+        raise NotApplicable("the server lists no read_file with offset and limit along with context_offload")
+    if compaction.reload is None or TEXT not in compaction.reload.call.text:
+        raise NotObserved("read_file does not return what was stored")
+    rows = TEXT.split("\n")
+    wanted = [row.strip() for row in rows[1:3]]
+    more = [row.strip() for row in (rows[0], rows[3]) if row.strip() in one.call.text]
+    subjects.expect(
+        one.call.outcome == "inline" and all(row in one.call.text for row in wanted) and not more,
+        expected=f"{one.about}: {show(wanted)}",
+        observed=describe(one.call),
+        at=one,
+    )

@@ -12,6 +12,7 @@ from lro_conformance.judging.outcome import NotApplicable
 from lro_conformance.judging.subjects import Subjects
 from lro_conformance.trials.extensions.extraction import MARK, NOWHERE, Extraction
 from lro_conformance.trials.extensions.families import Asked
+from lro_conformance.trials.extensions.reading_tools import TOOLS
 
 MAX_CHARACTERS = 100_000
 """Characters that an answer may have at most: about 25,000 tokens."""
@@ -61,12 +62,17 @@ def _by_working_tools(extraction: Extraction, asked: Iterable[Asked], subjects: 
 def test_refusals_are_errors(extraction: Extraction, subjects: Subjects) -> None:
     """A refused path, a deleted file and an unknown name are answered with an error, not with an empty result."""
     for one in (*extraction.outside, *extraction.foreign, *extraction.gone):
-        if MARK in one.call.text or one.call.outcome == "offloaded":
+        if MARK in one.call.text or _shown(one) in one.call.text or one.call.outcome == "offloaded":
             subjects.not_observed(f"{one.about} is read or offloaded instead")
             continue
         subjects.expect(
             refused(one.call), expected=f"{one.tool}: an error for {one.about}", observed=describe(one.call), at=one
         )
+
+
+def _shown(one: Asked) -> str:
+    """A text that the answer for a planted file contains if that file was read."""
+    return TOOLS[one.tool].shows.replace("{id}", MARK)
 
 
 def refused(call: Call) -> bool:

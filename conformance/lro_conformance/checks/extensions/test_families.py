@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -12,36 +13,61 @@ from lro_conformance.checks.extensions.test_extraction import describe, refused
 from lro_conformance.judging.check import check
 from lro_conformance.judging.outcome import NotApplicable, NotObserved
 from lro_conformance.judging.subjects import Subjects
-from lro_conformance.trials.extensions.extraction import Extraction
-from lro_conformance.trials.extensions.families import Part
+from lro_conformance.trials.extensions.extraction import MANY, Extraction
+from lro_conformance.trials.extensions.families import Asked, Part
 
 
 @check("LRO-EXTRACT-10")
 def test_recipes_by_number(extraction: Extraction, subjects: Subjects) -> None:
-    """A recipe by its number returns the records that the descriptor's own recipe returns."""
+    """A recipe by its number returns what the descriptor's own recipe returns: those records, so sorted, so much."""
     _require(extraction, "lro_extract")
+    source = extraction.families.source
+    if not extraction.families.numbered:
+        raise NotObserved("no recipe could be requested by its number (I-40)")
     for one in extraction.families.numbered:
-        wanted = _mentioned(extraction.families.source, one.given)
+        wanted = _mentioned(source, one.given)
         if not wanted:
             subjects.not_observed("a recipe finds nothing in the file, or its output has no id or title")
             continue
         call = one.asked.call
-        if call.outcome == "error" and len(wanted) < len(extraction.families.source.filed):
+        if call.outcome == "error" and len(wanted) < len(source.filed):
             subjects.not_observed("a recipe with a parameter requires a value for it")
             continue
-        same = call.outcome == "inline" and _mentioned(extraction.families.source, call.text) == wanted
+        wrong = describe(call) if call.outcome != "inline" else _other(source, one.given, call.text)
         subjects.expect(
-            call.outcome == "offloaded" or same,
+            call.outcome == "offloaded" or wrong is None,
             expected=f"{one.asked.about}: {len(wanted)} records, as jq gives",
-            observed=describe(call),
+            observed=wrong or "",
             at=one.asked,
         )
 
 
-def _mentioned(source: Call, text: str) -> set[str]:
-    """Ids of the records that a text mentions: by id, or by title if it has no id."""
-    ids = {str(r.get("id")) for r in source.filed if str(r.get("id")) in text}
-    return ids or {str(r.get("id")) for r in source.filed if r.get("title") and str(r["title"]) in text}
+def _other(source: Call, given: str, text: str) -> str | None:
+    """The difference between what jq gives and an answer; None if there is none that forms and ties do not explain."""
+    wanted, found = _mentioned(source, given), _mentioned(source, text)
+    if set(found) != set(wanted):
+        return f"{len(found)} record{'s' if len(found) != 1 else ''}: {show(text, 160)}"
+    filed = [str(r.get("id")) for r in source.filed if str(r.get("id")) in found]
+    if found == filed != wanted:
+        return f"the records in the order of the file: {show(text, 160)}"
+    values = (
+        v for r in source.filed for k, v in r.items() if k != "id" and isinstance(v, str) and _TELLING.fullmatch(v)
+    )
+    more = next((v for v in values if v in text and v not in given), None)
+    return None if more is None else f"more of the records, such as {show(more, 60)}"
+
+
+_TELLING = re.compile(r"[ -!#-\[\]-~]{12,}")
+"""Values that an answer contains only if it shows their field, as no form of JSON or text writes them otherwise."""
+
+
+def _mentioned(source: Call, text: str) -> list[str]:
+    """Ids of the records that a text mentions, in its order: by id, or by title if it has no id."""
+    known = {str(r.get("id")): r for r in source.filed}
+    places = {id: text.find(id) for id in known}
+    if all(place < 0 for place in places.values()):
+        places = {id: text.find(str(r["title"])) for id, r in known.items() if r.get("title")}
+    return sorted((id for id, place in places.items() if place >= 0), key=lambda id: places[id])
 
 
 @check("LRO-EXTRACT-11")
@@ -57,24 +83,120 @@ def test_recipe_and_query_exclude_each_other(extraction: Extraction, subjects: S
 def test_ranges_count_characters(extraction: Extraction, subjects: Subjects) -> None:
     """A range counts characters from 0 with an exclusive end; an end beyond the file is the end of the file."""
     _require(extraction, "read_large_output")
+    if any(_of_characters(part) is False for part in extraction.families.ranges):
+        raise NotObserved("ranges are not of characters, or are refused")
     _parts(extraction.families.ranges, subjects)
+
+
+def _of_characters(part: Part) -> bool | None:
+    """Whether a range is of characters, give or take one at either end; None if it is refused, or too short to tell."""
+    inner = part.expected[1:-1]
+    return inner in part.asked.call.text if len(inner) >= 12 and part.asked.call.outcome == "inline" else None
+
+
+@check("LRO-EXTRACT-22")
+def test_ranges_add_up(extraction: Extraction, subjects: Subjects) -> None:
+    """Ranges count characters, and two of which one begins where the other ends leave none out."""
+    _require(extraction, "read_large_output")
+    families = extraction.families
+    for part in (*families.ranges, *families.consecutive):
+        right = _of_characters(part)
+        if right is None and part in families.consecutive and part.asked.call.outcome == "error":
+            right = False  # the last of the others may be refused, as it is beyond the end
+        if right is not None:
+            expected = f"{part.asked.about}, give or take one at either end: {show(part.expected[1:-1], 80)}"
+            subjects.expect(right, expected=expected, observed=describe(part.asked.call), at=part.asked)
+    if len(families.consecutive) == 2 and all(map(_of_characters, families.consecutive)):
+        first, second = families.consecutive
+        both, middle = first.expected + second.expected, len(first.expected)
+        cuts = range(middle - 1, middle + 2)
+        answers = first.asked.call.text, second.asked.call.text
+        subjects.expect(
+            any(both[1:cut] in answers[0] and both[cut:-1] in answers[1] for cut in cuts),
+            expected=f"every character between {first.asked.about} and {second.asked.about} in one of the answers",
+            observed=f"{show(answers[0][-40:])} and {show(answers[1][:40])}",
+            at=second.asked,
+        )
+        subjects.expect(
+            both[middle + 1 : -1] not in answers[0],
+            expected=f"{first.asked.about} without those that follow",
+            observed=f"{len(answers[0])} characters",
+            at=first.asked,
+        )
 
 
 @check("LRO-EXTRACT-13")
 def test_search_ignores_case(extraction: Extraction, subjects: Subjects) -> None:
-    """A search ignores case, unless case_sensitive is set."""
+    """A search ignores case if it is not told otherwise."""
     _require(extraction, "search_large_output")
+    _searches(extraction, extraction.families.cased[:1], (True,), subjects)
+
+
+@check("LRO-EXTRACT-23")
+def test_search_heeds_case_sensitive(extraction: Extraction, subjects: Subjects) -> None:
+    """A search heeds case if case_sensitive is true, and ignores it if that is false."""
+    _require(extraction, "search_large_output")
+    _searches(extraction, extraction.families.cased[1:], (False, True), subjects)
+
+
+def _searches(extraction: Extraction, asked: Iterable[Asked], wanted: Iterable[bool], subjects: Subjects) -> None:
+    """Searches for a word of the first record in another case, and whether each has to find it."""
     id = str(extraction.families.source.filed[0].get("id"))
-    for one, wanted in zip(extraction.families.cased, (True, False), strict=False):
+    for one, finds in zip(asked, wanted, strict=False):
         if one.call.outcome != "inline":
             subjects.not_observed("a search for a word is rejected")
             continue
         subjects.expect(
-            (id in one.call.text) is wanted,
-            expected=f"{one.about}: the record that has it" if wanted else f"{one.about}: nothing",
+            (id in one.call.text) is finds,
+            expected=f"{one.about}: the record that has it" if finds else f"{one.about}: nothing",
             observed=describe(one.call),
             at=one,
         )
+
+
+@check("LRO-EXTRACT-26")
+def test_search_counts_its_results(extraction: Extraction, subjects: Subjects) -> None:
+    """A search for one result does not return half of the records."""
+    _require(extraction, "search_large_output")
+    ids = [str(r.get("id")) for r in extraction.families.source.filed]
+    for one in extraction.families.counted:
+        if len(ids) < MANY or one.call.outcome != "inline":
+            subjects.not_observed(f"fewer than {MANY} records, or a search for every line is rejected")
+            continue
+        found = sum(id in one.call.text for id in ids)
+        subjects.expect(
+            found < len(ids) / 2,
+            expected=f"{one.about}, of {len(ids)} records: that one, and the lines around it",
+            observed=f"{found} records",
+            at=one,
+        )
+
+
+@check("LRO-EXTRACT-27")
+def test_query_options_are_heeded(extraction: Extraction, subjects: Subjects) -> None:
+    """A query with compact gives each result on one line; with raw, texts come without quotation marks."""
+    _require(extraction, "query_large_output")
+    first = extraction.families.source.filed[0]
+    title = first.get("title")
+    for one in extraction.families.formatted:
+        if one.call.outcome != "inline" or not isinstance(title, str) or not title.isprintable():
+            subjects.not_observed("a query for titles is rejected, or there are none")
+            continue
+        lines = one.call.text.splitlines()
+        if "compact" in one.call.arguments:
+            wanted = {"id": first.get("id"), "title": title}
+            right, expected = any(_object(line) == wanted for line in lines), f"the line {show(wanted, 120)}"
+        else:
+            right, expected = any(line.strip() == title for line in lines), f"the line {title}"
+        subjects.expect(right, expected=f"{one.about}: {expected}", observed=describe(one.call), at=one)
+
+
+@check("LRO-EXTRACT-24")
+def test_oversized_answer_is_refused(extraction: Extraction, subjects: Subjects) -> None:
+    """An answer over the budget is refused, and neither cut nor left empty without a word."""
+    _require(extraction, "read")
+    for one in (o for o in extraction.flooding if o.tool == "read" and o.call.outcome != "offloaded"):
+        subjects.expect(refused(one.call), expected=f"a refusal of {one.about}", observed=describe(one.call), at=one)
 
 
 @check("LRO-EXTRACT-14")
@@ -82,6 +204,9 @@ def test_oversized_answer_is_reported_as_result(extraction: Extraction, subjects
     """An answer over the budget is replaced by a result with its size and suggestions for smaller requests."""
     _require(extraction, "read")
     for one in (o for o in extraction.flooding if o.tool == "read" and o.call.outcome != "offloaded"):
+        if not refused(one.call):
+            subjects.not_observed("what is too large is not refused")
+            continue
         answer = _object(one.call.text) if one.call.outcome == "inline" else {}
         tokens: Any = answer.get("estimated_tokens")
         subjects.expect(

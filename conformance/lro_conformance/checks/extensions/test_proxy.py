@@ -12,7 +12,7 @@ from lro_conformance.analysis.warnings import tells_of_failure
 from lro_conformance.capture.call import Call
 from lro_conformance.capture.records import as_record, show
 from lro_conformance.judging.check import check
-from lro_conformance.judging.outcome import NotApplicable
+from lro_conformance.judging.outcome import NotApplicable, NotObserved
 from lro_conformance.judging.subjects import Subjects
 from lro_conformance.trials.extensions import payloads
 from lro_conformance.trials.extensions.proxy import FACTOR, Passed, Proxied
@@ -385,6 +385,18 @@ def _data_loss(one: Passed, known: payloads.Large) -> str | None:
     if there < known.count and not tells_of_failure(own_words(call.text, known, one.given)):
         return f"{there} of {known.count} pieces, and no warning"
     return None
+
+
+@check("LRO-PROXY-17")
+def test_no_other_copies(proxied: Proxied, subjects: Subjects) -> None:
+    """No file but those that descriptors name holds a part of a payload."""
+    if proxied.copies is None or not any(_filed(proxied, subjects)):
+        raise NotObserved("no file could be read, or the proxy's directories were not searched")
+    subjects.expect(
+        not proxied.copies,
+        expected="payloads in the files that descriptors name, and in no other file of the proxy",
+        observed=", ".join(proxied.copies[:3]),
+    )
 
 
 def _filed(proxied: Proxied, subjects: Subjects) -> Iterator[Passed]:

@@ -44,6 +44,7 @@ SECTIONS = (
     ("warned", "Warnings", (Verdict.WARN,)),
     ("unseen", "Not observed", (Verdict.NOT_OBSERVED, Verdict.ATTESTED)),
     ("met", "Passed", (Verdict.PASS,)),
+    ("unjudged", "Not judged", (Verdict.NOT_JUDGED,)),
     ("idle", "Not applicable", (Verdict.NOT_APPLICABLE,)),
 )
 

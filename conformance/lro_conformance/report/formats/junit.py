@@ -19,6 +19,7 @@ Outcome = TypeVar("Outcome", bound=Failure | Error | Skipped)
 SKIPPED = {
     Verdict.NOT_OBSERVED: "not observed",
     Verdict.NOT_APPLICABLE: "not applicable",
+    Verdict.NOT_JUDGED: "not judged",
     Verdict.ATTESTED: "attested by the vendor, not observed",
 }
 """Verdicts that become ``skipped``, with their message."""

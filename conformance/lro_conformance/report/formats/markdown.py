@@ -29,6 +29,7 @@ SIGNS = {
     Verdict.FAIL: "❌",
     Verdict.NOT_OBSERVED: "❔",
     Verdict.NOT_APPLICABLE: "➖",
+    Verdict.NOT_JUDGED: "⚪",
     Verdict.ATTESTED: "📝",
     Verdict.ERROR: "💥",
 }

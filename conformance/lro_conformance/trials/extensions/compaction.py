@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -59,7 +59,15 @@ class Compaction:
     foreign: tuple[Asked, ...]
     """Answers of `read_file` for files that are not offloaded messages."""
     escaping: tuple[tuple[Asked, str], ...]
-    """Calls with ids and folders that point elsewhere, each with the file that appeared there, or an empty path."""
+    """Calls with ids that point elsewhere, each with the file that appeared there, or an empty path."""
+    elsewhere: tuple[tuple[Asked, str], ...] | None = None
+    """Calls that name a folder of the client's, in the same way; None if none was tried."""
+    within: Asked | None = None
+    """The conversation below max_total_tokens; None if the tool has no such argument."""
+    summarised: tuple[Asked, ...] = ()
+    """The conversation in the modes that summarise: compress, and auto."""
+    lines: Asked | None = None
+    """The second and the third line of the stored file; None if `read_file` takes no lines."""
 
 
 def _tools(survey: Survey) -> dict[str, Mapping[str, Any]]:
@@ -90,7 +98,7 @@ def compaction(lab: Lab, survey: Survey) -> Compaction:
         properties = properties_of(tools[OFFLOAD])
         own = {"store_dir": str(bench.output_dir or bench.temp)} if "store_dir" in required_of(tools[OFFLOAD]) else {}
         done = _offload(bench, properties, "a conversation", conversation(), own)
-        messages = _messages(done.call)
+        messages = messages_of(done.call)
         path = _path_in(messages)
         stored = None if path is None else see_file(path, bench.roots)
         reload = None
@@ -99,8 +107,25 @@ def compaction(lab: Lab, survey: Survey) -> Compaction:
             reload = _ask(bench, RELOAD, "what has left the conversation", {"absolute_path": path})
             for about, wrong in _planted(bench, path):
                 foreign.append(_ask(bench, RELOAD, about, {"absolute_path": wrong}))
-        escaping = tuple(_escapes(bench, properties, own))
-    return Compaction(done, messages, stored, reload, tuple(foreign), escaping)
+        lines = None
+        if RELOAD in tools and path is not None and {"offset", "limit"} <= set(properties_of(tools[RELOAD])):
+            asked = {"absolute_path": path, "offset": 1, "limit": 2}
+            lines = _ask(bench, RELOAD, "the second and the third line", asked)
+        within = None
+        if "max_total_tokens" in properties:
+            more = {**own, "max_total_tokens": 1_000_000}
+            within = _offload(bench, properties, "a conversation below max_total_tokens", conversation(), more)
+        modes = ("compress", "auto") if "context_manage_mode" in properties else ()
+        summarised = tuple(
+            _offload(bench, properties, f"mode {mode}", conversation(), {**own, "context_manage_mode": mode})
+            for mode in modes
+        )
+        tries = [("an id with ..", "/../../../lroprobe", own)]
+        escaping = tuple(_escapes(bench, properties, tries))
+        folder = {"store_dir": str(bench.workdir / "elsewhere")}
+        tries = [("a folder elsewhere", "call_9", folder)] if "store_dir" in properties else []
+        elsewhere = tuple(_escapes(bench, properties, tries))
+    return Compaction(done, messages, stored, reload, tuple(foreign), escaping, elsewhere, within, summarised, lines)
 
 
 def _ask(bench: Bench, name: str, about: str, arguments: Mapping[str, Any]) -> Asked:
@@ -115,7 +140,8 @@ def _offload(
     return _ask(bench, OFFLOAD, about, {"messages": messages, **terms, **more})
 
 
-def _messages(call: Call) -> Sequence[Any]:
+def messages_of(call: Call) -> Sequence[Any]:
+    """The messages in an answer of `context_offload`; empty if there are none."""
     try:
         answer = as_record(json.loads(call.text))
     except ValueError:
@@ -143,16 +169,14 @@ def _planted(bench: Bench, path: str) -> list[tuple[str, str]]:
     return found
 
 
-def _escapes(bench: Bench, properties: Mapping[str, Any], own: Mapping[str, Any]) -> list[tuple[Asked, str]]:
-    tries: list[tuple[str, str, dict[str, Any]]] = [("an id with ..", "/../../../lroprobe", {**own})]
-    if "store_dir" in properties:
-        tries.append(("a folder elsewhere", "call_9", {"store_dir": str(bench.workdir / "elsewhere")}))
-    found: list[tuple[Asked, str]] = []
-    for n, (about, id, more) in enumerate(tries):
-        mark = f"lro-probe-escape-{n}"
+def _escapes(
+    bench: Bench, properties: Mapping[str, Any], tries: Sequence[tuple[str, str, Mapping[str, Any]]]
+) -> Iterator[tuple[Asked, str]]:
+    """Calls with an id and with more arguments, each with a file of its text that is in no folder of the server's."""
+    for about, id, more in tries:
+        mark = f"lro-probe-escape-{id.rpartition('/')[2]}"
         asked = _offload(bench, properties, about, conversation(id, f"{mark} {TEXT}"), more)
-        found.append((asked, _escaped(bench, mark)))
-    return found
+        yield asked, _escaped(bench, mark)
 
 
 def _escaped(bench: Bench, mark: str) -> str:

@@ -112,8 +112,8 @@ def extraction(lab: Lab, survey: Survey) -> Extraction:
             raise NotObserved("fewer than two results could be offloaded, so there was nothing to read")
         source, other = sources[0], next((c for c in sources if c.filed[0].get("id") not in _ids(sources[0])), None)
         first = source.path
-        reading = reader.all_of(first, "the file of a descriptor", _id(source))
-        again = () if other is None else reader.all_of(other.path, "the file of another descriptor", _id(other))
+        reading = reader.all_of(first, "the file of a descriptor", source)
+        again = () if other is None else reader.all_of(other.path, "the file of another descriptor", other)
         planted = Planted.around(bench, source)
         outside = [a for about, path in planted.outside for a in reader.all_of(path, about)]
         foreign = [a for about, path in planted.foreign for a in reader.all_of(path, about)]
@@ -123,7 +123,7 @@ def extraction(lab: Lab, survey: Survey) -> Extraction:
         )
         if deleted is not None:
             os.unlink(deleted.path)
-            gone += reader.all_of(deleted.path, "a file that was deleted", _id(deleted))
+            gone += reader.all_of(deleted.path, "a file that was deleted", deleted)
             os.symlink(planted.secret, deleted.path)
             outside += reader.all_of(deleted.path, "a link in the place of an offloaded file")
         reaching = [a for about, query in planted.queries for a in reader.by(QUERY, first, query, about)]
@@ -133,7 +133,7 @@ def extraction(lab: Lab, survey: Survey) -> Extraction:
         many = max((c for c in sources if c is not deleted), key=lambda call: len(call.filed))
         own = families(reader.ask, {name: one.properties for name, one in tools.items()}, many, large)
         endless = tuple(reader.endless((large or source).path))
-        after = reader.all_of(first, "the same file, after queries without an end", _id(source))
+        after = reader.all_of(first, "the same file, after queries without an end", source)
     return Extraction(
         tools={name: one.name for name, one in tools.items()},
         source=source,
@@ -203,11 +203,17 @@ class Reader:
         sent = self.bench.post({"name": name, "arguments": arguments})
         return Asked(name, about, self.bench.collect(sent, timeout_s))
 
-    def all_of(self, path: str, about: str, id: str = BEGUN) -> tuple[Asked, ...]:
-        """A small part of a file, by every tool."""
+    def all_of(self, path: str, about: str, source: Call | None = None) -> tuple[Asked, ...]:
+        """A small part of the file of *source*, or of one that the suite has planted, by every tool."""
+        text = _PLANTED if source is None or source.file is None else source.file.data.decode("utf-8", "replace")
+        known: dict[Any, Any] = {
+            "{id}": BEGUN if source is None else _id(source),
+            "{end}": min(5_000, len(text)),
+            "{lines}": min(50, text.count("\n")),
+        }
         return tuple(
-            self.ask(name, about, path, {k: id if v == "{id}" else v for k, v in one.tool.some.items()})
-            for name, one in self.tools.items()
+            self.ask(name, about, path, {k: known.get(v, v) if isinstance(v, str) else v for k, v in some.items()})
+            for name, some in ((name, one.tool.some) for name, one in self.tools.items())
         )
 
     def by(self, argument: str, path: str, value: str, about: str, timeout_s: float | None = None) -> Iterator[Asked]:
@@ -305,8 +311,15 @@ def _new_name(bench: Bench) -> str:
     return file_name("recall", edition=bench.editions.own.name, ulid=ulid_at(datetime.now(UTC)))
 
 
+_PLANTED = "".join(
+    f"{json.dumps(line)}\n"
+    for line in (
+        {"type": "lro_header", "operation": "recall", "count": 1, "query": MARK},
+        {"id": MARK, "title": MARK, "namespace": MARK, "content": MARK},
+    )
+)
+
+
 def _write(path: Path) -> str:
-    header = {"type": "lro_header", "operation": "recall", "count": 1, "query": MARK}
-    record = {"id": MARK, "title": MARK, "namespace": MARK, "content": MARK}
-    path.write_text("".join(f"{json.dumps(line)}\n" for line in (header, record)), encoding="utf-8")
+    path.write_text(_PLANTED, encoding="utf-8")
     return str(path)

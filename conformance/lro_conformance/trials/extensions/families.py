@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from lro_conformance.capture.call import Call, OfACall
 from lro_conformance.capture.recipes import commands_of
+from lro_conformance.capture.records import as_record
 from lro_spec.recipes.bounded import BoundedRunner
 
 
@@ -51,9 +52,15 @@ class Families:
     undecided: tuple[Asked, ...] = ()
     """A call with a recipe and a query, and one with neither."""
     ranges: tuple[Part, ...] = ()
-    """Ranges of characters."""
+    """Ranges of characters, the last one beyond the end."""
+    consecutive: tuple[Part, ...] = ()
+    """Two ranges of characters, of which one begins where the other ends."""
     cased: tuple[Asked, ...] = ()
-    """Searches for a word in the opposite case: without and with case_sensitive."""
+    """Searches for a word in the opposite case: without case_sensitive, with true and with false."""
+    counted: tuple[Asked, ...] = ()
+    """A search that every line matches, for one result."""
+    formatted: tuple[Asked, ...] = ()
+    """Queries of `FORMATS`, with compact and with raw."""
     lines: tuple[Part, ...] = ()
     """Slices of lines."""
     missing: tuple[Asked, ...] = ()
@@ -61,6 +68,9 @@ class Families:
     literal: tuple[Asked, ...] = ()
     """A search for a pattern that is not a valid regular expression."""
 
+
+FORMATS: Mapping[str, str] = {"compact": "{id, title}", "raw": ".title"}
+"""Queries, each with the option of query_large_output that it is made with."""
 
 Ask = Callable[[str, str, str, Mapping[str, Any]], Asked]
 """Asks a tool, about something, for a file, with arguments."""
@@ -73,15 +83,26 @@ def families(ask: Ask, tools: Mapping[str, Mapping[str, Any]], source: Call, lar
     if "recipe" in tools.get("lro_extract", {}):
         both = ask("lro_extract", "a recipe and a query", path, {"recipe": 1, "query": "."})
         neither = ask("lro_extract", "neither a recipe nor a query", path, {})
-        made = replace(made, numbered=tuple(_numbered(ask, source)), undecided=(both, neither))
+        made = replace(made, undecided=(both, neither))
+        if _is_number(as_record(tools["lro_extract"]["recipe"])):
+            made = replace(made, numbered=tuple(_numbered(ask, source)))
     if "read_large_output" in tools:
-        made = replace(made, ranges=tuple(_ranges(ask, large or source)))
+        read = large or source
+        made = replace(made, ranges=tuple(_ranges(ask, read, _spans(_text(read)))))
+        made = replace(made, consecutive=tuple(_ranges(ask, read, ((0, 40), (40, 80)))))
     swapped = next((w.swapcase() for w in _title(source).split() if len(w) > 3 and w.isascii() and w.isalpha()), None)
     if "case_sensitive" in tools.get("search_large_output", {}) and swapped is not None and swapped not in text:
         tool = "search_large_output"
         either = ask(tool, f"{swapped}, in either case", path, {"pattern": swapped})
         exact = ask(tool, f"{swapped}, in this case only", path, {"pattern": swapped, "case_sensitive": True})
-        made = replace(made, cased=(either, exact))
+        loose = ask(tool, f"{swapped}, with case_sensitive false", path, {"pattern": swapped, "case_sensitive": False})
+        made = replace(made, cased=(either, exact, loose))
+    if "max_results" in tools.get("search_large_output", {}):
+        one = ask("search_large_output", "every line, but one result", path, {"pattern": ".", "max_results": 1})
+        made = replace(made, counted=(one,))
+    formats = {k: v for k, v in FORMATS.items() if k in tools.get("query_large_output", {})}
+    asked = (ask("query_large_output", f"{v} with {k}", path, {"query": v, k: True}) for k, v in formats.items())
+    made = replace(made, formatted=tuple(asked))
     if "slice" in tools:
         made = replace(made, lines=tuple(_lines(ask, path, text.split("\n"))))
     if "get_in" in tools:
@@ -99,6 +120,13 @@ def _title(call: Call) -> str:
     return str(call.filed[0].get("title") or "")
 
 
+def _is_number(schema: Mapping[str, Any]) -> bool:
+    """Whether an argument may be a whole number, as far as its schema says."""
+    types, values = schema.get("type"), schema.get("enum")
+    typed = types is None or any(name in types for name in ("integer", "number"))
+    return typed and (not isinstance(values, list) or 1 in values)
+
+
 def _numbered(ask: Ask, source: Call) -> Iterator[ByNumber]:
     data = source.file.data if source.file is not None else b""
     with BoundedRunner(fallback=True) as runner:
@@ -109,10 +137,15 @@ def _numbered(ask: Ask, source: Call) -> Iterator[ByNumber]:
                 yield ByNumber(asked, run.stdout.decode("utf-8", "replace"))
 
 
-def _ranges(ask: Ask, call: Call) -> Iterator[Part]:
-    text = _text(call)
+def _spans(text: str) -> tuple[tuple[int, int], ...]:
+    """Ranges: from the beginning, among wide characters, of one character, and beyond the end."""
     wide = next((n for n, c in enumerate(text) if c > "\u07ff"), 100)
-    for start, end in ((0, 40), (wide + 1, wide + 61), (wide + 101, wide + 102), (len(text) - 30, len(text) + 1000)):
+    return (0, 40), (wide + 1, wide + 61), (wide + 101, wide + 102), (len(text) - 30, len(text) + 1000)
+
+
+def _ranges(ask: Ask, call: Call, spans: Sequence[tuple[int, int]]) -> Iterator[Part]:
+    text = _text(call)
+    for start, end in spans:
         expected = text[start:end]
         longer = (text[max(0, start - 1) : end], text[start : end + 1])
         arguments = {"start": start, "end": end}

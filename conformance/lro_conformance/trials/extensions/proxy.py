@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -18,9 +19,11 @@ from lro_conformance.lab.errors import ServerTrouble
 from lro_conformance.lab.operations import Operation
 from lro_conformance.lab.settings import Settings
 from lro_conformance.profile import Profile, in_front, proxy_command
+from lro_conformance.profile.proxy import UPSTREAM_URL
 from lro_conformance.trials import trial
 from lro_conformance.trials.extensions import payloads, upstream
 from lro_conformance.trials.extensions.upstream import PREFIX, TOOLS
+from lro_conformance.trials.extensions.upstream_http import serving
 from lro_spec.recipes.bounded import BoundedRunner
 from lro_spec.recipes.runner import JqRun
 
@@ -138,6 +141,9 @@ class Proxied:
     """Reason why writing could not be made to fail."""
     flooded: Exchange | None = None
     """A call with very many messages before its answer; None if the proxy no longer answered."""
+    copies: tuple[str, ...] | None = None
+    """Files with parts of payloads that no descriptor named, in the folders of the proxy's process; None if nobody
+    looked."""
     edge: tuple[Passed, ...] = ()
     """The largest text that stayed inline and the smallest that was offloaded, or only one of them."""
 
@@ -158,11 +164,10 @@ def _no_proxy(profile: Profile) -> str | None:
 @trial("a proxy in front of the suite's own server", unbound=_no_proxy)
 def proxied(lab: Lab) -> Proxied:
     """Put the suite's server behind the proxy and call its tools."""
-    inner = _with_upstream(lab, proxy_command(lab.profile) or ())
-    threshold = THRESHOLD if inner.can_set("threshold_tokens") else inner.editions.own.default_threshold_tokens
-    settings = Settings(threshold_tokens=threshold if inner.can_set("threshold_tokens") else None)
+    threshold = THRESHOLD if lab.can_set("threshold_tokens") else lab.editions.own.default_threshold_tokens
+    settings = Settings(threshold_tokens=threshold if lab.can_set("threshold_tokens") else None)
     large = _large(threshold)
-    with inner.bench(settings) as bench:
+    with _with_upstream(lab) as inner, inner.bench(settings) as bench:
         names = _find_tools(bench)
         lab.step("proxied", "small and large results")
         few = tuple(_pass(bench, "say", kind, result) for kind, result in payloads.small().items())
@@ -176,7 +181,9 @@ def proxied(lab: Lab) -> Proxied:
         together = _together(bench, large["text"])
         cancelled = _cancel(bench) if together.waited is not None else None
         ended = _end(bench) if cancelled is not None else ()
-    unwritable, problem = _unwritable(inner, settings, large)
+        copies = tuple(_copies(bench))
+    with _with_upstream(lab) as inner:
+        unwritable, problem = _unwritable(inner, settings, large)
     return Proxied(
         threshold=threshold,
         tools=bench.tools,
@@ -195,6 +202,7 @@ def proxied(lab: Lab) -> Proxied:
         problem=problem,
         flooded=flooded,
         edge=edge,
+        copies=copies,
     )
 
 
@@ -202,13 +210,23 @@ def _large(threshold: int) -> Mapping[str, payloads.Large]:
     return payloads.large(FACTOR * 4 * threshold)
 
 
-def _with_upstream(lab: Lab, command: Sequence[str]) -> Lab:
-    """A lab in which the proxy is in front of the suite's own server."""
+@contextmanager
+def _with_upstream(lab: Lab) -> Generator[Lab]:
+    """A lab in which the proxy is in front of the suite's own server: a command, or an address."""
+    command = proxy_command(lab.profile) or ()
+    if any(UPSTREAM_URL in word for word in command):
+        with serving() as url:
+            yield _in_front(lab, command, url)
+    else:
+        yield _in_front(lab, command, "")
+
+
+def _in_front(lab: Lab, command: Sequence[str], url: str) -> Lab:
     words = [sys.executable, "-I", "-S", upstream.__file__]
     config = lab.workspace.root / "lro-upstream.json"
     servers = {"mcpServers": {"probe": {"command": words[0], "args": words[1:]}}}
     config.write_text(json.dumps(servers), encoding="utf-8")
-    server = replace(lab.profile.server, command=in_front(command, words, str(config)))
+    server = replace(lab.profile.server, command=in_front(command, words, str(config), url))
     inner = lab.for_profile(replace(lab.profile, server=server, operations={}, seed=None, cleanup=None))
     inner.launcher.handshakes.capabilities = {"sampling": {}}
     return inner
@@ -315,17 +333,31 @@ def _together(bench: Bench, large: payloads.Large) -> Together:
 
 
 def _cancel(bench: Bench) -> Cancelled:
-    """Cancel a call, and ask the server for received notifications until the cancellation is among them."""
+    """Cancel a call, and ask the server for received notifications until its cancellation is among them."""
     waiting = bench.post({"name": "wait"})
     bench.server.notify("notifications/cancelled", {"requestId": waiting.id, "reason": "lro probe"})
     until = time.monotonic() + _patience(bench)
     while True:
         call = bench.calls([{"name": "heard"}])[0]
         answer = _answer(call)
-        notes = [as_record(n) for n in answer.get("heard", [])]
-        if any(n.get("method") == "notifications/cancelled" for n in notes) or time.monotonic() > until:
-            return Cancelled(call, tuple(answer.get("waiting", ())), tuple(notes))
+        notes, calls = [as_record(n) for n in answer.get("heard", [])], answer.get("waiting", [])
+        ended = (n.get("params") for n in notes if n.get("method") == "notifications/cancelled")
+        if any(as_record(one).get("requestId") in calls for one in ended) or time.monotonic() > until:
+            return Cancelled(call, tuple(calls), tuple(notes))
         bench.server.drain(0.2)
+
+
+def _copies(bench: Bench) -> Iterator[str]:
+    """Files below the proxy's private folder that hold pieces of payloads and are not results that it named."""
+    for path in sorted(bench.workdir.rglob("*")):
+        if path.name not in bench.named_files and path.is_file() and not path.is_symlink():
+            with path.open("rb") as file:
+                if payloads.marks(file.read(_MOST_BYTES)):
+                    yield str(path)
+
+
+_MOST_BYTES = 16 << 20
+"""Beginning of a file that is searched."""
 
 
 def _answer(call: Call) -> dict[str, Any]:

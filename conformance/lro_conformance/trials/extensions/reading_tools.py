@@ -21,7 +21,8 @@ class Tool:
     path: str
     """The argument that names the file."""
     some: Mapping[str, Any]
-    """Arguments for a small part of a file; ``{id}`` is replaced by the id of its first record."""
+    """Arguments for a small part of a file: ``{id}`` stands for the id of its first record, ``{end}`` and ``{lines}``
+    for a number of characters and of lines that it has, at most 5,000 and 50."""
     all: Mapping[str, Any] | None
     """Arguments for the largest answer of the tool; None if its answers are always small."""
     shows: str = "{id}"
@@ -32,7 +33,7 @@ TOOLS: Mapping[str, Tool] = {
     tool.name: tool
     for tool in (
         Tool("lro_extract", "extract", "file_path", {QUERY: "."}, {QUERY: "."}),
-        Tool("read_large_output", "virtual", "filename", {"start": 0, "end": 5000}, {"start": 0, "end": 10_000_000}),
+        Tool("read_large_output", "virtual", "filename", {"start": 0, "end": "{end}"}, {"start": 0, "end": 10_000_000}),
         Tool("search_large_output", "virtual", "filename", {PATTERN: "{id}"}, {PATTERN: ".", "max_results": 10_000}),
         Tool("query_large_output", "virtual", "filename", {QUERY: "."}, {QUERY: "."}),
         Tool("schema", "scratchpad", "file", {}, None, "title"),
@@ -41,7 +42,7 @@ TOOLS: Mapping[str, Tool] = {
         Tool("grep", "scratchpad", "file", {PATTERN: "{id}"}, {PATTERN: "."}),
         Tool("get_in", "scratchpad", "file", {"path": "0"}, {"path": "0"}),
         Tool("iterate_over", "scratchpad", "file", {"fields": ["id"]}, {"fields": ["content"]}),
-        Tool("slice", "scratchpad", "file", {"start": 1, "end": 50}, {"start": 1, "end": 10_000}),
+        Tool("slice", "scratchpad", "file", {"start": 1, "end": "{lines}"}, {"start": 1, "end": 10_000}),
         Tool("read", "scratchpad", "file", {}, {}),
     )
 }

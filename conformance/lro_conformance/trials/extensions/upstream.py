@@ -45,7 +45,7 @@ TOOLS: list[dict[str, Any]] = [
         "inputSchema": _NOTHING,
     },
     {"name": "lro_probe_flood", "description": "Answers after many log messages.", "inputSchema": _RESULT},
-    {"name": "lro_probe_end", "description": "Ends the process.", "inputSchema": _NOTHING},
+    {"name": "lro_probe_end", "description": "Ends the server.", "inputSchema": _NOTHING},
 ]
 
 ASKED = {"messages": [{"role": "user", "content": {"type": "text", "text": "lro-probe"}}], "maxTokens": 5}
@@ -136,9 +136,13 @@ class Upstream:
             request = {"jsonrpc": "2.0", "id": "lro-probe-1", "method": "sampling/createMessage", "params": ASKED}
             self.write(dumps(request))
         elif name == "end":
-            sys.stderr.write(LAST_WORDS + "\n")
-            sys.stderr.flush()
-            os._exit(7)
+            self.end()
+
+    def end(self) -> None:
+        """Ends the process."""
+        sys.stderr.write(LAST_WORDS + "\n")
+        sys.stderr.flush()
+        os._exit(7)
 
     def notify(self, method: str, params: dict[str, Any]) -> None:
         """Sends a notification."""

@@ -1,0 +1,75 @@
+"""Calls as MCP tasks: a result that is fetched later is offloaded like one that comes at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from lro_conformance.capture.call import Call
+from lro_conformance.capture.records import as_record
+from lro_conformance.judging.subjects import evidence_of, location_of
+from lro_conformance.lab.settings import Settings
+from lro_conformance.trials import trial
+from lro_conformance.trials.survey import EDGE_LIMIT, Survey
+from lro_conformance.wire.reply import Reply
+
+if TYPE_CHECKING:
+    from lro_conformance.lab.lab import Lab
+
+
+@dataclass(frozen=True)
+class Tasked:
+    """A call, and the same call as a task."""
+
+    direct: Call
+    made: Reply
+    """The reply that made the task; that of `call` if the server answered at once."""
+    call: Call
+    """The call with the task's result."""
+
+
+@evidence_of.register
+def _(tasked: Tasked) -> str:
+    return f"→ {tasked.made.request.decode('utf-8', 'replace').strip()}\n{evidence_of(tasked.call)}"
+
+
+@location_of.register
+def _(tasked: Tasked) -> str:
+    return location_of(tasked.call)
+
+
+@dataclass(frozen=True)
+class Tasks:
+    """Calls of all operations whose tools may be called as tasks."""
+
+    calls: tuple[Tasked, ...]
+
+
+def tasked_tools(survey: Survey) -> Iterator[str]:
+    """Operations whose tools may be called as tasks, if the server declares that."""
+    opened = [as_record(m.value) for m in survey.messages if m.kind == "initialize"]
+    path = ("capabilities", "tasks", "requests", "tools", "call")
+    for each in opened[:1]:
+        value: object = each
+        for key in path:
+            value = as_record(value).get(key)
+        if value is None:
+            return
+        listed = {str(t.get("name")): as_record(t.get("execution")).get("taskSupport") for t in survey.tools}
+        yield from (n for n, o in survey.operations.items() if listed.get(o.tool) in ("optional", "required"))
+
+
+def _offers_none(survey: Survey) -> str | None:
+    return None if any(tasked_tools(survey)) else "the server does not offer its operations as MCP tasks"
+
+
+@trial("operations as MCP tasks", reason_not_listed=_offers_none)
+def tasks(lab: Lab, survey: Survey) -> Tasks:
+    """Call each operation that may be a task, directly and as a task."""
+    with lab.bench(Settings(threshold_tokens=1 if survey.adjustable else None)) as bench:
+        calls: list[Tasked] = []
+        for name in (n for n in tasked_tools(survey) if n in bench.operations):
+            direct = bench.call(name, limit=EDGE_LIMIT)
+            calls.append(Tasked(direct, *bench.call_as_task(name, limit=direct.limit)))
+        return Tasks(tuple(calls))
