@@ -225,7 +225,8 @@ class Explorer:
         ]
         made: list[Triple] = []
         for number, calls in enumerate(zip(*seen, strict=True)):
-            lowest, middle, inline = calls[0], calls[1] if len(calls) > 2 else None, calls[-1]
+            lowest, *between, inline = calls
+            middle = next(iter(between), None)
             made.append(Triple(lowest, inline, middle, len(asked) > 1, tuple(stray) if number == 0 else ()))
         self._sequence += made
         self._judge(len(made))
