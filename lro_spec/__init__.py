@@ -1,7 +1,7 @@
 """The specification of Large Result Offloading as a library; only jq and hostile schemas run in child processes.
 
-The names below are what other programs may use. They are loaded when they are first asked for, since ``lro --help``
-needs none of them. The requirements of an edition come from `lro_spec.catalogue.catalogue`.
+The names below are the public interface. They are loaded on first use, because ``lro --help`` needs none of them.
+`lro_spec.catalogue.catalogue` returns the requirements of an edition.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Finding a descriptor in the result of a tool call, wherever a server put it.
+"""Search for a descriptor in the result of a tool call, wherever a server put it.
 
 MCP gives a server two places, text blocks and `structuredContent`, and frameworks add their own: an object around the
-value, a sentence around the JSON, JSON inside a JSON string. All of these are read; none is a fault.
+value, a sentence around the JSON, JSON inside a JSON string. All of these are read, and none of them is an error.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from typing import Any, Literal, NamedTuple, cast
 
 from lro_spec.jsonl.strict import too_deep
 
-# A descriptor is written out within a few kilobytes of its sentence; more braces than this belong to a payload.
+# A descriptor comes within a few kilobytes of its sentence; more braces than this belong to a payload.
 _MOST_STARTS = 64
 
 
 class _Found(NamedTuple):
-    """A descriptor in some value or text, what else that holds, as JSON, and the texts that it was read from."""
+    """A descriptor in a value or text, the rest of that value as JSON, and the texts that it was read from."""
 
     value: dict[str, Any]
     rest: str
@@ -30,16 +30,16 @@ class FoundDescriptor:
     """A descriptor in a result, not yet validated."""
 
     value: dict[str, Any]
-    """The descriptor, as text where both places hold one: that is what a model reads."""
+    """The descriptor. If both places have one, that of the text block, which is what a model reads."""
     where: Literal["text", "structured", "both"]
     text_value: dict[str, Any] | None
     structured_value: dict[str, Any] | None
     around: str
-    """All other text of the result, where a payload beside the descriptor would show."""
+    """All other text of the result, in which a payload next to the descriptor would appear."""
     pointer: str = ""
-    """JSON pointer (RFC 6901) in the result to the value, or to the text that has it."""
+    """JSON pointer (RFC 6901) in the result to the value, or to the text that contains it."""
     sources: tuple[str, ...] = field(default=(), compare=False)
-    """The texts that it was read from, leniently: one, and one within that for JSON in a JSON string."""
+    """The texts that it was leniently read from: one, and for JSON in a JSON string also the inner one."""
 
 
 def find_descriptor(call_tool_result: Mapping[str, Any]) -> FoundDescriptor | None:
@@ -77,7 +77,7 @@ def find_descriptor(call_tool_result: Mapping[str, Any]) -> FoundDescriptor | No
 def reply_result(value: object) -> dict[str, Any] | None:
     """The result of a tool call in a document: the document itself, or the result of a JSON-RPC reply.
 
-    None for anything else; a descriptor is no result, whatever fields it has beside its own.
+    None for anything else. A descriptor is not a result, whatever other fields it has.
     """
     if not isinstance(value, dict):
         return None
@@ -85,7 +85,7 @@ def reply_result(value: object) -> dict[str, Any] | None:
     inner: object = members.get("result")
     if "jsonrpc" in members and isinstance(inner, dict):
         return cast("dict[str, Any]", inner)
-    # A text called content is a memory's; that of a result is a list of blocks.
+    # A string called content belongs to a memory; the content of a result is a list of blocks.
     holds_blocks = isinstance(members.get("content"), list) or "structuredContent" in members
     if holds_blocks and not _is_descriptor(members):
         return members
@@ -130,7 +130,7 @@ def _in_sentence(text: str) -> _Found | None:
             continue
         found = None if too_deep(value) else _in_value(value)
         if found is not None:
-            # A byte order mark in front of the JSON is no sentence, and no part of strict JSON.
+            # A byte order mark before the JSON is not a sentence, and not part of strict JSON.
             source = text[0 if text[:start].strip() == "\ufeff" else start : end]
             return _Found(found.value, f"{text[:start]}{found.rest}{text[end:]}", (source, *found.sources))
         start = text.find("{", end)
@@ -138,7 +138,7 @@ def _in_sentence(text: str) -> _Found | None:
 
 
 def _in_value(value: object) -> _Found | None:
-    """The descriptor that a JSON value is or holds, and what else the value holds, as JSON."""
+    """The descriptor that a JSON value is or contains, and the rest of the value as JSON."""
     if not isinstance(value, dict):
         return None
     members = cast("dict[str, Any]", value)
@@ -164,8 +164,8 @@ def _parsed(text: str) -> object:
 
 
 def _is_descriptor(members: Mapping[str, Any]) -> bool:
-    # An inline result may say `"offloaded": false`; that is an answer, not a descriptor. In a language of types
-    # it has the descriptor's other members, too, all of them null.
+    # An inline result may say `"offloaded": false`; that is an answer, not a descriptor. In a typed language it also
+    # has the descriptor's other members, all of them null.
     if members.get("offloaded") not in (None, False):
         return True
     line_schema, recipes = members.get("line_schema"), members.get("jq_recipes")

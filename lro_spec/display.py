@@ -1,4 +1,4 @@
-"""Values and places in JSON documents, as messages show them."""
+"""Formatting of JSON values and places for messages."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ import json
 _SHOWN = 120
 
 
-def shown(value: object) -> str:
-    """A value as JSON, cut to what fits a line of a report."""
+def show(value: object) -> str:
+    """A value as JSON, shortened to fit a line of a report."""
     try:
         text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    except (TypeError, ValueError, RecursionError):  # no JSON value; nested too deep
+    except (TypeError, ValueError, RecursionError):  # not a JSON value; nested too deeply
         text = f"a {type(value).__name__}"
-    return cut(text)
+    return shorten(text)
 
 
-def cut(text: str) -> str:
-    """A text, cut to what fits a line of a report."""
+def shorten(text: str) -> str:
+    """A text, shortened to fit a line of a report."""
     return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
 
 

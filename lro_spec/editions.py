@@ -28,11 +28,11 @@ class StandardRecipe:
     effect: str
     """Name of the computation for `lro_spec.recipes.oracle.evaluate`."""
     details: tuple[str, ...] = DETAILS
-    """The detail levels at which it belongs to the library."""
+    """The detail levels at which it is part of the library."""
 
     @property
     def requirement(self) -> str:
-        """The requirement that it fulfils, whatever its number: recipes of one purpose share an id."""
+        """The requirement that it fulfils, whatever its number: recipes with the same purpose share an id."""
         return _PURPOSE[self.effect]
 
 
@@ -72,7 +72,7 @@ class Edition:
     operations: tuple[str, ...]
     """The operations that can offload; empty if the edition does not enumerate them."""
     recipes: tuple[StandardRecipe, ...]
-    """The recipe library as far as the edition prints it: the paper shows five of its ten."""
+    """The recipes that the edition prints; the paper prints five of its ten."""
     settings: Mapping[str, str]
     """The environment variable of each setting."""
     default_ttl_seconds: int = 3600
@@ -84,7 +84,7 @@ class Edition:
     default_enabled: bool = True
     """True if results are offloaded when no setting says so."""
     default_output_dir: str = ""
-    """Default output directory; empty for the system's temporary directory."""
+    """Default output directory; empty means the system's temporary directory."""
     recipe_count: int = 10
     """Number of recipes in a descriptor."""
     more_recipes: bool = True
@@ -102,7 +102,7 @@ class Edition:
     top_namespaces: int | None = 5
     """Largest number of namespaces in the summary; None if the edition names neither a number nor a form."""
     misquoted: Mapping[int, str] = field(default_factory=lambda: MappingProxyType({}))
-    """Recipes that the edition's own guidance cites wrongly: the number, and the purpose that it states."""
+    """Recipes that the edition's own guidance cites wrongly: the number, and the purpose that the guidance states."""
     named_events: bool = True
     """True if events have the names OffloadFileExpired and OffloadWriteFailed."""
 
@@ -117,7 +117,10 @@ class Edition:
 
 
 def edition(name: str) -> Edition:
-    """The edition of this name. Raises `ValueError` that names the known ones, and the nearest, for any other."""
+    """The edition of this name.
+
+    Raises `ValueError` for any other name; the message lists the known names and suggests the nearest.
+    """
     try:
         return EDITIONS[name]
     except KeyError:

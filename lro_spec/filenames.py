@@ -15,7 +15,7 @@ from lro_spec.editions import edition as _edition
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LATEST = datetime.max.replace(tzinfo=UTC)
 _RANDOM_BYTES = 10
-# Crockford's base 32 leaves out I, L, O and U; the first character has three bits only, or 128 bits overflow.
+# Crockford's base 32 leaves out I, L, O and U; the first character has only three bits, or 128 bits would overflow.
 _ULID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}", re.IGNORECASE | re.ASCII)
 _AS_PYTHON_WRITES = str.maketrans("0123456789ABCDEFGHJKMNPQRSTVWXYZ", "0123456789abcdefghijklmnopqrstuv")
 _OPERATION = re.compile(r"[A-Za-z0-9_]+(?:-[A-Za-z0-9_]+)*", re.ASCII)
@@ -23,7 +23,7 @@ _NAME = re.compile(rf"(?P<operation>{_OPERATION.pattern})-(?P<ulid>[0-9A-Za-z]{{
 
 
 def real_path(path: str) -> str:
-    """A path without links; what no file can be called stays as it is."""
+    """A path with symbolic links resolved; a text that cannot name a file is returned unchanged."""
     try:
         return os.path.realpath(path)
     except (OSError, ValueError):  # NUL, a lone surrogate
@@ -36,9 +36,9 @@ class FileName:
 
     prefix: str
     operation: str
-    """As written; whether an edition knows it is for the reader to judge."""
+    """As written; the caller decides whether an edition knows it."""
     ulid: str
-    """As written. The canonical spelling is upper case; lower case is read as well."""
+    """As written. The canonical spelling is upper case; lower case is also accepted."""
     created: datetime
     """Time of the ULID (UTC, to the millisecond). A time after the year 9999 reads as `datetime.max`."""
     milliseconds: int
@@ -48,9 +48,9 @@ class FileName:
 
 
 def file_name(operation: str, *, edition: str = "lro-6400", ulid: str | None = None) -> str:
-    """The name of a file for this operation; without *ulid* a new, unpredictable one of this moment.
+    """The name of a file for this operation, with *ulid* or else a new, unpredictable ULID of the current time.
 
-    Raises `ValueError` for an operation that the edition does not know and for what is not a ULID.
+    Raises `ValueError` for an operation that the edition does not know, and for an invalid ULID.
     """
     text = _edition(edition)
     if text.operations and operation not in text.operations:
@@ -65,9 +65,9 @@ def file_name(operation: str, *, edition: str = "lro-6400", ulid: str | None = N
 
 
 def parse_file_name(name: str, *, edition: str = "lro-6400") -> FileName | None:
-    """The parts of a bare file name; None when it does not follow the edition's convention.
+    """The parts of a bare file name; None if it does not follow the edition's convention.
 
-    The operation may be any word, so that a reader can say which wrong one was used.
+    The operation may be any word, so that a caller can report a wrong one.
     """
     prefix = _edition(edition).file_prefix
     if not name.startswith(f"{prefix}-"):
@@ -81,18 +81,18 @@ def parse_file_name(name: str, *, edition: str = "lro-6400") -> FileName | None:
 
 
 def ulid_at(when: datetime) -> str:
-    """A new ULID of this moment, to the millisecond, with fresh random bytes.
+    """A new ULID of the given time, to the millisecond, with fresh random bytes.
 
-    Two of the same millisecond share nothing else: a counter there would let a neighbour be guessed.
-    Raises `ValueError` for a naive datetime, or one that a ULID cannot hold (before 1970).
+    Two ULIDs of the same millisecond have nothing else in common: with a counter, a neighbour could be guessed. Raises
+    `ValueError` for a naive datetime, and for a time before 1970, which a ULID cannot express.
     """
     from ulid import ULID
 
     if when.tzinfo is None:
-        raise ValueError("a ULID needs a moment in time: expected an aware datetime, got a naive one")
+        raise ValueError("a ULID needs an unambiguous time: expected an aware datetime, got a naive one")
     milliseconds = (when - _EPOCH) // timedelta(milliseconds=1)
-    if milliseconds < 0:  # the last moment of year 9999 fits into 48 bits
-        raise ValueError(f"a ULID cannot hold {when.isoformat()}: its time starts in 1970")
+    if milliseconds < 0:  # the last millisecond of year 9999 fits into 48 bits
+        raise ValueError(f"a ULID cannot express {when.isoformat()}: its time starts in 1970")
     return str(ULID.from_bytes(milliseconds.to_bytes(6) + os.urandom(_RANDOM_BYTES)))
 
 
@@ -104,7 +104,7 @@ def ulid_time(ulid: str) -> datetime:
 
 
 def _decode(ulid: str) -> bytes:
-    # Not by python-ulid: its import alone takes a third of the time that judging a descriptor does.
+    # Without python-ulid, whose import takes a third of the time that it takes to validate a descriptor.
     return int(ulid.upper().translate(_AS_PYTHON_WRITES), 32).to_bytes(16)
 
 

@@ -1,7 +1,7 @@
 """Findings of validation: one deviation, where it is, and which requirement it breaks.
 
-A file may have a finding in every line, and most of them are only counted. So a finding may know at first no more than
-what it is counted by (rule, kind, severity, line, path), and compute its details when one of them is first read.
+A file may have a finding in every line, and most of them are only counted. So a finding may start with only the fields
+that counting needs (rule, kind, severity, line, path), and compute the others when one of them is first read.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 class Kind(StrEnum):
-    """Kinds of deviations. Programs decide by these; the words of a finding may change with any release."""
+    """Kinds of deviations. Programs decide by kind; the wording of a finding may change with any release."""
 
     # a value and the schema of its document
     MISSING_FIELD = "missing-field"
@@ -34,7 +34,7 @@ class Kind(StrEnum):
     WRONG_TYPE = "wrong-type"
     WRONG_VALUE = "wrong-value"
     WRONG_FORM = "wrong-form"
-    """A text does not match the pattern that it has to."""
+    """A text does not match the required pattern."""
     OUT_OF_BOUNDS = "out-of-bounds"
     """Too low or too high; too short or too long; too few or too many."""
     INVALID = "invalid"
@@ -75,13 +75,13 @@ class Kind(StrEnum):
     # contradictions between two places
     CONTRADICTION = "contradiction"
     NAME_AGAINST_SUMMARY = "name-against-summary"
-    """Name and summary give two operations; only the file shows which of them is wrong."""
+    """Name and summary name different operations; only the file shows which of them is wrong."""
     NOT_AS_ASKED = "not-as-asked"
-    """An operation or a detail level that is not the one of the call."""
+    """An operation or a detail level other than that of the call."""
     MISQUOTED = "misquoted"
-    """Guidance that is as wrong as the specification's own."""
+    """Guidance with the same error as the specification's own wording."""
     UNKNOWN_WORD = "unknown-word"
-    """A word that is not in the specification's list."""
+    """A word that the specification does not list."""
     REPEATED_ITEM = "repeated-item"
     WRONG_ORDER = "wrong-order"
     PLACEHOLDER = "placeholder"
@@ -109,7 +109,7 @@ class Kind(StrEnum):
     FAILS_AS_PRINTED = "fails-as-printed"
     """A recipe that fails as the specification prints it."""
     BAD_LITERAL = "bad-literal"
-    """A recipe that fails by the text that was put into it."""
+    """A recipe that fails because of the text inserted into it."""
 
     NOT_EVALUATED = "not-evaluated"
     """Something could not be evaluated here; nothing is known to be wrong."""
@@ -121,7 +121,7 @@ class Excerpt:
 
     text: str
     mark: int
-    """The place of the value in `text`, from 0; the length of `text` if the value is missing at its end."""
+    """The index of the value in `text`, from 0; the length of `text` if the value is missing at its end."""
 
 
 class _Details:
@@ -131,9 +131,9 @@ class _Details:
 
     _compute: Callable[[], Finding] | None
 
-    if not TYPE_CHECKING:  # to a type checker every name would be an attribute
+    if not TYPE_CHECKING:  # otherwise a type checker would accept any name as an attribute
 
-        def __getattr__(self, name: str) -> Any:  # called for a slot that is not set
+        def __getattr__(self, name: str) -> Any:  # called for slots that are not set
             if name not in _DETAILS:
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
             if self._compute is not None:
@@ -152,7 +152,7 @@ class Finding(_Details):
     """The id of the requirement that it breaks, for example ``LRO-FILE-06``."""
     kind: Kind
     pointer: str
-    """A JSON pointer (RFC 6901) to the value, within its line where there are lines; "" is the whole."""
+    """A JSON pointer (RFC 6901) to the value, within its line if the document has lines; "" is the whole."""
     message: str
     """The deviation, in one sentence."""
     expected: str
@@ -160,7 +160,7 @@ class Finding(_Details):
     hint: str = ""
     """Advice for fixing it."""
     line: int | None = None
-    """The line of the file, from 1; the header is line 1. None if there are no lines."""
+    """The line of the file, from 1; the header is line 1. None if the document has no lines."""
     column: int | None = None
     """The column in that line, from 1, in characters. None if it is not known."""
     severity: Severity = "error"
@@ -168,7 +168,7 @@ class Finding(_Details):
     excerpt: Excerpt | None = None
     """The text at that place. None if there is no text, or no place in it."""
     path: str | None = None
-    """The file that it is in, if that is not the document itself but the file of a descriptor."""
+    """The file that it is in, for a finding in a descriptor's file instead of the document itself."""
 
     @classmethod
     def lazy(
@@ -180,7 +180,7 @@ class Finding(_Details):
         path: str | None,
         compute: Callable[[], Finding],
     ) -> Finding:
-        """A finding that gets its other fields from what *compute* returns, once one of them is read."""
+        """A finding that takes its other fields from the result of *compute* when one of them is first read."""
         finding = cls.__new__(cls)
         put = object.__setattr__  # one by one: a loop takes three times as long, and a file may have a million of them
         put(finding, "rule", rule)
@@ -226,13 +226,13 @@ def _escaped(character: re.Match[str]) -> str:
 
 
 def excerpt(line: str, at: int) -> Excerpt:
-    """The part of a line around a place in it (from 0)."""
+    """The part of a line around an index (from 0)."""
     start = max(0, at - _BEFORE) if len(line) > _EXCERPT else 0
     return Excerpt(line[start : start + _EXCERPT], min(at, len(line)) - start)
 
 
 def in_text(finding: Finding, text: str, at: int) -> Finding:
-    """A finding with the line, the column and the excerpt of a place in a text of any number of lines."""
+    """A finding with the line, the column and the excerpt of an index in a text of any number of lines."""
     start = text.rfind("\n", 0, at) + 1
     end = text.find("\n", at)
     line = text[start : end if end >= 0 else len(text)].removesuffix("\r")

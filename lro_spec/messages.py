@@ -1,9 +1,8 @@
-"""The messages of Large Result Offloading: the header of a file, and the descriptor that replaces a result.
+"""The messages of Large Result Offloading: a file's header, and the descriptor that replaces a result.
 
 Each reads itself from parsed JSON (`from_dict`) and writes itself with exactly the keys of the specification
-(`to_dict`). Reading is lenient in what does not matter (unknown keys, 3.0 for 3) and precise in what it reports: a
-`MessageError` begins with the JSON pointer of the offending value. `lro_spec.discovery` finds a descriptor in the
-result of a tool call.
+(`to_dict`). Reading is lenient about details that do not matter (unknown keys, 3.0 for 3). A `MessageError` begins with
+the JSON pointer of the invalid value. `lro_spec.discovery` finds a descriptor in the result of a tool call.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ class MessageError(ValueError):
             shown = shown[:79] + "…"
         super().__init__(f"{pointer or '/'}: expected {expected}, got {shown}")
         self.pointer = pointer
-        """RFC 6901; empty for the whole message."""
+        """JSON pointer (RFC 6901); empty for the whole message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +53,7 @@ class OffloadHeader:
     """The estimate for the whole result set."""
     detail: str
     query: str | None = None
-    """The query of the call; None where it had none."""
+    """The query of the call; None if it had none."""
 
     @classmethod
     def from_dict(cls, value: object) -> OffloadHeader:
@@ -92,13 +91,13 @@ class OffloadSummary:
 
     count: int
     estimated_tokens: int
-    """Tokens saved: the estimate of the set, or that less the descriptor's own cost."""
+    """Tokens saved: the estimate of the result set, or that minus the descriptor's own cost."""
     operation: str
     top_namespaces: tuple[str, ...]
     """The most frequent ones, at most five."""
     detail: str
     score_range: tuple[float, float] | None = None
-    """Lowest and highest score, where the records carry one."""
+    """Lowest and highest score, if the records have scores."""
 
     @classmethod
     def from_dict(cls, value: object, pointer: str = "") -> OffloadSummary:
@@ -161,7 +160,7 @@ class OffloadResponse:
 
     @classmethod
     def from_dict(cls, value: object) -> OffloadResponse:
-        """Reads parsed JSON. Raises `MessageError`, also where `offloaded` is not true."""
+        """Reads parsed JSON. Raises `MessageError`, also if `offloaded` is not true."""
         reader = _Reader(value)
         if reader.get("offloaded") is not True:
             raise MessageError("/offloaded", "true", reader.get("offloaded"))

@@ -1,4 +1,4 @@
-"""Secrets: the values of environment variables whose names look secret are kept out of all that is written."""
+"""Redaction of secrets: values of environment variables with secret-looking names never appear in any output."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _GLUED = ("SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "APIKEY", "CREDENTIAL", 
 _HARMLESS = {"PWD", "OLDPWD", "SSH_AUTH_SOCK"}
 
 _IN_URL = re.compile(r"\b[a-z][a-z0-9+.-]*://[^/\s:@]*:([^/\s@]+)@", re.IGNORECASE)
-"""The password of a URL, which is a secret whatever the variable is called."""
+"""The password in a URL, which is secret whatever the variable is called."""
 
 _SHORT = {"\b": "b", "\f": "f", "\n": "n", "\r": "r", "\t": "t", '"': '"', "/": "/", "\\": r"\\"}
 """Regular expressions for the character after the backslash in the short escapes of JSON."""
@@ -30,13 +30,13 @@ _ONE = r"\\\\{0,7}"
 """One to eight backslashes: nested JSON doubles them; an unbounded repeat would backtrack."""
 
 SHORTEST = 6
-"""Shorter values are not replaced within texts, since they occur everywhere; the variables themselves are masked."""
+"""Shorter values are not replaced within texts, because they occur everywhere; the variables themselves are masked."""
 
 
 def looks_secret(name: str) -> bool:
-    """True if the name of an environment variable says that its value is secret.
+    """True if the name of an environment variable suggests that its value is secret.
 
-    ``MAX_TOKENS`` counts something; ``API_TOKEN``, ``DB_PASSWORD``, ``githubToken`` and ``AWS_ACCESS_KEY_ID`` do not.
+    ``API_TOKEN``, ``DB_PASSWORD``, ``githubToken`` and ``AWS_ACCESS_KEY_ID`` do; ``MAX_TOKENS``, a count, does not.
     """
     if name in _HARMLESS:
         return False
@@ -46,18 +46,18 @@ def looks_secret(name: str) -> bool:
 
 
 def is_secret(name: str, value: str) -> bool:
-    """True if an environment variable must not be written: by its name, or because its value has a password.
+    """True if an environment variable must not appear in any output, because of its name or of a password in its value.
 
-    One that was masked stays a secret.
+    A value that is already masked remains secret.
     """
     return looks_secret(name) or _IN_URL.search(value) is not None or value == f"[masked {name}]"
 
 
 class Masks:
-    """Replaces secret values by ``[masked NAME]``, also where they stand escaped in JSON or in a URL."""
+    """Replaces secret values by ``[masked NAME]``, also if they are escaped in JSON or in a URL."""
 
     def __init__(self, environment: Mapping[str, str], *, but: Collection[str] = ()) -> None:
-        """*but*: names that are no secrets, whatever they look like."""
+        """*but*: names that are not secret, whatever they look like."""
         self.names = tuple(sorted(n for n, v in environment.items() if n not in but and v and is_secret(n, v)))
         self._name_of: dict[str, str] = {}
         secrets = [(name, environment[name]) for name in self.names]
@@ -66,8 +66,8 @@ class Masks:
             for form in _forms(secret):
                 self._name_of.setdefault(form, name)
         longest_first = sorted(self._name_of, key=len, reverse=True)
-        # What stands behind one backslash belongs to an escape: "\nabc" does not begin with the value "nabc". Behind
-        # two of them it may, and they stay.
+        # A character after one backslash belongs to an escape: "\nabc" does not begin with the value "nabc". After two
+        # backslashes it may, and they are kept.
         found = [("" if f[0] not in '"\\/bfnrtu' else r"(?<!\\)(?:\\\\)*") + re.escape(f) for f in longest_first]
         self._found = re.compile("|".join(found)) if found else None
         self._found_bytes = re.compile("|".join(found).encode("utf-8", "surrogateescape")) if found else None
@@ -77,7 +77,7 @@ class Masks:
         spelt = "|".join(f"{_before(part[0])}({''.join(map(_spelt, part))})" for _, part in parts)
         self._spelt = re.compile(spelt) if parts else None
         self._spelt_bytes = re.compile(spelt.encode("utf-8", "surrogateescape")) if parts else None
-        # Looked for first, for it is found much faster, and mostly is not there: an escape of any of their characters.
+        # This is searched first because it is much faster and usually absent: an escape of any of their characters.
         units = sorted({unit for _, part in parts for sign in part for unit in _units(sign)})
         escapes = rf"\\(?:/|u(?:{'|'.join(units)}))"
         self._escapes, self._escapes_bytes = re.compile(escapes), re.compile(escapes.encode())
@@ -105,7 +105,7 @@ class Masks:
         return self._spelt_bytes.sub(self._masked_bytes, data)
 
     def variable(self, name: str, value: str) -> str:
-        """The value of an environment variable as it may be written."""
+        """The value of an environment variable, masked if it is secret."""
         return f"[masked {name}]" if name in self.names else self.text(value)
 
     def value(self, value: Value) -> Value:
@@ -137,12 +137,12 @@ class Masks:
         return match[before] + f"[masked {name}]".encode()
 
     def _place(self, match: re.Match[Any]) -> tuple[int, str]:
-        """Which group holds what stands before a value, and the value's name: each value has two groups."""
+        """The group that matches the text before a value, and the value's name; each value has two groups."""
         last = cast("int", match.lastindex)
         return last - 1, self._names[last // 2 - 1]
 
     def _without_beginning(self, text: str) -> str:
-        """A text that was shortened for display, which may end within a value."""
+        """A text that was shortened for display, without the beginning of a value at its end."""
         end = len(text) - text.endswith(" ")
         for form, name in self._name_of.items():
             start = text.find(form[:SHORTEST], max(0, end - len(form)), end)
@@ -160,19 +160,20 @@ class Masks:
 
 
 def _before(first: str) -> str:
-    """Group for the pairs of backslashes that may precede a value with this beginning, if one alone is an escape."""
+    """Group for the pairs of backslashes that may precede a value, if a single backslash and its first character are an
+    escape."""
     return r"((?<!\\)(?:\\\\)*)" if first in '"\\/bfnrtu' else "()"
 
 
 def _spelt(sign: str) -> str:
-    """The expression of a character however JSON spells it, and JSON in JSON: as it is, or by any escape."""
+    """The expression for a character in every spelling of JSON and of JSON within JSON: literal, or as any escape."""
     escape = "".join(rf"{_ONE}u{digits}" for digits in _units(sign))
     short = rf"|{_ONE}{_SHORT[sign]}" if sign in _SHORT else ""
     return f"(?:{re.escape(sign)}|{escape}{short})"
 
 
 def _units(sign: str) -> list[str]:
-    """The expressions of the digits in a character's escape, or in the two escapes that it takes."""
+    """The expressions for the digits in a character's escape, or in its two escapes."""
     digits = sign.encode("utf-16-be", "surrogatepass").hex()
     return [
         re.sub("[a-f]", lambda digit: f"[{digit[0]}{digit[0].upper()}]", digits[at : at + 4])
@@ -190,7 +191,8 @@ def _like_dotnet(text: str) -> str:
 
 
 def _in_json(text: str) -> list[str]:
-    """Forms of a text within a JSON string: minimal escapes, and those that PHP, Go and .NET use by default."""
+    """Forms of a text within a JSON string: with minimal escapes, and with those that PHP, Go and .NET use by
+    default."""
     found: list[str] = []
     for ascii in (True, False):
         plain = json.dumps(text, ensure_ascii=ascii)[1:-1]
@@ -205,7 +207,7 @@ def _parts(value: str) -> list[str]:
 
 
 def _forms(value: str) -> list[str]:
-    """Forms of a value in a text: as it is, in JSON, in nested JSON, in a URL; of a long one also its lines."""
+    """Forms of a value in a text: literal, in JSON, in nested JSON, in a URL; for a long value also its lines."""
     forms: list[str] = []
     for part in _parts(value):
         in_url = quote(part, safe="", errors="replace")

@@ -1,5 +1,7 @@
-"""Timestamps of headers: ISO 8601, extended or basic, to the hour or finer, with an offset or without; the day by
-month, by week or by its number in the year (I-36)."""
+"""Timestamps of headers (I-36): ISO 8601 in extended or basic format, to the hour or finer, with or without an offset.
+
+A date may be given by month, by week, or by the number of the day in the year.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +16,8 @@ _FORM = re.compile(
 
 
 def parse(text: str) -> datetime | None:
-    """The time that *text* writes; aware when it names an offset, naive when it does not, None when it is no ISO 8601
-    date and time. Digits beyond microseconds are cut; a leap second counts as the second before it."""
+    """The time that *text* denotes: aware if it has an offset, otherwise naive; None if it is not an ISO 8601 date and
+    time. Digits beyond microseconds are cut; a leap second counts as the second before it."""
     match = _FORM.fullmatch(text)
     if match is None:
         return None
@@ -31,22 +33,22 @@ def parse(text: str) -> datetime | None:
         moment = datetime.strptime(written, form + "T%H%M%S.%f" + ("%z" if offset else ""))
     except ValueError:
         return None
-    # A week or a day beyond the end of its year counts on into the next year.
+    # A week or a day after the end of its year continues into the next year.
     return moment if form == "%Y%m%d" or moment.strftime(form) == date else None
 
 
 def utc(moment: datetime) -> datetime:
-    """A moment converted to UTC; a naive one is taken as UTC."""
+    """A time converted to UTC; a naive time is taken as UTC."""
     try:
         return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
-    except OverflowError:  # within hours of year 1 or 9999
+    except OverflowError:  # within hours of the start of year 1 or the end of year 9999
         return moment.replace(tzinfo=UTC)
 
 
 def moments(text: str, local: tzinfo | None = None) -> list[datetime]:
-    """The moments that *text* may mean: one with an offset; UTC or local time without; none when it is malformed.
+    """The times that *text* may denote: one if it has an offset, otherwise UTC and local time; none if it is malformed.
 
-    *local* is the zone of local time, by default this machine's.
+    *local* is the local time zone, by default this machine's.
     """
     moment = parse(text)
     if moment is None:

@@ -1,8 +1,8 @@
-"""Estimates of how many tokens a text costs (section "Threshold Detection").
+"""Estimates of the number of tokens in a text (section "Threshold Detection").
 
-The specification takes four characters for a token in Latin script and recommends a real tokenizer for anything else.
-A character is a Unicode code point here. Which rounding is meant is left open; both estimates round up, so that no
-text with characters is free.
+The specification counts four characters of Latin script as a token, and recommends a real tokenizer for anything else.
+A character is a Unicode code point here. The specification does not say how to round; both estimates round up, so that
+no text with characters is free.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 
 _CHARACTERS_PER_TOKEN = 4
 _ASCII, _INNER = bytes(range(128)), bytes(range(0x80, 0xC0))
-"""Bytes of UTF-8: those that are characters, and those that no character begins with."""
+"""Bytes of UTF-8: those that are a character by themselves, and those that no character begins with."""
 _WIDE = re.compile(
     "["
     "\u1100-\u11ff"  # hangul jamo
@@ -27,17 +27,20 @@ _WIDE = re.compile(
 
 
 LOW, HIGH, SLACK = 0.6, 1.8, 64
-"""The tolerance of an honest estimate: 0.6 to 1.8 of characters ÷ 4, give or take 64 tokens. A real tokenizer gives
-1.1 to 1.3 on English JSON, indentation up to 1.5 and escaping 1.2; characters ÷ 3 still fits, ÷ 2 does not."""
+"""The tolerance for an honest estimate: 0.6 to 1.8 of characters ÷ 4, give or take 64 tokens.
+
+A real tokenizer gives 1.1 to 1.3 on English JSON, indentation up to 1.5 and escaping 1.2; characters ÷ 3 still fits, ÷
+2 does not.
+"""
 
 WIDE_TOKENS = 2.0
-"""The most tokens that an honest tokenizer gives one character of a wide script."""
+"""The largest number of tokens of an honest tokenizer for one character of a wide script."""
 
 
 def honest_estimates(wide: int, escapes: int, narrow: int) -> tuple[int, int]:
-    """The bounds of an honest estimate of a text, whether it weighs a character as it is or as it is escaped.
+    """The bounds of an honest estimate of a text, whether it counts a character literally or as an escape.
 
-    The text has so many characters of a wide script, escapes (``\\uXXXX``), and characters that are neither.
+    The arguments are numbers of characters of a wide script, of escapes (``\\uXXXX``), and of other characters.
     """
     low = LOW * (wide + escapes + narrow) / 4 - SLACK
     high = HIGH * narrow / 4 + WIDE_TOKENS * (wide + escapes) + SLACK
@@ -45,15 +48,15 @@ def honest_estimates(wide: int, escapes: int, narrow: int) -> tuple[int, int]:
 
 
 def characters_estimate(text: str) -> int:
-    """Tokens by the heuristic of the text: characters divided by four, rounded up."""
+    """Tokens by the specification's heuristic: characters divided by four, rounded up."""
     return -(-len(text) // _CHARACTERS_PER_TOKEN)
 
 
 def script_aware_estimate(text: str) -> int:
-    """Tokens with wide scripts counted near what real tokenizers make of them.
+    """Tokens with wide scripts counted about as real tokenizers do.
 
-    Chinese, Japanese, Korean and emoji count 1.2 characters a token; everything else four. For ASCII it is the same as
-    `characters_estimate`, and it is never less.
+    Chinese, Japanese, Korean and emoji count 1.2 characters per token, everything else four. For ASCII this equals
+    `characters_estimate`; it is never less.
     """
     return estimate_of(len(text), 0 if text.isascii() else wide_characters(text))
 
@@ -72,11 +75,11 @@ def wide_in_utf8(text: bytes) -> int:
     """`wide_characters` of a text in UTF-8."""
     if text.isascii():
         return 0
-    # Without its ASCII first: the expression takes forty times as long for a character.
+    # ASCII is removed first, because the expression takes forty times as long for a character.
     return sum(map(len, _WIDE.findall(text.translate(None, _ASCII).decode("utf-8", "surrogatepass"))))
 
 
 def estimate_of(characters: int, wide: int) -> int:
-    """`script_aware_estimate` of a text with so many characters, of which so many are wide."""
+    """`script_aware_estimate` of a text by its number of characters and of wide characters."""
     twelfths = (characters - wide) * 3 + wide * 10  # 1/4 and 1/1.2 of a token, in integers so that rounding up is exact
     return -(-twelfths // 12)

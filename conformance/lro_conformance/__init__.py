@@ -1,4 +1,4 @@
 """The conformance suite for Large Result Offloading: it certifies any MCP server over stdio."""
 
 PROFILE_NAME = "lro.yaml"
-"""The profile that is used when it lies in the working directory."""
+"""The name of the profile that is used if the working directory has it."""

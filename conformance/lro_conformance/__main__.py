@@ -1,4 +1,4 @@
-"""``python -m lro_conformance`` is `lro`, and what the command `lro` runs."""
+"""Entry point of ``lro`` and of ``python -m lro_conformance``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import NoReturn
 
 
 def run() -> NoReturn:
-    """Runs `lro`, and ends the process without taking it apart: after a certification that takes 0.2 s."""
+    """Run `lro`, and end the process without tearing it down, which would take 0.2 s after a certification."""
     try:
         from lro_conformance.cli.main import main
 

@@ -1,4 +1,4 @@
-"""The version of this package, as it is installed."""
+"""The installed version of this package."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import cache
 
 @cache
 def version() -> str:
-    """``0+unknown`` where the package is not installed, in a checkout that is only on the path."""
+    """``0+unknown`` if the package is not installed, as in a checkout that is only on the path."""
     from importlib.metadata import PackageNotFoundError, version
 
     try:

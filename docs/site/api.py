@@ -1,4 +1,4 @@
-"""The Python interface, from signatures and docstrings; nothing of it is imported."""
+"""The page of the Python interface, from signatures and docstrings, without importing the code."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ PUBLIC = (
     ("Offloading", "lro_proxy", ("Interceptor",)),
     ("", "lro_reference", ("Settings",)),
 )
-"""Heading, module, and the names in it that users are told of."""
+"""Headings, each with a module and its public names."""
 
 
 def python_page() -> Iterator[str]:
     """The lines of the page."""
-    yield from ("# Python", "", "What other programs may use. What is not here may change without notice.")
+    yield from ("# Python", "", "The public interface. Everything else may change without notice.")
     loaded = griffe.GriffeLoader(search_paths=PATHS)
     for package in ("lro_spec", "lro_conformance", "lro_reference", "lro_proxy"):
         loaded.load(package)

@@ -1,7 +1,7 @@
 """Build the documents as a site: ``python docs/site/build.py [--output DIR]``.
 
-The sources are put together in a folder of its own: the pages of docs/, README and the other top-level documents, and
-the reference, which is made from the catalogue, the schemas, the command line and docstrings (`reference.py`). Then
+The sources are collected in a temporary folder: the pages of docs/, README and the other top-level documents, and the
+reference, which is made from the catalogue, the schemas, the command line and docstrings (`reference.py`). Then
 zensical builds them strictly, so that a link into nothing ends the build, and every page is searched for what a browser
 would fetch from elsewhere.
 """
@@ -32,7 +32,7 @@ TOP = {
     "CONTRIBUTING.md": "contributing.md",
     "LICENSE": "license.txt",
 }
-"""Documents of the checkout's top folder, and what they are called on the site."""
+"""Documents of the checkout's top folder, with their names on the site."""
 
 _CODE = re.compile(r"(^```.*?^```[^\S\n]*$|`[^`\n]+`|\[[^\]]*\]\([^)]*\)|^#+ .*$)", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\[([^\]]*)\]\(([^)\s]+)\)")
@@ -40,7 +40,7 @@ _ID = re.compile(r"\bLRO-[A-Z]+-\d{2}\b")
 
 
 def staged(path: str) -> str | None:
-    """Where a file of the checkout lies among the sources of the site; None for what is only in the checkout."""
+    """Path of a file of the checkout among the sources of the site; None if the site does not have it."""
     if path in TOP:
         return TOP[path]
     if path == "docs/README.md":
@@ -55,7 +55,7 @@ def staged(path: str) -> str | None:
 
 
 def moved(text: str, source: str, known: set[str]) -> str:
-    """A document's text with its links as the site has them; requirement ids become links to their pages."""
+    """A document's text with links for the site; requirement ids become links to their pages."""
     here = staged(source) or source
 
     def relink(found: re.Match[str]) -> str:
@@ -106,7 +106,7 @@ def stage(folder: Path) -> None:
 
 
 class _Fetched(HTMLParser):
-    """Collects what a browser fetches by itself to show a page; links that a reader follows are not that."""
+    """Collects the addresses that a browser fetches to show a page, without links that a reader follows."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -121,7 +121,7 @@ class _Fetched(HTMLParser):
 
 
 def from_elsewhere(site: Path) -> Iterator[str]:
-    """What the pages and style sheets of a built site would fetch from other machines."""
+    """Addresses on other machines that the pages and style sheets of a built site would fetch."""
     for path in sorted(site.rglob("*")):
         if path.suffix == ".html":
             parser = _Fetched()
@@ -136,7 +136,7 @@ def from_elsewhere(site: Path) -> Iterator[str]:
 
 
 def build(output: Path) -> list[str]:
-    """Build the site into *output*; what is wrong with it, one line each."""
+    """Build the site into *output*. Returns its problems, one line each."""
     with tempfile.TemporaryDirectory() as temporary:
         work = Path(temporary)
         stage(work / "docs")
@@ -161,7 +161,7 @@ def build(output: Path) -> list[str]:
 
 
 def main() -> int:
-    """Build, and say what came of it."""
+    """Build the site, and report the outcome."""
     arguments = argparse.ArgumentParser(description="Build the documents as a site.")
     arguments.add_argument("--output", type=Path, default=ROOT / "site", metavar="DIR", help="default: site")
     arguments.add_argument("--sources", type=Path, metavar="DIR", help="only put the sources together, in DIR")

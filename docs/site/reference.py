@@ -1,4 +1,4 @@
-"""The reference of the site, made from what it describes: catalogue, schemas, command line and docstrings."""
+"""The reference pages of the site, generated from the catalogue, the schemas, the command line and docstrings."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WIDTH = 100
 
 
 def pages() -> Iterator[tuple[str, str]]:
-    """Every page that is made: its path among the sources, and its text."""
+    """All generated pages: path among the sources, and text."""
     yield "reference/requirements/index.md", _lines(_requirements(chapters()))
     for chapter in chapters():
         for r in chapter.requirements:
@@ -36,7 +36,7 @@ def _lines(lines: Iterator[str]) -> str:
 
 
 def _address(name: str) -> str | None:
-    """Where a requirement, reading or erratum is told of, seen from a requirement's page."""
+    """Address of a requirement, an interpretation or an erratum, relative to a requirement's page."""
     if name.startswith("LRO-"):
         return f"{name}.md" if name in {r.id for c in chapters() for r in c.requirements} else None
     return next((f"../../interpretations.md#{_anchor(f'{n} {title}')}" for n, title, _ in notes() if n == name), None)
@@ -84,7 +84,7 @@ def _schema(name: str) -> Iterator[str]:
 
 
 def _keys(schema: Mapping[str, Any], root: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, str, str]]:
-    """Each key of an object with its type and what it means, those inside of objects and arrays after it."""
+    """Each key of an object with its type and meaning, followed by the keys of nested objects and arrays."""
     required = cast("list[str]", schema.get("required", []))
     for key, given in cast("dict[str, Any]", schema.get("properties", {})).items():
         part = _resolved(given, root) if isinstance(given, dict) else {}

@@ -1,4 +1,4 @@
-"""The requirements as data: their model, and the YAML files that they are read from."""
+"""The data model of requirements, and the reader of their YAML files."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ GROUPS: tuple[str, ...] = (
 """Subjects of requirements. The last ones are `EXTENSIONS`."""
 
 EXTENSIONS: tuple[str, ...] = ("proxy", "extraction")
-"""Groups that bind servers with such a part only; they decide no level, and each has a verdict of its own."""
+"""Groups that only bind servers with that feature. They decide no level; each has its own verdict."""
 
 
 FOLDER = Path(__file__).parent / "data"
@@ -52,7 +52,8 @@ class Requirement:
     keyword: Keyword
     """MUST, SHOULD or MAY; RECOMMENDED counts as SHOULD, MUST NOT as MUST."""
     level: int | None
-    """The conformance level it binds at (1 to 3); None if it decides no level (hardening, the protocol itself)."""
+    """The conformance level from which it binds (1 to 3); None if it decides no level (hardening, the protocol
+    itself)."""
     section: str
     """The section of the specification it comes from."""
     statement: str
@@ -60,13 +61,13 @@ class Requirement:
     rationale: str
     """The reason for it, for the user of a server."""
     observed: str
-    """The experiment that shows from outside if a server meets it."""
+    """The experiment that shows from outside whether a server meets it."""
     fix: str
     """Advice for fixing a failure."""
     editions: tuple[str, ...] = ("lro-6400",)
-    """The editions whose requirement sets hold it."""
+    """The editions that have it."""
     excluded: str | None = None
-    """The reason that no check can or should judge it; None if checks do."""
+    """The reason why no check can or should judge it; None if checks do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,14 +79,14 @@ class Chapter:
 
 
 def load(folder: Path) -> Iterator[Chapter]:
-    """The chapters of a folder of YAML files, by file name.
+    """Load the chapters of a folder of YAML files, by file name.
 
-    Raises `ValueError` that names the file, the entry and what is wrong with it.
+    Raises `ValueError` that names the file, the entry and the problem.
     """
     used: set[str] = set()
     for path in sorted(folder.glob("*.yaml")):
         title, entries = read_chapter(path)
-        made = tuple(made_of(path.name, entry) for entry in entries)
+        made = tuple(parse_requirement(path.name, entry) for entry in entries)
         for r in made:
             if r.id in used:
                 raise ValueError(f"{path.name}: {r.id} is used twice; ids are never reused")
@@ -94,8 +95,8 @@ def load(folder: Path) -> Iterator[Chapter]:
 
 
 def read_yaml(path: Path) -> dict[str, object]:
-    """The mapping in a YAML file, empty if it has something else. Raises `ValueError` if it is not YAML."""
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # eight times faster, where PyYAML has libyaml
+    """The mapping in a YAML file; empty if the file has any other value. Raises `ValueError` if it is not YAML."""
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # eight times as fast, if PyYAML has libyaml
     try:
         document = cast("object", yaml.load(path.read_text(encoding="utf-8"), loader))
     except yaml.YAMLError as problem:
@@ -104,7 +105,7 @@ def read_yaml(path: Path) -> dict[str, object]:
 
 
 def read_chapter(path: Path) -> tuple[str, list[object]]:
-    """The title of a chapter and its entries as they are written. Raises `ValueError` when a key is missing."""
+    """The title of a chapter and its unparsed entries. Raises `ValueError` if a key is missing."""
     chapter = read_yaml(path)
     title, entries = chapter.get("chapter"), chapter.get("requirements")
     if not (isinstance(title, str) and isinstance(entries, list)):
@@ -117,7 +118,7 @@ _KEYS = {field.name for field in fields(Requirement)}
 _OPTIONAL = {"editions", "excluded"}
 
 
-def made_of(file: str, entry: object) -> Requirement:
+def parse_requirement(file: str, entry: object) -> Requirement:
     """A requirement from an entry of a YAML file. Raises `ValueError` that names the file, the entry and the reason."""
     if not isinstance(entry, dict):
         raise ValueError(f"{file}: an entry has to be a mapping, not {entry!r}")  # noqa: TRY004 - the file is at fault
@@ -139,8 +140,8 @@ def _problems(entry: Mapping[str, Any]) -> Iterator[str]:
     if not _ID.fullmatch(str(entry.get("id", "LRO-X-00"))):
         yield "an id has the form LRO-<CHAPTER>-<NN>"
     if entry.get("group", GROUPS[0]) not in GROUPS:
-        yield f"group {entry['group']!r} is none of {', '.join(GROUPS)}"
+        yield f"group {entry['group']!r} is not one of {', '.join(GROUPS)}"
     if entry.get("keyword", "MUST") not in get_args(Keyword):
-        yield f"keyword {entry['keyword']!r} is none of {', '.join(get_args(Keyword))}"
+        yield f"keyword {entry['keyword']!r} is not one of {', '.join(get_args(Keyword))}"
     if entry.get("level") not in (None, 1, 2, 3):
-        yield f"level {entry['level']!r} is none of 1, 2, 3 and null"
+        yield f"level {entry['level']!r} is not 1, 2, 3 or null"

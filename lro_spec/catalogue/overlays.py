@@ -1,8 +1,8 @@
 """Requirement sets of the editions other than the default one: ``data/editions/*.yaml``.
 
-A set has two parts. ``held`` lists, by the section of the edition's own text, the ids that it words as the default
-edition does; ``requirements`` has entries for the differences: the keys that differ of a known id, or all keys of an id
-that only this edition has. A requirement that a set does not name does not belong to the edition.
+A set has two parts. ``held`` lists the ids whose wording is that of the default edition, by section of the edition's
+text. ``requirements`` has an entry for each difference: for a known id the keys that differ, for an id that only this
+edition has all keys. A requirement that a set does not name is not part of the edition.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, cast
 
-from lro_spec.catalogue.model import FOLDER, Chapter, Requirement, made_of, read_yaml
+from lro_spec.catalogue.model import FOLDER, Chapter, Requirement, parse_requirement, read_yaml
 
 _KEYS = {f.name for f in fields(Requirement)} - {"editions"}
 
@@ -30,12 +30,12 @@ class RequirementSet:
 
 @cache
 def sets() -> tuple[RequirementSet, ...]:
-    """All sets, by the names of their files. Raises `ValueError` that names the file and what is wrong with it."""
+    """All sets, in the order of their file names. Raises `ValueError` that names the file and the problem."""
     return tuple(read(path) for path in sorted((FOLDER / "editions").glob("*.yaml")))
 
 
 def read(path: Path) -> RequirementSet:
-    """The set in one file. Raises `ValueError` that names the file, the id and what is wrong with it."""
+    """The set in one file. Raises `ValueError` that names the file, the id and the problem."""
     document = read_yaml(path)
     held, entries = document.get("held"), document.get("requirements")
     if not (document.get("edition") == path.stem and isinstance(held, dict) and isinstance(entries, list)):
@@ -44,7 +44,7 @@ def read(path: Path) -> RequirementSet:
     changes: dict[str, Mapping[str, Any]] = {}
     for id, change in (*_held(cast("dict[str, list[str]]", held)), *_entries(path.name, cast("list[object]", entries))):
         if id in changes:
-            raise ValueError(f"{path.name}: {id} stands there twice")
+            raise ValueError(f"{path.name}: {id} is listed twice")
         changes[id] = change
     return RequirementSet(path.stem, changes)
 
@@ -65,10 +65,11 @@ def _entries(file: str, entries: list[object]) -> Iterator[tuple[str, Mapping[st
         yield written["id"], {k: v for k, v in written.items() if k != "id"}
 
 
-def completed(chapters: tuple[Chapter, ...]) -> tuple[Chapter, ...]:
-    """The chapters with the other editions' own requirements, each with the editions that have it.
+def with_own_requirements(chapters: tuple[Chapter, ...]) -> tuple[Chapter, ...]:
+    """The chapters with the requirements that only other editions have; each requirement names the editions that have
+    it.
 
-    Raises `ValueError` if a set's own requirement lacks a key, or belongs to no chapter.
+    Raises `ValueError` if such a requirement lacks a key, or belongs to no chapter.
     """
     known = {r.id: r for c in chapters for r in c.requirements}
     for one in sets():
@@ -76,16 +77,16 @@ def completed(chapters: tuple[Chapter, ...]) -> tuple[Chapter, ...]:
             if id in known:
                 known[id] = _held_too(known[id], one.edition)
             else:
-                known[id] = made_of(f"{one.edition}.yaml", {"id": id, **change, "editions": [one.edition]})
+                known[id] = parse_requirement(f"{one.edition}.yaml", {"id": id, **change, "editions": [one.edition]})
     by_prefix = {_prefix(r.id): c.title for c in chapters for r in c.requirements}
     homeless = [id for id in known if _prefix(id) not in by_prefix]
     if homeless:
-        raise ValueError(f"{homeless[0]}: no chapter has ids of its kind")
+        raise ValueError(f"{homeless[0]}: no chapter has ids with this prefix")
     return tuple(Chapter(c.title, _placed(c, known, by_prefix)) for c in chapters)
 
 
 def _placed(chapter: Chapter, known: Mapping[str, Requirement], homes: Mapping[str, str]) -> tuple[Requirement, ...]:
-    """The requirements of a chapter; those that sets add stand after the others of their kind."""
+    """The requirements of a chapter; those that sets add follow the others with their prefix."""
     own = [r.id for r in chapter.requirements]
     added = [id for id in known if homes[_prefix(id)] == chapter.title and id not in own]
     order: list[str] = []
@@ -94,14 +95,14 @@ def _placed(chapter: Chapter, known: Mapping[str, Requirement], homes: Mapping[s
     return tuple(known[id] for id in dict.fromkeys(order))
 
 
-def worded(chapter: Chapter, edition: str) -> tuple[Requirement, ...]:
+def in_words_of(chapter: Chapter, edition: str) -> tuple[Requirement, ...]:
     """The requirements of a chapter that an edition has, in its words."""
     changes = {id: change for s in sets() if s.edition == edition for id, change in s.changes.items()}
     return tuple(_changed(r, changes.get(r.id), edition) for r in chapter.requirements if edition in r.editions)
 
 
-def in_each(requirement: Requirement) -> Iterator[tuple[str, Requirement]]:
-    """A requirement of a chapter's file as each edition that holds it words it, by the edition's name."""
+def wordings(requirement: Requirement) -> Iterator[tuple[str, Requirement]]:
+    """The wordings of a requirement, each with the name of its edition."""
     yield from ((edition, requirement) for edition in requirement.editions)
     holding = {s.edition: s.changes[requirement.id] for s in sets() if requirement.id in s.changes}
     for edition in holding:
@@ -121,7 +122,9 @@ def _changed(requirement: Requirement, change: Mapping[str, Any] | None, edition
         del entry["excluded"]
     if change.get("excluded", "") is None:
         entry.pop("excluded", None)
-    made = made_of(f"{edition}.yaml", entry | {k: v for k, v in change.items() if v is not None or k == "level"})
+    made = parse_requirement(
+        f"{edition}.yaml", entry | {k: v for k, v in change.items() if v is not None or k == "level"}
+    )
     return replace(made, editions=requirement.editions)
 
 

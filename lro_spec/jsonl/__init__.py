@@ -1,1 +1,1 @@
-"""From bytes to lines to strict JSON values, and where in them something is."""
+"""Reading of JSONL: from bytes to lines to strict JSON values, with positions."""

@@ -1,4 +1,4 @@
-"""Input bytes: they can be peeked at before they are read, and gzip is unpacked."""
+"""Input streams: gzip is unpacked, and the first bytes can be inspected before they are read."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ class DamagedError(Exception):
 
 
 class UnreadPackingError(OSError):
-    """Bytes are compressed, but not by gzip; the message says what to do."""
+    """Bytes are compressed by something other than gzip; the message says what to do."""
 
 
 class Peekable:
-    """A stream whose beginning can be looked at before it is read; it need not be seekable."""
+    """A stream whose first bytes can be inspected before they are read; it need not be seekable."""
 
     def __init__(self, stream: Readable) -> None:
         self._stream = stream
-        self._ahead = bytearray()  # bytes would be copied whole with each part that comes or goes
+        self._ahead = bytearray()  # not `bytes`, which would be copied with each part that is added or removed
         self._damage: DamagedError | None = None
 
     def peek(self, size: int) -> bytes:
-        """The next *size* bytes, or fewer if the stream ends or is damaged; a later `read` returns them, too."""
+        """The next *size* bytes, or fewer if the stream ends or is damaged; a later `read` returns them again."""
         while len(self._ahead) < size and self._damage is None:
             try:
                 more = self._some(size - len(self._ahead))
@@ -50,7 +50,7 @@ class Peekable:
         return bytes(self._ahead[:size])
 
     def read(self, size: int = -1, /) -> bytes:
-        """As of any binary stream."""
+        """Reads like any binary stream."""
         if not self._ahead:
             if self._damage is not None:
                 raise self._damage
@@ -64,29 +64,31 @@ class Peekable:
 
     def _some(self, size: int) -> bytes:
         more = cast("bytes | None", self._stream.read(size))
-        if more is None:  # a stream that does not block, and has nothing yet: that is not its end
+        if more is None:  # a non-blocking stream that has no data yet, which is not its end
             raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
         return more
 
     def readable(self) -> bool:
-        """True; `gzip` asks."""
+        """True; required by `gzip`."""
         return True
 
 
 def unpacked(stream: Readable) -> Peekable:
-    """The bytes of a stream, unpacked if they are gzip.
+    """A stream of the unpacked bytes if the stream is gzip, otherwise of its bytes.
 
     Reading raises `DamagedError` if the compressed bytes are cut off or wrong. Raises `UnreadPackingError` for zstd.
     """
     packed = stream if isinstance(stream, Peekable) else Peekable(stream)
     start = packed.peek(4)
     if start == _ZSTD:
-        raise UnreadPackingError("compressed by zstd, and only gzip is unpacked here: zstdcat FILE | lro validate -")
+        raise UnreadPackingError(
+            "compressed by zstd, but only gzip can be unpacked; use: zstdcat FILE | lro validate -"
+        )
     return Peekable(_Unpacked(packed)) if start.startswith(_GZIP) else packed
 
 
 def plain_name(name: str) -> str:
-    """A file's name without the suffix of its compression: the name that it had."""
+    """A file's name without the suffix of its compression: its name before it was compressed."""
     return PurePath(name).stem if name.lower().endswith(PACKED_SUFFIXES) else name
 
 
@@ -96,7 +98,7 @@ class _Unpacked:
 
     def read(self, size: int, /) -> bytes:
         try:
-            # Only what is available at once: bytes before the damage are not lost.
+            # Only the bytes that are available at once, so that bytes before the damage are not lost.
             return self._stream.read(size) if size < 0 else self._stream.read1(size)
         except (gzip.BadGzipFile, EOFError, zlib.error) as problem:
             raise DamagedError(str(problem).rstrip(".") or type(problem).__name__) from None

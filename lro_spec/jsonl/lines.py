@@ -1,4 +1,5 @@
-"""A byte stream cut into lines, of any length in bounded memory; in blocks, because reading a block is fast."""
+"""Splitting of a byte stream into lines of any length, in bounded memory; in blocks, because reading a block is
+fast."""
 
 from __future__ import annotations
 
@@ -7,13 +8,13 @@ from collections.abc import Iterator
 from typing import NamedTuple, Protocol
 
 MAX_LINE_BYTES = 64 * 1024 * 1024
-"""The longest line that is read as JSON, unless the caller says otherwise."""
+"""The longest line that is read as JSON, unless the caller sets another limit."""
 
 _CHUNK = 64 * 1024
 
 
 class Readable(Protocol):
-    """A source of bytes: a binary file, a pipe, or something that unpacks one of them."""
+    """A source of bytes: a binary file, a pipe, or a decompressor of one of them."""
 
     def read(self, size: int, /) -> bytes:
         """At most *size* bytes; none at the end."""
@@ -28,9 +29,9 @@ class PhysicalLine(NamedTuple):
     offset: int
     """Its start in the file, in bytes."""
     data: bytes
-    """Its bytes; only the first `MAX_LINE_BYTES`, or the caller's limit, of a line that is too long."""
+    """Its bytes; of a line that is too long only the first `MAX_LINE_BYTES`, or the caller's limit."""
     length: int
-    """Its whole length in bytes, without the line feed."""
+    """Its full length in bytes, without the line feed."""
     terminated: bool
     """True if a line feed ends it; only the last line can lack one."""
 
@@ -41,16 +42,16 @@ class PhysicalLine(NamedTuple):
 
 
 class Block(NamedTuple):
-    """Lines in a row, each ended by a line feed and none too long."""
+    """Consecutive lines, each ended by a line feed and none too long."""
 
     number: int
-    """Of the first, from 1."""
+    """Number of the first line, from 1."""
     offset: int
-    """Start of the first in the file, in bytes."""
+    """Offset of the first line in the file, in bytes."""
     lines: list[bytes]
-    """Without their line feeds."""
+    """The lines without their line feeds."""
     returns: bool = True
-    """False if none of them has a carriage return."""
+    """False if no line has a carriage return."""
 
     def physical(self) -> Iterator[PhysicalLine]:
         """The lines one at a time."""
@@ -63,7 +64,8 @@ class Block(NamedTuple):
 def blocks(
     stream: Readable, max_line_bytes: int = MAX_LINE_BYTES, number: int = 1, offset: int = 0
 ) -> Iterator[Block | PhysicalLine]:
-    """The lines of a stream, in blocks; a long line comes by itself, and so does a last one without a line feed.
+    """The lines of a stream, in blocks; a line that is too long comes alone, and so does a last line without a line
+    feed.
 
     *number* and *offset* are those of the first line.
     """
@@ -74,7 +76,8 @@ def blocks(
         if len(lines) == 1:
             continue
         last = lines.pop()
-        if partial_line.length > min(_CHUNK, max_line_bytes):  # alone, so that its value is freed before the next
+        # A long line comes alone, so that its value is freed before the next line is read.
+        if partial_line.length > min(_CHUNK, max_line_bytes):
             data = partial_line.data()
             line = PhysicalLine(number, offset, data, partial_line.length, True)
             yield line if line.too_long else Block(number, offset, [data], b"\r" in data)
@@ -101,7 +104,7 @@ class _PartialLine:
     def __init__(self, limit: int) -> None:
         self.length = 0
         self._left = limit
-        self._buffer = io.BytesIO()  # gives its bytes away without a copy
+        self._buffer = io.BytesIO()  # returns its bytes without a copy
 
     def add(self, part: bytes) -> None:
         if part and self._left > 0:

@@ -2,8 +2,8 @@
 
 A plain parser turns 1.10 into 1.1 and 12345678901234567890123 into a float. Here such numbers remain fragments of JSON
 text, which orjson writes unchanged. A text that no value can represent (an object with a repeated key) is refused, so
-that the caller keeps the text itself. orjson reads first because most texts lose nothing by it: a record takes 5 µs,
-and 12 µs with Python's decoder.
+that the caller keeps the text itself. orjson is tried first because most texts lose nothing: a record takes 5 µs, and
+12 µs with Python's decoder.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ import orjson
 
 _LEAST, _MOST = -(2**63), 2**64 - 1
 _DIGITS = 20
-"""No integer of more digits fits 64 bits."""
+"""The largest number of digits of an integer that fits into 64 bits."""
 _SPACE = b" \t\r\n"
 _STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 
 
 class InexactError(ValueError):
-    """The text is not JSON, or cannot be read and written without a loss."""
+    """The text is not JSON, or cannot be read and written without loss."""
 
 
 def parse(text: str | bytes, *, allow_deep: bool = False) -> Any:
     """The value of a JSON text; a number that a float or 64 bits would change is an `orjson.Fragment`.
 
-    `orjson.dumps` of it has every member, element and digit; *allow_deep* also accepts nesting beyond the 254 levels
-    that it writes. Raises `InexactError`.
+    `orjson.dumps` of the result has every member, element and digit. *allow_deep* also accepts nesting beyond the 254
+    levels that orjson can write. Raises `InexactError`.
     """
     data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
     try:
@@ -52,15 +52,15 @@ def parse(text: str | bytes, *, allow_deep: bool = False) -> Any:
 
 
 def dump(value: Any, *, sort_keys: bool = False) -> bytes:
-    """A value, also one of `parse`, as one line of JSON; half of a surrogate pair is written as its escape."""
+    """A value, including one from `parse`, as one line of JSON; half of a surrogate pair is written as its escape."""
     try:
         return orjson.dumps(value, option=orjson.OPT_SORT_KEYS if sort_keys else None)
     except TypeError:  # half a surrogate pair, integers beyond 64 bits, nesting beyond 254 levels: rare, and slower
-        return laid_out(value, separators=(",", ":"), sort_keys=sort_keys).encode("utf-8", "backslashreplace")
+        return dump_with_layout(value, separators=(",", ":"), sort_keys=sort_keys).encode("utf-8", "backslashreplace")
 
 
-def laid_out(value: Any, **layout: Any) -> str:
-    """A value, also one of `parse`, as `json.dumps` writes it with this *layout* (not escaped to ASCII)."""
+def dump_with_layout(value: Any, **layout: Any) -> str:
+    """A value, including one from `parse`, as `json.dumps` writes it with this *layout* (not escaped to ASCII)."""
     sentinel = secrets.token_hex(8)
 
     def default(part: object) -> Any:
@@ -71,9 +71,9 @@ def laid_out(value: Any, **layout: Any) -> str:
 
 
 def members(value: object) -> Any:
-    """The JSON value of an object that orjson writes and `json.dumps` does not: a dataclass, a time.
+    """The JSON value of an object that orjson can write and `json.dumps` cannot: a dataclass, a time.
 
-    Raises `TypeError` for any other.
+    Raises `TypeError` for any other object.
     """
     if is_dataclass(value) and not isinstance(value, type):
         return {field.name: getattr(value, field.name) for field in fields(value)}
@@ -81,10 +81,10 @@ def members(value: object) -> Any:
 
 
 def is_whole(value: Any, data: bytes) -> bool:
-    """True if orjson, which read *value* from *data*, lost nothing but spaces. Raises `InexactError`.
+    """True if orjson lost nothing but spaces when it read *value* from *data*. Raises `InexactError`.
 
-    It may lose digits and members. It lost none if it writes the same tokens, apart from spaces and the spelling of
-    strings: as many strings in the same places are the same strings.
+    It can lose digits and members. It lost none if it writes the same tokens again, apart from spaces and the spelling
+    of strings; equally many strings in the same places are the same strings.
     """
     try:
         again = orjson.dumps(value)
@@ -95,7 +95,7 @@ def is_whole(value: Any, data: bytes) -> bool:
     spaceless = data.translate(None, _SPACE)
     if again.translate(None, _SPACE) == spaceless:
         return True
-    as_python_writes = json.dumps(value).encode()  # it spells strings and small floats in another way
+    as_python_writes = json.dumps(value).encode()  # it spells strings and small floats differently
     return as_python_writes.translate(None, _SPACE) == spaceless or _tokens(again) == _tokens(data)
 
 
@@ -118,7 +118,7 @@ def _fragment(text: str) -> orjson.Fragment:
 
 
 def _refuse(text: str) -> Any:
-    raise InexactError(f"{text} is no JSON number")
+    raise InexactError(f"{text} is not a JSON number")
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

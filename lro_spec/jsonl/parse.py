@@ -15,7 +15,7 @@ from typing import Any, cast
 
 import orjson
 
-from lro_spec.display import shown
+from lro_spec.display import show
 from lro_spec.findings import Finding, Kind, Severity, excerpt
 from lro_spec.jsonl import strict
 from lro_spec.jsonl.lines import PhysicalLine
@@ -30,7 +30,7 @@ _DIGITS = bytes.maketrans(b"123456789", b"0" * 9)
 _LONG_INTEGER = b"0" * 19
 _AROUND = 30
 _LONG = 1 << 18
-_SHALLOW = 250  # orjson does not serialize what nests deeper
+_SHALLOW = 250  # orjson does not serialize deeper nesting
 _RENAME = "write to a temporary file and rename it once it is complete"
 
 
@@ -43,11 +43,11 @@ class Parsed:
     """True if there is a value; null is one."""
     findings: tuple[Finding, ...] = ()
     whole: bool = True
-    """True if the line is the text of one value, even of one that cannot be read."""
+    """True if the line is the text of one value, even if the value cannot be read."""
 
 
 def plain_values(lines: list[bytes]) -> list[Any] | None:
-    """The values of lines that are all strict JSON, read as one text; None if one needs `parsed`.
+    """The values of lines, read as one text; None unless all of them are strict JSON that does not need `parsed`.
 
     A random number separates the lines: if the text is an array of alternating values and that number, each line is the
     text of one value.
@@ -67,10 +67,10 @@ def plain_values(lines: list[bytes]) -> list[Any] | None:
 
 
 def plain_value(data: bytes) -> Any:
-    """The value of a line that is surely strict JSON; None for null and for a line that needs `parsed`."""
+    """The value of a line that is certainly strict JSON; None for null, and for a line that needs `parsed`."""
     try:
         value = orjson.loads(data)
-        # A long line is not serialized: it would be in memory three times.
+        # A long line is not serialized, because it would be in memory three times.
         flat = len(data) > _LONG and data.count(b"[") + data.count(b"{") < _SHALLOW
         quotes = _quotes(value) if flat else orjson.dumps(value).count(b'"')
     except (ValueError, TypeError):  # not strict JSON; nested too deep to be serialized
@@ -79,9 +79,9 @@ def plain_value(data: bytes) -> Any:
 
 
 def exact(data: bytes, value: Any) -> Any:
-    """The value of a line with every digit of its integers: orjson reads those beyond 64 bits as doubles.
+    """The value of a line with every digit of its integers; orjson reads those beyond 64 bits as doubles.
 
-    Only for values that findings quote, so that valid lines are read once.
+    Only used for values that findings quote, so that valid lines are read once.
     """
     if _LONG_INTEGER not in data.translate(_DIGITS):
         return value
@@ -92,10 +92,10 @@ def exact(data: bytes, value: Any) -> Any:
 
 
 def _same_keys(data: bytes, quotes: int) -> bool:
-    """True if a text has no repeated key, by the number of *quotes* in it once it is read and serialized.
+    """True if a text has no repeated key, judged by the number of *quotes* after it is read and serialized.
 
-    A repeated key is serialized once, with fewer quotes. A quote that is escaped by its number is serialized as a quote
-    and could make up for that.
+    A repeated key is serialized once, with fewer quotes. A quote that is escaped as ``\u0022`` is serialized as a plain
+    quote, which could compensate for the difference.
     """
     return data.count(b'"') == quotes and not (b"\\" in data and b"u0022" in data)
 
@@ -116,7 +116,7 @@ def _quotes(value: object) -> int:
 
 
 def parsed(line: PhysicalLine) -> Parsed:
-    """Reads a line as strict JSON, if `plain_value` has no answer."""
+    """Reads a line as strict JSON, for lines that `plain_value` cannot read."""
     try:
         text = line.data.decode("utf-8")
     except UnicodeDecodeError as problem:
@@ -125,7 +125,7 @@ def parsed(line: PhysicalLine) -> Parsed:
         reading = strict.read(text)
     except StrictJsonError as problem:
         if problem.kind is Kind.TOO_DEEP:
-            limit, message = f"at most {strict.DEEPEST} levels", "the line nests too deep to be read"
+            limit, message = f"at most {strict.DEEPEST} levels", "the line is nested too deeply to be read"
             finding = _finding(line, problem.kind, problem.column, message, limit, "more")
             return Parsed(readable=False, findings=(finding,))
         return Parsed(readable=False, findings=(_malformed(line, text, problem),), whole=False)
@@ -141,36 +141,36 @@ def _malformed(line: PhysicalLine, text: str, problem: StrictJsonError) -> Findi
     message = f"the line is not JSON: {reason}"
     expected, hint = "one JSON object", ""
     if not line.terminated and strict.breaks_off(text, problem.offset):
-        kind, message, expected, hint = Kind.CUT_OFF, "the last line is cut off", "a complete JSON object", _RENAME
+        kind, message, expected, hint = Kind.CUT_OFF, "the last line is truncated", "a complete JSON object", _RENAME
     elif text[: problem.offset].endswith("\r"):
-        hint = "end each line with a line feed; a carriage return ends none"
+        hint = "end each line with a line feed, not a carriage return"
     return _finding(line, kind, problem.column, message, expected, _near(text, problem.offset), hint)
 
 
 def _finding_of(line: PhysicalLine, text: str, problem: StrictJsonError) -> Finding:
-    """The finding about a line that lenient readers accept."""
+    """The finding about a line that only lenient readers accept."""
     at, near = problem.offset, _near(text, problem.offset)
     match problem.kind:
         case Kind.BAD_NUMBER:
-            message = f"the line holds what JSON has no word for: {problem.problem}"
-            return _finding(line, problem.kind, problem.column, message, "numbers that a double can hold", near)
+            message = f"the line has a value that JSON cannot express: {problem.problem}"
+            return _finding(line, problem.kind, problem.column, message, "numbers within the range of a double", near)
         case Kind.LONE_SURROGATE:
-            message, expected, near = f"a text holds {problem.problem}", "Unicode characters", text[at : at + 6].lower()
-            hint = "readers replace it or refuse the line; cut texts between characters"
-        case _:  # there is a value, but not the same for everybody
+            message, expected, near = f"a string has {problem.problem}", "Unicode characters", text[at : at + 6].lower()
+            hint = "readers replace it or reject the line; cut strings between characters only"
+        case _:  # there is a value, but it depends on the reader
             message, expected, hint = f"readers do not agree on this line: {problem.problem}", "one meaning", ""
     return _finding(line, problem.kind, problem.column, message, expected, near, hint, "warning")
 
 
 def _near(text: str, at: int) -> str:
-    return shown(text[max(0, at - _AROUND) : at + _AROUND])
+    return show(text[max(0, at - _AROUND) : at + _AROUND])
 
 
 def _bad_utf8(line: PhysicalLine, problem: UnicodeDecodeError) -> Finding:
     at = problem.start
     column = len(line.data[:at].decode("utf-8")) + 1
     if not line.terminated and problem.reason == "unexpected end of data":
-        kind, message, hint = Kind.CUT_OFF, "the last line is cut off within a character", _RENAME
+        kind, message, hint = Kind.CUT_OFF, "the last line is truncated within a character", _RENAME
     else:
         wide = line.offset == 0 and line.data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
         kind, message = Kind.NOT_UTF8, "the file is UTF-16" if wide else "the line is not UTF-8"

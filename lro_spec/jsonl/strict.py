@@ -1,9 +1,9 @@
-"""The strict JSON reader, which knows positions; and JSON values compared as the suite compares them.
+"""A strict JSON reader with positions, and the suite's comparison of JSON values.
 
 `loads` refuses everything that two readers may understand differently: NaN, duplicate keys, a byte order mark, invalid
-UTF-8, numbers beyond a double, nesting without end. `read` gives the value that lenient readers get, with a list of
-these problems. `position` finds the value of a JSON pointer in a text. `equal` ignores what honest libraries change on
-the way: the spelling of numbers, the order of keys, lone surrogates.
+UTF-8, numbers beyond a double, excessive nesting. `read` returns the value that lenient readers get, with a list of
+these problems. `position` finds the value of a JSON pointer in a text. `equal` ignores differences that correct
+libraries introduce: the spelling of numbers, the order of keys, lone surrogates.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from typing import Any, NoReturn, TypeAlias, cast
 from lro_spec.findings import Kind
 
 Json: TypeAlias = Any
-"""A value that JSON can hold; Python has no type for it that helps a reader."""
+"""Any JSON value; Python has no type for it that would help a reader."""
 
 DEEPEST = 500
-"""Deepest nesting of arrays and objects."""
+"""Largest accepted nesting of arrays and objects."""
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}:,]|-?(?:NaN|Infinity)|[^\s"\[\]{}:,]+', re.DOTALL)
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|.)")
@@ -32,7 +32,7 @@ _BEFORE_VALUE = re.compile(r"[ \t\r\n]*:?[ \t\r\n]*")
 _AFTER_VALUE = re.compile(r"[ \t\r\n]*(?:,[ \t\r\n]*)?")
 _SPACE = " \t\r\n"
 _SURROGATE = re.compile("[\ud800-\udfff]")
-# A double has at most this many digits before its point; longer numbers are looked at.
+# A double has at most this many digits before its point; longer numbers are examined.
 _DIGITS_OF_DOUBLE = 308
 
 
@@ -44,7 +44,7 @@ class StrictJsonError(ValueError):
         """The problem, without its place."""
         self.kind = kind
         self.offset = offset
-        """Characters before it."""
+        """Number of characters before the problem."""
         self.line = text.count("\n", 0, offset) + 1
         """From 1."""
         self.column = offset - (text.rfind("\n", 0, offset) + 1) + 1
@@ -53,7 +53,7 @@ class StrictJsonError(ValueError):
 
 
 class _Refused(Exception):
-    """Raised within hooks of the decoder, which do not know where they are."""
+    """Raised in hooks of the decoder, which do not know their position in the text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,14 +62,14 @@ class Reading:
 
     value: Json
     problems: tuple[StrictJsonError, ...] = ()
-    """The first problem of each kind, in the order of the text: a repeated key, a number that is none or beyond a
-    double, nesting too deep, half of a surrogate pair."""
+    """The first problem of each kind, in the order of the text: a repeated key, NaN or a number beyond a double,
+    excessive nesting, half of a surrogate pair."""
 
 
 def loads(source: bytes | str) -> Json:
     """The value of one JSON text. Integers keep every digit. Raises `StrictJsonError`.
 
-    Half of a surrogate pair is accepted: whether it matters depends on the value that has it.
+    Half of a surrogate pair is accepted, because it does not matter in every value.
     """
     text = _decoded(source) if isinstance(source, bytes) else source
     deep = _first_too_deep(text)
@@ -82,9 +82,9 @@ def loads(source: bytes | str) -> Json:
 
 
 def read(text: str) -> Reading:
-    """The value of one JSON text, and why readers may not agree on it.
+    """The value of one JSON text, and the reasons why readers may not agree on it.
 
-    Raises `StrictJsonError` if it is not well-formed, or nests so deep that Python cannot read it.
+    Raises `StrictJsonError` if it is not well-formed, or nested too deeply for Python.
     """
     try:
         value, problems = _decode(_STRICT, text), list[StrictJsonError]()
@@ -97,7 +97,7 @@ def read(text: str) -> Reading:
 def position(text: str, pointer: str) -> int | None:
     """The index of the first character of the value at a JSON pointer; None if there is no such value.
 
-    Of a key that occurs twice the last one counts, as it does for readers.
+    If a key occurs twice, the last one counts, as it does for most readers.
     """
     try:
         at = _skip(text, 0)
@@ -113,7 +113,7 @@ def position(text: str, pointer: str) -> int | None:
 
 
 def nearest_position(text: str, pointer: str) -> int:
-    """Like `position`; if there is no such value, the index of the innermost object or array that should have it."""
+    """Like `position`; if there is no such value, the index of the innermost object or array that should contain it."""
     while True:
         at = position(text, pointer)
         if at is not None or not pointer:
@@ -122,14 +122,15 @@ def nearest_position(text: str, pointer: str) -> int:
 
 
 def breaks_off(text: str, at: int) -> bool:
-    """True if a text that is not JSON from *at* on ends there, or within a string that begins there."""
+    """True if a text that is invalid from *at* on ends at that index, or within a string that begins there."""
     return at >= len(text.rstrip()) or (text[at] == '"' and _TOKEN.match(text, at) is None)
 
 
 def too_deep(value: Json, most: int = DEEPEST) -> bool:
-    """True if a value nests deeper than *most* levels, which lenient readers accept and no recursion survives.
+    """True if a value is nested deeper than *most* levels, which lenient readers accept but recursive code does not
+    survive.
 
-    Goes level by level, so it needs no stack of its own.
+    Works level by level, without recursion.
     """
     level: list[Any] = [value]
     for _ in range(most):
@@ -146,16 +147,16 @@ def _members(value: Json) -> Iterable[Any]:
 
 
 def equal(a: Json, b: Json) -> bool:
-    """True if two JSON values are equal for the suite.
+    """True if the suite treats two JSON values as equal.
 
     Numbers are compared as doubles (1 is 1.0, -0.0 is 0, integers beyond ±(2^53-1) may have been rounded), objects
-    whatever the order of their keys, lone surrogates as U+FFFD. true is not 1.
+    regardless of the order of their keys, lone surrogates as U+FFFD. true is not 1.
     """
     if type(a) in _SCALARS and type(a) is type(b) and a == b:
         return True
     if type(a) in _CONTAINERS:
         try:
-            # Most equal values have equal bytes, which C compares; version 0 does not mark interned strings.
+            # Most equal values have equal bytes, which are compared in C; version 0 does not mark interned strings.
             if marshal.dumps(a, 0) == marshal.dumps(b, 0):
                 return True
         except ValueError:  # too deep
@@ -163,10 +164,10 @@ def equal(a: Json, b: Json) -> bool:
     return canonical(a) == canonical(b)
 
 
-def spelled(value: Json) -> str:
-    """A text that differs for different values, and possibly for equal ones (1 and 1.0): cheaper than `canonical`.
+def spelling(value: Json) -> str:
+    """A text that differs for different values, and may differ for equal ones (1 and 1.0); cheaper than `canonical`.
 
-    Raises `TypeError` for a value that is not JSON, `RecursionError` for one that nests too deep.
+    Raises `TypeError` for a value that is not JSON, `RecursionError` for one that is nested too deeply.
     """
     return _SPELL(value)
 
@@ -182,7 +183,7 @@ def number_of(value: Json) -> float | None:
 
 
 def canonical(value: Json) -> str:
-    """A text that only equal values share: a key for sets and counters."""
+    """A text that is the same for equal values only: a key for sets and counters."""
     parts: list[str] = []
     _write(value, parts)
     return "".join(parts)
@@ -261,7 +262,7 @@ def _int(text: str) -> int:
 
 
 def _any_int(text: str) -> float:
-    return float(text) if len(text) > _DIGITS_OF_DOUBLE else int(text)  # int() refuses very long ones
+    return float(text) if len(text) > _DIGITS_OF_DOUBLE else int(text)  # int() refuses very long numbers
 
 
 _SCALARS = (str, int, float, bool, type(None))
@@ -279,7 +280,7 @@ def _decode(decoder: json.JSONDecoder, text: str) -> Json:
     except json.JSONDecodeError as problem:
         raise StrictJsonError(problem.msg, text, problem.pos) from None
     except RecursionError:
-        raise StrictJsonError(f"nests deeper than {DEEPEST} levels", text, 0, Kind.TOO_DEEP) from None
+        raise StrictJsonError(f"is nested deeper than {DEEPEST} levels", text, 0, Kind.TOO_DEEP) from None
 
 
 def _tokens(text: str) -> Iterator[tuple[str, int]]:
@@ -294,14 +295,15 @@ def _first_too_deep(text: str) -> StrictJsonError | None:
         if piece in "[{":
             depth += 1
             if depth > DEEPEST:
-                return StrictJsonError(f"nests deeper than {DEEPEST} levels", text, offset, Kind.TOO_DEEP)
+                return StrictJsonError(f"is nested deeper than {DEEPEST} levels", text, offset, Kind.TOO_DEEP)
         elif piece in "]}":
             depth -= 1
     return None
 
 
 def _refused(text: str) -> Iterator[StrictJsonError]:
-    """The first repeated key and the first bad number, in the order of the text, which is well-formed up to there."""
+    """The first repeated key and the first invalid number, in the order of the text; the text is well-formed up to
+    there."""
     repeated = bad = False
     open_keys: list[set[str] | None] = []
     expects_key = False
@@ -333,7 +335,7 @@ def _refused(text: str) -> Iterator[StrictJsonError]:
 
 
 def _first_half(text: str) -> StrictJsonError | None:
-    """The first escape of half a surrogate pair without the other half, in a well-formed text."""
+    """The first escaped half of a surrogate pair without the other half, in a well-formed text."""
     high: int | None = None
     for escape in _ESCAPE.finditer(text) if "\\u" in text else ():
         code = int(escape[1] or "0", 16)
@@ -380,7 +382,7 @@ def _item(text: str, at: int, index: int) -> int | None:
 
 
 def _next(text: str, value: int) -> int:
-    """The start of the value's neighbour, or of the bracket that closes both."""
+    """The start of the next value, or of the bracket that closes the container."""
     return _behind(_AFTER_VALUE, text, _value_end(text, value)[1])
 
 

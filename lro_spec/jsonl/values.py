@@ -1,4 +1,4 @@
-"""Python values that strict JSON cannot express, and whole numbers as JSON Schema counts them."""
+"""Findings about Python values that strict JSON cannot express, and whole numbers by the rules of JSON Schema."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, cast
 
-from lro_spec.display import pointer, shown
+from lro_spec.display import pointer, show
 from lro_spec.findings import Finding, Kind
 from lro_spec.jsonl.strict import DEEPEST, StrictJsonError, loads
 
@@ -19,17 +19,18 @@ _PLAIN = (str, bool, type(None))
 
 
 def whole_number(value: object) -> int | None:
-    """A number without a fraction as an integer (3.0 is one in JSON Schema); None for anything else."""
+    """A number without a fraction as an integer (in JSON Schema 3.0 is an integer); None for anything else."""
     if isinstance(value, float):
         return int(value) if value.is_integer() else None
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def not_json(value: object) -> Iterator[tuple[Path, Finding]]:
-    """Findings about parts of a value that are not strict JSON, or that readers treat differently; each with its path.
+    """Findings about parts of a value that are not strict JSON, or that readers treat differently, each with its path.
 
     Errors of the rule ``json``: NaN, numbers beyond a double, values of no JSON type, values that contain themselves or
-    nest too deep. A warning: half of a surrogate pair. Values that were read strictly can only have the last.
+    are nested too deeply. A warning: half of a surrogate pair. A value that was read strictly can only cause the
+    warning.
     """
     left: list[tuple[Path, object, bool]] = [((), value, True)]
     inside: set[int] = set()
@@ -39,7 +40,9 @@ def not_json(value: object) -> Iterator[tuple[Path, Finding]]:
             inside.discard(id(one))
         elif isinstance(one, dict | list | tuple):
             if id(cast("object", one)) in inside or len(path) >= DEEPEST:
-                message = "a value holds itself" if id(cast("object", one)) in inside else "a value nests too deep"
+                message = (
+                    "a value contains itself" if id(cast("object", one)) in inside else "a value is nested too deeply"
+                )
                 yield path, _error(path, Kind.TOO_DEEP, message, f"at most {DEEPEST} levels", "more of them")
                 continue
             inside.add(id(cast("object", one)))
@@ -50,7 +53,7 @@ def not_json(value: object) -> Iterator[tuple[Path, Finding]]:
                     if not isinstance(name, str):
                         yield (
                             path,
-                            _error(path, Kind.WRONG_TYPE, "a key is no text", "names that are texts", shown(name)),
+                            _error(path, Kind.WRONG_TYPE, "a key is not a string", "keys that are strings", show(name)),
                         )
                     elif _SURROGATE.search(name):
                         yield path, _half((*path, name), name)
@@ -64,7 +67,7 @@ def not_json(value: object) -> Iterator[tuple[Path, Finding]]:
 
 
 def problems(texts: Iterable[str]) -> Iterator[tuple[StrictJsonError, str]]:
-    """The problem of each text that is not strict JSON, with that text."""
+    """The problem of each text that is not strict JSON, together with the text."""
     for text in texts:
         try:
             loads(text)
@@ -73,10 +76,10 @@ def problems(texts: Iterable[str]) -> Iterator[tuple[StrictJsonError, str]]:
 
 
 def not_strict(problem: StrictJsonError, text: str, place: str = "") -> Finding:
-    """The finding that a text is not strict JSON, at a place."""
+    """The finding that a text is not strict JSON, with its position."""
     near = text[problem.offset : problem.offset + _NEAR]
-    observed = shown(near) if near.strip() else "the end of the text"
-    hint = "two readers may take different values for it" if problem.kind is Kind.REPEATED_KEY else ""
+    observed = show(near) if near.strip() else "the end of the text"
+    hint = "two readers may read different values" if problem.kind is Kind.REPEATED_KEY else ""
     return Finding("json", problem.kind, place, problem.problem, "strict JSON in UTF-8", observed, hint)
 
 
@@ -88,16 +91,16 @@ def _children(path: Path, value: Any) -> Iterable[tuple[Path, object]]:
 
 
 def _number(path: Path, value: object) -> Finding | None:
-    """The finding about a value that is no string, container, boolean or null; None if it is a valid number."""
+    """The finding about a value that is not a string, container, boolean or null; None if it is a valid number."""
     if not isinstance(value, int | float):
-        return _error(path, Kind.WRONG_TYPE, "a value is of no type that JSON has", "a JSON value", shown(value))
+        return _error(path, Kind.WRONG_TYPE, "a value has a type that JSON does not have", "a JSON value", show(value))
     try:
         number = float(value)
     except OverflowError:
         number = math.inf
     if math.isnan(number) or (math.isinf(number) and isinstance(value, float)):
         return _error(
-            path, Kind.BAD_NUMBER, f"{shown(value)} is not JSON", "a number that a double can hold", shown(value)
+            path, Kind.BAD_NUMBER, f"{show(value)} is not JSON", "a number that a double can hold", show(value)
         )
     if math.isinf(number):
         message = "a number is beyond the range of a double"
@@ -107,7 +110,10 @@ def _number(path: Path, value: object) -> Finding | None:
 
 def _half(path: Path, text: str) -> Finding:
     half = _SURROGATE.search(text)
-    message, hint = "a text holds half of a surrogate pair", "readers replace it or refuse it; cut between characters"
+    message, hint = (
+        "a string has half of a surrogate pair",
+        "readers replace it or reject it; cut strings between characters only",
+    )
     observed = f"\\u{ord(half.group()):04x}" if half is not None else ""
     return Finding(
         "json",

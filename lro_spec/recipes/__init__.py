@@ -1,6 +1,6 @@
-"""The jq recipes of the editions (section "Standard jq Recipe Library"): making, understanding, running, comparing.
+"""The jq recipes of the editions (section "Standard jq Recipe Library"): rendering, parsing, running, comparing.
 
-`render.render` makes the recipes for a file. `pipeline.parse_command` understands a command, `runner.run` runs it
-without a shell, `oracle.evaluate` works out what a standard recipe means, `compare.agrees` compares the two, and
-`compare.probe` lets a recipe look for something else.
+`render.render` writes the recipes for a file. `pipeline.parse_command` parses a command, `runner.run` runs it without a
+shell, `oracle.evaluate` computes the expected output of a standard recipe, `compare.agrees` compares the two, and
+`compare.probe` makes a recipe search for a different word.
 """

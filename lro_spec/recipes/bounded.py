@@ -1,4 +1,4 @@
-"""Recipes that may never end: run one after the other, within time limits that shrink."""
+"""Runs recipes that may never end, one after the other, within shrinking time limits."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ TIME_LIMIT_S = 4.0
 """Time limit of a recipe on a file of a few hundred records; a usual one takes 10 ms."""
 
 MIN_TIME_LIMIT_S = 0.5
-"""Time limit after several recipes have reached theirs."""
+"""Smallest time limit, after several recipes have reached theirs."""
 
 OUTPUT_BYTES = 1 << 20
-"""Default limit of a recipe's output; the rest is cut off."""
+"""Default limit of a recipe's output in bytes; the rest is cut off."""
 
 
 class BoundedRunner(JqRunner):
-    """A runner whose time limit halves with each recipe that reaches it: a hundred such recipes would take minutes."""
+    """A runner whose time limit halves with each recipe that reaches it; otherwise a hundred such recipes would take
+    minutes."""
 
     def __init__(
         self,
@@ -28,13 +29,13 @@ class BoundedRunner(JqRunner):
         max_output: int = OUTPUT_BYTES,
         memory: int = 2 << 30,
     ) -> None:
-        """With *fallback*, an installed jq binary runs what libjq cannot run by itself."""
+        """With *fallback*, an installed jq binary runs the programs that libjq cannot run."""
         super().__init__(timeout_s=TIME_LIMIT_S, max_output=max_output, memory=memory)
         self._fallback = fallback
 
     @cached_property
     def installed(self) -> JqRunner | None:
-        """The installed jq binary; None if there is none or it is not to be used."""
+        """The installed jq binary; None if there is none, or if it must not be used."""
         binary = shutil.which("jq") if self._fallback else None
         return JqRunner(binary, max_output=self.max_output, memory=self.memory) if binary is not None else None
 

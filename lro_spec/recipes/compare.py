@@ -1,4 +1,4 @@
-"""Comparison of a recipe's output with what the recipe means."""
+"""Comparison of a recipe's output with the expected output."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from typing import Any, cast
 
 from lro_spec.recipes.expected import Expected, Table
 from lro_spec.recipes.lexer import literals, with_literal
-from lro_spec.recipes.numbers import taken_alike
+from lro_spec.recipes.numbers import unify_near
 from lro_spec.recipes.oracle import erratum, evaluate, standard
 from lro_spec.recipes.pipeline import JqCall, Pipeline
 from lro_spec.recipes.runner import JqRun
 
 _SHOWN = 300
-_NO_PROGRAM = 3  # the status that jq exits with where it cannot compile a program
-_QUOTED = re.compile(r"\(.*\)")  # what jq cites of a value, or of a pattern
+_NO_PROGRAM = 3  # jq's exit status if it cannot compile a program
+_QUOTED = re.compile(r"\(.*\)")  # excerpts of values and patterns in jq's messages
 _AROUND = re.compile(r"((?:\(\?[imsx]+\)|\^|\.\*|\\b)*)[^^]*?((?:\.\*|\$|\\b)*)", re.DOTALL)
 _LONGEST_LITERAL = 200  # of which parts of a regular expression are looked for, which takes quadratic time
 PARAMETRISED = frozenset({"namespace-prefix", "title-search", "memory-type", "content-search", "with-tag"})
-"""The effects that look for something."""
+"""The effects that search for a text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +33,10 @@ class Agreement:
     """Short texts for a report, without control characters."""
     observed: str
     with_header: bool = False
-    """The output is right of the header and the records together: the header was not skipped."""
+    """True if the output is right for the header and the records together: the header was not skipped."""
     erratum: str | None = None
-    """Reason why the text's own command fails on these records, if it does: a disagreement is then not the server's."""
+    """Reason why the specification's own command fails on these records, if it does; then a disagreement is not the
+    server's fault."""
 
     def __bool__(self) -> bool:
         return self.ok
@@ -51,14 +52,14 @@ def agrees(
     edition: str = "lro-6400",
     detail: str = "full",
 ) -> Agreement:
-    """Compares the output of a recipe with what standard recipe *number* means for these records.
+    """Compares the output of a recipe with the expected output of standard recipe *number* for these records.
 
-    An error of jq counts against the recipe, unless the text's own command fails on the same records and what did come
-    out is right. With *header* it is told whether that was taken for a record.
+    An error of jq counts against the recipe, unless the specification's own command fails on the same records and the
+    output before the error is right. With *header*, the result also says whether the header was treated as a record.
     """
     options: dict[str, Any] = {"edition": edition, "detail": detail}
     expected = evaluate(number, records, literal=literal, **options)
-    known = None if output.problem else erratum(number, records, **options)  # whatever fails there soon ends
+    known = None if output.problem else erratum(number, records, **options)  # a program that fails there ends soon
     values = _stream(output.stdout.decode("utf-8", "replace"))
     readings = list(_readings(output, values, expected))
     met = any(map(expected.met_by, readings)) or _nearly(number, readings, records, literal, options)
@@ -68,7 +69,7 @@ def agrees(
         all_lines = [header, *records]
         widened = evaluate(number, all_lines, literal=literal, **options)
         with_header = any(map(widened.met_by, readings)) or _nearly(number, readings, all_lines, literal, options)
-    return Agreement(ok, shown(expected.text()), _observed(output, values), with_header, known)
+    return Agreement(ok, show(expected.text()), _observed(output, values), with_header, known)
 
 
 def _nearly(
@@ -80,7 +81,7 @@ def _nearly(
 ) -> bool:
     """True if an output is right when numbers are compared only as precisely as jq can represent them."""
     for values in readings:
-        alike = taken_alike(records, values)
+        alike = unify_near(records, values)
         if alike is not None and evaluate(number, alike[0], literal=literal, **options).met_by(alike[1]):
             return True
     return False
@@ -95,16 +96,16 @@ def probe(
     edition: str = "lro-6400",
     detail: str = "full",
 ) -> Pipeline | None:
-    """The command with *literal* in place of what its author searches for; None if that cannot be found.
+    """The command with *literal* in place of its author's search text; None if that cannot be found.
 
-    What is replaced is the value of the first ``--arg`` that the program uses, or else its first string literal; one
-    that is a key or a value of *header* tells the header from the records, and comes last.
-    Some spellings (`ascii_downcase | contains`) only find lower case: choose a literal in lower case.
-    Raises `ValueError` for a recipe that looks for nothing.
+    The search text is the value of the first ``--arg`` that the program uses, or else its first string literal. A
+    literal that is a key or a value of *header* tells the header from the records, so it is tried last. Some spellings
+    (`ascii_downcase | contains`) only find lower case: choose a literal in lower case. Raises `ValueError` for a recipe
+    that searches for nothing.
     """
     effect = standard(number, edition, detail).effect
     if effect not in PARAMETRISED:
-        raise ValueError(f"recipe {number} of {edition} looks for nothing that could be replaced")
+        raise ValueError(f"recipe {number} of {edition} has no search text that could be replaced")
     calls = [pipeline.jq, *pipeline.more]
     members = cast("dict[str, Any]", header) if isinstance(header, dict) else {}
     of_header = frozenset([*members, *(value for value in members.values() if isinstance(value, str))])
@@ -117,10 +118,11 @@ def probe(
     return None
 
 
-def of_the_records_alone(pipeline: Pipeline) -> Pipeline | None:
-    """The command's programs applied to all lines but the first, however the command itself leaves lines out.
+def on_records_alone(pipeline: Pipeline) -> Pipeline | None:
+    """The command's programs, applied to all lines but the first, whichever lines the command itself skips.
 
-    If both print the same, the header plays no part in what is wrong. None if the command reads only these lines.
+    If both print the same, the error has nothing to do with the header. None if the command already reads only these
+    lines.
     """
     alone = replace(pipeline, skip=1, take=None, last=None, without=None)
     return None if alone == pipeline else alone
@@ -136,22 +138,22 @@ def compiles(output: JqRun) -> bool:
     return output.status != _NO_PROGRAM
 
 
-def fails_by_its_literal(delivered: JqRun, probed: JqRun | None) -> str | None:
-    """Error that jq reports for a command as delivered, but not for the same command made to search for a word.
+def literal_error(delivered: JqRun, probed: JqRun | None) -> str | None:
+    """Error that jq reports for a command as delivered, but not for the same command rewritten to search for a word.
 
-    *probed* is the run of that other command; without one, only a program that does not compile is reported. None if
-    there is no such error: errors that the records cause appear in both runs.
+    *probed* is the run of the rewritten command; without it, only a program that does not compile is reported. None if
+    there is no such error; errors that the records cause appear in both runs.
     """
     if delivered.problem or (probed is not None and (probed.problem or not compiles(probed))):
         return None
     if not compiles(delivered):
-        return shown(f"{delivered.engine} exited {delivered.status}; {delivered.stderr.strip()}")
+        return show(f"{delivered.engine} exited {delivered.status}; {delivered.stderr.strip()}")
     cut_off = probed is not None and probed.stderr and not probed.stderr.endswith("\n")
     if probed is None or cut_off:
         return None
     known = {_QUOTED.sub("()", line) for line in probed.stderr.splitlines()}
     said = [line for line in delivered.stderr.splitlines() if _QUOTED.sub("()", line) not in known]
-    return shown(f"{delivered.engine} exited {delivered.status}; {said[0]}") if said else None
+    return show(f"{delivered.engine} exited {delivered.status}; {said[0]}") if said else None
 
 
 def _probed(call: JqCall, literal: str, spared: frozenset[str]) -> JqCall | None:
@@ -161,32 +163,32 @@ def _probed(call: JqCall, literal: str, spared: frozenset[str]) -> JqCall | None
     for name, value in call.argjson.items():
         if isinstance(value, str) and f"${name}" in call.program and value not in spared:
             return replace(call, argjson={**call.argjson, name: _in_place_of(value, literal)})
-    # "" stands in for what is absent.
+    # "" replaces an absent value.
     for found in (text for text in literals(call.program) if text and text not in spared):
         return replace(call, program=with_literal(call.program, found, _in_place_of(found, literal)))
     return None
 
 
 def _in_place_of(found: str, literal: str) -> str:
-    """A literal with the parts of a regular expression around it that *found* has: ``^_semantic``, ``(?i)keyword``."""
+    """A literal with the same surrounding parts of a regular expression as *found*: ``^_semantic``, ``(?i)keyword``."""
     around = _AROUND.fullmatch(found) if len(found) <= _LONGEST_LITERAL else None
     before, after = around.groups() if around is not None else ("", "")
     return f"{before}{re.escape(literal)}{after}" if before or after else literal
 
 
-def shown(text: str) -> str:
+def show(text: str) -> str:
     """A short text for a report: control characters escaped, cut to 300 characters."""
     cut = text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
     return "".join(c if c.isprintable() else c.encode("unicode_escape", "replace").decode() for c in cut)[:_SHOWN]
 
 
 def _readings(output: JqRun, values: list[Any] | None, expected: Expected) -> Iterator[list[Any]]:
-    """The ways to read an output: as a stream of values, as an array of them, and a table as raw lines too."""
+    """The ways to read an output: as a stream of values, as an array of values, and for a table also as raw lines."""
     if isinstance(expected, Table):
         lines = output.stdout.decode("utf-8", "replace").split("\n")
         yield cast("list[Any]", lines[:-1] if lines[-1] == "" else lines)
         if values is not None and any(isinstance(value, str) for value in values):
-            return  # rows in JSON's quotes, their tabs escaped, are no table
+            return  # rows in JSON quotes with escaped tabs are not a table
     if values is not None:
         yield values
         if len(values) == 1 and isinstance(values[0], list):
@@ -194,7 +196,7 @@ def _readings(output: JqRun, values: list[Any] | None, expected: Expected) -> It
 
 
 def _stream(text: str) -> list[Any] | None:
-    """The JSON values of an output; None when it is something else."""
+    """The JSON values of an output; None if it is not JSON."""
     values: list[Any] = []
     decoder = json.JSONDecoder()
     at = _skip_space(text, 0)
@@ -229,4 +231,4 @@ def _observed(output: JqRun, values: list[Any] | None) -> str:
         parts.append(f"{len(values)} values: {text}" if values else "no output")
     else:
         parts.append(text)
-    return shown("; ".join(parts))
+    return show("; ".join(parts))

@@ -1,7 +1,7 @@
-"""The shapes of what a recipe gives: a selection, a ranking, a projection, a table, counts.
+"""The shapes of a recipe's output: a selection, a ranking, a projection, a table, counts.
 
-Each knows when an output is it. How an output is laid out is its author's choice, so objects, arrays and rows of TSV
-are all read; ties of a sort may come in any order.
+Each recognises an output of its shape. How an output is laid out is its author's choice, so objects, arrays and rows of
+TSV are all read; ties of a sort may come in any order.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Protocol, cast
 
-from lro_spec.jsonl.strict import Json, canonical, equal, number_of, spelled
+from lro_spec.jsonl.strict import Json, canonical, equal, number_of, spelling
 from lro_spec.recipes.numbers import near
 
 Record = Mapping[str, Any]
 
 _LISTED = 1_000
-"""Characters of names that a text holds; a report shows fewer."""
+"""Number of characters of names in a text; a report shows fewer."""
 
 
 class Expected(Protocol):
@@ -37,14 +37,14 @@ class Expected(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Some of the records, whole and in the order of the file."""
+    """Some of the records, complete and in the order of the file."""
 
     records: Sequence[Record]
     chosen: Sequence[bool | None]
-    """For each record; None where readers may differ about it."""
+    """True for each chosen record; None for a record that readers may treat differently."""
 
     def met_by(self, values: Sequence[Any]) -> bool:
-        """Takes the records in order, and the undecided ones where they fit."""
+        """True for the chosen records in order; undecided records may be among them in their place."""
         at = 0
         for record, chosen in zip(self.records, self.chosen, strict=True):
             if chosen is False:
@@ -65,18 +65,19 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """The records by a key, best first; ties in any order."""
+    """The records sorted by a key, best first; ties in any order."""
 
     records: Sequence[Record]
     key: Callable[[Record], float | None]
     limit: int | None = None
 
     def met_by(self, values: Sequence[Any]) -> bool:
-        """True if these are records, as many as there should be, none twice, in a right order."""
+        """True for the right number of records, none twice, in a right order."""
         wanted = len(self.records) if self.limit is None else min(self.limit, len(self.records))
         if any(_unmatched(values, self.records)):
             return False
-        # Records without the key come last, or count as 0: both are sensible and the text's command does neither.
+        # Records without the key come last, or count as 0. Both are sensible, and the specification's command does
+        # neither.
         return any(
             [_or(self.key(v), absent) for v in values] == self._keys(absent)[:wanted] for absent in (-math.inf, 0.0)
         )
@@ -92,13 +93,13 @@ class Ranking:
 
 @dataclass(frozen=True, slots=True)
 class ByOrder:
-    """All records by a key that is a string; ties in any order."""
+    """All records sorted by a key that is a string; ties in any order."""
 
     records: Sequence[Record]
     field: str
 
     def met_by(self, values: Sequence[Any]) -> bool:
-        """True if these are all records in a right order."""
+        """True for all records in a right order."""
         if not all(isinstance(v, dict) for v in values):
             return False
         keys = [_rank(v.get(self.field)) for v in values]
@@ -112,7 +113,7 @@ class ByOrder:
 
 @dataclass(frozen=True, slots=True)
 class Projection:
-    """Every record cut down to some fields."""
+    """Every record reduced to some fields."""
 
     records: Sequence[Record]
     fields: tuple[str, ...]
@@ -155,7 +156,7 @@ class Counts:
 
     field: str
     counts: Mapping[str, tuple[Any, int]]
-    """By canonical value."""
+    """Counts by canonical value."""
     descending: bool
 
     def met_by(self, values: Sequence[Any]) -> bool:
@@ -191,29 +192,29 @@ class Distinct:
 
 
 def _unmatched(values: Sequence[Any], records: Sequence[Record]) -> Counter[str]:
-    """The values that are none of the records, as canonical texts; each record is taken once."""
-    # Most are spelled alike, which the C encoder settles; only what is left needs the slow comparison.
+    """The values that match none of the records, as canonical texts; each record matches once."""
+    # Most are spelled alike, which the C encoder detects; only the others need the slow comparison.
     found, given = _by_spelling(values), _by_spelling(records)
     left: Counter[str] = Counter()
-    for spelling, (value, count) in found.items():
-        count -= given[spelling][1] if spelling in given else 0
+    for key, (value, count) in found.items():
+        count -= given[key][1] if key in given else 0
         if count > 0:
             left[canonical(value)] += count
     if not left:
         return left
-    for spelling, (record, count) in given.items():
-        count -= found[spelling][1] if spelling in found else 0
+    for key, (record, count) in given.items():
+        count -= found[key][1] if key in found else 0
         if count > 0:
             left[canonical(record)] -= count
     return +left
 
 
 def _by_spelling(values: Iterable[Any]) -> dict[str, tuple[Any, int]]:
-    """Values by how they are spelled, with how often."""
+    """Values by their spelling, with the number of occurrences."""
     tally: dict[str, tuple[Any, int]] = {}
     for value in values:
-        spelling = spelled(value)
-        tally[spelling] = (value, tally[spelling][1] + 1 if spelling in tally else 1)
+        key = spelling(value)
+        tally[key] = (value, tally[key][1] + 1 if key in tally else 1)
     return tally
 
 
@@ -254,12 +255,12 @@ def _is_cell(cell: str, value: Json) -> bool:
 
 
 def _unescaped(cell: str) -> str:
-    # \0 is an escape of jq 1.8; before, a NUL stood for itself.
+    # \0 is an escape of jq 1.8; earlier versions write the NUL itself.
     return re.sub(r"\\([tnr0\\])", lambda m: {"t": "\t", "n": "\n", "r": "\r", "0": "\0"}.get(m[1], m[1]), cell)
 
 
 def _pair(value: Json, field: str) -> tuple[Any, float] | None:
-    """A value of the field and its count, in one of the spellings that people use."""
+    """A value of the field and its count, in one of the common layouts."""
     match value:
         case [of, int() | float() as count] if not isinstance(count, bool):
             return of, float(count)
@@ -281,7 +282,7 @@ def _cell(value: Json) -> str:
 
 
 def _list(names: Iterable[str]) -> str:
-    """The first names, as many as a reader of a report may want."""
+    """The first names, as many as a report can use."""
     shown: list[str] = []
     size = 0
     for name in names:

@@ -18,11 +18,11 @@ _SPECIAL_EXTENDED = re.compile(r"[\\.\[*^$+?{}()|]")
 
 
 class NotInterpretedError(RecipeSyntaxError):
-    """A stage is more than is interpreted here: whether the command is right is not known."""
+    """A stage goes beyond what is interpreted here, so it is unknown whether the command is right."""
 
 
 def awk_lines(words: list[str]) -> tuple[bool, int, list[str]]:
-    """True if an awk keeps the first lines (False if it drops them), the number of these lines, and the files.
+    """True if an awk command keeps the first lines (False if it drops them), the number of these lines, and the files.
 
     Raises `NotInterpretedError`.
     """
@@ -34,24 +34,24 @@ def awk_lines(words: list[str]) -> tuple[bool, int, list[str]]:
             return False, max(0, number - (sign == ">=")), files
         if sign in ("<", "<=") or (sign, number) == ("==", 1):
             return True, max(0, number - (sign == "<")), files
-    raise NotInterpretedError(f"awk {program!r}: only a choice by the number of the line is understood (awk 'NR > 1')")
+    raise NotInterpretedError(f"awk {program!r}: only a selection by line number is understood (awk 'NR > 1')")
 
 
-def awk_left_out(words: list[str]) -> tuple[str, list[str]] | None:
-    """The text whose lines an awk leaves out, and the files; None of one that does something else."""
+def awk_exclusion(words: list[str]) -> tuple[str, list[str]] | None:
+    """The text whose lines an awk command leaves out, and the files; None if it does something else."""
     program, *files = words[1:] if words[:1] == ["--"] else words or [""]
     found = _NOT_THE_TEXT.fullmatch(program.strip())
     return None if found is None or _SPECIAL_EXTENDED.search(found[1]) else (found[1], files)
 
 
-def sed_left_out(script: str) -> str | None:
-    """The text whose lines a script of sed leaves out; None of one that does something else."""
+def sed_exclusion(script: str) -> str | None:
+    """The text whose lines a sed script leaves out; None if it does something else."""
     found = _DELETE_THE_TEXT.fullmatch(script.strip())
     return None if found is None or _SPECIAL.search(found[1]) else found[1]
 
 
-def grep_left_out(words: list[str]) -> tuple[str, list[str]]:
-    """The text whose lines a grep leaves out, and the files. Raises `NotInterpretedError`."""
+def grep_exclusion(words: list[str]) -> tuple[str, list[str]]:
+    """The text whose lines a grep command leaves out, and the files. Raises `NotInterpretedError`."""
     letters, pattern = "", None
     files: list[str] = []
     rest = iter(words)

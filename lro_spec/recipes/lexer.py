@@ -1,7 +1,7 @@
-"""Reading the text of a jq program: its string literals, and whether it reaches outside its input.
+"""Tokens of a jq program: its string literals, and constructs that read anything but its input.
 
-This is a tokenizer, not a parser: enough to tell strings from code. Where versions of jq read a text differently it
-takes neither side and refuses.
+This is a tokenizer, not a parser: enough to tell strings from code. It refuses texts that versions of jq read
+differently.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Token:
     text: str
     """As written."""
     start: int
-    """Its place in the program, in characters."""
+    """Its index in the program, in characters."""
     value: str = ""
     """Value of a string; of an interpolated one, the text without the code."""
 
@@ -68,24 +68,24 @@ class Token:
 
 
 def tokens(program: str) -> list[Token]:
-    """The tokens of a program; the code within strings comes after its string.
+    """The tokens of a program; code within a string comes after the string.
 
-    Raises `RecipeSyntaxError` where a string is not closed.
+    Raises `RecipeSyntaxError` if a string is not closed.
     """
     try:
         return list(_tokens(program, 0, len(program)))
     except RecursionError:
-        raise RecipeSyntaxError("strings in the jq program nest too deeply") from None
+        raise RecipeSyntaxError("strings in the jq program are nested too deeply") from None
 
 
 def refuse_reaching_out(program: str) -> None:
     r"""Raises `RecipeSyntaxError` for a program that reads anything but its input, or does not read all of it.
 
     That is ``halt``, ``env``, ``$ENV``, ``$__prog_args``, ``input_filename``, modules; and comments that end in a
-    backslash or hold a carriage return, because jq 1.6 and 1.8 disagree about where those end.
+    backslash or contain a carriage return, because jq 1.6 and 1.8 disagree about where they end.
     """
     if "\0" in program:
-        raise RecipeSyntaxError("a jq program cannot hold a NUL")
+        raise RecipeSyntaxError("a jq program cannot contain a NUL")
     found = [t for t in tokens(program) if t.kind != "space"]
     for token in found:
         if token.kind == "comment" and (token.text.endswith("\\") or "\r" in token.text):
@@ -119,16 +119,16 @@ def _names(found: Sequence[Token]) -> Iterator[Token]:
 
 
 def literals(program: str) -> list[str]:
-    """The string literals of a program, in order, without those that have code in them.
+    """The string literals of a program, in order, without interpolated strings.
 
-    Left out are keys of objects and field names, and the flags of a regular expression (the second argument of
-    ``test`` and its like): none of them is something that a program looks for.
+    Keys of objects, field names and the flags of a regular expression (the second argument of ``test`` and similar
+    functions) are left out, because a program does not search for them.
     """
     return [token.value for token in _searched(program)]
 
 
 def with_literal(program: str, old: str, new: str) -> str:
-    """The program with every literal *old* (as `literals` gives it) replaced by *new*, quoted as jq needs it."""
+    """The program with every literal *old* (as returned by `literals`) replaced by *new*, quoted for jq."""
     parts: list[str] = []
     end = 0
     for token in _searched(program):
@@ -141,7 +141,7 @@ def with_literal(program: str, old: str, new: str) -> str:
 def field_paths(program: str) -> list[tuple[str, ...]]:
     """The fields that a program names: ``.provenance.confidence``, ``."a"``, and the short keys of ``{id, title}``.
 
-    What is a field of the input, and what one of an object that the program made itself, is not told apart.
+    Fields of the input and fields of objects that the program built are not distinguished.
     """
     found = [t for t in tokens(program) if t.kind not in ("space", "comment")]
     paths: list[tuple[str, ...]] = []
@@ -164,7 +164,7 @@ def field_paths(program: str) -> list[tuple[str, ...]]:
 
 
 def _quoted(text: str) -> str:
-    # jq reads surrogate pairs, but a lone surrogate has no spelling that every version takes.
+    # jq reads surrogate pairs, but no spelling of a lone surrogate is accepted by every version.
     return json.dumps(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
 
 
@@ -197,13 +197,13 @@ def _tokens(program: str, at: int, end: int) -> Iterator[Token]:
             at = after
             continue
         match = _TOKEN.match(program, at, end)
-        assert match is not None  # the last alternative takes any character
+        assert match is not None  # the last alternative matches any character
         yield Token(match.lastgroup or "other", match.group(), at)
         at = match.end()
 
 
 def _string(program: str, at: int, end: int) -> tuple[int, str, list[tuple[int, int]]]:
-    """The place after a string that starts at *at*, its value, and where the code in it stands."""
+    """The index after a string that starts at *at*, its value, and the positions of the code in it."""
     value: list[str] = []
     code: list[tuple[int, int]] = []
     i = at + 1
@@ -229,7 +229,7 @@ def _string(program: str, at: int, end: int) -> tuple[int, str, list[tuple[int, 
 
 
 def _closing(program: str, at: int, end: int) -> int:
-    """The place of the parenthesis that closes the code that starts at *at*."""
+    """The index of the parenthesis that closes the code that starts at *at*."""
     depth = 1
     while at < end:
         if program[at] == '"':

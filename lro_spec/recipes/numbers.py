@@ -1,6 +1,6 @@
-"""Numbers as jq can know them: what differs in the last digits of a double only is one number.
+"""Comparison of numbers at jq's precision: numbers that differ only in the last digits of a double are equal.
 
-jq reads and writes 17 digits, by way of a double, and not each of its versions rounds there as Python does.
+jq reads and writes 17 digits by way of a double, and some of its versions round differently from Python.
 """
 
 from __future__ import annotations
@@ -14,16 +14,17 @@ from typing import Any, cast
 from lro_spec.jsonl.strict import Json, number_of
 
 _APART = 2.0**-50
-"""By how much of themselves two numbers may differ and be one: a few steps of a double."""
+"""Relative difference up to which two numbers count as one: a few steps of a double."""
 
 
 def near(a: float, b: float) -> bool:
-    """True if two numbers are so near that jq may take them for one."""
+    """True if two numbers are so close that jq may treat them as equal."""
     return math.isclose(a, b, rel_tol=_APART)
 
 
-def taken_alike(records: Sequence[Any], values: Sequence[Any]) -> tuple[list[Any], list[Any]] | None:
-    """Both with one number in the place of all that are near to each other; None where none differs and is near."""
+def unify_near(records: Sequence[Any], values: Sequence[Any]) -> tuple[list[Any], list[Any]] | None:
+    """Records and values with one number in place of all numbers that are nearly equal; None if there are no such
+    numbers."""
     found = sorted({number for value in (*records, *values) for number in _numbers(value)})
     firsts = found[:1] + [number for before, number in pairwise(found) if not near(before, number)]
     if len(firsts) == len(found):

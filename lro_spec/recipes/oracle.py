@@ -1,8 +1,8 @@
-"""Meaning of each standard recipe, worked out in plain Python: the yardstick against which recipes are measured.
+"""Expected output of each standard recipe, computed in plain Python.
 
 Effects are judged, not spelling. A recipe's output may be a stream or an array, of objects or rows; ties of a sort come
-in any order; a record that lacks the field in question simply does not match. Where the text's own command fails on
-such records that is an erratum of the text, and `erratum` says so.
+in any order; a record without the field in question does not match. If the specification's own command fails on such
+records, that is an erratum of the specification, which `erratum` describes.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ def evaluate(
 ) -> Expected:
     """Expected output of standard recipe *number* of an edition for these records.
 
-    *literal* is the prefix, keyword, type, tag or pattern it looks for; without one, the text's own. It is plain text:
-    `ValueError` for a pattern with regular-expression syntax, and for a recipe that the edition does not have. A record
-    that is no object counts as an empty one.
+    *literal* is the prefix, keyword, type, tag or pattern that it searches for; by default the specification's own. It
+    is plain text. Raises `ValueError` for a pattern with regular-expression syntax, and for a recipe that the edition
+    does not have. A record that is not an object counts as an empty object.
     """
     effect = standard(number, edition, detail).effect
     nothing: Record = {}
@@ -42,14 +42,12 @@ def evaluate(
 
 
 def erratum(number: int, records: Sequence[object], *, edition: str = "lro-6400", detail: str = "full") -> str | None:
-    """Reason why the text's own command for a recipe fails on these records; None if it does not.
-
-    jq then exits 5, except that 1.6 to 1.8 exit 0 when a later record went well; the record itself is dropped.
-    """
+    """Reason why the specification's own command for a recipe fails on these records; None if it does not. jq drops the
+    record and exits 5, except that 1.6 to 1.8 exit 0 if a later record succeeds."""
     path, is_fine, saying = _ERRATA.get(standard(number, edition, detail).effect, _NEVER)
     for place, record in enumerate(records, 1):
         if not isinstance(record, Mapping):
-            return f"record {place} of {len(records)} is {_kind(record)}: fields are of objects"
+            return f"record {place} of {len(records)} is {_kind(record)}: only objects have fields"
         value = _at(cast("Record", record), path)
         if not is_fine(value):
             return f"record {place} of {len(records)} has {_kind(value)} at .{'.'.join(path)}: {saying}"
@@ -57,14 +55,14 @@ def erratum(number: int, records: Sequence[object], *, edition: str = "lro-6400"
 
 
 def standard(number: int, edition: str = "lro-6400", detail: str = "full") -> StandardRecipe:
-    """The standard recipe of this number at a detail level. Raises `ValueError` when there is none."""
+    """The standard recipe with this number at a detail level. Raises `ValueError` if there is none."""
     for recipe in _edition(edition).recipes_at(detail):
         if recipe.number == number:
             return recipe
     raise ValueError(f"{edition} has no recipe {number} at detail {detail!r}")
 
 
-# --- the meanings
+# --- expected outputs
 
 
 def _prefix(records: list[Record], literal: str) -> Expected:
@@ -74,14 +72,14 @@ def _prefix(records: list[Record], literal: str) -> Expected:
 def _search(field: str) -> Callable[[list[Record], str], Expected]:
     def search(records: list[Record], literal: str) -> Expected:
         if _METACHARACTERS.search(literal):
-            raise ValueError(f"{literal!r} is more than plain text: a pattern has no one meaning in every engine")
+            raise ValueError(f"{literal!r} is not plain text: engines differ in how they read patterns")
         return Selection(records, [_contains(r.get(field), literal) for r in records])
 
     return search
 
 
 def _contains(value: Json, literal: str) -> bool | None:
-    """True if a text contains *literal* regardless of case; None if notions of case differ (ß, İ, ſ, é)."""
+    """True if a text contains *literal*, ignoring case; None if engines differ in how they ignore case (ß, İ, ſ, é)."""
     if not isinstance(value, str):
         return False
     answers = {

@@ -1,9 +1,9 @@
-"""Understanding a recipe's command: which file, from which line, through which jq program.
+"""Parser of recipe commands: which file is read, from which line, through which jq program.
 
-Understood are ``tail -n +2 FILE | jq …`` and its honest variants: ``sed 1d FILE | jq …``, ``cat FILE | jq …``,
-``head -n 1 FILE | jq …``, ``jq … FILE`` (with ``-n`` and ``inputs`` too), several jq in a row, what
-`lro_spec.recipes.filters` reads of awk, grep and sed, and the variables, substitutions and groups of commands that
-`lro_spec.recipes.shell` reads.
+It understands ``tail -n +2 FILE | jq …`` and its usual variants: ``sed 1d FILE | jq …``, ``cat FILE | jq …``, ``head -n
+1 FILE | jq …``, ``jq … FILE`` (also with ``-n`` and ``inputs``), several jq calls in a row, the filters of awk, grep
+and sed in `lro_spec.recipes.filters`, and the variables, substitutions and groups of commands in
+`lro_spec.recipes.shell`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from lro_spec.recipes.filters import NotInterpretedError, awk_left_out, awk_lines, grep_left_out, sed_left_out
+from lro_spec.recipes.filters import NotInterpretedError, awk_exclusion, awk_lines, grep_exclusion, sed_exclusion
 from lro_spec.recipes.lexer import refuse_reaching_out
 from lro_spec.recipes.shell import SUBSTITUTED, RecipeSyntaxError, file_of, split_pipeline
 
@@ -31,12 +31,12 @@ _REFUSED = {
     "slurpfile": "reads another file", "rawfile": "reads another file", "argfile": "reads another file",
 }  # fmt: skip
 _BEYOND = {"raw-input", "args", "jsonargs", "stream", "stream-errors", "seq", "raw-output0"}
-"""Options that do no harm, and change what a program is given or how its output is framed."""
+"""Harmless options that change a program's input or the framing of its output."""
 
 
 @dataclass(frozen=True, slots=True)
 class JqCall:
-    """One call of jq, as far as it changes what comes out; how the output is laid out does not."""
+    """One call of jq: all options that change its output, except for layout."""
 
     program: str
     slurp: bool = False
@@ -44,7 +44,7 @@ class JqCall:
     raw: bool = False
     """-r: strings without quotes."""
     null_input: bool = False
-    """-n: the program fetches its input by itself."""
+    """-n: the program reads its input itself."""
     join: bool = False
     """-j: raw, and no newline between the outputs."""
     args: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -55,33 +55,34 @@ class JqCall:
 
 @dataclass(frozen=True, slots=True)
 class Pipeline:
-    """A recipe's command, understood."""
+    """A parsed command of a recipe."""
 
     path: str
     """The file it reads, as the command names it."""
     skip: int
-    """Number of lines of the file that are left out before jq."""
+    """Number of lines of the file that are skipped before jq."""
     jq: JqCall
     stages: tuple[tuple[str, ...], ...]
     """The words of each stage, as `lro_spec.recipes.shell.split_pipeline` reads them."""
     take: int | None = None
-    """Number of lines that are read after those; None is all."""
+    """Number of lines that are read after the skipped ones; None means all."""
     more: tuple[JqCall, ...] = ()
     """Further jq calls, each reading the output of the one before."""
     last: int | None = None
-    """Only so many lines from the end of the file (`tail -n 2`, where `tail -n +2` was meant); None is all."""
+    """Number of lines that are read from the end of the file (`tail -n 2`, where `tail -n +2` was meant); None means
+    all."""
     without: str | None = None
-    """Lines of the file that hold this text are left out before anything is counted; None leaves none out."""
+    """Lines of the file that contain this text are left out before lines are counted; None leaves none out."""
 
 
 @lru_cache(maxsize=1024)
 def parse_command(command: str) -> Pipeline:
-    """Understands a recipe's command. Raises `RecipeSyntaxError` with the reason why it is not a plain pipeline.
+    """Parse a recipe's command. Raises `RecipeSyntaxError` with the reason why it is not a plain pipeline.
 
-    Nothing is run, and nothing is expanded: what a shell would expand, redirect or start besides is refused, and so are
-    jq programs that reach outside their input (the environment, modules, other files). Raises `NotInterpretedError`,
-    one of those, where all that is amiss is an awk or a grep before jq that is more than a choice of lines, or an
-    option of jq such as -R: that is not known to be wrong.
+    Nothing is run, and nothing is expanded. Anything that a shell would expand, redirect or start in addition is
+    refused, and so are jq programs that read more than their input (the environment, modules, other files). Raises
+    `NotInterpretedError`, a subclass, if the only problem is an awk or grep before jq that does more than select lines,
+    or an option of jq such as -R: such a command may be correct.
     """
     stages = split_pipeline(command)
     lines = _Lines()
@@ -99,7 +100,7 @@ def parse_command(command: str) -> Pipeline:
                 file, beyond = None, problem
         elif program in _SOURCES:
             if after:
-                raise RecipeSyntaxError(f"{program} after jq works on its layout, not on its values")
+                raise RecipeSyntaxError(f"{program} after jq works on the layout of the output, not on its values")
             try:
                 file = _SOURCES[program](rest, lines)
             except NotInterpretedError as problem:
@@ -108,7 +109,7 @@ def parse_command(command: str) -> Pipeline:
             raise RecipeSyntaxError(f"{program!r} is not a program that recipes use ({UNDERSTOOD})")
         file = file if file is None and beyond is not None else file_of(rest, file)
         if number and file is not None:
-            raise RecipeSyntaxError(f"{program} reads {file!r} and not the pipe")
+            raise RecipeSyntaxError(f"{program} reads {file!r} instead of the pipe")
         if file is not None:
             lines.path = file
     if not after:
@@ -121,7 +122,7 @@ def parse_command(command: str) -> Pipeline:
 
 
 def _plainly(words: tuple[str, ...], *, first: bool) -> tuple[str, ...]:
-    """The words of a stage without a locale that is set before them, and without the folder that its program is in."""
+    """The words of a stage, without a preceding assignment of the locale and without the directory of its program."""
     at = 0
     while first and at < len(words) - 1 and _LOCALE.fullmatch(words[at]):
         at += 1
@@ -133,7 +134,7 @@ _FOLDER = re.compile(r"^(?:/usr|/usr/local|/opt/homebrew)?/bin/")
 
 
 def one_stage(program: str, words: list[str]) -> str | None:
-    """The file that a stage by itself reads; None where it reads the pipe. Raises `RecipeSyntaxError`."""
+    """The file that a single stage reads; None if it reads the pipe. Raises `RecipeSyntaxError`."""
     if program == "jq":
         return _jq(words)[1]
     if program not in _SOURCES:
@@ -159,7 +160,9 @@ class _Lines:
 
     def leave_out(self, program: str, text: str) -> None:
         if self != _Lines(self.path):
-            raise NotInterpretedError(f"{program} by a text is understood as the first that chooses lines, and once")
+            raise NotInterpretedError(
+                f"{program} with a search text is understood once only, as the first filter of lines"
+            )
         self.without = text
 
 
@@ -186,7 +189,7 @@ def _head(words: list[str], lines: _Lines) -> str | None:
 
 
 def _line_count(program: str, words: list[str], number: str) -> tuple[str | None, list[str]]:
-    """The value of -n in any of its spellings, and the words that are no options."""
+    """The value of -n in any of its spellings, and the words that are not options."""
     count: str | None = None
     files: list[str] = []
     rest = iter(words)
@@ -227,25 +230,25 @@ def _sed(words: list[str], lines: _Lines) -> str | None:
             script = word
         else:
             files.append(word)
-    text = None if quiet else sed_left_out(script or "")
+    text = None if quiet else sed_exclusion(script or "")
     if text is not None:
         lines.leave_out("sed", text)
         return _one_file("sed", files)
     script = (script or "").replace(" ", "")
     if not quiet and (dropped := re.fullmatch(r"1(?:,([0-9]{1,15}))?d", script)):
-        lines.drop(max(1, int(dropped[1] or 1)))  # sed takes line 1 in any case
+        lines.drop(max(1, int(dropped[1] or 1)))  # sed deletes line 1 in any case
     elif quiet and (kept := re.fullmatch(r"([0-9]{1,15}),\$p", script)):
         lines.drop(max(0, int(kept[1]) - 1))
     elif quiet and (kept := re.fullmatch(r"([1-9][0-9]{0,14})(?:,([0-9]{1,15}))?p", script)):
         lines.drop(int(kept[1]) - 1)
         lines.keep(max(1, int(kept[2] or kept[1]) - int(kept[1]) + 1))
     else:
-        raise RecipeSyntaxError(f"sed {script!r}: expected a script that leaves out the first lines (1d)")
+        raise RecipeSyntaxError(f"sed {script!r}: expected a script that deletes the first lines (1d)")
     return _one_file("sed", files)
 
 
 def _awk(words: list[str], lines: _Lines) -> str | None:
-    found = awk_left_out(words)
+    found = awk_exclusion(words)
     if found is not None:
         lines.leave_out("awk", found[0])
         return _one_file("awk", found[1])
@@ -258,14 +261,14 @@ def _awk(words: list[str], lines: _Lines) -> str | None:
 
 
 def _grep(words: list[str], lines: _Lines) -> str | None:
-    text, files = grep_left_out(words)
+    text, files = grep_exclusion(words)
     lines.leave_out("grep", text)
     return _one_file("grep", files)
 
 
 _SOURCES = {"cat": _cat, "tail": _tail, "head": _head, "sed": _sed, "awk": _awk, "grep": _grep}
 UNDERSTOOD = "jq, tail, sed, cat, head, awk 'NR > 1', grep -v of a plain text"
-"""The programs of recipes, for messages."""
+"""Programs that recipes may use, for messages."""
 
 
 def _one_file(program: str, files: list[str]) -> str | None:
@@ -337,14 +340,14 @@ _OPTIONS = {
     "sort": "bdfghiknrstuV",
     "uniq": "cdiu", "wc": "clmwL", "cut": "bcdfs", "tr": "cds", "grep": "EFchinovwx", "nl": "b",
 }  # fmt: skip
-"""The options that take no file and start nothing; `sort -o` would write."""
+"""Options that name no file and start no program; `sort -o` would write."""
 _WORDS = {"tr": 2, "grep": 1}
-"""Number of words before the file that are not files."""
+"""Number of words before the file that do not name files."""
 _VALUE = re.compile(r"[0-9][0-9,.a-z]*|[^\w./-]|\\[tn]")
 
 
 def file_read(command: str) -> str | None:
-    """The file that such a row reads; None where it is none, or where it is not sure that it only reads."""
+    """The file that such a pipeline reads; None if it is not one, or if it may do more than read."""
     try:
         stages = split_pipeline(command)
         files = [file_of(rest, _file(program, rest, first=not n)) for n, (program, *rest) in enumerate(stages)]
@@ -366,5 +369,5 @@ def _file(program: str, words: list[str], *, first: bool) -> str | None:
             operands.append(word)
     files = operands[_WORDS.get(program, 0) :]
     if len(files) > 1 or (files and not first and files[0] != SUBSTITUTED):
-        raise RecipeSyntaxError(f"{program} reads {files[-1]!r} and not the pipe")
+        raise RecipeSyntaxError(f"{program} reads {files[-1]!r} instead of the pipe")
     return files[0] if files else None

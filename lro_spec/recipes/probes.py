@@ -1,4 +1,4 @@
-"""Literals that make a recipe's answer informative: some records match, and some do not."""
+"""Search literals that make a recipe's output informative: some records match, and some do not."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ SEARCHING: Mapping[str, str] = {
     "memory-type": "memory_type",
     "content-search": "content",
 }
-"""Effects that look for something in a text, and the field in which they do."""
+"""Effects that search a text, with the field that they search."""
 
 
 def literals(effect: str, records: Sequence[Mapping[str, Any]]) -> list[str | None]:
-    """Literals to look for in these records; a single None if the effect looks for nothing."""
+    """Literals to search for in these records; a single None if the effect searches for nothing."""
     if effect == "with-tag":
         tagged = [" ".join(sorted({*_words(r.get("tags"))})) for r in records]
         tags = [t for tags in tagged[:50] for t in tags.split()]
@@ -41,19 +41,19 @@ def literals(effect: str, records: Sequence[Mapping[str, Any]]) -> list[str | No
 
 
 def _inner(values: Sequence[str], matches: Callable[[str, str], bool]) -> list[str]:
-    """A word that occurs within a value and matches none: only a search that is too wide finds it."""
+    """A word that occurs within a value but equals none: only a search that is too wide finds it."""
     words = (w for v in values[:50] for w in re.findall(r"[a-z]{3,}", v[1:]))
     return [w for w in words if not any(matches(v, w) for v in values)][:1]
 
 
 def _words(tags: object) -> list[str]:
-    """The tags that are one word each; no other is looked for."""
+    """The tags that consist of one word; others are not searched for."""
     values = cast("list[object]", tags) if isinstance(tags, list) else []
     return [t for t in values if isinstance(t, str) and t and len(t.split()) == 1]
 
 
 def _partial(values: Sequence[str], candidates: Sequence[str], matches: Callable[[str, str], bool]) -> list[str]:
-    """The most frequent candidate that matches some, but not all values."""
+    """The most frequent candidate that matches some, but not all, values."""
     for candidate, _ in Counter(candidates).most_common(20):
         hits = sum(matches(v, candidate) for v in values)
         if candidate.isascii() and 0 < hits < len(values):

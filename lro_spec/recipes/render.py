@@ -1,4 +1,4 @@
-"""Writing the recipes for a file: what a server needs, without the judge of recipes that is in `lro_spec.recipes`."""
+"""Rendering of the recipes for a file. A server needs only this module of `lro_spec.recipes`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["quote", "render"]
 
 
 def quote(path: str) -> str:
-    """The path as one word of a POSIX shell, in quotes only where it needs them.
+    """The path as one word of a POSIX shell, in quotes only if it needs them.
 
     Raises `ValueError` for a path with a NUL, which no command can carry.
     """
@@ -23,8 +23,8 @@ def quote(path: str) -> str:
 def render(edition: str, path: str, detail: str = "full") -> list[JqRecipe]:
     """The edition's recipes for one file, its path quoted for a shell.
 
-    *detail* matters where a library depends on the detail level of the file (lro-1600). Raises `ValueError` for a path
-    that is not absolute: a relative one would mean another file in another folder, or an option.
+    *detail* matters in an edition whose library depends on the detail level of the file (lro-1600). Raises `ValueError`
+    for a relative path, which would name a different file from another directory, or an option.
     """
     if not path.startswith("/"):
         raise ValueError(f"recipes need an absolute path, got {path!r}")

@@ -1,4 +1,4 @@
-"""Running jq programs that a server under test supplied: in a child process, under limits, without a shell.
+"""Runs jq programs of a server under test: in a child process, under limits, without a shell.
 
 Two engines: a jq binary, and libjq from the ``jq`` package. Versions differ, so a result names its engine. One child
 process runs many jobs, because a start costs more than a recipe.
@@ -21,7 +21,7 @@ from lro_spec.sandbox.process import JQ, JobLimits, Sandbox, WorkerError, jq_fol
 
 _MEBIBYTE = 1 << 20
 _GRACE_S = 1.0
-"""Time beyond a job's own after which it is killed; it notices most overruns by itself."""
+"""Time after a job's own limit at which it is killed; it notices most overruns by itself."""
 
 
 class EngineError(RuntimeError):
@@ -33,7 +33,7 @@ class JqRun:
     """Result of a run."""
 
     status: int
-    """jq's exit status; negative when it was ended by that signal, or before it could end."""
+    """jq's exit status; negative if a signal or a limit ended it."""
     stdout: bytes
     stderr: str
     """The beginning of what it wrote to standard error."""
@@ -41,7 +41,7 @@ class JqRun:
     engine: str
     """``jq 1.6``, or ``libjq``."""
     problem: str = ""
-    """The limit that ended the run: time, output, or the end of the process (memory, mostly); empty if none did."""
+    """The limit that ended the run: time, output, or the death of the process (mostly memory); empty if none did."""
 
     @property
     def ok(self) -> bool:
@@ -76,7 +76,7 @@ def run_many(
     memory: int = 2048 * _MEBIBYTE,
     workers: int = 1,
 ) -> list[JqRun]:
-    """Run jobs in *workers* child processes; returns their results in order, and is like `run` otherwise."""
+    """Like `run`, for many jobs in *workers* child processes; returns their results in order."""
     pending = list(jobs)
     with ExitStack() as stack:
         runners = [
@@ -132,8 +132,8 @@ class JqRunner:
     def run(self, pipeline: Pipeline, data: bytes) -> JqRun:
         """Run a parsed command on the bytes of its file. Raises `EngineError`.
 
-        The first job that runs out of time is tried again, and so is each one that had to wait for half of it: a
-        machine may stand still for a while, which is no fault of the command.
+        The first job that runs out of time is tried again, and so is each one that had to wait for half of its time:
+        the machine may have been busy, which is not the command's fault.
         """
         done, cpu_s = self._run_once(pipeline, data)
         if not done.timed_out or not (self._retries_any or cpu_s < self.timeout_s / 2):
@@ -142,7 +142,7 @@ class JqRunner:
         return self._run_once(pipeline, data)[0]
 
     def _run_once(self, pipeline: Pipeline, data: bytes) -> tuple[JqRun, float]:
-        """A run and its processor time in seconds; if that is unknown, as many as it may take."""
+        """A run and its processor time in seconds; if that is unknown, its time limit."""
         if pipeline.without is not None:
             text = pipeline.without.encode("utf-8", "surrogatepass")
             data = b"".join(line for line in re.findall(rb"[^\n]*\n|[^\n]+", data) if text not in line)
@@ -210,7 +210,7 @@ def _with_inputs(call: JqCall) -> str | None:
         "//",
     }
     words = [t.text for t in code]
-    # What follows reduce or foreach is evaluated once, like code outside of them.
+    # The expression after reduce or foreach is evaluated once, like code outside of them.
     bare = [w for w, then in zip(words, [*words[1:], ""], strict=True) if (w, then) not in _ONCE]
     plain = used in (["input"], ["inputs"], ["input", "inputs"]) and branches.isdisjoint(bare)
     if not plain or call.slurp or (used == ["input"] and not call.null_input):
@@ -229,6 +229,6 @@ def _version(binary: str) -> str:
     try:
         done = subprocess.run([binary, "--version"], capture_output=True, timeout=10, check=False)
     except (OSError, subprocess.TimeoutExpired) as problem:
-        raise EngineError(f"{binary} is not a jq that runs: {problem}") from None
+        raise EngineError(f"{binary} is not a working jq: {problem}") from None
     text = (done.stdout or done.stderr).decode(errors="replace").strip()
     return text.replace("jq-", "jq ", 1)[:40] or "jq"

@@ -1,7 +1,7 @@
-"""Reading a shell command without a shell: words, and the pipes between them.
+"""Parser of shell commands, without a shell: words, and the pipes between them.
 
-A command of a server under test is hostile input. It is never run; it is read here, by the quoting rules of POSIX, and
-everything that would make a shell do more than start programs in a row is refused with a reason.
+A command of a server under test is hostile input. It is never run, but parsed by the quoting rules of POSIX. Anything
+that would make a shell do more than start the programs of one pipeline is refused with a reason.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _OPERATORS = {
     "$": "an expansion",
     "\n": "a second command",
 }
-# Within double quotes a $ is itself only where no name, brace or parenthesis follows.
+# Within double quotes a $ is literal only if no name, brace or parenthesis follows.
 _LITERAL_DOLLAR = re.compile(r'\$(?=[\s"|).,;:/\\]|$)')
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _ASSIGNMENT = re.compile(rf"({_NAME.pattern})=")
@@ -30,7 +30,7 @@ _SHELLS_OWN = re.compile(
     r"_|PATH|IFS|HOME|ENV|CDPATH|PWD|OLDPWD|SHELL\w*|POSIXLY_CORRECT|PS[0-4]|E?UID|PPID|S?RANDOM|SECONDS|LINENO|EPOCH\w*"
     r"|GROUPS|DIRSTACK|FUNCNAME|PIPESTATUS|HIST\w*|OPT\w*|TMPDIR|(?:BASH|COMP|LD_|DYLD_|JQ_|GREP_|AWK|MALLOC)\w*"
 )
-"""Variables that mean something by themselves, so that to set them changes more than where they are used."""
+"""Variables with a meaning of their own: setting them has effects beyond their use in the command."""
 _LONGEST_NAME = 100
 _SPACE = re.compile(r"[ \t\n]+")
 _TILDE = re.compile(r"~|.*:~", re.DOTALL)
@@ -38,7 +38,7 @@ _BRACKETS = {"{": "}", "(": ")"}
 _AFTER_READ = ("tail", "-n", "+2")
 """Equivalent of one `read` before a command that reads the rest."""
 SUBSTITUTED = "<(…)\0"
-"""Placeholder in a stage for the file that a process substitution is; no command can contain it."""
+"""Placeholder in a stage for a process substitution that is used as a file; no command can contain it."""
 LONGEST = 65_536
 """Largest number of characters of a command."""
 
@@ -51,7 +51,7 @@ class RecipeSyntaxError(ValueError):
 class _Word:
     text: list[str] = field(default_factory=list[str])
     bare: list[str] = field(default_factory=list[str])
-    """The text with every quoted character as a space: what a shell could still expand."""
+    """The text with every quoted character replaced by a space: the part that a shell could still expand."""
     started: bool = False
 
     def add(self, text: str, *, quoted: bool) -> None:
@@ -63,17 +63,17 @@ class _Word:
 def split_pipeline(command: str) -> tuple[tuple[str, ...], ...]:
     """The words of each stage of a pipeline, unquoted.
 
-    A ``< FILE`` of the first stage becomes its last word: every program of a recipe reads its standard input and a file
-    that it is told alike. What is assigned before the pipeline (``FILE=/f; …``) is put where it is used (``"$FILE"``).
-    The stages of ``<(…)`` come before the one that has it for a file, which has `SUBSTITUTED` there;
-    ``{ read -r _; …; } < FILE`` is ``tail -n +2 FILE`` and what follows the `read`.
-    Quotes, backslashes and comments work as in POSIX; ``*`` and ``?`` are taken literally, which is what a shell does
-    when no file matches. Raises `RecipeSyntaxError` for everything else that a shell gives a meaning.
+    A ``< FILE`` of the first stage becomes its last word, because every program of a recipe reads standard input and a
+    named file alike. Variables assigned before the pipeline (``FILE=/f; …``) are substituted (``"$FILE"``). The stages
+    of ``<(…)`` come before the stage that reads it, which has `SUBSTITUTED` in its place; ``{ read -r _; …; } < FILE``
+    becomes ``tail -n +2 FILE`` and the commands after the `read`. Quotes, backslashes and comments work as in POSIX;
+    ``*`` and ``?`` are literal, as in a shell if no file matches. Raises `RecipeSyntaxError` for everything else that
+    has a meaning for a shell.
     """
     if len(command) > LONGEST:
         raise RecipeSyntaxError(f"the command has {len(command)} characters, more than {LONGEST}")
     if "\0" in command:
-        raise RecipeSyntaxError("a command cannot hold a NUL")
+        raise RecipeSyntaxError("a command cannot contain a NUL")
     stages = _Reader(command.lstrip("\n \t")).pipeline()
     return tuple(tuple(stage) for stage in stages)
 
@@ -82,7 +82,7 @@ class _Reader:
     """Reads a command from left to right."""
 
     def __init__(self, text: str, at: int = 0, values: _Values | None = None, within: str = "") -> None:
-        """*within*: the bracket that closes a substitution, or opens a group, where a part of one is read."""
+        """*within*: the bracket that closes the substitution, or opens the group, that is being read."""
         self._text = text
         self.at = at
         self._values = values or _Values()
@@ -96,7 +96,7 @@ class _Reader:
         self._grouped: list[list[str]] | None = None
 
     def pipeline(self) -> list[list[str]]:
-        """The words of the stages from here to the end, or to what ends the part."""
+        """The words of the stages from here to the end of the command or of the group."""
         while self.at < len(self._text):
             char = self._text[self.at]
             if self._within and self._ends(char):
@@ -117,7 +117,7 @@ class _Reader:
                 raise RecipeSyntaxError(f"a redirection from {file!r}: expected the file's path")
         first, *rest = self._stages
         if self._grouped is not None and len(first) > len(_AFTER_READ):
-            raise RecipeSyntaxError(f"{first[-1]!r} after a group of commands is no redirection")
+            raise RecipeSyntaxError(f"{first[-1]!r} after a group of commands is not a redirection")
         return [*self._before, first + read, *(self._grouped or ()), *rest]
 
     def _ends(self, char: str) -> bool:
@@ -135,24 +135,24 @@ class _Reader:
         name = self._assigns()
         if name is not None:
             if _TILDE.match("".join(self._word.bare), name.end()):
-                raise RecipeSyntaxError("an unquoted ~ is expanded to a home folder")
+                raise RecipeSyntaxError("an unquoted ~ is expanded to a home directory")
             self._assigned.append((name[1], text[name.end() :]))
         (self._read if self._to_file else words).append(text)
         self._word, self._to_file = _Word(), False
 
     def _assigns(self) -> re.Match[str] | None:
-        """The name and the equals sign where the word assigns, and so did all before it."""
+        """The name and the equals sign if the word is an assignment, and all words before it were."""
         if self._to_file or len(self._stages) > 1 or len(self._assigned) < len(self._stages[0]):
             return None
         return _ASSIGNMENT.match("".join(self._word.bare[:_LONGEST_NAME]))
 
     def _quoted(self, char: str) -> bool:
-        """Reads what is quoted or expanded here; False where nothing is."""
+        """Read a quotation or an expansion at this point; False if there is none."""
         text, at = self._text, self.at
         if char == "\\":
             if at + 1 == len(text):
                 raise RecipeSyntaxError("the command ends in a backslash")
-            if text[at + 1] != "\n":  # a backslash before a newline joins two lines
+            if text[at + 1] != "\n":  # a backslash before a newline continues the line
                 self._word.add(text[at + 1], quoted=True)
             self.at += 2
         elif char == "'":
@@ -175,9 +175,11 @@ class _Reader:
         return True
 
     def _expand(self, value: str) -> None:
-        """Adds what an unquoted variable holds, which a shell splits at white space but for assignments."""
+        """Add the value of an unquoted variable, which a shell splits at white space except in assignments."""
         if self._to_file and _SPACE.search(value):
-            raise RecipeSyntaxError(f"a redirection from {value!r}, which is unquoted: shells differ in what they read")
+            raise RecipeSyntaxError(
+                f"a redirection from {value!r}, which is unquoted: shells differ in how they split it"
+            )
         if self._to_file or self._assigns() is not None:
             self._word.add(value, quoted=True)
             return
@@ -188,7 +190,7 @@ class _Reader:
                 self._word.add(part, quoted=True)
 
     def _between(self, char: str) -> bool:
-        """Reads what stands between words and stages here; False where nothing does."""
+        """Read a separator of words or stages at this point; False if there is none."""
         text, at, stages = self._text, self.at, self._stages
         if char == "|":
             self._finish()
@@ -208,14 +210,16 @@ class _Reader:
             not text[at:].strip("\n \t")
             or not (self._word.started or self._to_file or stages[-1] or (self._read and len(stages) == 1))
         ):
-            self._finish()  # the last newline ends the command, one after a pipe or a comment before it continues it
+            # The last newline ends the command; a newline after a pipe, or a comment before it, continues it.
+            self._finish()
             self.at += 1
         else:
             return False
         return True
 
     def _beyond_words(self, char: str) -> bool:
-        """Reads an assignment's end, a redirection, a substitution or a group here; False where there is none."""
+        """Read the end of an assignment, a redirection, a substitution or a group at this point; False if there is
+        none."""
         if len(self._stages) > 1:
             return False
         if char in ";\n" or self._has("&&"):
@@ -282,7 +286,7 @@ class _Reader:
             else:
                 raise RecipeSyntaxError("a group of commands is not closed")
             if len(stages) != 1 or not _is_read(stages[0]):
-                raise RecipeSyntaxError("in a group of commands all but the last are expected to be read -r NAME")
+                raise RecipeSyntaxError("in a group of commands, all but the last must be read -r NAME")
             reads += 1
         if not reads:
             return False
@@ -298,14 +302,15 @@ def _after_space(text: str, at: int) -> int:
 
 
 def file_of(words: Sequence[str], file: str | None) -> str | None:
-    """The file that a stage reads, of the words after its program and what seems to be its file; None for the pipe.
+    """The file that a stage reads, from the words after its program and the word that seems to be its file; None for
+    the pipe.
 
-    Raises `RecipeSyntaxError` where a process substitution is anything but the file.
+    Raises `RecipeSyntaxError` if a process substitution is used as anything but the file.
     """
     if SUBSTITUTED not in words:
         return file
     if file != SUBSTITUTED:
-        raise RecipeSyntaxError("a process substitution is no file that is read")
+        raise RecipeSyntaxError("a process substitution is not used as the file to read")
     return None
 
 
@@ -323,19 +328,19 @@ class _Values:
         self._left = LONGEST
 
     def at(self, text: str, at: int) -> tuple[str, int] | None:
-        """Value of the variable here, and the place after it; None if the variable was not assigned."""
+        """Value of the variable at this point, and the index after it; None if the variable was not assigned."""
         found = _VARIABLE.match(text, at)
         value = None if found is None else self.known.get(found[1] or found[2])
         if found is None or value is None:
             return None
         self._left -= len(value)
         if self._left < 0:
-            raise RecipeSyntaxError(f"what is expanded has more than {LONGEST} characters")
+            raise RecipeSyntaxError(f"the expanded command has more than {LONGEST} characters")
         return value, found.end()
 
 
 def _double_quoted(text: str, at: int, values: _Values) -> tuple[str, int]:
-    """Content of double quotes that open before *at*, and the place after the closing one."""
+    """Content of double quotes that open before *at*, and the index after the closing quote."""
     parts: list[str] = []
     while at < len(text):
         char = text[at]
@@ -358,8 +363,10 @@ def _double_quoted(text: str, at: int, values: _Values) -> tuple[str, int]:
 
 
 def _dollar_quoted(text: str, at: int) -> tuple[str, int]:
-    r"""Content of ``$'…'`` that opens before *at*, and the place after the closing quote; of escapes, ``\n`` and
-    its like, quotes and backslashes are read."""
+    r"""Content of ``$'…'`` that opens before *at*, and the index after the closing quote.
+
+    Supported escapes are ``\n`` and similar, quotes and backslashes.
+    """
     parts: list[str] = []
     while at < len(text):
         char, after = text[at], text[at + 1 : at + 2]
@@ -381,7 +388,7 @@ _ESCAPED = {"\\": "\\", "'": "'", '"': '"', "n": "\n", "r": "\r", "t": "\t"}
 def _finished(word: _Word) -> str:
     bare = "".join(word.bare)
     if bare.startswith("~"):
-        raise RecipeSyntaxError("an unquoted ~ is expanded to a home folder")
+        raise RecipeSyntaxError("an unquoted ~ is expanded to a home directory")
     braces = bare[bare.find("{") : bare.rfind("}") + 1] if "{" in bare else ""
     if "," in braces or ".." in braces:
         raise RecipeSyntaxError("unquoted braces are expanded to several words")

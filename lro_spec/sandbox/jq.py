@@ -1,7 +1,7 @@
 """The job that runs jq: command lines as jq itself would, or one query on each record of a file.
 
-Command lines (``{"calls": …}``) run by libjq or by the jq binary of the option ``binary``. A query (``{"query": …}``)
-runs by libjq on the file that the sandbox was given.
+Command lines (``{"calls": …}``) run in libjq or in the jq binary of the option ``binary``. A query (``{"query": …}``)
+runs in libjq on the file that was passed to the sandbox.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 def prepare(context: Context) -> Run:
-    """Import libjq, unless a binary is to run."""
+    """Import libjq, unless a binary is used."""
     binary: str | None = context.options.get("binary")
     jq: Any = None if binary else importlib.import_module("jq")
 
@@ -57,7 +57,7 @@ def prepare(context: Context) -> Run:
     return run
 
 
-# A lone surrogate: every version of jq treats it differently, which is no fault of the program.
+# A lone surrogate: every version of jq treats it differently, which is not the program's fault.
 _LONE = re.compile(rb"\\u[dD][89a-fA-F]")
 _SURROGATES = re.compile(
     rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|[^u]|u)"
@@ -65,7 +65,7 @@ _SURROGATES = re.compile(
 
 
 def _without_lone_surrogates(data: bytes) -> bytes:
-    """JSON with U+FFFD for each of them."""
+    """JSON with U+FFFD in place of each lone surrogate."""
     if not _LONE.search(data):
         return data
     return _SURROGATES.sub(lambda match: b"\\ufffd" if match[1] else match[0], data)
@@ -161,7 +161,10 @@ def _binary(
 def _communicate(
     process: subprocess.Popen[bytes], data: bytes, max_output: int, until: float
 ) -> tuple[bytes, bytes, str]:
-    """Write to a process and read from it at the same time; its output, its errors, and the limit that ended it."""
+    """Write to a process and read from it at the same time.
+
+    Returns its output, its errors, and the limit that ended it.
+    """
     import selectors
 
     assert process.stdin is not None
@@ -212,7 +215,7 @@ def _libjq(
     args = json.dumps({**call["args"], **call["argjson"]})
     try:
         program = compiled(call["program"], args)
-        if call["wrapped"]:  # only now: what is put around a broken program must not repair it
+        if call["wrapped"]:  # only now, because the added code must not repair a broken program
             program = compiled(call["wrapped"], args)
     except ValueError as problem:
         return _failed("", 3, f"{problem}\n"), b""
@@ -272,7 +275,7 @@ def _written(value: object, call: dict[str, Any]) -> bytes:
 
 
 class _Enough(Exception):
-    """All results that were requested have been written, or as many as fit."""
+    """Raised when all requested results, or as many as fit, have been written."""
 
 
 class _Results:
@@ -302,15 +305,15 @@ class _Results:
 
 
 def _query(jq: Any, request: dict[str, Any], file: BinaryIO) -> tuple[Result, bytes]:
-    """The results, and notes on records that failed; instead of these a problem if there is no result at all."""
+    """The results and notes on records that failed, or a problem if there is no result at all."""
     program: str = request["query"]
     try:
-        jq.compile(program, args=request["args"])  # alone: what is put around it must not repair it
-        # As texts that jq writes itself: Python's numbers have fewer digits than its own.
+        jq.compile(program, args=request["args"])  # alone, because the added code must not repair it
+        # As texts that jq writes, because Python's numbers have fewer digits than jq's.
         text = 'if type == "string" then . else tojson end' if request["raw"] else "tojson"
         compiled = jq.compile(f"(\n{program}\n) | {text}", args=request["args"])
     except ValueError as problem:
-        return {"problem": f"the query is no valid jq program: {_message(problem)}"}, b""
+        return {"problem": f"the query is not a valid jq program: {_message(problem)}"}, b""
     slurp: bool = request["slurp"]
     results = _Results(request["skip"], request["limit"], request["max_output"])
     failed, reasons = 0, list[str]()
@@ -332,7 +335,7 @@ def _query(jq: Any, request: dict[str, Any], file: BinaryIO) -> tuple[Result, by
     notes = [f"left out: {failed} records on which the query failed ({shown})"] if failed else []
     if results.all_skipped:
         skipped = request["skip"]
-        notes.append(f"there are {results.count} results, so none is left after the first {skipped}")
+        notes.append(f"there are {results.count} results, so none remains after the first {skipped}")
     result = {"problem": "", "notes": "\n".join(notes)[:_MAX_NOTES], "too_large": results.too_large}
     return result, bytes(results.output)
 

@@ -1,7 +1,7 @@
 """A sandbox: a child process that runs one job after the other, under limits on time, memory and output.
 
-The child has an empty environment, no shell, and no privileges to gain; it never outlives the thread that started it,
-even one that is killed (Linux). A job that brings the child down costs only itself: the next one gets a new child.
+The child has an empty environment, no shell, and cannot gain privileges. It never outlives the thread that started it,
+even if that is killed (Linux). A job that brings the child down costs only itself: the next one gets a new child.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _MAX_HEADER = 64 << 20
 _START_S = 20.0
 """Maximum time for a child to start on a busy machine."""
 _SLACK_S = 2.0
-"""Time beyond a job's own after which a child is killed that has not ended by itself."""
+"""Time after a job's own limit at which a child that has not ended by itself is killed."""
 _OUT_OF_TIME = (-signal.SIGXCPU, -signal.SIGPROF, -signal.SIGALRM)
 
 
@@ -50,7 +50,7 @@ class JobLimits:
     wall_s: float
     """Seconds from the start of the job to its end."""
     max_output: int
-    """Bytes of output that the parent reads; the job itself is to stop before."""
+    """Bytes of output that the parent reads; the job itself should stop earlier."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class Answer:
     result: Mapping[str, Any]
     output: bytes
     cpu_s: float
-    """Processor time that it took, in seconds."""
+    """Processor time that the job took, in seconds."""
 
 
 class WorkerError(RuntimeError):
@@ -83,10 +83,10 @@ class WorkerError(RuntimeError):
 class Sandbox:
     """A child process for one kind of job; a context manager, for one thread at a time.
 
-    *job* is a Python file as `lro_spec.sandbox.worker` describes it, and *options* are for its ``prepare``. *path* is
-    added to the child's module search path. *memory* is the limit of the child's address space, in bytes. *files* are
-    descriptors for the job to read from. A *sealed* child cannot open a file, connect, or start a process once the job
-    is prepared.
+    *job* is a Python file as `lro_spec.sandbox.worker` describes it, and *options* are passed to its ``prepare``.
+    *path* is added to the child's module search path. *memory* is the limit of the child's address space, in bytes.
+    *files* are descriptors for the job to read from. A *sealed* child cannot open a file, connect, or start a process
+    once the job is prepared.
 
     The child starts with the first request. Requests of another thread start another child.
     """
@@ -126,7 +126,7 @@ class Sandbox:
     def run(self, request: Mapping[str, Any], data: bytes = b"", *, limits: JobLimits) -> Answer:
         """Run a job and return its answer. Raises `WorkerError` if the child ends, or a limit ends it.
 
-        Data that is the very object of the request before is not sent again.
+        Data that is the same object as in the previous request is not sent again.
         """
         child, new = self._running_child()
         known = data is self._sent
@@ -144,7 +144,7 @@ class Sandbox:
         try:
             answer, output, late = _exchange(child, message, until, limits.max_output)
         except BaseException:
-            self.close()  # the rest of this answer must not be read as the next one
+            self.close()  # the rest of this answer must not be read as the next answer
             raise
         if answer is None or "failure" in answer:
             self.close()
@@ -204,7 +204,7 @@ class Sandbox:
 
 @cache
 def jq_folder() -> str | None:
-    """The folder to import the jq package from; None if it is not installed."""
+    """The directory from which the jq package is imported; None if it is not installed."""
     found = find_spec("jq")
     return None if found is None or found.origin is None else str(Path(found.origin).parent)
 
@@ -223,7 +223,10 @@ def _end(child: subprocess.Popen[bytes]) -> None:
 def _exchange(
     child: subprocess.Popen[bytes], message: Sequence[bytes], until: float, max_output: int
 ) -> tuple[dict[str, Any] | None, bytes, bool]:
-    """Send a request and read the answer and its output; None without an answer, and True if it came too late."""
+    """Send a request and read the answer, which is None if none came, and its output.
+
+    The last value is True if it came too late.
+    """
     assert child.stdin is not None
     assert child.stdout is not None
     to_send = [memoryview(part) for part in message if part]
@@ -248,7 +251,7 @@ def _exchange(
                     to_send[0] = to_send[0][os.write(key.fd, to_send[0][:_CHUNK]) :]
                 except BlockingIOError:
                     continue
-                except OSError:  # it has ended; an answer may be left to read
+                except OSError:  # it has ended, but its answer may not have been read
                     to_send.clear()
                 if to_send and not to_send[0]:
                     to_send.pop(0)
@@ -265,7 +268,7 @@ def _exchange(
 
 
 def _header(line: bytearray) -> dict[str, Any] | None:
-    """The first line of an answer; None if a child wrote it that is out of control."""
+    """The first line of an answer; None if it is malformed, because the child is out of control."""
     try:
         answer = json.loads(line)
         return answer if isinstance(answer["bytes"], int) else None

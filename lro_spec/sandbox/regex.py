@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def prepare(context: Context) -> Run:
-    """The search over the files that the sandbox was given, one after the other."""
+    """The search through the files that were passed to the sandbox, one after the other."""
 
     def run(request: dict[str, Any], _data: bytes) -> tuple[dict[str, Any], bytes]:
         """The numbers of the first *limit* matching lines, counted from 1 across all files, one number a line."""
@@ -20,7 +20,7 @@ def prepare(context: Context) -> Run:
             pattern = re.compile(request["pattern"], 0 if request["case_sensitive"] else re.IGNORECASE)
         except (re.error, OverflowError, RecursionError) as problem:
             message = " ".join(str(problem).split())[:300]
-            return {"problem": f"the pattern is no valid regular expression: {message}"}, b""
+            return {"problem": f"the pattern is not a valid regular expression: {message}"}, b""
         found = bytearray()
         number = count = 0
         for file in context.files:

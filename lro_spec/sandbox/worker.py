@@ -3,9 +3,8 @@
 Standard input: a line of JSON with the settings, then requests; a request is a line of JSON and as many bytes of data
 as that line announces. Each answer goes to standard output in the same form. The settings name a job, a Python file
 with a function ``prepare(context)``, which returns a function ``run(request, data)`` that returns a result (an object)
-and its output (bytes). An exception of a job is answered, too; then the process ends.
-
-Modules are imported sparingly, because a start is what most sandboxes cost; that is why `typing` is not imported.
+and its output (bytes). An exception in a job is also sent as an answer; then the process ends. Few modules are
+imported, not even `typing`, because most of the cost of a sandbox is its start.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ _MAX_TRACEBACK = 4000
 
 
 class Context:
-    """Surroundings of a job."""
+    """Context in which a job runs."""
 
     def __init__(self, options: dict[str, Any], files: list[BinaryIO]) -> None:
         self.options = options
@@ -40,15 +39,15 @@ class Context:
 
     @staticmethod
     def end_with_parent() -> None:
-        """From now on the kernel kills this process when the thread that started it ends (Linux)."""
+        """Make the kernel kill this process when the thread that started it ends (Linux)."""
         _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def main() -> None:
     """Answer requests until standard input ends."""
     requests, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # whatever a job prints must not look like an answer
-    signal.pthread_sigmask(signal.SIG_SETMASK, ())  # dispositions and masks are inherited
+    os.dup2(2, 1)  # output that a job prints must not look like an answer
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())  # signal dispositions and masks are inherited
     for number in (signal.SIGALRM, signal.SIGPROF, signal.SIGXCPU):
         signal.signal(number, signal.SIG_DFL)
     settings: dict[str, Any] = json.loads(requests.readline())
@@ -109,7 +108,7 @@ def _traceback() -> str:
 
 
 def _end_with_parent(parent: int) -> None:
-    # By the kernel, because libjq never releases the interpreter's lock: a thread that watches the parent would starve.
+    # By the kernel: libjq never releases the interpreter's lock, so a thread that watches the parent would starve.
     _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     _prctl(_PR_SET_NO_NEW_PRIVS, 1)
     if os.getppid() != parent:  # it ended before that
@@ -126,7 +125,7 @@ def _prctl(option: int, value: int) -> None:
 
 
 def _restrict(memory: int, *, sealed: bool) -> None:
-    """Limit memory, and forbid files to be written; *sealed* also forbids to open anything and to start a process."""
+    """Limit memory and forbid writing files; *sealed* also forbids opening anything and starting processes."""
     limits = {"RLIMIT_AS": memory, "RLIMIT_FSIZE": 0, "RLIMIT_CORE": 0}
     if sealed:
         limits |= {"RLIMIT_NPROC": 0, "RLIMIT_NOFILE": 0}
@@ -136,7 +135,7 @@ def _restrict(memory: int, *, sealed: bool) -> None:
 
 
 def _limit_time(cpu_s: float, wall_s: float) -> None:
-    """Have the kernel end the process after that time: a handler would have to wait until libjq returns."""
+    """Make the kernel end the process after that time; a handler would have to wait until libjq returns."""
     signal.setitimer(signal.ITIMER_PROF, cpu_s)
     signal.setitimer(signal.ITIMER_REAL, wall_s)
     used = resource.getrusage(resource.RUSAGE_SELF)

@@ -1,1 +1,1 @@
-"""JSON Schema: the bundled schemas, and schemas that other people wrote."""
+"""JSON Schema: the bundled schemas, and evaluation of untrusted schemas."""

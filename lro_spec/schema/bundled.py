@@ -10,23 +10,26 @@ from typing import Any, cast
 SCHEMA_NAMES: tuple[str, ...] = ("header", "line", "descriptor", "profile", "report", "baseline")
 """Names of the schemas."""
 
-# A wheel carries the schemas inside the package; in a checkout they are a folder beside it.
+# In a wheel the schemas are inside the package; in a checkout they are in a folder beside it.
 _FOLDERS = (Path(__file__).parents[1] / "schemas", Path(__file__).parents[2] / "schemas")
 
 
 @cache
 def schema_text(name: str) -> str:
-    """The schema as it is written, for printing. Raises `ValueError` for a name not in `SCHEMA_NAMES`."""
+    """The text of the schema, for printing. Raises `ValueError` for a name not in `SCHEMA_NAMES`."""
     if name not in SCHEMA_NAMES:
         raise ValueError(f"there is no schema {name!r}: expected one of {', '.join(SCHEMA_NAMES)}")
     for folder in _FOLDERS:
         path = folder / f"{name}.schema.json"
         if path.is_file():
             return path.read_text(encoding="utf-8")
-    raise FileNotFoundError(f"{name}.schema.json is in none of {', '.join(map(str, _FOLDERS))}: reinstall lro-spec")
+    raise FileNotFoundError(f"{name}.schema.json is not in {' or '.join(map(str, _FOLDERS))}: reinstall lro-spec")
 
 
 @cache
 def json_schema(name: str) -> dict[str, Any]:
-    """The schema of this name. It is shared: do not change it. Raises `ValueError` for a name not in `SCHEMA_NAMES`."""
+    """The schema of this name.
+
+    The object is shared: do not change it. Raises `ValueError` for a name not in `SCHEMA_NAMES`.
+    """
     return cast("dict[str, Any]", json.loads(schema_text(name)))

@@ -1,8 +1,8 @@
 """Validation of every record of a file against its descriptor's ``line_schema``, for files and schemas of any size.
 
-Records that jsonschema-rs accepts are done. Of those that it refuses, jsonschema decides in all cases where the two are
-not known to agree, and explains why: in this process if the schema is tame, else in a child process with limits. All of
-that together has a time limit.
+Records that jsonschema-rs accepts are done. jsonschema explains each refusal, and decides whether it stands unless the
+two are known to agree: in this process if the schema is tame, otherwise in a child process with limits. The time that
+jsonschema takes for all records together is limited.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from lro_spec.findings import MAX_LAZY_BYTES, Finding, Kind, excerpt
 from lro_spec.jsonl.lines import Block
 from lro_spec.jsonl.parse import exact
 from lro_spec.jsonl.strict import position
-from lro_spec.schema.fast import foreign_gate, gate_decides, passes, tells_long_integers_apart
+from lro_spec.schema.fast import accepts, distinguishes_long_integers, foreign_fast_validator, refusal_is_final
 from lro_spec.schema.untrusted import SchemaChild, Violation, is_tame, judge_of, validator_of
 
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator
 
 PATIENCE_S = 30.0
-"""Time limit of all validation with jsonschema together."""
+"""Time limit for all validation with jsonschema together."""
 
 _BATCH = 500
 _LOOK_S = 5.0
@@ -40,15 +40,15 @@ class _Line:
     record: dict[str, Any]
 
 
-class LineJudge:
-    """Validates records against one schema, which must be one (`lro_spec.schema.line_schema.schema_problem`)."""
+class LineSchemaChecker:
+    """Validates records against one schema, which must be valid (`lro_spec.schema.line_schema.schema_problem`)."""
 
     def __init__(self, schema: object, patience_s: float = PATIENCE_S) -> None:
         self._schema = schema
-        self._gate = foreign_gate(schema)
-        self._gate_decides = gate_decides(schema)
+        self._fast_validator = foreign_fast_validator(schema)
+        self._refusal_is_final = refusal_is_final(schema)
         self._tame = is_tame(schema)
-        self._by_digits = tells_long_integers_apart(schema)
+        self._by_digits = distinguishes_long_integers(schema)
         self._left_s = patience_s
         self._patience_s = patience_s
         self._child: SchemaChild | None = None
@@ -68,11 +68,11 @@ class LineJudge:
         for place, read in enumerate(records):
             data = block.lines[place]
             record = exact(data, read) if self._by_digits else read
-            if passes(self._gate, record):
+            if accepts(self._fast_validator, record):
                 self.judged += 1
                 continue
             record = exact(data, read)
-            if record is not read and passes(self._gate, record):
+            if record is not read and accepts(self._fast_validator, record):
                 self.judged += 1
                 continue
             self._waiting.append(_Line(block.number + place, data, record))
@@ -80,22 +80,22 @@ class LineJudge:
                 yield from self._look()
 
     def end(self) -> Iterator[Finding]:
-        """Findings that are left after the last record."""
+        """The remaining findings, after the last record."""
         yield from self._look()
         if self._child is not None:
             self._child.close()
         if self._unjudged:
             were = "line was" if self._unjudged == 1 else "lines were"
             message = f"{self._unjudged} {were} not checked against line_schema"
-            expected = f"a schema that takes less than {self._patience_s:g} s for the lines that need a close look"
-            observed = f"{self.judged} {'line' if self.judged == 1 else 'lines'} judged until then"
-            hint = "recursion and regular expressions that need backtracking take the time"
+            expected = f"a schema that needs less than {self._patience_s:g} s for the lines that jsonschema-rs refuses"
+            observed = f"{self.judged} {'line' if self.judged == 1 else 'lines'} checked until then"
+            hint = "recursion, and regular expressions that need backtracking, are slow"
             yield Finding(_RULE, Kind.NOT_EVALUATED, "", message, expected, observed, hint, severity="warning")
 
     def _all_pass(self, records: list[dict[str, Any]]) -> bool:
         try:
-            return self._gate is not None and all(map(self._gate, records))
-        except (ValueError, OverflowError):  # half a surrogate pair, for which the gate has no word
+            return self._fast_validator is not None and all(map(self._fast_validator, records))
+        except (ValueError, OverflowError):  # half a surrogate pair, which jsonschema-rs cannot represent
             return False
 
     def _look(self) -> Iterator[Finding]:
@@ -107,7 +107,7 @@ class LineJudge:
             self.judged += judged
             for place, explain in violations:
                 yield _finding(waiting[place], explain)
-            waiting = waiting[judged:]  # behind a line that took all the time of one look
+            waiting = waiting[judged:]  # after a line that took all the time of one pass
         self._unjudged += len(waiting)
 
     def _violations(self, waiting: list[_Line]) -> tuple[list[tuple[int, _Explain]], int]:
@@ -135,12 +135,12 @@ class LineJudge:
         return judge_of(self._schema)
 
     def _violates(self, line: _Line) -> bool:
-        """True if jsonschema refuses a record; it is only asked if jsonschema-rs could be wrong."""
+        """True if jsonschema refuses a record; it is only called if jsonschema-rs could be wrong."""
         try:
-            if self._gate is not None and self._gate_decides:
-                return not self._gate(line.record)
+            if self._fast_validator is not None and self._refusal_is_final:
+                return not self._fast_validator(line.record)
             return not self._validator.is_valid(line.record)
-        except Exception:  # half a surrogate pair in the gate, an odd schema of draft 3 in jsonschema
+        except Exception:  # half a surrogate pair in jsonschema-rs, an odd schema of draft 3 in jsonschema
             return self._judge(line.record) is not None
 
     def _explained(self, line: _Line) -> Violation:

@@ -1,11 +1,11 @@
-"""Keywords of a foreign JSON Schema in plain words."""
+"""Plain words for the keywords of a foreign JSON Schema."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any, cast
 
-from lro_spec.display import cut, shown
+from lro_spec.display import shorten, show
 
 TYPES = {
     "object": "an object",
@@ -20,25 +20,25 @@ TYPES = {
 
 _ASKED: dict[str, Callable[[Any], str]] = {
     "type": lambda types: " or ".join(map(_type, _several(types))),
-    "const": shown,
-    "enum": lambda values: " or ".join(map(shown, _several(values))),
-    "minimum": lambda bound: f"at least {shown(bound)}",
-    "maximum": lambda bound: f"at most {shown(bound)}",
-    "exclusiveMinimum": lambda bound: f"more than {shown(bound)}",
-    "exclusiveMaximum": lambda bound: f"less than {shown(bound)}",
-    "multipleOf": lambda number: f"a multiple of {shown(number)}",
+    "const": show,
+    "enum": lambda values: " or ".join(map(show, _several(values))),
+    "minimum": lambda bound: f"at least {show(bound)}",
+    "maximum": lambda bound: f"at most {show(bound)}",
+    "exclusiveMinimum": lambda bound: f"more than {show(bound)}",
+    "exclusiveMaximum": lambda bound: f"less than {show(bound)}",
+    "multipleOf": lambda number: f"a multiple of {show(number)}",
     "minLength": lambda count: f"at least {_many(count, 'character')}",
     "maxLength": lambda count: f"at most {_many(count, 'character')}",
-    "pattern": lambda pattern: f"a text that matches {shown(pattern)}",
+    "pattern": lambda pattern: f"a text that matches {show(pattern)}",
     "minItems": lambda count: f"at least {_many(count, 'item')}",
     "maxItems": lambda count: f"at most {_many(count, 'item')}",
     "uniqueItems": lambda _: "each item once",
-    "contains": lambda schema: f"an item that satisfies {shown(schema)}",
+    "contains": lambda schema: f"an item that satisfies {show(schema)}",
     "minProperties": lambda count: f"at least {_many(count, 'field')}",
     "maxProperties": lambda count: f"at most {_many(count, 'field')}",
-    "not": lambda schema: f"what does not satisfy {shown(schema)}",
-    "oneOf": lambda schemas: f"what satisfies exactly one of {shown(schemas)}",
-    "anyOf": lambda schemas: f"what satisfies one of {shown(schemas)}",
+    "not": lambda schema: f"a value that does not satisfy {show(schema)}",
+    "oneOf": lambda schemas: f"a value that satisfies exactly one of {show(schemas)}",
+    "anyOf": lambda schemas: f"a value that satisfies one of {show(schemas)}",
 }
 _OTHERS = {
     "additionalProperties": "fields",
@@ -48,18 +48,18 @@ _OTHERS = {
 }
 
 
-def asked(keyword: str, wanted: object) -> str:
-    """Words for what a keyword with this value asks for."""
+def describe(keyword: str, wanted: object) -> str:
+    """The requirement of a keyword with this value, in words."""
     if wanted is False and keyword in _OTHERS:
-        return f"no {_OTHERS[keyword]} but those that line_schema allows"
+        return f"no {_OTHERS[keyword]} except those that line_schema allows"
     if wanted is False or keyword == "None":  # a schema that is false
         return "nothing there"
     words = _ASKED.get(keyword)
-    return cut(words(wanted)) if words is not None else f"{keyword} {shown(wanted)}"
+    return shorten(words(wanted)) if words is not None else f"{keyword} {show(wanted)}"
 
 
 def _type(name: object) -> str:
-    return TYPES.get(name, shown(name)) if isinstance(name, str) else f"what satisfies {shown(name)}"
+    return TYPES.get(name, show(name)) if isinstance(name, str) else f"a value that satisfies {show(name)}"
 
 
 def _several(value: object) -> list[Any]:
@@ -67,4 +67,4 @@ def _several(value: object) -> list[Any]:
 
 
 def _many(count: object, what: str) -> str:
-    return f"{shown(count)} {what}{'' if count == 1 else 's'}"
+    return f"{show(count)} {what}{'' if count == 1 else 's'}"

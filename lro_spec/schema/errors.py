@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, cast
 
-from lro_spec.display import pointer, shown
+from lro_spec.display import pointer, show
 from lro_spec.findings import Finding, Kind
 from lro_spec.schema.bundled import json_schema
 from lro_spec.schema.describe import TYPES
-from lro_spec.schema.fast import own_gate, own_validator, passes
+from lro_spec.schema.fast import accepts, own_fast_validator, own_rust_validator
 from lro_spec.schema.untrusted import local_target
 
 if TYPE_CHECKING:
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SchemaError:
-    """One violation of a schema. The words are made when they are read: most findings are only counted."""
+    """One violation of a schema. The words are computed when they are read, because most findings are only counted."""
 
     path: tuple[str | int, ...]
-    """From the root to the value; to the missing or unknown field where a field is missing or unknown."""
+    """Path from the root to the value, or to the missing or unknown field."""
     keyword: str
-    """The keyword of JSON Schema that was violated."""
+    """The violated keyword of JSON Schema."""
     schema: Mapping[str, Any]
-    """The sub-schema that has the keyword."""
+    """The sub-schema that contains the keyword."""
     value: Any
     """The value that violates it; the object itself if a field is missing or unknown."""
 
@@ -77,16 +77,16 @@ def validator(name: str, part: str = "") -> Validator:
 
 def violations(value: object, name: str, part: str = "") -> Iterator[SchemaError]:
     """Violations of a schema of this package by a value, in the order of the document."""
-    if passes(own_gate(name, part), value):
+    if accepts(own_fast_validator(name, part), value):
         return iter(())
     try:
         errors = list(_errors_of_rust(value, name, part))
-    except (ValueError, TypeError, OverflowError, RecursionError):  # no JSON value, or half a surrogate pair
+    except (ValueError, TypeError, OverflowError, RecursionError):  # not a JSON value, or half a surrogate pair
         slow = validator(name, part).iter_errors(cast("Any", value))
         errors = [error for each in slow for error in explained(each)]
     if len(errors) == 1:
         return iter(errors)
-    # Each missing field is named by every error about one of them.
+    # Every error about a missing field names all missing fields.
     different = {(error.path, error.keyword, id(error.schema)): error for error in errors}
     return iter(sorted(different.values(), key=lambda e: ([str(p) for p in e.path], e.keyword != "type")))
 
@@ -94,14 +94,14 @@ def violations(value: object, name: str, part: str = "") -> Iterator[SchemaError
 def _errors_of_rust(value: object, name: str, part: str) -> Iterator[SchemaError]:
     """Errors by jsonschema-rs, twenty times as fast as jsonschema: a file may have a million of them."""
     root = json_schema(name)
-    for error in own_validator(name, part).iter_errors(value):
+    for error in own_rust_validator(name, part).iter_errors(value):
         schema, wrong = root, cast("Any", value)
         for step in error.schema_path[:-1]:
             schema = _resolved(root, schema[step])
         for step in error.instance_path:
             wrong = wrong[step]
         if isinstance(wrong, float) and not math.isfinite(wrong):
-            raise ValueError("no JSON number")  # jsonschema-rs takes it for null
+            raise ValueError("not a JSON number")  # jsonschema-rs treats it as null
         yield from _by_field(str(error.schema_path[-1]), schema, wrong, tuple(error.instance_path))
 
 
@@ -111,7 +111,7 @@ def _resolved(root: Mapping[str, Any], schema: Any) -> Any:
 
 
 def explained(error: ValidationError) -> Iterator[SchemaError]:
-    """An error of jsonschema as one violation for each field that it is about."""
+    """One violation for each field that an error of jsonschema is about."""
     schema = cast("Mapping[str, Any]", error.schema)
     return _by_field(str(error.validator), schema, cast("Any", error.instance), tuple(error.absolute_path))
 
@@ -142,9 +142,9 @@ def _expectation(keyword: str, schema: Mapping[str, Any], value: Any) -> str:
         case "type":
             return type_words(wanted)
         case "const":
-            return shown(wanted)
+            return show(wanted)
         case "enum":
-            return " or ".join(shown(w) for w in wanted)
+            return " or ".join(show(w) for w in wanted)
         case "minProperties" | "maxProperties" if (
             wanted == 1 == schema.get("minProperties") == schema.get("maxProperties")
         ):
@@ -166,9 +166,9 @@ def _expectation(keyword: str, schema: Mapping[str, Any], value: Any) -> str:
         case "oneOf" if all("required" in branch for branch in wanted):
             return f"exactly one of {', '.join(name for branch in wanted for name in branch['required'])}"
         case "dependentRequired":
-            return " and ".join(f"{', '.join(wanted[name])} beside {name}" for name in wanted if name in value)
+            return " and ".join(f"{', '.join(wanted[name])} together with {name}" for name in wanted if name in value)
         case _:
-            text = str(schema.get("description") or f"{keyword} {shown(wanted)}").rstrip(".")
+            text = str(schema.get("description") or f"{keyword} {show(wanted)}").rstrip(".")
             return text if text[1:2].isupper() else text[:1].lower() + text[1:]
 
 
@@ -179,11 +179,11 @@ def _observation(keyword: str, value: object) -> str:
         case "maxProperties" | "oneOf" | "dependentRequired" if value and isinstance(value, dict):
             return " and ".join(cast("dict[str, object]", value))
         case _:
-            return shown(value)
+            return show(value)
 
 
 _CLOSED = ("additionalProperties", "unevaluatedProperties")
-"""Keywords that the schemas of this package only use with false: no other fields."""
+"""Keywords that the schemas of this package use only with the value false: no other fields."""
 
 _OTHERWISE = (Kind.INVALID, "is not as required")
 _WRONG = {
@@ -202,7 +202,8 @@ _WRONG = {
 
 
 def from_schema(error: SchemaError, rule: str, whole: str, hint: str = "") -> Finding:
-    """The finding about a violation of a schema; *whole* names the document, for a violation by the whole of it."""
+    """The finding about a violation of a schema; *whole* names the document, for a violation that concerns all of
+    it."""
     name = ".".join(str(part) for part in error.path) or whole
     kind, wrong = _WRONG.get(error.keyword, _OTHERWISE)
     return Finding(rule, kind, pointer(list(error.path)), f"{name} {wrong}", error.expected, error.observed, hint)

@@ -1,7 +1,7 @@
-"""jsonschema-rs before jsonschema: values that it accepts are done, a hundred times as fast.
+"""Fast validation: jsonschema-rs is tried before jsonschema. Values that it accepts are done, a hundred times as fast.
 
-A gate says *valid* or *look closer*. What it refuses is decided by jsonschema, unless the two are known to agree
-(`gate_decides`), and explained by it. Tests compare the two.
+A fast validator answers *valid* or *look closer*. jsonschema decides about a value that it refuses, unless the two
+libraries are known to agree (`refusal_is_final`), and explains the refusal. Tests compare the two.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from lro_spec.schema.bundled import json_schema
 from lro_spec.schema.lint import subschemas
 from lro_spec.schema.untrusted import children, is_bounded
 
-Gate = Callable[[object], bool]
+FastValidator = Callable[[object], bool]
 """Returns True only if a value satisfies a schema."""
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -30,11 +30,11 @@ _AGREED = frozenset(
     }
 )
 """Keywords on which jsonschema-rs and jsonschema agree; not those with regular expressions or arithmetic."""
-_MOST_NEGATIVE, _BEYOND = -(2**63), 2**64  # integers between are read with every digit
+_MOST_NEGATIVE, _BEYOND = -(2**63), 2**64  # integers between the two keep every digit
 
 
 @cache
-def own_validator(name: str, part: str = "") -> Any:
+def own_rust_validator(name: str, part: str = "") -> Any:
     """The validator of jsonschema-rs for a schema of this package, or for one part of its ``$defs``."""
     schema = json_schema(name)
     if part:
@@ -43,13 +43,13 @@ def own_validator(name: str, part: str = "") -> Any:
 
 
 @cache
-def own_gate(name: str, part: str = "") -> Gate:
-    """The gate of a schema of this package, or of one part of its ``$defs``."""
-    return own_validator(name, part).is_valid
+def own_fast_validator(name: str, part: str = "") -> FastValidator:
+    """The fast validator of a schema of this package, or of one part of its ``$defs``."""
+    return own_rust_validator(name, part).is_valid
 
 
-def foreign_gate(schema: object) -> Gate | None:
-    """The gate of a foreign schema; None if the schema is not safe to run in this process.
+def foreign_fast_validator(schema: object) -> FastValidator | None:
+    """The fast validator of a foreign schema; None if the schema is not safe to run in this process.
 
     A safe schema takes time in proportion to its size and the record's: it has no recursion, and the engine of its
     regular expressions cannot backtrack. Nothing is fetched. ``format`` is an annotation, as in jsonschema.
@@ -59,14 +59,14 @@ def foreign_gate(schema: object) -> Gate | None:
     return _built(cast("Any", schema)) if isinstance(schema, dict | bool) else None
 
 
-def gate_decides(schema: object) -> bool:
-    """True if the gate of a foreign schema is known to refuse only values that jsonschema refuses."""
+def refusal_is_final(schema: object) -> bool:
+    """True if the fast validator of a foreign schema is known to refuse only values that jsonschema refuses."""
     if not isinstance(schema, dict) or cast("dict[str, Any]", schema).get("$schema", _DIALECT) != _DIALECT:
         return False
     return all(node.keys() <= _AGREED for _, node in subschemas(cast("object", schema)))
 
 
-def tells_long_integers_apart(schema: object) -> bool:
+def distinguishes_long_integers(schema: object) -> bool:
     """True if a schema may treat an integer over 64 bits and the nearest double differently.
 
     It may if it has a divisor or an integer of that size; otherwise the double is enough.
@@ -85,19 +85,20 @@ def tells_long_integers_apart(schema: object) -> bool:
 
 
 @cache
-def record_gate(part: str) -> Gate:
-    """The gate of lists of records that satisfy a part of the line schema; it refuses headers."""
-    return cast("Gate", _built({"$schema": _DIALECT, "items": {"$id": _RECORD, **_record(part)}}))
+def record_list_validator(part: str) -> FastValidator:
+    """The fast validator of lists of records that satisfy a part of the line schema; it refuses headers."""
+    return cast("FastValidator", _built({"$schema": _DIALECT, "items": {"$id": _RECORD, **_record(part)}}))
 
 
-def joint_gate(part: str, schema: object) -> Gate | None:
-    """The gate of lists of records that satisfy our line schema and a foreign one; None if they cannot be combined."""
+def joint_list_validator(part: str, schema: object) -> FastValidator | None:
+    """The fast validator of lists of records that satisfy our line schema and a foreign one; None if they cannot be
+    combined."""
     if not isinstance(schema, dict):
         return None
     foreign = cast("dict[str, Any]", schema)
-    # Only schemas that can be part of another one: not with an id of their own.
+    # Only schemas that can be part of another schema: none with its own id.
     apart = "$id" in foreign or foreign.get("$schema", _DIALECT) != _DIALECT
-    if apart or not is_bounded(foreign) or tells_long_integers_apart(foreign):
+    if apart or not is_bounded(foreign) or distinguishes_long_integers(foreign):
         return None
     both = [{"$id": _RECORD, **_record(part)}, {"$id": "urn:lro:foreign", **foreign}]
     return _built({"$schema": _DIALECT, "items": {"allOf": both}})
@@ -108,11 +109,11 @@ def _record(part: str) -> dict[str, Any]:
     return {"$defs": json_schema("line")["$defs"], "$ref": f"#/$defs/{part}", "not": header}
 
 
-def passes(gate: Gate | None, value: object) -> bool:
-    """True if there is a gate and it accepts a value of any origin; it does not accept values that it cannot read."""
+def accepts(validator: FastValidator | None, value: object) -> bool:
+    """True if there is a fast validator and it accepts the value. Values that it cannot read are not accepted."""
     try:
-        return gate is not None and gate(value)
-    except (ValueError, TypeError, OverflowError, RecursionError):  # lone surrogates, and what is no JSON value
+        return validator is not None and validator(value)
+    except (ValueError, TypeError, OverflowError, RecursionError):  # lone surrogates, and values that are not JSON
         return False
 
 
@@ -121,16 +122,16 @@ def is_plain_schema(schema: Mapping[str, Any]) -> bool:
     import jsonschema_rs as rs
 
     declared = schema.get("$schema", _DIALECT)
-    return declared == _DIALECT and passes(cast("Gate", rs.meta.is_valid), {**schema, "$schema": _DIALECT})
+    return declared == _DIALECT and accepts(cast("FastValidator", rs.meta.is_valid), {**schema, "$schema": _DIALECT})
 
 
-def _built(schema: Any) -> Gate | None:
+def _built(schema: Any) -> FastValidator | None:
     validator = _validator(schema)
     return None if validator is None else validator.is_valid
 
 
 def _validator(schema: Any) -> Any:
-    import jsonschema_rs as rs  # here, for `lro --help` needs none of it
+    import jsonschema_rs as rs  # imported here because `lro --help` does not need it
 
     try:
         options = rs.RegexOptions(size_limit=_REGEX_BYTES, dfa_size_limit=_REGEX_BYTES)

@@ -1,8 +1,9 @@
 """The sandbox's job that evaluates a foreign schema; `lro_spec.schema.untrusted.SchemaChild` sends the requests.
 
-A request has a schema, and its data are records, one a line; with *spent_s*, the seconds that earlier records of the
-same evaluation took. It ends when the records, the violations that were asked for, or the time run out. The result has
-the number of records that were judged, the violations, and *stuck*: True if one record took most of the time.
+A request has a schema, its data are records, one per line, and *spent_s* is the time that earlier records of the same
+evaluation took, in seconds. Evaluation ends after the last record, at the limit of violations, or when the time is up.
+The result has the number of records that were checked, the violations, and *stuck*: True if one record took most of the
+time.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ class _TimeUp(Exception):
 
 
 def prepare(context: Context) -> Run:
-    """Import what evaluation needs, which is not to count as the schema's time."""
+    """Import the modules that evaluation needs, so that this does not count as the schema's time."""
     del context
     judge_of(True)(0)
     signal.signal(signal.SIGALRM, _time_up)
@@ -51,7 +52,7 @@ def _run(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]:
     try:
         try:
             judge = _judge(request["schema"])
-            # Should Python never get to this signal, the sandbox's limit of processor time ends the process.
+            # If Python never handles this signal, the sandbox's limit of processor time ends the process.
             signal.setitimer(signal.ITIMER_REAL, request["timeout_s"])
             began = record_began = time.monotonic()
             for line in io.BytesIO(data):

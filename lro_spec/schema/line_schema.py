@@ -1,7 +1,7 @@
-"""A descriptor's ``line_schema``: validity, the records that violate it, and schemas that say nothing.
+"""A descriptor's ``line_schema``: validity, the records that violate it, and detection of vacuous schemas.
 
-The schema is untrusted. Nothing that it refers to is fetched, and anything that could run for ever
-(recursion, regular expressions, sheer size) is evaluated in a child process with limits (`lro_spec.schema.job`).
+The schema is untrusted. References are never fetched, and anything that could run endlessly (recursion, regular
+expressions, sheer size) is evaluated in a child process with limits (`lro_spec.schema.job`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from lro_spec.display import pointer
 from lro_spec.schema import untrusted
-from lro_spec.schema.fast import foreign_gate, is_plain_schema, passes
+from lro_spec.schema.fast import accepts, foreign_fast_validator, is_plain_schema
 from lro_spec.schema.untrusted import Judgement, Violation
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ _APPLICATORS = ("allOf", "anyOf", "oneOf")
 
 
 def schema_problem(schema: object) -> str | None:
-    """The reason that a value is not a JSON Schema, in one sentence; None if it is one.
+    """The reason why a value is not a JSON Schema, in one sentence; None if it is one.
 
     It is validated against the draft that its ``$schema`` declares, and against 2020-12 if that is absent or unknown.
     Regular expressions are not compiled: those of JSON Schema are not Python's.
@@ -49,13 +49,14 @@ def schema_problem(schema: object) -> str | None:
         return None
     try:
         return _meta_problem(json.dumps(schema))
-    except TypeError:  # no JSON value: it does not come from a server
+    except TypeError:  # not a JSON value: it does not come from a server
         return _meta_problem_of(whole)
 
 
 @lru_cache(maxsize=128)
 def _meta_problem(text: str) -> str | None:
-    """Cached by the text: a server sends one schema with every descriptor, and validating it takes milliseconds."""
+    """Cached by the text, because a server sends the same schema with every descriptor, and validating it takes
+    milliseconds."""
     return _meta_problem_of(json.loads(text))
 
 
@@ -75,30 +76,30 @@ def _meta_problem_of(schema: Mapping[str, Any]) -> str | None:
 def lines_violating(
     schema: object, records: Iterable[object], limit: int = 10, timeout_s: float = 5
 ) -> list[tuple[int, str]]:
-    """The records that violate a schema, as index and message: at most *limit* of them.
+    """The records that violate a schema, each with its index and a message; at most *limit* of them.
 
-    After *timeout_s* seconds the records that are left are not judged; `judge_lines` says how many were. A single
-    record that uses up the time counts as violating: no reader could check it either. A schema that was too slow for
-    a record has half a second from then on.
+    Records that remain after *timeout_s* seconds are not checked; `judge_lines` returns the number that were. A single
+    record that uses up the time counts as a violation, because no reader could check it either. A schema that was too
+    slow for one record gets only half a second afterwards.
     """
     return [(index, str(violation)) for index, violation in judge_lines(schema, records, limit, timeout_s).violations]
 
 
 _NO_PATIENCE_S = 0.5
 _too_slow: set[int] = set()
-"""The schemas that no time was enough for, by their hash: with each descriptor of a server there comes the same."""
+"""Hashes of schemas that exceeded the time limit; a server sends the same schema with every descriptor."""
 
 
 def judge_lines(schema: object, records: Iterable[object], limit: int = 10, timeout_s: float = 5) -> Judgement:
-    """Like `lines_violating`, with the number of records that were judged."""
+    """Like `lines_violating`, together with the number of records that were checked."""
     problem = schema_problem(schema)
     if problem:
         return Judgement(0, ((0, Violation("", f"line_schema is not a schema: {problem}")),))
-    gate = foreign_gate(schema)
+    fast_validator = foreign_fast_validator(schema)
     until = time.monotonic() + timeout_s
     seen, closer = 0, list[tuple[int, object]]()
     for record in records:
-        if not passes(gate, record):
+        if not accepts(fast_validator, record):
             closer.append((seen, record))
         seen += 1
         if time.monotonic() > until:
@@ -119,10 +120,10 @@ def judge_lines(schema: object, records: Iterable[object], limit: int = 10, time
 
 
 def is_vacuous(schema: object, records: Sequence[object], timeout_s: float = 5) -> str | None:
-    """The reason that a schema says nothing about the records; None if it says something.
+    """The reason why a schema says nothing about the records; None if it says something.
 
-    It says something when it names a property that the records have, or rejects some of them once a field is missing
-    or has the wrong type. That it asks for an object is not enough. Not meant for what `schema_problem` refuses.
+    It says something if it names a property of the records, or rejects a record in which a field is missing or has the
+    wrong type. Requiring an object is not enough. The schema must be valid (`schema_problem`).
     """
     if isinstance(schema, bool):
         what = "says nothing about the records" if schema else "refuses every record"
@@ -142,7 +143,7 @@ def is_vacuous(schema: object, records: Sequence[object], timeout_s: float = 5) 
         some = ", ".join(sorted(named)[:5])
         return f"line_schema names {some}, which no record has, and accepts records whatever their fields are"
     if (set(whole) - _ANNOTATIONS) & fields:
-        return "line_schema has the records' fields as keywords of its own; they belong under properties"
+        return "line_schema has the records' fields as its own keywords; they belong under properties"
     return f"line_schema names no field of the records{_as_to_all(whole, bool(mutants))}"
 
 
@@ -161,7 +162,7 @@ def _refused(schema: Mapping[str, Any]) -> Literal["every", "some", "none", "unk
 
 
 def _as_to_all(schema: Mapping[str, Any], accepted: bool) -> str:
-    """Words for a schema's verdict on all records, if that is known; *accepted* if it accepted some."""
+    """Words for a schema's verdict on all records, if it is known; *accepted* is True if it accepted some."""
     refused = "none" if accepted else _refused(schema)
     words = {"every": " and refuses every record", "none": " and accepts them whatever their fields are"}
     return words.get(refused, "")
@@ -183,7 +184,7 @@ def _refuses_objects(schema: object) -> bool:
 
 
 def _size_problem(schema: object) -> str | None:
-    """The problem of a schema that is too deep or too large; checked before any recursive function reads it."""
+    """The problem of a schema that is too deep or too large; this is checked before any recursive function reads it."""
     left = [(schema, 0)]
     nodes = 0
     while left:
@@ -204,7 +205,7 @@ def _told(error: SchemaError) -> str:
 
 
 def _named(schema: Mapping[str, Any]) -> Iterator[str]:
-    """Names in ``properties`` and ``required``, also behind references and combinations, each sub-schema once."""
+    """Names in ``properties`` and ``required``, with references and combinations followed, each sub-schema once."""
     left: list[Any] = [schema]
     seen: set[int] = set()
     while left:
@@ -226,7 +227,7 @@ def _named(schema: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _mutants(record: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """The record with one field missing, or of another type."""
+    """Copies of the record with one field missing, or of another type."""
     for name, value in islice(record.items(), _MAX_FIELDS):
         yield {k: v for k, v in record.items() if k != name}
         yield {**record, name: 0 if isinstance(value, str | bool | list | dict) else "a text"}

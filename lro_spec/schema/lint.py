@@ -1,7 +1,7 @@
-"""Parts of a ``line_schema`` that cannot be evaluated, and their places: invalid patterns, dangling references.
+"""Parts of a ``line_schema`` that cannot be evaluated, with their positions: invalid patterns, dangling references.
 
-Regular expressions in JSON Schema are ECMAScript's. One that Python does not know is no fault; one that is invalid in
-every dialect is.
+Regular expressions in JSON Schema are those of ECMAScript. An expression that Python does not support is not an error;
+one that is invalid in every dialect is.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _BRACES = re.compile(r"\{[0-9]+(?:,[0-9]*)?\}")
 
 
 def subschemas(schema: object) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """Each object that is a schema by its place, with its path; plain data is skipped."""
+    """Each object that is a schema by its position, with its path; plain data is skipped."""
     left: list[tuple[Path, object]] = [((), schema)]
     while left:
         path, value = left.pop()
@@ -43,7 +43,7 @@ def subschemas(schema: object) -> Iterator[tuple[Path, dict[str, Any]]]:
 
 
 def foreign_patterns(schema: object) -> Iterator[tuple[Path, str]]:
-    """The regular expressions that Python does not compile, each with the path to it."""
+    """The regular expressions that Python cannot compile, each with its path."""
     for path, node in subschemas(schema):
         pattern, names = node.get("pattern"), node.get("patternProperties")
         if isinstance(pattern, str) and not compiles(pattern):
@@ -54,7 +54,7 @@ def foreign_patterns(schema: object) -> Iterator[tuple[Path, str]]:
 
 
 def broken(pattern: str) -> str | None:
-    """The reason that a text is a regular expression in no dialect; None if it may be one in some."""
+    """The reason why a text is not a regular expression in any dialect; None if it may be one in some dialect."""
     depth, at, nothing = 0, 0, True
     while at < len(pattern):
         character = pattern[at]
@@ -75,7 +75,7 @@ def broken(pattern: str) -> str | None:
             depth, nothing = depth - 1, False
         elif character in "*+" or (character == "?" and pattern[at - 1 : at] != "(") or _BRACES.match(pattern, at):
             if nothing:
-                return f"there is nothing that {character} could repeat"
+                return f"there is nothing for {character} to repeat"
         else:
             nothing = character == "|"
         at += 1
@@ -92,7 +92,7 @@ def _class_end(pattern: str, at: int) -> int | None:
 
 
 def dangling(schema: object) -> Iterator[tuple[str, str]]:
-    """References to what the schema does not contain: the pointer to each, and what it says. Nothing is fetched."""
+    """References whose target is not in the schema: the pointer to each, and its text. Nothing is fetched."""
     nodes = list(subschemas(schema))
     if not any(name in node for _, node in nodes for name in _REFERENCES):
         return
@@ -120,4 +120,4 @@ def dangling(schema: object) -> Iterator[tuple[str, str]]:
             inside = list(resource.subresources())
             left += [(each, resolver.in_subresource(each)) for each in reversed(inside)]
         except (UnknownDialect, ValueError, TypeError, AttributeError):
-            continue  # a part in a language of its own
+            continue  # a part in a different dialect

@@ -1,6 +1,6 @@
 """Regular expressions of JSON Schema, which are those of ECMA-262; its character classes differ from Python's.
 
-There ``\\w``, ``\\d`` and ``\\b`` know ASCII only, ``\\s`` every white space of Unicode, and there is ``\\p{L}``.
+In ECMA-262 ``\\w``, ``\\d`` and ``\\b`` are ASCII only, ``\\s`` is every white space of Unicode, and ``\\p{L}`` exists.
 Servers validate in either dialect, so a text violates a pattern only if it matches in neither.
 """
 
@@ -21,7 +21,7 @@ _CLASSES = re.compile(r"\\[wWdDsSbB]")
 
 
 def compiles(pattern: str) -> bool:
-    """True if a text is a regular expression for Python."""
+    """True if Python can compile a text as a regular expression."""
     try:
         re.compile(pattern)
     except (re.error, RecursionError, OverflowError):
@@ -30,7 +30,7 @@ def compiles(pattern: str) -> bool:
 
 
 def is_evaluated(pattern: str) -> bool:
-    """True if `matches` can evaluate an expression: Python or jsonschema-rs knows it."""
+    """True if `matches` can evaluate an expression, because Python or jsonschema-rs supports it."""
     return compiles(pattern) or _in_rust(pattern) is not None
 
 
@@ -40,7 +40,7 @@ def matches(pattern: str, text: str) -> bool:
         other = _in_rust(pattern)
         try:
             return other is None or bool(other.is_valid(text))
-        except ValueError:  # half a surrogate pair, for which jsonschema-rs has no word
+        except ValueError:  # half a surrogate pair, which jsonschema-rs cannot represent
             return True
     if re.search(pattern, text):
         return True
@@ -95,7 +95,8 @@ def _additional_properties(
 
 
 def _names(pattern: str, name: str) -> bool:
-    """True if an expression matches the name of a field: in Python's dialect if Python knows it, else in the other."""
+    """True if an expression matches the name of a field, in Python's dialect if Python supports it, otherwise in
+    ECMA-262's."""
     return re.search(pattern, name) is not None if compiles(pattern) else matches(pattern, name)
 
 
@@ -105,7 +106,8 @@ def _were(names: list[str]) -> str:
 
 @lru_cache(maxsize=256)
 def _in_rust(pattern: str) -> Any:
-    """An expression that Python does not have, as jsonschema-rs reads it; None where that does not have it either."""
+    """An expression that Python does not support, compiled by jsonschema-rs; None if that does not support it
+    either."""
     import jsonschema_rs
 
     try:

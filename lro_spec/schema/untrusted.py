@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, cast
 from urllib.parse import unquote
 
-from lro_spec.display import pointer, shown
+from lro_spec.display import pointer, show
 from lro_spec.sandbox.process import JobLimits, Sandbox, WorkerError
 from lro_spec.schema.regex import compiles, reading_patterns_in_both_ways
 
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from jsonschema.protocols import Validator
 
 _MAX_EXPANDED = 2_000
-# Keywords that may cost more than their size; all others are harmless in one pass over a record.
+# Keywords whose evaluation may cost more than their size; all others cost one pass over a record.
 _COSTLY = frozenset(
     {"pattern", "patternProperties", "propertyNames", "uniqueItems", "$dynamicRef", "$recursiveRef", "contains"}
 )
-# Costly even if regular expressions cannot backtrack, because the schema may recurse.
+# Costly even if regular expressions cannot backtrack, because the schema may be recursive.
 _RECURSIVE = frozenset({"$dynamicRef", "$recursiveRef"})
 MAPS = frozenset({"properties", "$defs", "definitions", "dependentSchemas", "patternProperties"})
 """Keywords whose values are schemas by name."""
@@ -52,7 +52,7 @@ class Violation:
     """A JSON pointer (RFC 6901) to the invalid value."""
     message: str
     expected: str = ""
-    """Requirement of the schema there, if it can be described in few words."""
+    """Requirement of the schema for that value, if a few words can describe it."""
     observed: str = ""
 
     def __str__(self) -> str:
@@ -64,7 +64,7 @@ class Judgement:
     """Result of the validation of records against a schema."""
 
     judged: int
-    """Number of records that were judged before the time, the limit or the records ran out."""
+    """Number of records that were checked until the time, the limit or the records were exhausted."""
     violations: tuple[tuple[int, Violation], ...]
     """Violations, each with the index of its record."""
     stuck: bool = False
@@ -72,7 +72,7 @@ class Judgement:
 
 
 def draft(schema: Mapping[str, Any]) -> type[Validator]:
-    """The validator class of the draft that a schema declares; that of 2020-12 if it declares no known one."""
+    """The validator class of the draft that a schema declares; that of 2020-12 if it declares no known draft."""
     from jsonschema import Draft202012Validator
     from jsonschema.validators import validator_for
 
@@ -82,7 +82,8 @@ def draft(schema: Mapping[str, Any]) -> type[Validator]:
 
 
 def is_tame(schema: object) -> bool:
-    """True if evaluation costs about its size: no recursion, no regular expression, nothing quadratic."""
+    """True if the cost of evaluation is about the schema's size: no recursion, no regular expression, nothing
+    quadratic."""
     return isinstance(schema, bool) or _expanded(schema, schema, (), _COSTLY) <= _MAX_EXPANDED
 
 
@@ -92,7 +93,7 @@ def is_bounded(schema: object) -> bool:
 
 
 def judge_here(schema: object, records: Iterable[object], limit: int, timeout_s: float) -> Judgement:
-    """Evaluate a schema that `is_tame` in this process."""
+    """Evaluate a tame schema (`is_tame`) in this process."""
     until = time.monotonic() + timeout_s
     judged = 0
     found: list[tuple[int, Violation]] = []
@@ -108,7 +109,7 @@ class SchemaChild:
     """A child process that evaluates schemas, with limits on time and memory; a context manager."""
 
     def __init__(self) -> None:
-        path = [os.path.abspath(folder) for folder in sys.path]  # its working directory is another
+        path = [os.path.abspath(folder) for folder in sys.path]  # its working directory is different
         self._sandbox = Sandbox(_JOB, memory=_MEMORY, path=path)
 
     def __enter__(self) -> Self:
@@ -122,7 +123,8 @@ class SchemaChild:
         self._sandbox.close()
 
     def judge(self, schema: object, records: Iterable[object], limit: int, timeout_s: float) -> Judgement:
-        """Evaluate records until *limit* violations or *timeout_s* seconds; the start of the process does not count."""
+        """Evaluate records until there are *limit* violations or *timeout_s* seconds have passed; the start of the
+        process does not count."""
         text = json.dumps(schema)
         judged, spent_s, stuck = 0, 0.0, False
         violations: list[tuple[int, Violation]] = []
@@ -130,7 +132,7 @@ class SchemaChild:
             request = {
                 "schema": text,
                 "limit": limit - len(violations),
-                "timeout_s": max(timeout_s - spent_s, 0.001),  # of a timer, 0 means none
+                "timeout_s": max(timeout_s - spent_s, 0.001),  # 0 would mean no timer
                 "spent_s": spent_s,
             }
             result = self._run(request, data, 2 * timeout_s + 5)
@@ -141,7 +143,7 @@ class SchemaChild:
             if stuck or len(violations) >= limit or spent_s >= timeout_s:
                 break
         if stuck:
-            self.close()  # its memory may be used up
+            self.close()  # its memory may be exhausted
             message = f"line_schema could not be evaluated on this record within {timeout_s:g} s"
             violations.append((judged, Violation("", message)))
         return Judgement(judged, tuple(violations), stuck)
@@ -152,12 +154,12 @@ class SchemaChild:
         except WorkerError as problem:
             if problem.status > 0 and problem.exception != "MemoryError":
                 reason = problem.traceback[-2000:] or problem
-                raise RuntimeError(f"judging a line_schema failed: {reason}") from problem
+                raise RuntimeError(f"evaluating a line_schema failed: {reason}") from problem
             return {"judged": 0, "stuck": True, "violations": [], "seconds": 0.0}
 
 
 def _batches(records: Iterable[object]) -> Iterator[bytes]:
-    """Records as JSON, one a line, in parts: all of them may need more memory than a child has."""
+    """Records as JSON, one per line, in batches: all of them together may need more memory than a child has."""
     batch = bytearray()
     for record in records:
         batch += json.dumps(record).encode() + b"\n"
@@ -169,23 +171,23 @@ def _batches(records: Iterable[object]) -> Iterator[bytes]:
 
 
 def judge_in_child(schema: object, records: Iterable[object], limit: int, timeout_s: float) -> Judgement:
-    """Evaluate records in a child process of their own (`SchemaChild.judge`)."""
+    """Evaluate records in a new child process (`SchemaChild.judge`)."""
     with SchemaChild() as child:
         return child.judge(schema, records, limit, timeout_s)
 
 
 def validator_of(schema: object) -> Validator:
-    """The jsonschema validator of a schema, by the draft that it declares."""
+    """The jsonschema validator for a schema, by the draft that it declares."""
     from jsonschema_specifications import REGISTRY  # pyright: ignore[reportMissingTypeStubs]
 
     declared = draft(cast("Mapping[str, Any]", schema) if isinstance(schema, dict) else {})
     kind = reading_patterns_in_both_ways(declared)
-    # Holds the drafts' own schemas and cannot fetch: an unknown reference stays unknown.
+    # The registry has the drafts' own schemas and cannot fetch any: an unknown reference remains unknown.
     return kind(cast("Any", _without_unknown_names(cast("object", schema))), registry=REGISTRY)
 
 
 def judge_of(schema: object) -> Callable[[object], Violation | None]:
-    """A function that returns the first reason why a record violates the schema; None if it satisfies it."""
+    """A function that returns the first reason why a record violates the schema, or None if it satisfies it."""
     from referencing.exceptions import Unresolvable
 
     validator = validator_of(schema)
@@ -197,10 +199,10 @@ def judge_of(schema: object) -> Callable[[object], Violation | None]:
             return Violation(
                 "", f"line_schema refers to {problem.ref!r}, which it does not contain; nothing is fetched"
             )
-        except (AttributeError, LookupError, TypeError) as problem:  # as jsonschema does on odd schemas of draft 3
+        except (AttributeError, LookupError, TypeError) as problem:  # jsonschema raises these on odd schemas of draft 3
             return Violation("", f"line_schema cannot be evaluated: {type(problem).__name__}: {problem}"[:_MESSAGE])
         except BaseException as problem:
-            # If Python's stack ends within the registry of schemas, Rust reports it by its own exception.
+            # If Python's stack overflows within the registry of schemas, Rust reports it by an exception of its own.
             if not isinstance(problem, RecursionError) and type(problem).__name__ != "PanicException":
                 raise
             return Violation("", "line_schema recurses without end on this record")
@@ -214,22 +216,22 @@ def _best(errors: Callable[[], Iterable[ValidationError]]) -> ValidationError | 
 
     try:
         return cast("ValidationError | None", best_match(errors()))
-    except TypeError:  # jsonschema cannot rank errors if types are schemas, as in draft 3
+    except TypeError:  # jsonschema cannot rank errors of draft 3, in which a type may be a schema
         return next(iter(errors()), None)
 
 
 def _violation(error: ValidationError) -> Violation:
-    from lro_spec.schema.describe import asked
+    from lro_spec.schema.describe import describe
 
     message, keyword = _message(error), str(error.validator)
     missing = _missing(error)
-    expected = asked(keyword, cast("object", error.validator_value)) if missing is None else f"a field {missing!r}"
+    expected = describe(keyword, cast("object", error.validator_value)) if missing is None else f"a field {missing!r}"
     if missing is not None:
         observed = "no such field"
     elif keyword in _EXPLAINED_BY_MESSAGE:
         observed = message
     else:
-        observed = shown(cast("object", error.instance))
+        observed = show(cast("object", error.instance))
     return Violation(pointer(list(error.absolute_path)), message, expected, observed)
 
 
@@ -252,12 +254,12 @@ def _listed(needed: object) -> list[Any]:
 
 
 def _message(error: ValidationError) -> str:
-    """The message of an error with values as JSON; jsonschema writes them as Python."""
+    """The message of an error with values as JSON; jsonschema writes them as Python literals."""
     message = error.message
     wanted = cast("object", error.validator_value)
     several = cast("list[object]", wanted) if error.validator == "type" and isinstance(wanted, list) else [wanted]
     for values in ([cast("object", error.instance)], several):
-        python, as_json = ", ".join(map(repr, values)), ", ".join(map(shown, values))
+        python, as_json = ", ".join(map(repr, values)), ", ".join(map(show, values))
         if message.startswith(f"{python} "):
             message = as_json + message[len(python) :]
         elif message.endswith(f" {python}"):
@@ -303,13 +305,13 @@ def local_target(root: Mapping[str, Any], reference: object) -> Any:
 
 
 def _indexed(value: object) -> Iterator[tuple[str, Any]]:
-    """The items of an array by index, as a pointer writes it; nothing for any other value."""
+    """The items of an array by index, as a pointer writes it; empty for any other value."""
     if isinstance(value, list):
         yield from ((str(i), item) for i, item in enumerate(cast("list[Any]", value)))
 
 
 def _expanded(root: object, schema: object, open_refs: tuple[str, ...], costly: frozenset[str]) -> int:
-    """Number of sub-schemas once references are followed; above the limit as soon as a keyword is costly."""
+    """Number of sub-schemas with all references followed; above the limit as soon as a keyword is costly."""
     over = _MAX_EXPANDED + 1
     if not isinstance(schema, dict):
         return 1

@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, cast
 
-from lro_spec.display import cut, pointer, shown
+from lro_spec.display import pointer, shorten, show
 from lro_spec.editions import DEFAULT_EDITION, EDITIONS, Edition
 from lro_spec.editions import edition as edition_named
 from lro_spec.filenames import parse_file_name, real_path
@@ -38,9 +38,9 @@ _Path = tuple[str | int, ...]
 def validate_descriptor(
     value: object, *, edition: str = "lro-6400", real: Callable[[str], str] = real_path
 ) -> Iterator[Finding]:
-    """The findings in a descriptor, without opening its file. Raises `ValueError` for an unknown edition.
+    """Findings about a descriptor, without opening its file. Raises `ValueError` for an unknown edition.
 
-    *real* resolves symbolic links in a path: recipes may name the file by a different path.
+    *real* resolves symbolic links in a path, because recipes may name the file by a different path.
     """
     facts = edition_named(edition)
     findings = _findings(value, facts, real)
@@ -68,7 +68,7 @@ def _findings(value: object, edition: Edition, real: Callable[[str], str]) -> It
         if finding.severity == "error":
             wrong.add(path)
         yield finding
-    # A part is examined only if its shape is right: one fault, one finding.
+    # A part is examined only if its shape is right, so that one error causes one finding.
     commands = partial(_commands, wrong=wrong, real=real)
     for parts, findings_about in (*_PARTS, (("file_path",), commands), (("guidance", "file_path"), _guidance)):
         if all(_is_valid(descriptor, part, wrong) for part in parts):
@@ -100,27 +100,27 @@ def _summary(descriptor: dict[str, Any], edition: Edition) -> Iterator[Finding]:
                 f"/summary/{field}",
                 message,
                 expected,
-                shown(summary[field]),
+                show(summary[field]),
                 severity="warning",
             )
     low_high = summary.get("score_range")
     if low_high is not None and low_high[0] > low_high[1]:
         message = "score_range has the higher score first"
         yield Finding(
-            "LRO-DESC-07", Kind.WRONG_ORDER, "/summary/score_range", message, "the lower score first", shown(low_high)
+            "LRO-DESC-07", Kind.WRONG_ORDER, "/summary/score_range", message, "the lower score first", show(low_high)
         )
     # Editions other than the default one allow other forms.
     names = [n for n in cast("list[object]", namespaces) if isinstance(n, str)] if isinstance(namespaces, list) else []
     twice = [name for name, times in Counter(names).items() if times > 1]
     if twice:
-        message = "a namespace is named twice"
+        message = "a namespace is listed twice"
         yield Finding(
             "LRO-DESC-06",
             Kind.REPEATED_ITEM,
             "/summary/top_namespaces",
             message,
             "each namespace once",
-            shown(twice[0]),
+            show(twice[0]),
         )
 
 
@@ -169,8 +169,8 @@ def _line_schema(descriptor: dict[str, Any], _: Edition) -> Iterator[Finding]:
         return
     empty = is_vacuous(schema, ())
     if empty is not None and refuses_every_record(schema):
-        message, expected = "no record satisfies line_schema", "a schema of one record"
-        yield Finding("LRO-DESC-09", Kind.VACUOUS_SCHEMA, "/line_schema", message, expected, shown(schema))
+        message, expected = "no record can satisfy line_schema", "a schema of one record"
+        yield Finding("LRO-DESC-09", Kind.VACUOUS_SCHEMA, "/line_schema", message, expected, show(schema))
     elif empty is not None:
         expected = "a schema that names the fields of a record"
         hint = 'for example {"type": "object", "properties": {"id": {"type": "string"}}, "required": ["id"]}'
@@ -188,18 +188,18 @@ def _not_evaluated(schema: object) -> Iterator[Finding]:
         message, expected = "line_schema has a $ref whose target is not in it", "a reference within line_schema"
         hint = "remote schemas are not fetched: put the target under $defs"
         yield Finding(
-            "LRO-DESC-09", Kind.DANGLING_REFERENCE, f"/line_schema{where}", message, expected, shown(reference), hint
+            "LRO-DESC-09", Kind.DANGLING_REFERENCE, f"/line_schema{where}", message, expected, show(reference), hint
         )
     for path, pattern in foreign_patterns(schema):
         where, why = f"/line_schema{pointer(list(path))}", broken(pattern)
         if why is not None:
             message, expected = f"a pattern is not a regular expression: {why}", "a regular expression (ECMA-262)"
-            yield Finding("LRO-DESC-09", Kind.BAD_PATTERN, where, message, expected, shown(pattern))
+            yield Finding("LRO-DESC-09", Kind.BAD_PATTERN, where, message, expected, show(pattern))
         elif not is_evaluated(pattern):
             message = "this pattern cannot be evaluated here, so lines are not checked against it"
             expected = "a pattern that Python's re also supports"
             yield Finding(
-                "LRO-DESC-09", Kind.NOT_EVALUATED, where, message, expected, shown(pattern), severity="warning"
+                "LRO-DESC-09", Kind.NOT_EVALUATED, where, message, expected, show(pattern), severity="warning"
             )
 
 
@@ -219,7 +219,7 @@ def _recipes(descriptor: dict[str, Any], edition: Edition) -> Iterator[Finding]:
 def _commands(
     descriptor: dict[str, Any], edition: Edition, *, wrong: set[_Path], real: Callable[[str], str]
 ) -> Iterator[Finding]:
-    """The findings in the commands of the recipes that have the right shape."""
+    """Findings about the commands of recipes that have the right shape."""
     if "jq_recipes" not in descriptor or wrong & {(), ("jq_recipes",)}:
         return
     path = descriptor["file_path"]
@@ -235,8 +235,8 @@ def _commands(
         command = recipe["command"]
         where = f"/jq_recipes/{i}/command"
         if "{file}" in command and "{file}" not in path:
-            message, hint = "the placeholder {file} was not replaced", "put the quoted file_path in its place"
-            yield Finding("LRO-REC-11", Kind.PLACEHOLDER, where, message, cut(path), shown(command), hint)
+            message, hint = "the placeholder {file} was not replaced", "replace it by the quoted file_path"
+            yield Finding("LRO-REC-11", Kind.PLACEHOLDER, where, message, shorten(path), show(command), hint)
             continue
         problem = None
         try:
@@ -247,7 +247,7 @@ def _commands(
         except RecipeSyntaxError as refusal:
             problem, reads = refusal, not _is_unquoted(path, command)
             read = file_read(command) if spare > 0 else None
-            if read is not None:  # a recipe beyond the standard ones need not be parseable
+            if read is not None:  # a recipe in addition to the standard ones need not be parseable
                 spare, problem, reads = spare - 1, None, is_file(read)
         if not reads:
             hint = "quote the path for the shell: an unquoted space or quotation mark in it ends the word"
@@ -256,14 +256,14 @@ def _commands(
                 Kind.OTHER_FILE,
                 where,
                 "the command does not read the file",
-                cut(path),
-                shown(command),
+                shorten(path),
+                show(command),
                 hint,
             )
         elif problem is not None:
             expected, hint = "one pipeline of plain commands that ends in jq", "use tail, sed, cat or head, and then jq"
             message = f"the command cannot be parsed: {problem}"
-            finding = Finding("LRO-REC-13", Kind.BAD_COMMAND, where, message, expected, shown(command), hint)
+            finding = Finding("LRO-REC-13", Kind.BAD_COMMAND, where, message, expected, show(command), hint)
             unseen = isinstance(problem, NotInterpretedError)
             yield replace(finding, severity="warning", kind=Kind.NOT_EVALUATED) if unseen else finding
 
@@ -293,16 +293,16 @@ def _guidance(descriptor: dict[str, Any], edition: Edition) -> Iterator[Finding]
             Kind.BLANK_TEXT,
             "/guidance",
             "guidance is blank",
-            "a brief instruction block",
-            shown(guidance),
+            "a brief block of instructions",
+            show(guidance),
         )
     if len(guidance) > MAX_GUIDANCE:
         expected, observed = f"at most {MAX_GUIDANCE} characters", f"{len(guidance)} characters"
-        yield Finding("LRO-GUI-01", Kind.OUT_OF_BOUNDS, "/guidance", "guidance is not brief", expected, observed)
+        yield Finding("LRO-GUI-01", Kind.OUT_OF_BOUNDS, "/guidance", "guidance is too long", expected, observed)
     left = _PLACEHOLDER.search(guidance)
     if left is not None and left.group() not in descriptor["file_path"]:
         message = f"the placeholder {left.group()} was not replaced"
-        yield Finding("LRO-GUI-05", Kind.PLACEHOLDER, "/guidance", message, "the value itself", shown(left.group()))
+        yield Finding("LRO-GUI-05", Kind.PLACEHOLDER, "/guidance", message, "the value itself", show(left.group()))
     elif (wrong := wrong_name(guidance, descriptor) or wrong_recipe(guidance, descriptor, edition)) is not None:
         yield contradicting_guidance(wrong)
     elif (wrong := wrong_recipe(guidance, descriptor, None)) is not None:
@@ -311,7 +311,7 @@ def _guidance(descriptor: dict[str, Any], edition: Edition) -> Iterator[Finding]
 
 
 def contradicting_guidance(wrong: str) -> Finding:
-    """The finding about guidance that contradicts its descriptor or its file."""
+    """Finding about guidance that contradicts its descriptor or its file."""
     return Finding(
         "LRO-GUI-05",
         Kind.CONTRADICTION,

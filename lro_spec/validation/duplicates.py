@@ -13,15 +13,16 @@ _SHARE_ITEMS = 1024
 
 
 _ZERO = -0x61C8864680B583EB
-"""Stands for a hash of 0, which marks an empty place; no numbered memory has it."""
+"""Replacement for a hash of 0, because 0 marks an empty slot; no line of a memory has this hash."""
 
 
 class SeenIds:
-    """Remembers ids by a 64-bit hash. Two different ids of a million collide once in thirty million files.
+    """Remembers ids by a 64-bit hash.
 
-    The first ids, *limit* of them, are kept in memory: with their lines while they are few, then in a table of eight
-    bytes a place, because a set of a million integers is ninety megabytes. What comes after them goes to a temporary
-    file of sixteen bytes an id, in shares that are looked through one by one at the end (`late`).
+    In files of a million ids, two different ids collide once in thirty million files. The first *limit* ids are kept in
+    memory: with their lines while they are few, then in a table of eight bytes per slot, because a set of a million
+    integers takes ninety megabytes. Later ids go to a temporary file of sixteen bytes per id, which is searched part by
+    part at the end (`late`).
     """
 
     def __init__(self, limit: int = 1_500_000, few: int = 50_000) -> None:
@@ -32,21 +33,21 @@ class SeenIds:
         """The line of each hash."""
         self._most_few = min(few, limit)
         self._table: array[int] = array("q")
-        """A hash is at the place that its last bits name, or behind it, with no empty place (0) between."""
+        """A hash is in the slot that its last bits select, or in a later one with no empty slot (0) in between."""
         self._spilled: _Spilled | None = None
 
     def add(self, id: str | int, line: int) -> bool:
-        """True if the id is new as far as known yet; if it turns out to be repeated, `late` yields *line*."""
+        """True if the id is not known to be repeated; if it turns out to be, `late` yields *line*."""
         return self.add_hashes([hash(id)], line)
 
     def add_all(self, ids: Sequence[str | int], first_line: int) -> list[int]:
-        """Like `add`, for the ids of lines in a row: the places in *ids* of those that are not new."""
+        """Like `add`, for the ids of consecutive lines. Returns the indexes in *ids* of those that are not new."""
         if self.add_hashes(list(map(hash, ids)), first_line):
             return []
         return [place for place, id in enumerate(ids) if not self.add(id, first_line + place)]
 
     def add_hashes(self, hashes: Sequence[int], first_line: int) -> bool:
-        """Like `add` for the hashes of ids of lines in a row; returns False and adds none if one is not new."""
+        """Like `add`, for the hashes of ids of consecutive lines. Returns False and adds none if one is not new."""
         if self._few is not None:
             new = dict(zip(hashes, count(first_line)))
             if len(new) < len(hashes) or not self._few.keys().isdisjoint(new):
@@ -56,7 +57,9 @@ class SeenIds:
                 self.count += len(new)
                 return True
             few, self._few, self.count = self._few, None, 0
-            self._table = array("q", [0]) * (1 << (self.limit * 4 // 3).bit_length())  # a quarter stays empty
+            self._table = array("q", [0]) * (
+                1 << (self.limit * 4 // 3).bit_length()
+            )  # a quarter of the table remains empty
             self._keep(few)
         room = self.limit - self.count
         if len(hashes) <= room:
@@ -70,11 +73,11 @@ class SeenIds:
         return True
 
     def line_of(self, id: str | int) -> int | None:
-        """The line of an id that is not new; None once there are too many to remember lines."""
+        """The line of an id that is not new; None if there are too many ids to remember their lines."""
         return None if self._few is None else self._few.get(hash(id))
 
     def late(self) -> Iterator[int]:
-        """The lines of repeated ids that `add` could not detect, in no order."""
+        """The lines of repeated ids that `add` could not detect, in no particular order."""
         return self._spilled.repeated() if self._spilled is not None else iter(())
 
     def _keep(self, hashes: Collection[int]) -> bool:
@@ -103,7 +106,7 @@ class SeenIds:
 
 
 class _Spilled:
-    """Hashes with their lines, in a file that has no name and goes when it is closed."""
+    """Hashes with their lines, in an unnamed file that is deleted when it is closed."""
 
     def __init__(self) -> None:
         self._file: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as this object
@@ -121,7 +124,7 @@ class _Spilled:
             del pending[:]
 
     def repeated(self) -> Iterator[int]:
-        """The lines whose hash was there before."""
+        """The lines whose hash is that of an earlier line."""
         for places, pending in zip(self._written, self._pending, strict=True):
             known: set[int] = set()
             for part in (*(self._read(place) for place in places), pending):

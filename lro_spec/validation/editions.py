@@ -1,8 +1,8 @@
 """Findings translated to an edition other than the default one.
 
-Documents are validated by schemas and rules of the default edition. Findings about something that another edition does
-not require are dropped here; something that it only recommends becomes a warning; a finding gets another id if the
-edition requires the same under another requirement.
+Documents are validated by schemas and rules of the default edition. A finding about something that the other edition
+does not require is dropped; if the edition only recommends it, the finding becomes a warning; if the edition requires
+it under a different id, the finding gets that id.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ _OWN_RULE = {"/guidance": "LRO-GUI-01", "/line_schema": "LRO-DESC-14", "/jq_reci
 
 
 def for_edition(findings: Iterable[Finding], edition: Edition) -> Iterator[Finding]:
-    """The findings that deviate from an edition, with its requirements and their severity."""
+    """The findings that apply to an edition, with the edition's requirements and severities."""
     if edition.name == DEFAULT_EDITION:
         yield from findings
         return
     keywords = {r.id: r.keyword for r in catalogue(edition.name)}
     for finding in findings:
-        if finding.rule == "json":  # unreadable by any edition
+        if finding.rule == "json":  # unreadable under any edition
             yield finding
             continue
         one = _remap(finding, edition)
@@ -37,7 +37,7 @@ def for_edition(findings: Iterable[Finding], edition: Edition) -> Iterator[Findi
 def _remap(finding: Finding, edition: Edition) -> Finding | None:
     """The finding under the requirement that it breaks in this edition; None if it breaks none."""
     if finding.rule != "LRO-FILE-02" and not finding.rule.startswith("LRO-DESC"):
-        return finding  # most findings about lines, whose details are not computed here
+        return finding  # most findings about lines; their details are not computed here
     missing = finding.kind is Kind.MISSING_FIELD
     if finding.rule == "LRO-FILE-02" and finding.pointer == "/type" and missing and not edition.marked_header:
         return None

@@ -1,7 +1,7 @@
 """An offloaded file, line by line, in one pass.
 
-Valid records, all but a few of any file, are validated a block at a time by libraries written in C and Rust; any other
-block is validated line by line.
+Blocks in which all records are valid, nearly all blocks of any file, are validated at once by libraries written in C
+and Rust. Any other block is validated line by line.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import PurePath
 from typing import cast
 
-from lro_spec.display import shown
+from lro_spec.display import show
 from lro_spec.editions import DEFAULT_EDITION
 from lro_spec.editions import edition as edition_named
 from lro_spec.findings import Finding, Kind
@@ -21,11 +21,11 @@ from lro_spec.jsonl.compression import DamagedError, UnreadPackingError, plain_n
 from lro_spec.jsonl.lines import MAX_LINE_BYTES, Readable, blocks
 from lro_spec.jsonl.parse import RULE
 from lro_spec.validation.filename import name_against_header, name_problem
-from lro_spec.validation.line import judge_part, placed, twice
+from lro_spec.validation.line import judge_part, twice, with_place
 from lro_spec.validation.record import CORE
 from lro_spec.validation.state import FileState
 
-_OTHERS_NAMED_BY = "lro-paper"  # the one edition that does not list the operations
+_OTHERS_NAMED_BY = "lro-paper"  # the only edition that does not list the operations
 
 
 def validate_file(
@@ -35,7 +35,7 @@ def validate_file(
     edition: str = "lro-6400",
     max_line_bytes: int = MAX_LINE_BYTES,
 ) -> Iterator[Finding]:
-    """Findings about an offloaded file, as it is read; those that need its end (count, name) come last.
+    """Findings about an offloaded file, while it is read; those that depend on its end (count, name) come last.
 
     *source* is a path or a binary stream, plain or compressed by gzip; *name* is the file's name if it is not that of
     the path. Memory is limited to the longest line (at most *max_line_bytes*) and about twenty megabytes for ids. Never
@@ -104,10 +104,10 @@ def _findings(stream: Readable, state: FileState, name: str | None, max_line_byt
     # In a damaged file the remaining records are unknown.
     at_end = (*_count(state), *_core(state)) if whole else ()
     against_name = (
-        name_against_header(name, state.header, edition=named_by, asked=state.asked) if name is not None else ()
+        name_against_header(name, state.header, edition=named_by, request=state.request) if name is not None else ()
     )
     for finding in (*at_end, *against_name):
-        yield placed(finding, state.header_line)
+        yield with_place(finding, state.header_line)
 
 
 def _count(state: FileState) -> Iterator[Finding]:
@@ -117,7 +117,7 @@ def _count(state: FileState) -> Iterator[Finding]:
     if count != state.records:
         expected = f"{state.records}, the number of record lines"
         hint = "count the records that are written; if the header is right, the end of the file is missing"
-        yield Finding("LRO-FILE-06", Kind.CONTRADICTION, "/count", "count is wrong", expected, shown(count), hint)
+        yield Finding("LRO-FILE-06", Kind.CONTRADICTION, "/count", "count is wrong", expected, show(count), hint)
 
 
 def _core(state: FileState) -> Iterator[Finding]:

@@ -7,28 +7,31 @@ from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from typing import Any
 
-from lro_spec.display import shown
+from lro_spec.display import show
 from lro_spec.editions import edition as edition_named
 from lro_spec.filenames import FileName, parse_file_name
 from lro_spec.findings import Finding, Kind, Severity
 from lro_spec.timestamps import parse, utc
-from lro_spec.validation.asked import Asked
+from lro_spec.validation.request import Request
 
 ULID_TOLERANCE = timedelta(seconds=60)
 """Largest difference between the time in a file's name and the time in its header."""
 
-# A header that names no time zone tells the time of writing give or take this much.
+# Without a time zone, a header's timestamp is only accurate to within this much.
 _NAIVE_TOLERANCE = timedelta(hours=14)
 
 
 def name_problem(name: str, *, edition: str, severity: Severity) -> Finding | None:
-    """The finding about a bare file name; None if it follows the edition's convention."""
+    """Finding about a bare file name; None if it follows the edition's convention."""
     if parse_file_name(name, edition=edition) is not None:
         return None
     prefix = edition_named(edition).file_prefix
     expected = f"{prefix}-{{operation}}-{{ulid}}.jsonl"
     if re.fullmatch(rf"{prefix}-[A-Za-z0-9_]+-.+\.jsonl", name, re.ASCII):
-        message, form = "the name has no ULID in its place", "26 characters of Crockford's base 32, the first at most 7"
+        message, form = (
+            "the name has no ULID where one belongs",
+            "26 characters of Crockford's base 32, the first at most 7",
+        )
         return Finding("LRO-NAME-03", Kind.BAD_NAME, "", message, f"{expected}: {form}", name, severity=severity)
     return Finding(
         "LRO-NAME-02",
@@ -42,10 +45,10 @@ def name_problem(name: str, *, edition: str, severity: Severity) -> Finding | No
 
 
 def name_against_header(
-    name: str, header: Mapping[str, Any], *, edition: str, asked: Asked | None = None
+    name: str, header: Mapping[str, Any], *, edition: str, request: Request | None = None
 ) -> Iterator[Finding]:
-    """Contradictions between name and header; none if the call is known, because both are compared with that."""
-    if asked is not None:
+    """Contradictions between name and header; none if the request is known, because both are compared with that."""
+    if request is not None:
         return
     parts = parse_file_name(name, edition=edition)
     if parts is None:
@@ -58,9 +61,9 @@ def name_against_header(
             "LRO-NAME-02", Kind.CONTRADICTION, "/operation", message, expected, f"{parts.operation} in the name"
         )
     if isinstance(timestamp, str) and not _agrees(parts, timestamp):
-        message = "the ULID in the name holds another time than the header"
-        expected = f"{shown(timestamp)}, give or take {ULID_TOLERANCE.seconds} s"
-        hint = "make the ULID when the file is made, from the same clock"
+        message = "the ULID in the name encodes a different time than the header"
+        expected = f"{show(timestamp)}, give or take {ULID_TOLERANCE.seconds} s"
+        hint = "create the ULID when the file is created, from the same clock"
         yield Finding(
             "LRO-NAME-03", Kind.CONTRADICTION, "/timestamp", message, expected, parts.created.isoformat(), hint
         )
@@ -69,6 +72,6 @@ def name_against_header(
 def _agrees(parts: FileName, timestamp: str) -> bool:
     written = parse(timestamp)
     if written is None:
-        return True  # reported as a fault of the timestamp
+        return True  # reported as an error in the timestamp
     tolerance = ULID_TOLERANCE if written.tzinfo else _NAIVE_TOLERANCE
     return abs(utc(written) - parts.created) <= tolerance

@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
-from lro_spec.display import shown
+from lro_spec.display import show
 from lro_spec.editions import Edition
 from lro_spec.jsonl.values import whole_number
 
 COUNT = re.compile(r"(?<![\d,._])([\d,._]*\d)\s+(?:memor(?:y|ies)|records?|results)\b")
-"""A number of records as guidance states it."""
+"""A number of records in guidance."""
 
 _TOKENS = re.compile(r"(?<![\d,._])([\d,._]*\d)\s+tokens\b")
 _BESIDE = re.compile(
@@ -19,7 +19,7 @@ _BESIDE = re.compile(
     r"(?:\s+[a-z]+){0,3}[^\w,.;]*$|\b(?:top|first|last|best|newest|latest|each|every)\s+$",
     re.IGNORECASE,
 )
-"""Text before a number that is a bound, or that counts some records only."""
+"""Text before a number that is a bound, or that counts only some records."""
 _PART = re.compile(r"(?<![\d,._])([\d,._]*\d)\s+(?:out\s+)?of\s+(?:(?:all|about|the)\s+)*$", re.IGNORECASE)
 _BOUND = re.compile(r"\s+(?:threshold|limit|budget)\b", re.IGNORECASE)
 _EXAMINED_CHARACTERS = 8000
@@ -28,7 +28,7 @@ _MOST_DIGITS = 100
 
 
 def wrong_number(guidance: str, counts: Sequence[object], tokens: Sequence[object]) -> str | None:
-    """The first count or number of tokens in guidance that matches none of *counts* or *tokens*; None if all match."""
+    """The first count or number of tokens in guidance that is not in *counts* or *tokens*; None if all are."""
     for what, pattern, meant in (("count", COUNT, counts), ("tokens", _TOKENS, tokens)):
         said = next(_claims(pattern, guidance[:_EXAMINED_CHARACTERS]), ())
         known = sorted({abs(m) for m in map(whole_number, meant) if m is not None})
@@ -41,7 +41,7 @@ def wrong_number(guidance: str, counts: Sequence[object], tokens: Sequence[objec
 
 
 def _claims(pattern: re.Pattern[str], text: str) -> Iterator[tuple[str, ...]]:
-    """The numbers that a text states about the descriptor; for "40 of 200 memories" it may be either."""
+    """The numbers that a text states about the descriptor; in "40 of 200 memories" either may be meant."""
     for found in pattern.finditer(text):
         before = text[max(0, found.start() - 80) : found.start()]
         part = _PART.search(before)
@@ -52,11 +52,12 @@ def _claims(pattern: re.Pattern[str], text: str) -> Iterator[tuple[str, ...]]:
 
 
 def wrong_name(guidance: str, descriptor: Mapping[str, Any]) -> str | None:
-    """A path, detail level or recipe number in guidance that the descriptor does not have; None if all match."""
+    """The first path, detail level or recipe number in guidance that contradicts the descriptor; None if there is
+    none."""
     path, text = str(descriptor.get("file_path")), guidance[:_EXAMINED_CHARACTERS]
     named = paths(text)
     if named and path not in guidance:
-        return f"path: it says {shown(named[0])}, the descriptor {shown(path)}"
+        return f"path: it says {show(named[0])}, the descriptor {show(path)}"
     level = re.search(r"detail(?: level)?\s*[:=]\s*[`'\"]?(light|medium|full)\b", text, re.IGNORECASE)
     summary = descriptor.get("summary")
     meant = cast("dict[str, Any]", summary).get("detail") if isinstance(summary, dict) else None
@@ -69,7 +70,7 @@ def wrong_name(guidance: str, descriptor: Mapping[str, Any]) -> str | None:
 
 
 def wrong_recipe(guidance: str, descriptor: Mapping[str, Any], edition: Edition | None) -> str | None:
-    """A recipe number followed by the description of a different recipe in brackets; None if there is none.
+    """A recipe number followed by the description of a different recipe in parentheses; None if there is none.
 
     Misquotations in the *edition*'s own text are accepted.
     """
@@ -84,12 +85,12 @@ def wrong_recipe(guidance: str, descriptor: Mapping[str, Any], edition: Edition 
         wanted, own = _words(said), described.get(int(number), set())
         better = [n for n, words in described.items() if wanted and wanted <= words]
         if own and not wanted & own and better:
-            return f"recipe #{number} is not {shown(said)}: #{better[0]} is"
+            return f"recipe #{number} is not {show(said)}: #{better[0]} is"
     return None
 
 
 def paths(text: str) -> list[str]:
-    """Parts of a text that look like the path of a JSON file."""
+    """The parts of a text that look like the path of a JSON file."""
     return re.findall(r"(?<![\w.])/[^\s'\"`]*?\.json\w*", text)
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
-from lro_spec.display import shown
+from lro_spec.display import show
 from lro_spec.editions import DEFAULT_EDITION, Edition
 from lro_spec.editions import edition as edition_named
 from lro_spec.findings import Finding, Kind
 from lro_spec.jsonl.values import not_json
 from lro_spec.schema.errors import SchemaError, from_schema, violations
 from lro_spec.timestamps import parse
-from lro_spec.validation.asked import Asked
+from lro_spec.validation.request import Request
 
 MARKER = "lro_header"
 
@@ -25,7 +25,7 @@ def is_header(value: object) -> bool:
 
 
 def resembles_header(value: object) -> bool:
-    """True if a value is evidently meant as a header, even if its type field is wrong."""
+    """True if a value is clearly meant to be a header, even if its type field is wrong."""
     if not isinstance(value, dict):
         return False
     fields = cast("dict[str, Any]", value)
@@ -33,7 +33,7 @@ def resembles_header(value: object) -> bool:
 
 
 def holds_memories(header: Mapping[str, Any]) -> bool:
-    """True if the records are memories, as the specification assumes.
+    """True if the header's records are memories, as the specification assumes.
 
     A proxy that offloads results of any tool marks other records by schema version 0 and by `extra`, which names their
     source.
@@ -46,13 +46,14 @@ def validate_header(value: object, *, edition: str = "lro-6400") -> Iterator[Fin
     yield from header_problems(value, edition=edition, read=False)
 
 
-def header_problems(value: object, *, edition: str, read: bool, asked: Asked | None = None) -> Iterator[Finding]:
-    """Findings about a header; if it was *read* from a line, its JSON problems are reported with the line.
+def header_problems(value: object, *, edition: str, read: bool, request: Request | None = None) -> Iterator[Finding]:
+    """Findings about a header.
 
-    If the call is known (*asked*), operation and detail level must be those of the call.
+    If it was *read* from a line, JSON problems are not repeated, because they are reported with the line. If the
+    *request* is known, operation and detail level must be those of the request.
     """
     facts = edition_named(edition)
-    findings = _findings(value, facts, read, asked)
+    findings = _findings(value, facts, read, request)
     if facts.name != DEFAULT_EDITION:
         from lro_spec.validation.editions import for_edition
 
@@ -60,7 +61,7 @@ def header_problems(value: object, *, edition: str, read: bool, asked: Asked | N
     yield from findings
 
 
-def _findings(value: object, edition: Edition, read: bool, asked: Asked | None) -> Iterator[Finding]:
+def _findings(value: object, edition: Edition, read: bool, request: Request | None) -> Iterator[Finding]:
     errors = list(violations(value, "header"))
     for error in errors:
         yield from_schema(error, _rule(error), "the header")
@@ -78,11 +79,11 @@ def _findings(value: object, edition: Edition, read: bool, asked: Asked | None) 
             "/timestamp",
             "timestamp is not a real date and time",
             expected,
-            shown(timestamp),
+            show(timestamp),
         )
-    if asked is not None:
-        yield from not_as_asked(header, "operation", "LRO-FILE-04", asked.operation)
-        yield from not_as_asked(header, "detail", "LRO-FILE-08", asked.detail)
+    if request is not None:
+        yield from contradicts_request(header, "operation", "LRO-FILE-04", request.operation)
+        yield from contradicts_request(header, "detail", "LRO-FILE-08", request.detail)
         return
     if holds_memories(header):
         yield from _unknown(header, "operation", "LRO-FILE-04", edition.operations)
@@ -103,12 +104,12 @@ def _rule(error: SchemaError) -> str:
             return "LRO-FILE-03"
 
 
-def not_as_asked(part: Mapping[str, Any], field: str, rule: str, wanted: str | None) -> Iterator[Finding]:
-    """The finding about an operation or detail level that is not that of the call, if the call is known."""
+def contradicts_request(part: Mapping[str, Any], field: str, rule: str, wanted: str | None) -> Iterator[Finding]:
+    """Finding about an operation or detail level that is not the requested one; none if *wanted* is None."""
     word = part.get(field)
     if wanted is not None and isinstance(word, str) and word and word != wanted:
-        message, expected = f"{field} is not that of the call", f"{shown(wanted)}, as requested"
-        yield Finding(rule, Kind.NOT_AS_ASKED, f"/{field}", message, expected, shown(word))
+        message, expected = f"{field} is not that of the call", f"{show(wanted)}, as requested"
+        yield Finding(rule, Kind.NOT_AS_ASKED, f"/{field}", message, expected, show(word))
 
 
 def _unknown(header: Mapping[str, Any], field: str, rule: str, known: tuple[str, ...]) -> Iterator[Finding]:
@@ -120,6 +121,6 @@ def _unknown(header: Mapping[str, Any], field: str, rule: str, known: tuple[str,
             f"/{field}",
             f"{field} is not a value that the specification defines",
             f"one of {', '.join(known)}",
-            shown(word),
+            show(word),
             severity="warning",
         )

@@ -1,7 +1,7 @@
-"""The lines of an offloaded file: which are records, and what is wrong with one.
+"""The lines of an offloaded file: which of them are records, and findings about each.
 
-Valid records, all but a few of any file, are validated a block at a time by libraries written in C and Rust; any other
-block is validated line by line.
+Blocks in which all records are valid, nearly all blocks of any file, are validated at once by libraries written in C
+and Rust. Any other block is validated line by line.
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ from itertools import repeat
 from operator import itemgetter, methodcaller
 from typing import Any, cast
 
-from lro_spec.display import shown
+from lro_spec.display import show
 from lro_spec.findings import MAX_LAZY_BYTES, Finding, Kind, Severity, excerpt
 from lro_spec.jsonl.lines import Block, PhysicalLine
 from lro_spec.jsonl.parse import BOM, RULE, Parsed, exact, parsed, plain_value, plain_values
 from lro_spec.jsonl.strict import nearest_position
-from lro_spec.schema.fast import joint_gate, record_gate
+from lro_spec.schema.fast import joint_list_validator, record_list_validator
 from lro_spec.validation.header import MARKER, header_problems, holds_memories, is_header, resembles_header
 from lro_spec.validation.record import CORE, level, record_errors, record_finding, record_rule
 from lro_spec.validation.state import FileState
 
 record_id = itemgetter("id")
-"""The id of a record that has one."""
+"""The id of a record; None if it has none."""
 
-TWICE = "LRO-FILE-09"
-"""The rule that a memory is in a file once."""
+NO_REPEATS = "LRO-FILE-09"
+"""The requirement that each memory is in a file only once."""
 
 _CARRIAGE_RETURN = methodcaller("endswith", b"\r")
 _HEADER = "LRO-FILE-02"
@@ -41,7 +41,7 @@ def judge_part(part: Block | PhysicalLine, state: FileState) -> Iterator[Finding
     values = plain_values(part.lines) if state.header is not None else None
     plain = plain_records(part, values, state) if values is not None else None
     if plain is None:
-        for line, value in zip(part.physical(), values or repeat(None)):  # noqa: B905 - the one without values is endless
+        for line, value in zip(part.physical(), values or repeat(None)):  # noqa: B905 - `repeat` is endless
             yield from judge_line(line, state, value)
         return
     records, fit = plain
@@ -60,18 +60,18 @@ def plain_records(block: Block, values: list[Any], state: FileState) -> tuple[li
 
     The second value is True if they are known to satisfy the reader's schema, too.
     """
-    fit = state.joint is not None and state.joint(values)
+    fit = state.joint_validator is not None and state.joint_validator(values)
     if not fit and not _are_records(values, state):
         return None
-    if block.returns and not state.carriage_return_told and any(map(_CARRIAGE_RETURN, block.lines)):
+    if block.returns and not state.carriage_return_reported and any(map(_CARRIAGE_RETURN, block.lines)):
         return None
     return cast("list[dict[str, Any]]", values), fit
 
 
 def _are_records(values: list[Any], state: FileState) -> bool:
     """True if all values are valid records and none of them is a second header."""
-    if state.gate is not None:
-        return state.gate(values)
+    if state.record_validator is not None:
+        return state.record_validator(values)
     return all(type(v) is dict and cast("dict[str, Any]", v).get("type") != MARKER for v in values)
 
 
@@ -120,24 +120,24 @@ def _line(line: PhysicalLine, value: Any, state: FileState) -> Iterator[Finding]
         state.records += line.number > 1
         state.opaque = True
         # An error, but of no requirement, because its content is unknown.
-        message, expected = "the line is too long to be judged", f"at most {len(line.data)} bytes"
+        message, expected = "the line is too long to be validated", f"at most {len(line.data)} bytes"
         yield Finding("json", Kind.TOO_LARGE, "", message, expected, f"{line.length} bytes", "", line.number)
         return
     if not line.data.strip():
-        hint = "separate records by one line feed; end the file after the last"
+        hint = "separate records by one line feed, and end the file after the last one"
         yield Finding(
             RULE, Kind.BLANK_LINE, "", "the line is blank", "one JSON object", "no text", hint, line.number, 1
         )
         return
-    if line.data.endswith(b"\r") and not state.carriage_return_told:
-        state.carriage_return_told = True
+    if line.data.endswith(b"\r") and not state.carriage_return_reported:
+        state.carriage_return_reported = True
         yield Finding(RULE, Kind.LINE_ENDING, "", *_wrong_end(line), line.number, len(line.data), "warning")
     read = parsed(line) if value is None else Parsed(exact(line.data, value))
     yield from read.findings
     if line.number == 1:
         yield from _first(line, read, state)
     elif read.readable and is_header(read.value):
-        yield placed(_header_again(state), line)
+        yield with_place(_header_again(state), line)
     else:
         state.records += 1
         if read.readable:
@@ -151,7 +151,7 @@ def _wrong_end(line: PhysicalLine) -> tuple[str, str, str, str]:
     """Message, expected, observed and hint for a line that ends in a carriage return."""
     if not line.terminated:
         hint = "end each line with a line feed; a carriage return ends none"
-        return "the text ends in a carriage return alone", "a line feed", "\\r", hint
+        return "the line ends in a carriage return alone", "a line feed", "\\r", hint
     hint = "write the file in binary mode"
     return "lines end in a carriage return and a line feed", "a line feed alone", "\\r\\n", hint
 
@@ -161,20 +161,20 @@ def _first(line: PhysicalLine, read: Parsed, state: FileState) -> Iterator[Findi
     if resembles_header(value):
         state.header = header = cast("dict[str, Any]", value)
         state.header_line = line
-        detail = header.get("detail") if state.asked is None else state.asked.detail
+        detail = header.get("detail") if state.request is None else state.request.detail
         state.detail = detail if isinstance(detail, str) else None
         state.part = level(state.detail)
         state.memories = holds_memories(header)
         state.missing = set(CORE if state.memories and state.part == "full" else ())
-        state.gate = record_gate(state.part) if state.memories else None
+        state.record_validator = record_list_validator(state.part) if state.memories else None
         if state.reader is not None and state.memories:
-            state.joint = joint_gate(state.part, state.reader.schema)
-        for finding in header_problems(header, edition=state.edition, read=True, asked=state.asked):
-            yield placed(finding, line)
+            state.joint_validator = joint_list_validator(state.part, state.reader.schema)
+        for finding in header_problems(header, edition=state.edition, read=True, request=state.request):
+            yield with_place(finding, line)
     elif read.readable:
         message, expected = "the first line is not a header", 'an object with "type": "lro_header"'
-        hint = "write the header before the records; recipes skip the first line, whatever it is"
-        yield Finding(_HEADER, Kind.NO_HEADER, "", message, expected, shown(value), hint, 1, 1)
+        hint = "write the header before the records; recipes always skip the first line"
+        yield Finding(_HEADER, Kind.NO_HEADER, "", message, expected, show(value), hint, 1, 1)
         if isinstance(value, dict):
             yield from _record(line, cast("object", value), state)
 
@@ -205,18 +205,24 @@ def _record(line: PhysicalLine, value: object, state: FileState) -> Iterator[Fin
 def _again(line: PhysicalLine, record: dict[str, Any], state: FileState) -> Iterator[Finding]:
     first = state.ids.line_of(record["id"])
     there = "" if first is None else f", as in line {first}"
-    yield placed(twice(f"{shown(record['id'])}{there}"), line)
+    yield with_place(twice(f"{show(record['id'])}{there}"), line)
 
 
 def twice(observed: str, line: int | None = None) -> Finding:
-    """The finding about a memory that is in a file a second time."""
+    """Finding about a memory that is in a file a second time."""
     return Finding(
-        TWICE, Kind.REPEATED_RECORD, "/id", "a memory is in the file twice", "each memory once", observed, line=line
+        NO_REPEATS,
+        Kind.REPEATED_RECORD,
+        "/id",
+        "a memory is in the file twice",
+        "each memory once",
+        observed,
+        line=line,
     )
 
 
 def _seen(records: list[dict[str, Any]], state: FileState) -> None:
-    """Removes the fields of records from the missing fields of full detail."""
+    """Remove the fields of these records from the missing fields of full detail."""
     for record in records:
         if not state.missing:
             return
@@ -224,13 +230,13 @@ def _seen(records: list[dict[str, Any]], state: FileState) -> None:
         state.missing.difference_update(record)
 
 
-def placed(finding: Finding, line: PhysicalLine) -> Finding:
-    """A finding about a value in a line, with the place of that value or of the object that should have it."""
+def with_place(finding: Finding, line: PhysicalLine) -> Finding:
+    """A finding about a value in a line, with the position of that value, or of the object that should contain it."""
     return _in_line(line, finding.rule, finding.kind, finding.severity, lambda: finding)
 
 
 def _in_line(line: PhysicalLine, rule: str, kind: Kind, severity: Severity, make: Callable[[], Finding]) -> Finding:
-    """The finding that *make* returns, with its place in a line; both are computed when they are read."""
+    """The finding that *make* returns, with its position in a line; both are computed when they are read."""
 
     def compute() -> Finding:
         finding, text = make(), line.data.decode("utf-8", "replace")

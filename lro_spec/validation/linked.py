@@ -1,4 +1,4 @@
-"""A descriptor together with its file."""
+"""Validation of a descriptor together with its file."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from threading import Thread
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, cast
 
-from lro_spec.display import shown
+from lro_spec.display import show
 from lro_spec.editions import DEFAULT_EDITION, Edition
 from lro_spec.editions import edition as edition_named
 from lro_spec.filenames import real_path
 from lro_spec.findings import Finding, Kind, revise
 from lro_spec.jsonl.compression import PACKED_SUFFIXES, plain_name, unpacked
 from lro_spec.jsonl.lines import Block, Readable
-from lro_spec.schema.checker import LineJudge
-from lro_spec.validation.asked import Asked
+from lro_spec.schema.checker import LineSchemaChecker
 from lro_spec.validation.descriptor import contradicting_guidance, operation_in_name, validate_descriptor
 from lro_spec.validation.file import judge_file
 from lro_spec.validation.guidance import wrong_number
 from lro_spec.validation.header import holds_memories
-from lro_spec.validation.line import placed
+from lro_spec.validation.line import with_place
+from lro_spec.validation.request import Request
 from lro_spec.validation.state import FileState
 from lro_spec.validation.summary import Facts, Range, estimate_of_header, summary_against_file
 
@@ -32,15 +32,16 @@ if TYPE_CHECKING:
     from lro_spec.validation.recipes import Sample
 
 SAMPLE_RECORDS = 250
-"""Number of first records that recipes are run on: more than the round numbers at which a recipe may cut its output."""
+"""Number of records, from the first, that recipes run on; larger than the round numbers at which a recipe may cut its
+output."""
 
 _SAMPLE_BYTES = 1_000_000
-_SAMPLE_LINE_BYTES = 4_000_000  # a longer line would use up the time limit of jq
+_SAMPLE_LINE_BYTES = 4_000_000  # a longer line would use up jq's time limit
 _PARTS = ("summary", "line_schema", "jq_recipes", "guidance")
 
 
 class Following:
-    """One descriptor, and the facts about its file."""
+    """Validation of one descriptor with its file, and facts about the file."""
 
     def __init__(
         self,
@@ -51,17 +52,19 @@ class Following:
         opened: Callable[[str, Readable], Readable] | None = None,
         content: bytes | None = None,
         recipes: bool = True,
-        asked: Asked | None = None,
+        request: Request | None = None,
         real: Callable[[str], str] = real_path,
     ) -> None:
-        """*content*: the content of the file, if it was read before; then no file is opened. *opened* may wrap the
-        file's stream. Without *recipes*, no recipe is run. *asked*: operation and detail level of the call, if known;
-        if descriptor and file differ, it decides which is wrong. *real*: resolves symbolic links in a path.
+        """*content* is the content of the file, if it was read before; then no file is opened.
+
+        *opened* may wrap the file's stream. Without *recipes*, no recipe is run. *request* is the request, if it is
+        known; if descriptor and file differ, it decides which of them is wrong. *real* resolves symbolic links in a
+        path.
         """
         self.lines = 0
         """Number of lines of the file that were validated."""
         self.path: str | None = None
-        """The file that was opened; None before that."""
+        """The file that was opened; None until then."""
         self.header: dict[str, Any] | None = None
         """The file's header, if there is one."""
         self.read = False
@@ -69,18 +72,18 @@ class Following:
         self.doubtful = False
         """True if a line of the file could not be read, so that its records cannot be counted."""
         self.sample: Sample | str = "a file has no header"
-        """The beginning of the file that recipes are run on, or the reason why there is none."""
+        """The beginning of the file, on which recipes run, or the reason why there is none."""
         self._descriptor = descriptor
         self._edition = edition_named(edition)
         self._folder = folder
         self._opened = opened
         self._content = content
         self._runs_recipes = recipes
-        self._asked = asked
+        self._request = request
         self._real = real
 
     def findings(self) -> Iterator[Finding]:
-        """Findings about the descriptor, the file (these have a path), and contradictions between the two."""
+        """Findings about the descriptor, the file (with its path), and contradictions between the two."""
         if self._edition.name == DEFAULT_EDITION:
             return self._findings()
         from lro_spec.validation.editions import for_edition
@@ -102,20 +105,20 @@ class Following:
         header = self.header or {}
         for finding in undecided:
             if finding.kind is Kind.NAME_AGAINST_SUMMARY:
-                if self._asked is None and self._named != header.get("operation"):
+                if self._request is None and self._named != header.get("operation"):
                     yield finding
             elif holds_memories(header):
                 yield finding
-        if self._asked is not None and self._named not in (None, self._asked.operation):
+        if self._request is not None and self._named not in (None, self._request.operation):
             message, expected = (
                 "the operation in the name is not that of the call",
-                f"{self._asked.operation} in the name",
+                f"{self._request.operation} in the name",
             )
-            yield Finding("LRO-NAME-02", Kind.NOT_AS_ASKED, "/file_path", message, expected, shown(self._named))
+            yield Finding("LRO-NAME-02", Kind.NOT_AS_ASKED, "/file_path", message, expected, show(self._named))
 
     @property
     def _named(self) -> str | None:
-        """The operation in the file's name."""
+        """The operation in the file's name; None if the name does not follow the convention."""
         given = self._descriptor
         value: dict[str, Any] = cast("dict[str, Any]", given) if isinstance(given, dict) else {}
         return operation_in_name(str(value.get("file_path")), self._edition)
@@ -133,7 +136,7 @@ class Following:
             yield found
             return
         if found != named:
-            message = "file_path does not exist on this machine; using the file of that name beside the descriptor"
+            message = "file_path does not exist on this machine; using the file of that name next to the descriptor"
             expected, hint = f"a file at {named}", "this is normal if the descriptor was moved together with its file"
             yield Finding(
                 _RULE,
@@ -151,16 +154,16 @@ class Following:
         broken = {pointer.partition("/")[0] for pointer in wrong}
         valid = {part for part in _PARTS if part in descriptor and part not in broken}
         reader = _Reader(descriptor, valid)
-        state = FileState(self._edition.name, reader, asked=self._asked)
+        state = FileState(self._edition.name, reader, request=self._request)
         with _Recipes(descriptor, self._edition, state, reader) as recipes:
 
-            def when_sampled() -> None:
+            def run_recipes() -> None:
                 self.sample = _sample(state, reader)
                 if self._runs_recipes and state.header is not None:
                     recipes.start(self.sample)
 
             if isinstance(descriptor.get("jq_recipes"), list):
-                reader.when_sampled = when_sampled
+                reader.run_recipes = run_recipes
             try:
                 for finding in self._in_file(path, state):
                     # the name was checked with the descriptor
@@ -181,18 +184,18 @@ class Following:
                 yield revise(finding, path=path)
             if state.header is None or state.header_line is None:
                 return
-            if state.opaque:  # the unread part may hold others
+            if state.opaque:  # the unread part may have others
                 reader.facts.namespaces, reader.facts.scores = None, Range()
             elif reader.facts.characters:
                 for finding in estimate_of_header(state.header, reader.facts) if state.memories else ():
-                    yield revise(placed(finding, state.header_line), path=path)
+                    yield revise(with_place(finding, state.header_line), path=path)
             if not state.memories:
                 reader.facts.namespaces = None
             if isinstance(descriptor.get("summary"), dict):
                 records = None if state.doubtful else state.records
                 fields = {pointer.split("/")[1] for pointer in wrong if pointer.startswith("summary/")}
                 about = descriptor, state.header, reader.facts, records, self._edition
-                yield from summary_against_file(*about, wrong=fields, asked=self._asked)
+                yield from summary_against_file(*about, wrong=fields, request=self._request)
             if {"summary", "guidance"} <= valid:
                 yield from _numbers(descriptor, state.header, state.records)
             if "line_schema" in valid and reader.records:
@@ -223,7 +226,8 @@ _OF_MEMORIES = {
 
 
 class _Reader:
-    """Receives the records: facts for the summary, lines for the schema, a sample for the recipes."""
+    """Receives the records and passes them on: to the facts for the summary, to the schema, and to the sample for the
+    recipes."""
 
     def __init__(self, descriptor: Mapping[str, Any], valid: set[str]) -> None:
         scored = "summary" in valid and descriptor["summary"].get("score_range") is not None
@@ -233,10 +237,10 @@ class _Reader:
         self.skipped: bool = False
         """True if a line within the sample is not a record."""
         self.overlong = False
-        """True if the sample ended before a line that is too long for it."""
-        self.when_sampled: Callable[[], None] = _nothing
+        """True if the sample ended at a line that is too long for it."""
+        self.run_recipes: Callable[[], None] = _nothing
         self.schema: object = descriptor["line_schema"] if "line_schema" in valid else None
-        self._judge = LineJudge(self.schema) if self.schema is not None else None
+        self._judge = LineSchemaChecker(self.schema) if self.schema is not None else None
         self._bytes = 0
         self._next: int = 2
 
@@ -257,18 +261,18 @@ class _Reader:
                 self._bytes += len(line)
             self._next = block.number + len(records)
             if self._is_sampled:
-                self.when_sampled()
+                self.run_recipes()
         if self._judge is not None:
             yield from self._judge.take(records, block, fit=fit)
 
     def end(self) -> Iterator[Finding]:
-        self.when_sampled()
+        self.run_recipes()
         if self._judge is not None:
             yield from self._judge.end()
 
 
 class _Recipes:
-    """Runs the recipes in a thread, which mostly waits for jq, while the rest of the file is read."""
+    """Runs the recipes in a thread while the rest of the file is read; the thread mostly waits for jq."""
 
     def __init__(self, descriptor: Mapping[str, Any], edition: Edition, state: FileState, reader: _Reader) -> None:
         self._descriptor = descriptor
@@ -287,7 +291,7 @@ class _Recipes:
             self._thread.join()
 
     def start(self, sample: Sample | str) -> None:
-        """Start the thread, at most once. With a reason instead of a sample, recipes are only compiled."""
+        """Start the thread, at most once. If the sample is a reason, recipes are only compiled."""
         if self._thread is not None:
             return
         from lro_spec.validation.recipes import RecipeJudge
@@ -327,9 +331,9 @@ def _sample(state: FileState, reader: _Reader) -> Sample | str:
     if not state.memories:
         return "the standard recipes are for memories, and the file's header says that it holds other records"
     if reader.skipped:
-        return "one of a file's first lines is not a record, or the header is not the first line"
+        return "one of the file's first lines is not a record, or the header is not the first line"
     if not reader.records:
-        return "a file has no records, or the first one is too long"
+        return "the file has no records, or the first one is too long"
     return Sample(b"".join(each + b"\n" for each in (line.data, *reader.lines)), header, list(reader.records))
 
 
@@ -342,8 +346,8 @@ def follow(
 ) -> Iterator[Finding]:
     """Findings about a descriptor, its file, and contradictions between the two.
 
-    Compared are count, operation, detail, estimate, namespaces and scores; every line is validated against
-    ``line_schema``; the recipes are run on the first records. If ``file_path`` does not exist, a file of that name in
+    Count, operation, detail, estimate, namespaces and scores are compared; every line is validated against
+    ``line_schema``; the recipes run on the first records. If ``file_path`` does not exist, a file of that name in
     *folder* is used, compressed or not. Findings in the file have its path. Never raises for any content; raises
     `ValueError` for an unknown edition.
     """
@@ -364,7 +368,7 @@ def _found(named: str, folder: str | os.PathLike[str] | None) -> str | Finding:
             continue
         if not stat.S_ISREG(mode):
             return Finding(
-                _RULE, Kind.NO_FILE, "/file_path", "file_path is not a regular file", "a regular file", shown(path)
+                _RULE, Kind.NO_FILE, "/file_path", "file_path is not a regular file", "a regular file", show(path)
             )
         return path
     hint = "the file was removed, or the descriptor comes from another machine"
@@ -374,11 +378,11 @@ def _found(named: str, folder: str | os.PathLike[str] | None) -> str | Finding:
 
 
 def _said(path: str, problem: Exception | None) -> str:
-    return f"{shown(path)}: {getattr(problem, 'strerror', None) or problem}"
+    return f"{show(path)}: {getattr(problem, 'strerror', None) or problem}"
 
 
 def _numbers(descriptor: dict[str, Any], header: dict[str, Any], records: int) -> Iterator[Finding]:
-    """The finding about a number in the guidance that neither the summary nor the header nor the file has."""
+    """Finding about a number in the guidance that is not in the summary, the header or the file."""
     summary: dict[str, Any] = descriptor["summary"]
     counts = (summary.get("count"), records)
     tokens = (summary.get("estimated_tokens"), header.get("estimated_tokens"))

@@ -1,4 +1,4 @@
-"""A descriptor's recipes, run on the beginning of its file and compared with the standard recipes.
+"""Runs a descriptor's recipes on the beginning of its file and compares them with the standard recipes.
 
 Commands are parsed and never handed to a shell; their programs run in libjq, in a child process with limits.
 """
@@ -11,15 +11,15 @@ from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Any, Self, cast
 
-from lro_spec.display import shown
+from lro_spec.display import show
 from lro_spec.editions import Edition, StandardRecipe
 from lro_spec.findings import Finding, Kind
 from lro_spec.recipes.bounded import BoundedRunner
 from lro_spec.recipes.compare import (
     agrees,
     compiles,
-    fails_by_its_literal,
-    of_the_records_alone,
+    literal_error,
+    on_records_alone,
     probe,
     same_output,
 )
@@ -32,7 +32,7 @@ PATIENCE_S = 20.0
 """Time limit for all recipes of a descriptor together."""
 
 FEW_RECORDS = 12
-"""Number of records to run recipes on if the same recipes already ran on another file of that detail level."""
+"""Number of records on which recipes run if the same recipes already ran on another file of that detail level."""
 
 _MEMORY = 512_000_000
 _OUTPUT = 1 << 20
@@ -41,7 +41,7 @@ _OUTPUT_PER_INPUT_BYTE = 16
 _MOST_RECIPES = 40
 
 _NOT_UNDERSTOOD = "its command could not be understood"
-_HIDDEN = "a descriptor has too few recipes (LRO-REC-13), and its file cannot tell which are missing"
+_HIDDEN = "a descriptor has too few recipes (LRO-REC-13), and its file does not show which are missing"
 _SKIPS = "it does not skip exactly the header line"
 
 
@@ -65,11 +65,11 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """The findings in the recipes of one descriptor."""
+    """Findings about the recipes of one descriptor."""
 
     findings: tuple[Finding, ...]
     undecided: Mapping[str, str | None]
-    """For the requirement of each standard recipe: None if it was decided, otherwise the reason why not."""
+    """By the requirement of each standard recipe: None if it was decided, otherwise the reason why not."""
 
 
 def level_in(edition: Edition, header: object, summary: object) -> str:
@@ -83,13 +83,13 @@ def _member(value: object, name: str) -> object:
 
 
 class RecipeJudge:
-    """Judges the recipes of any number of descriptors with one child process; a context manager.
+    """Checks the recipes of any number of descriptors with one child process; a context manager.
 
     Identical commands run once on identical records. A command that hit a limit does not run on any other file.
 
     The first file with a given command (per detail level) is probed with every candidate search word. Later files are
-    probed only with the edition's default word; if that is so for all of a descriptor's recipes, they run on the first
-    `FEW_RECORDS` records only. So pass the largest file first.
+    probed only with the edition's default word; if that applies to all of a descriptor's recipes, they run only on the
+    first `FEW_RECORDS` records. So pass the largest file first.
     """
 
     def __init__(
@@ -112,7 +112,7 @@ class RecipeJudge:
         self.mismatched: set[tuple[str, str]] = set()
         """(effect, command) pairs already tried at another index and found not to match."""
         self.first: dict[tuple[str, str, str], tuple[_Trial, int]] = {}
-        """By edition, detail level and command: the first file that had the command, and its index there."""
+        """The first file that had a command, and the command's index there, by edition, detail level and command."""
         self.compared: set[tuple[str, str]] = set()
         """(effect, command) pairs that the installed jq has run, too."""
         self.only_installed: list[Finding] = []
@@ -173,7 +173,7 @@ class RecipeJudge:
             except EngineError:
                 continue
             if wrong is not None:
-                # A newer jq than the one here may have the function.
+                # A newer jq than this one may have the function.
                 younger = "is not defined" in wrong
                 message, expected = "jq cannot compile the command's program", "a program that jq compiles"
                 where, kind = f"/jq_recipes/{index}/command", Kind.NOT_EVALUATED if younger else Kind.BAD_PROGRAM
@@ -230,7 +230,7 @@ def _alike(sample: Sample, commands: Mapping[int, Pipeline], recipes: Sequence[o
 
 
 def _out_of_time() -> Finding:
-    message, expected = "recipes were not run to the end", f"all of them within {PATIENCE_S:g} s"
+    message, expected = "not all recipes were run", f"all of them within {PATIENCE_S:g} s"
     return Finding("LRO-REC-13", Kind.NOT_EVALUATED, "/jq_recipes", message, expected, "more", severity="warning")
 
 
@@ -268,7 +268,7 @@ class _Trial:
         for recipe in self._standards:
             rule = recipe.requirement
             if late or time.monotonic() > self.until:
-                self.undecided[rule] = "recipes were not run to the end"
+                self.undecided[rule] = "not all recipes were run"
                 if not late:
                     yield _out_of_time()
                 late = True
@@ -303,7 +303,7 @@ class _Trial:
             if index == place or as_other in self._judge.mismatched:
                 continue
             other = self._outcome(recipe, index)
-            if other is None:  # a few records may match by chance, so it must match on the first file, too
+            if other is None:  # a few records may match by chance, so the command must also match on the first file
                 trial, first_place = self._judge.first[(*self._spelled.values(), as_other[1])]
                 other = trial._outcome(recipe, first_place) if trial is not self else None
             if other is None:
@@ -326,14 +326,14 @@ class _Trial:
                 message = f"no recipe does what recipe {recipe.number} is for ({recipe.description.lower()})"
                 expected, rule = f"the {len(self._standards)} of the edition", recipe.requirement
                 yield Finding(rule, Kind.MISSING_RECIPE, "/jq_recipes", message, expected, "fewer", severity="warning")
-            # If one is missing, those after it have moved up.
+            # If a recipe is missing, those after it have moved up.
             if own is not None and not self._does_another(recipe, place):
                 yield own
         elif own is not None:
             yield own
 
     def _does_another(self, recipe: StandardRecipe, place: int) -> bool:
-        """Return whether the command at *place* does what another standard recipe does; a warning counts as a match."""
+        """True if the command at *place* does what a different standard recipe does; a warning counts as a match."""
         found = (self._outcome(other, place) for other in self._standards if other.number != recipe.number)
         return any(finding is None or finding.severity == "warning" for finding in found)
 
@@ -382,7 +382,7 @@ class _Trial:
         found = agrees(number, output, sample.records, literal, header=sample.header, **self._spelled)
         if found.ok:
             return None
-        search = f", looking for {shown(word)}" if word is not None else ""
+        search = f", searching for {show(word)}" if word is not None else ""
         if found.erratum is not None:
             message = f"recipe {number} fails on this file as the specification prints it: {found.erratum}"
             kind, severity = Kind.FAILS_AS_PRINTED, "warning"
@@ -425,17 +425,17 @@ class _Trial:
             delivered, probed = (self._run(each, pipeline) for each in (pipeline, changed))
         except EngineError:
             return None
-        observed = fails_by_its_literal(delivered, probed)
+        observed = literal_error(delivered, probed)
         if observed is None:
             return None
         message = f"recipe {recipe.number} fails because of the search text inserted into it"
-        expected = f"no error, as when it searches for {shown(literal)}"
+        expected = f"no error, as with the search text {show(literal)}"
         hint = "escape text taken from the query, or use a plain word"
         return Finding(recipe.requirement, Kind.BAD_LITERAL, where, message, expected, observed, hint)
 
     def _header_matters(self, changed: Pipeline, pipeline: Pipeline) -> bool:
-        """Return whether the output changes when the header is removed from the input."""
-        alone = of_the_records_alone(changed)
+        """True if the output changes when the header is removed from the input."""
+        alone = on_records_alone(changed)
         if pipeline.skip == 1 or alone is None:
             return False
         try:
@@ -459,7 +459,7 @@ class _Trial:
         if own in self.ended:
             return self.ended[own]
         if own in self._judge.ended:
-            raise EngineError("a limit ended it on another file")
+            raise EngineError("a limit ended the command on another file")
         if key not in self._outputs:
             self._outputs[key] = done = self._judge.runner.run(changed, self._sample.lines)
             if done.problem:

@@ -1,4 +1,4 @@
-"""Record lines (section "Memory Lines")."""
+"""Validation of record lines (section "Memory Lines")."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ READABLE, TYPED, WITHOUT_CONTENT = "LRO-FILE-01", "LRO-FILE-11", "LRO-DET-01"
 """Requirements of a record: it is an object, its fields have their types, at light detail it has no content."""
 
 CORE = ("memory_type", "namespace", "title", "content", "created")
-"""Fields that each appear in some record of a file at full detail (I-04)."""
+"""Fields of full detail, each of which must appear in some record of a file (I-04)."""
 
 _LEVELS = ("light", "medium", "full")
-_HINTS = {WITHOUT_CONTENT: "leave content out of light records, or call with detail medium or full"}
+_HINTS = {WITHOUT_CONTENT: "omit content from light records, or use detail medium or full"}
 
 
 def validate_line(value: object, detail: str | None = None) -> Iterator[Finding]:
-    """Findings about a record at a detail level; at any level if *detail* is none of the three."""
+    """Findings about a record at a detail level; if *detail* is not one of the three, at any level."""
     return map(record_finding, record_errors(value, detail))
 
 
 def record_errors(value: object, detail: str | None) -> Iterator[SchemaError]:
-    """Violations of the line schema by a record, one for each value."""
+    """Violations of the line schema by a record, one per value."""
     paths: set[tuple[str | int, ...]] = set()
     for error in violations(value, "line", level(detail)):
-        # Content in a light record violates the schema twice if it is no string; one finding is enough.
+        # Content in a light record violates the schema twice if it is not a string; one finding is enough.
         if error.path not in paths:
             paths.add(error.path)
             yield error
@@ -39,12 +39,12 @@ def record_finding(error: SchemaError) -> Finding:
 
 
 def level(detail: str | None) -> str:
-    """The part of the line schema for a detail level: that for any level if it is none of the three."""
+    """The part of the line schema for a detail level; if it is not one of the three, the part for any level."""
     return detail if detail in _LEVELS else "any"
 
 
 def record_rule(error: SchemaError) -> str:
-    """The requirement that a violation of the line schema breaks."""
+    """The requirement for a violation of the line schema."""
     match error:
         case SchemaError(path=()):
             return READABLE

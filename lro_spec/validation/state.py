@@ -1,4 +1,4 @@
-"""The facts about an offloaded file while it is validated, and a reader of its records."""
+"""The state of a file's validation, and the interface of a reader of its records."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any, Protocol
 
 from lro_spec.findings import Finding
 from lro_spec.jsonl.lines import Block, PhysicalLine
-from lro_spec.schema.fast import Gate
-from lro_spec.validation.asked import Asked
+from lro_spec.schema.fast import FastValidator
 from lro_spec.validation.duplicates import SeenIds
+from lro_spec.validation.request import Request
 
 
 class RecordReader(Protocol):
@@ -38,22 +38,22 @@ class FileState:
     """Number of lines that count as records."""
     detail: str | None = None
     memories: bool = True
-    """True if the records are memories; others only have to be objects."""
+    """True if the records are memories; other records only have to be objects."""
     part: str = "any"
-    """The part of the line schema that holds at this detail level."""
-    carriage_return_told: bool = False
+    """The part of the line schema that applies at this detail level."""
+    carriage_return_reported: bool = False
     missing: set[str] = field(default_factory=set[str])
-    """Fields of full detail that no record had yet (I-04)."""
+    """Fields of full detail that no record has had so far (I-04)."""
     objects: bool = False
-    """True if a record was an object, as long as fields are missing."""
+    """True if a record was an object; only updated while fields are missing."""
     ids: SeenIds = field(default_factory=SeenIds)
-    gate: Gate | None = None
+    record_validator: FastValidator | None = None
     """Accepts lists of valid records of this part; None if the records are not memories."""
-    joint: Gate | None = None
-    """Accepts lists of records that satisfy the reader's schema, too; None if there is no such gate."""
+    joint_validator: FastValidator | None = None
+    """Accepts lists of records that satisfy the reader's schema, too; None if the two schemas cannot be combined."""
     doubtful: bool = False
     """True if a line could not be read, so that the number of records is unknown."""
-    asked: Asked | None = None
-    """The call that the file answers, if that is known."""
+    request: Request | None = None
+    """The request that the file answers, if it is known."""
     opaque: bool = False
     """True if the content of a record is unknown."""

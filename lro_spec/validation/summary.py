@@ -1,4 +1,4 @@
-"""A descriptor's summary against its file (section "Inline Response Format")."""
+"""Comparison of a descriptor's summary with its file (section "Inline Response Format")."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from dataclasses import dataclass, field, replace
 from itertools import filterfalse
 from typing import Any, cast
 
-from lro_spec.display import shown
+from lro_spec.display import show
 from lro_spec.editions import Edition
 from lro_spec.findings import Finding, Kind
 from lro_spec.jsonl.lines import Block
 from lro_spec.jsonl.values import whole_number
 from lro_spec.tokens import honest_estimates
-from lro_spec.validation.asked import Asked
-from lro_spec.validation.header import not_as_asked
+from lro_spec.validation.header import contradicts_request
+from lro_spec.validation.request import Request
 
 TOP = 5
 """Largest number of namespaces in a summary."""
@@ -33,13 +33,13 @@ class Range:
     high: float | None = None
 
     def add(self, value: object) -> None:
-        """Adds a number; ignores anything else."""
+        """Add a number; ignore anything else."""
         if isinstance(value, int | float) and not isinstance(value, bool):
             self.low = value if self.low is None else min(self.low, value)
             self.high = value if self.high is None else max(self.high, value)
 
     def is_about(self, low: float, high: float) -> bool:
-        """True if the range goes from *low* to *high*, to within a hundredth."""
+        """True if the range is from *low* to *high*, to within a hundredth."""
         if self.low is None or self.high is None:
             return False
         return abs(self.low - low) <= _SCORE_TOLERANCE and abs(self.high - high) <= _SCORE_TOLERANCE
@@ -50,7 +50,7 @@ class Facts:
     """Facts for the comparison with a summary, gathered while the file is read."""
 
     scored: bool = False
-    """True if scores are gathered, which costs time."""
+    """True if scores are collected, which costs time."""
     namespaces: Counter[object] | None = field(default_factory=Counter[object])
     """Number of records by the value of their namespace; None if there are too many values to count."""
     scores: Range = field(default_factory=Range)
@@ -58,24 +58,24 @@ class Facts:
     characters: int = 0
     """Number of characters of all record lines."""
     wide: int = 0
-    """Upper bound of the number of characters of wide scripts."""
+    """Upper bound for the number of characters of wide scripts."""
     escapes: int = 0
-    """Upper bound of the number of escapes of characters by number."""
+    """Upper bound for the number of ``\\u`` escapes."""
 
     def take(self, records: list[dict[str, Any]], block: Block) -> None:
-        """Adds the records of a block."""
+        """Add the records of a block."""
         data = b"".join(block.lines)
         others = b"".join(filterfalse(bytes.isascii, block.lines))
         more = len(others) - len(others.decode("utf-8", "replace"))
         self.characters += len(data) - more
         self.wide += more
-        if b"\\" in data:  # rare, and counting takes twenty times as long as searching
+        if b"\\" in data:  # escapes are rare, and counting takes twenty times as long as searching
             self.escapes += data.count(b"\\")
         if self.namespaces is not None:
             seen = [record.get("namespace") for record in records]
             try:
                 self.namespaces.update(seen)
-            except TypeError:  # one of them is an unhashable value
+            except TypeError:  # one of the values is not hashable
                 self.namespaces.update(n for n in seen if isinstance(n, str))
             if len(self.namespaces) > _MOST_NAMESPACES:
                 self.namespaces = None
@@ -95,33 +95,35 @@ def summary_against_file(
     edition: Edition,
     *,
     wrong: Collection[str] = (),
-    asked: Asked | None = None,
+    request: Request | None = None,
 ) -> Iterator[Finding]:
-    """Contradictions between the summary and the file, or the call if that is known (*asked*).
+    """Contradictions between the summary and the file, or the *request* if it is known.
 
-    *records* is None if the lines cannot be counted. Skips fields that are *wrong* (reported already).
+    *records* is None if the lines cannot be counted. Fields in *wrong* are skipped, because they are already reported.
     """
     summary: dict[str, Any] = {k: v for k, v in descriptor["summary"].items() if k not in wrong}
     if records is not None and "count" in summary and summary["count"] != records:
         expected, hint = f"{records}, the number of record lines", "count what is written, after filtering and capping"
-        yield _finding("LRO-DESC-03", "count", "count is not that of the file", expected, summary["count"], hint)
+        yield _finding("LRO-DESC-03", "count", "count is not the file's", expected, summary["count"], hint)
     for name, rule in (("operation", "LRO-DESC-05"), ("detail", "LRO-DESC-08")):
-        if asked is not None:
-            wanted = asked.operation if name == "operation" else asked.detail
-            yield from (replace(f, pointer=f"/summary/{name}") for f in not_as_asked(summary, name, rule, wanted))
+        if request is not None:
+            wanted = request.operation if name == "operation" else request.detail
+            yield from (
+                replace(f, pointer=f"/summary/{name}") for f in contradicts_request(summary, name, rule, wanted)
+            )
             continue
         said = header.get(name)
         if isinstance(said, str) and name in summary and said != summary[name]:
             hint = "fill header and summary from the same variable"
             message = f"summary and header do not agree on {name}"
-            yield _finding(rule, name, message, f"{shown(said)}, as in the header", summary[name], hint)
+            yield _finding(rule, name, message, f"{show(said)}, as in the header", summary[name], hint)
     if "estimated_tokens" in summary:
         yield from _estimate(descriptor, header)
     if facts.namespaces is not None and records is not None and "top_namespaces" in summary:
         names: list[str] = summary["top_namespaces"]
         if edition.top_namespaces is None:
             names = list(distribution(names) or ())
-        # An empty name may be a namespace, or mean that there is none.
+        # An empty name may be a namespace, or the lack of one.
         seen = facts.namespaces.items()
         counts = Counter({name: n for name, n in seen if isinstance(name, str) and (name or name in names)})
         comparable = counts or not records  # records of level light have no namespaces
@@ -131,13 +133,13 @@ def summary_against_file(
         if problem is not None:
             top = ", ".join(f"{name} ({n})" for name, n in counts.most_common(TOP + 1))
             expected = f"the most frequent of the file's namespaces, at most {TOP}: {top or 'there are none'}"
-            message = f"top_namespaces are not those of the file: {problem}"
+            message = f"top_namespaces are not the file's: {problem}"
             yield _finding("LRO-DESC-06", "top_namespaces", message, expected, summary["top_namespaces"])
     yield from _scores(summary, facts, empty=facts.namespaces is not None and records == 0)
 
 
 def estimate_of_header(header: Mapping[str, Any], facts: Facts) -> Iterator[Finding]:
-    """The finding if a header's estimate is not honest for the lines of the file."""
+    """Finding about a header's estimate that is not honest for the lines of the file."""
     said = whole_number(header.get("estimated_tokens"))
     if said is None:
         return
@@ -152,17 +154,15 @@ def estimate_of_header(header: Mapping[str, Any], facts: Facts) -> Iterator[Find
             "the estimate does not fit the record lines",
             f"{low} to {high}, about a quarter of their {facts.characters} characters",
             f"{said}",
-            "estimate from the lines as they are written",
-            # injected memories may have been cut after the estimate was made
+            "estimate the lines as they are written",
+            # injected memories may have been cut after they were estimated
             severity="warning" if header.get("operation") == "inject" else "error",
         )
 
 
 def distribution(said: object) -> dict[str, int | None] | None:
-    """Namespaces with their counts (None: no count), from a list of names or objects, or from an object of counts.
-
-    None for anything else, and if a namespace is repeated.
-    """
+    """Namespaces with their counts (None without a count), from a list of names or objects, or from an object of
+    counts. None for any other value, and if a namespace is repeated."""
     if isinstance(said, dict):
         return {str(k): v for k, v in cast("dict[str, Any]", said).items()}
     if not isinstance(said, list):
@@ -187,17 +187,17 @@ def wrong_namespaces(said: list[str], counts: Counter[str], most: int = TOP) -> 
         return "none"
     strangers = [n for n in said if n not in counts]
     if strangers:
-        return f"{shown(strangers[0])} is not in the file"
+        return f"{show(strangers[0])} is not in the file"
     least = min((counts[n] for n in said), default=0)
     better = [n for n, c in counts.items() if c > least and n not in said]
-    return f"{shown(better[0])} is more frequent than one that is listed" if better else None
+    return f"{show(better[0])} is more frequent than one that is listed" if better else None
 
 
 def _miscounted(said: object, counts: Mapping[str, int]) -> str | None:
-    """The first count of a distribution that is wrong."""
+    """The first wrong count in a distribution."""
     for name, count in (distribution(said) or {}).items():
         if count is not None and count != counts.get(name):
-            return f"{name} is counted as {shown(count)}, not {counts.get(name, 0)}"
+            return f"{name} is counted as {show(count)}, not {counts.get(name, 0)}"
     return None
 
 
@@ -207,12 +207,12 @@ def _estimate(descriptor: Mapping[str, Any], header: Mapping[str, Any]) -> Itera
         return
     low = max(0, whole - _length(descriptor, whole) // 2 - 64)
     if not low <= said <= whole:
-        expected = f"{whole}, as in the header, or that less the descriptor's own cost (at least {low})"
-        yield _finding("LRO-DESC-04", "estimated_tokens", "the estimate is not that of the file", expected, said)
+        expected = f"{whole}, as in the header, or that minus the descriptor's own cost (at least {low})"
+        yield _finding("LRO-DESC-04", "estimated_tokens", "the estimate is not the file's", expected, said)
 
 
 def _length(descriptor: Mapping[str, Any], whole: int) -> int:
-    """Number of characters of a descriptor; large enough for any estimate if it is not JSON."""
+    """Number of characters of a descriptor; if it is not JSON, a number that is large enough for any estimate."""
     try:
         return len(json.dumps(descriptor, ensure_ascii=False))
     except (TypeError, ValueError, RecursionError):
@@ -223,15 +223,15 @@ def _scores(summary: Mapping[str, Any], facts: Facts, empty: bool) -> Iterator[F
     said, scores = summary.get("score_range"), facts.scores
     if said is None:
         return
-    if empty and any(said):  # two zeros may mean that there are no scores
+    if empty and any(said):  # two zeros may stand for no scores
         expected = "null, as there are no records"
-        yield _finding("LRO-DESC-07", "score_range", "score_range is not that of the file", expected, said)
+        yield _finding("LRO-DESC-07", "score_range", "score_range is not the file's", expected, said)
     if scores.low is None:
         return
     if not (scores.is_about(*said) or facts.confidences.is_about(*said)):
         expected = f"[{scores.low}, {scores.high}], the scores in the file"
-        yield _finding("LRO-DESC-07", "score_range", "score_range is not that of the file", expected, said)
+        yield _finding("LRO-DESC-07", "score_range", "score_range is not the file's", expected, said)
 
 
 def _finding(rule: str, name: str, message: str, expected: str, observed: object, hint: str = "") -> Finding:
-    return Finding(rule, Kind.CONTRADICTION, f"/summary/{name}", message, expected, shown(observed), hint)
+    return Finding(rule, Kind.CONTRADICTION, f"/summary/{name}", message, expected, show(observed), hint)

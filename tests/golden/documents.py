@@ -16,7 +16,7 @@ from unittest.mock import patch
 
 from lro_conformance.validate import document as documents
 from lro_conformance.validate.document import Document, UnknownKindError
-from lro_conformance.validate.visited import VisitedFiles
+from lro_conformance.validate.visited_files import VisitedFiles
 from tests.golden import Cases, Said
 from tests.golden.files import HEADER, NAME, told
 

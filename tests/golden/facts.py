@@ -11,7 +11,7 @@ from lro_spec.editions import EDITIONS
 from lro_spec.findings import Finding, Kind
 from lro_spec.jsonl.lines import Block
 from lro_spec.jsonl.values import not_json, whole_number
-from lro_spec.recipes.numbers import near, taken_alike
+from lro_spec.recipes.numbers import near, unify_near
 from lro_spec.timestamps import utc
 from lro_spec.validation.editions import for_edition
 from lro_spec.validation.guidance import paths, wrong_name, wrong_number, wrong_recipe
@@ -66,13 +66,13 @@ DESCRIBED = [
     "x" * 7990 + " #2 (titles)",
     "x" * 7980 + " #2 (titles)", "#2 (confidence, count)", "#1 (titles with namespaces)", "#6 (count by namespace)",
 ]  # fmt: skip
-ALIKE: list[Any] = [{"description": d} for d in ("titles", "titles first", "dates", "titles last")]
+SAME_SIZE: list[Any] = [{"description": d} for d in ("titles", "titles first", "dates", "titles last")]
 
 
 def recipes(guidance: str) -> Said:
     """Which recipe it calls by the words of another, by its own words and by those of each text."""
     texts = [None, *EDITIONS.values()]
-    many: list[Any] = [*RECIPES[:2], *ALIKE, {"description": "names"}, {"description": "dates"}]
+    many: list[Any] = [*RECIPES[:2], *SAME_SIZE, {"description": "names"}, {"description": "dates"}]
     return lambda: [str(wrong_recipe(guidance, {"jq_recipes": r}, t)) for r in (RECIPES, many, 3) for t in texts]
 
 
@@ -251,5 +251,5 @@ CASES: Cases = {
     **{f"not JSON {n}": lambda v=v: [ascii(f"{p} {told(f)}") for p, f in not_json(v)] for n, v in enumerate(NO_JSON)},
     "whole numbers": lambda: [str(whole_number(v)) for v in (1, 1.0, 1.5, True, "1", None, -2.0, 1e300)],
     "near": lambda: [str(near(1.0, 1.0 + n * 2**-52)) for n in range(-6, 7)],
-    **{f"taken alike {n}": lambda r=r, v=v: [str(taken_alike(r, v))] for n, (r, v) in enumerate(NUMBERS)},
+    **{f"taken alike {n}": lambda r=r, v=v: [str(unify_near(r, v))] for n, (r, v) in enumerate(NUMBERS)},
 }  # fmt: skip

@@ -8,7 +8,7 @@ from typing import Any
 from jsonschema import Draft202012Validator
 
 from lro_spec.schema.errors import SchemaError, explained
-from lro_spec.schema.fast import foreign_gate, is_plain_schema, joint_gate, passes
+from lro_spec.schema.fast import accepts, foreign_fast_validator, is_plain_schema, joint_list_validator
 from lro_spec.schema.line_schema import is_vacuous, judge_lines, lines_violating, schema_problem
 from lro_spec.schema.untrusted import is_bounded, is_tame, judge_here, judge_of, local_target
 from tests.golden import Cases, Said
@@ -103,9 +103,9 @@ def of(whole: object) -> Said:
         said.append(f"tame {is_tame(schema)}, bounded {is_bounded(schema)}")
         if kind == "dict":
             plain = is_plain_schema(schema)
-            said.append(f"plain {plain}, joint {joint_gate('any', schema) is not None}")
-        gate = foreign_gate(schema)
-        said.append(f"gate {[passes(gate, r) for r in RECORDS] if gate else None}")
+            said.append(f"plain {plain}, joint {joint_list_validator('any', schema) is not None}")
+        fast = foreign_fast_validator(schema)
+        said.append(f"fast {[accepts(fast, r) for r in RECORDS] if fast else None}")
         if problem is None and is_bounded(schema):
             said.append(f"violated {[m and m.startswith('/') and m[:4] for m in messages(schema, RECORDS)]}")
         if problem is None:
@@ -187,7 +187,7 @@ def lengths(texts: Iterable[str | None]) -> list[str]:
     return [f"{n} {cut}" for n, cut in sorted({(len(t or ""), (t or "").endswith("…")) for t in texts})[-3:]]
 
 
-def spelled(error: SchemaError) -> str:
+def spelling(error: SchemaError) -> str:
     """A violation in the notation of the recorded data."""
     words = f"expected={error.expected!r}, observed={error.observed!r}"
     return f"SchemaError(path={error.path!r}, keyword={error.keyword!r}, {words})"
@@ -196,16 +196,16 @@ def spelled(error: SchemaError) -> str:
 def broken(schema: Any, value: Any) -> Said:
     """How a value violates a schema as simple as those of the package."""
     validator: Any = Draft202012Validator(schema)
-    return lambda: [spelled(e) for error in validator.iter_errors(value) for e in explained(error)]
+    return lambda: [spelling(e) for error in validator.iter_errors(value) for e in explained(error)]
 
 
 L = "\\p{L}"
 
 CASES: Cases = {
     **{f"of three fields: {name}": lambda s=s: [str(is_vacuous(s, [THREE]))] for name, s in OF_THREE.items()},
-    "odd values": lambda: [str(passes(foreign_gate({"type": "object"}), v)) for v in ODD],
-    "odd values, whatever they are": lambda: [str(passes(foreign_gate(True), v)) for v in ODD],
-    "no gate": lambda: [str(passes(None, {}))],
+    "odd values": lambda: [str(accepts(foreign_fast_validator({"type": "object"}), v)) for v in ODD],
+    "odd values, whatever they are": lambda: [str(accepts(foreign_fast_validator(True), v)) for v in ODD],
+    "no fast validator": lambda: [str(accepts(None, {}))],
     "no JSON": lambda: [str(schema_problem({"type": 5, "const": b""}) or "").partition(":")[0]],
     "how long messages are": lambda: lengths(
         (schema_problem({"type": "x" * n}) or "").removeprefix("at /type: ") for n in range(200, 300)

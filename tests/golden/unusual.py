@@ -21,7 +21,7 @@ from lro_conformance.trials.seeded import Seeded
 from lro_conformance.trials.survey import Survey
 from lro_conformance.wire.reply import Failure
 from lro_spec.editions import edition
-from lro_spec.validation.asked import Asked
+from lro_spec.validation.request import Request
 from tests.golden import Cases
 from tests.golden.evidence import NOTHING, ULID, Change, evidence, made
 from tests.golden.finding import Evidence, Finding, judged
@@ -103,7 +103,7 @@ def folders(**change: Any) -> Folders:
 def documents(survey: Survey, folder: Folders) -> Documents:
     """What validation finds in descriptors, as far as no recipe is run."""
     calls = [c for c in (*survey.files[:1], *folder.odd) if c.outcome == "offloaded"]
-    return Documents(tuple(validated(c, Asked(c.operation, c.detail), edition("lro-6400")) for c in calls), {})
+    return Documents(tuple(validated(c, Request(c.operation, c.detail), edition("lro-6400")) for c in calls), {})
 
 
 def have(

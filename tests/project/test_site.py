@@ -141,7 +141,7 @@ def test_the_reference_tells_of_every_command_schema_and_name(build, tmp_path: P
     assert "threshold_tokens" in (tmp_path / "reference/schemas/profile.md").read_text(encoding="utf-8")
     python = (tmp_path / "reference/python.md").read_text(encoding="utf-8")
     assert "validate_file(\n    source: str" in python
-    assert "Findings about an offloaded file, as it is read" in python
+    assert "Findings about an offloaded file, while it is read" in python
     ids = {r.id for chapter in chapters() for r in chapter.requirements}
     assert {p.stem for p in (tmp_path / "reference/requirements").glob("LRO-*.md")} == ids
 

@@ -22,7 +22,7 @@ class Asking(Server):
         return super().descriptor(call, path)
 
     def literal(self, query: str) -> str:
-        """The query as it stands between double quotes, in a program between single quotes."""
+        """The query escaped for double quotes, in a program between single quotes."""
         raise NotImplementedError
 
     def programs(self) -> Sequence[tuple[str, str]]:
@@ -39,10 +39,10 @@ def in_test(text: str) -> str:
 
 
 def in_json(text: str) -> str:
-    """A text as it stands between double quotes."""
+    """A text escaped for double quotes."""
     return dumps(text)[1:-1]
 
 
 def in_shell(text: str) -> str:
-    """A text as it stands between single quotes."""
+    """A text escaped for single quotes."""
     return text.replace("'", "'\"'\"'")

@@ -1,6 +1,6 @@
 """The plain server with tools that read what it has offloaded, written by hand and from their documents alone.
 
-Each decision is a method of its own: a broken server is this one with one method overridden.
+Each decision is a separate method: a broken server is this one with one method overridden.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Extracting(Server):
     def __init__(self) -> None:
         super().__init__()
         self.offered: dict[str, tuple[int, int, int]] = {}
-        """What each file was when its descriptor went out, by its name."""
+        """The state of each file when its descriptor was sent, by name."""
 
     def tools(self) -> list[Record]:
         own = [
@@ -78,7 +78,7 @@ class Extracting(Server):
         return self.text(self.bounded(self.handler(name)(**arguments)))
 
     def handler(self, name: str) -> Callable[..., str]:
-        """What answers the tool of this name."""
+        """The function that answers the tool of this name."""
         return getattr(self, name)
 
     def bounded(self, text: str) -> str:
@@ -160,7 +160,7 @@ class Extracting(Server):
         return {"PATH": os.environ.get("PATH", "")}
 
     def ran(self, command: list[str], given: str, seconds: float | None = SECONDS) -> str:
-        """What a program prints; at most some of it, for at most some time."""
+        """The output of a program, limited in size and time."""
         import subprocess
 
         process = subprocess.Popen(

@@ -1,8 +1,8 @@
 """A conformant LRO memory server over stdio, written by hand and from the text of the specification alone.
 
 It shares no code with the project, so that what the suite thinks of it is a second opinion, and it imports next to
-nothing, so that it answers `initialize` about 20 ms after it was spawned. Every decision is a method of its own: a
-broken server is this one with one method overridden.
+nothing, so that it answers `initialize` about 20 ms after it was spawned. Every decision is a separate method: a broken
+server is this one with one method overridden.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Call:
     found: list[Record]
     """Whole memories, as the service layer returns them."""
     records: list[Record]
-    """The same at the requested detail level."""
+    """The memory at the requested detail level."""
     lines: list[str]
     """One line of JSON for each record."""
     tokens: int
@@ -70,11 +70,11 @@ class Call:
 
 
 class BadArguments(ValueError):
-    """What the caller sent is of no use; the message says why."""
+    """The caller sent invalid arguments; the message says why."""
 
 
 WIDE = bytes(range(0xE1, 0x100))
-"""How characters from U+1000 on begin in UTF-8, the wide ones among them."""
+"""First bytes in UTF-8 of characters from U+1000 on, which include the wide ones."""
 
 
 class Server:
@@ -132,7 +132,7 @@ class Server:
         return self.stored
 
     def score(self, memory: Record, query: str) -> float:
-        """How well a memory answers a query, 0 to 1; 0 is no hit."""
+        """Score of a memory for a query, 0 to 1; 0 means that it is not a hit."""
         if query in ("", "*"):
             return 1.0
         text = " ".join(
@@ -434,7 +434,7 @@ class Server:
         self.emit("OffloadWriteFailed", "warning", operation=call.operation, error=str(problem))
 
     def fitting(self, call: Call) -> int:
-        """How many records, from the first, fit within the threshold."""
+        """Number of records, from the first, that fit within the threshold."""
         kept = len(call.lines)
         while kept and self.estimate(call.lines[:kept]) > self.settings.threshold:
             kept -= 1
@@ -460,7 +460,7 @@ class Server:
         return expired
 
     def candidates(self) -> list[str]:
-        """What lies directly in the folder under a name of ours."""
+        """Files directly in the folder whose names match the pattern."""
         folder = self.output_dir()
         return [os.path.join(folder, name) for name in sorted(os.listdir(folder)) if self.matches(name)]
 
@@ -478,7 +478,7 @@ class Server:
         return self.created_at(path) + self.settings.ttl <= now
 
     def created_at(self, path: str) -> float:
-        """Seconds since 1970: the time in the name's ULID, or that of the last change where there is none."""
+        """Creation time in seconds since 1970: that in the name's ULID, or else the time of the last change."""
         created = self.ulid_time(os.path.basename(path).partition(".")[0].rpartition("-")[2])
         return self.changed_at(path) if created is None else created
 

@@ -29,7 +29,7 @@ events: none
 """Sections of lro.yaml for a proxy, in front of a server without LRO."""
 
 WITHOUT_LRO = ("LRO-IMPL-02", "LRO-IMPL-03")
-"""What is said of that server: it does not implement LRO, which level 2 asks for a little and level 3 wholly."""
+"""Expected failures of that server: it does not implement LRO, which level 2 recommends and level 3 requires."""
 
 AT_AN_ADDRESS = PROFILE.replace('--, "{upstream}"', '"--url={upstream_url}"')
 """Sections of lro.yaml for a proxy in front of a server at an address."""
@@ -133,7 +133,7 @@ class Proxy:
         return dumps(message).encode()
 
     def answer(self, request: Record, message: Record, line: bytes) -> bytes:
-        """What the client gets in place of the result of a tool."""
+        """The answer that the client gets in place of a tool's result."""
         result = message["result"]
         if self.passes(result):
             return self.passed(message, line)
@@ -150,7 +150,7 @@ class Proxy:
         return line
 
     def passes(self, result: Record) -> bool:
-        """Whether a result is none of the proxy's business."""
+        """True if the proxy leaves a result unchanged."""
         return result.get("isError") is True or self.size(result) / 4 <= self.threshold
 
     def size(self, result: Record) -> int:
@@ -320,7 +320,7 @@ class Remote(Proxy):
 
 
 class Renumbering(Proxy):
-    """Has ids of its own towards the server."""
+    """Uses its own ids towards the server."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -34,7 +34,7 @@ class Shortening(Extracting):
         return text
 
     def store_dir(self, asked: str | None) -> str:
-        """Where messages go, whatever is asked for."""
+        """The directory for messages, whatever the request says."""
         return os.path.join(self.output_dir(), "context")
 
     def context_offload(self, messages: list[Record], **terms: Any) -> str:

@@ -1,4 +1,4 @@
-"""How to start each server of the three families, and the profile that introduces it to the suite."""
+"""Start commands of the servers of the three families, and their profiles."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ events: notifications
 
 
 PROBE = (sys.executable, "-I", "-S", upstream.__file__)
-"""The suite's own server, for a proxy to stand in front of: it has no memories, and so no LRO of its own."""
+"""The suite's own server, to be used behind a proxy: it has no memories and does not implement LRO."""
 
 
 def command(name: str = "") -> list[str]:

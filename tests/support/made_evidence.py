@@ -8,7 +8,7 @@ from types import SimpleNamespace as Made
 from typing import Any
 
 from lro_conformance.capture import reproduce
-from lro_conformance.capture.call import Among, Call, descriptor_in
+from lro_conformance.capture.call import Call, CallInContext, descriptor_in
 from lro_conformance.capture.file import FileSeen
 from lro_conformance.judging.check import checks, judge
 from lro_conformance.judging.derived import Evidence, captured
@@ -16,7 +16,7 @@ from lro_conformance.judging.results import CheckResult
 from lro_conformance.judging.subjects import reproducer_of
 from lro_conformance.judging.verdicts import Verdict
 from lro_conformance.trials.boundary import Edge, Probe
-from lro_spec.catalogue import anywhere
+from lro_spec.catalogue import first_wording
 from lro_spec.editions import DEFAULT_EDITION
 from lro_spec.filenames import parse_file_name
 
@@ -24,10 +24,10 @@ OUT = Path("/out")
 
 
 @reproducer_of.register
-def _(among: Among) -> str:
+def _(among: CallInContext) -> str:
     """A made-up call has no conversation to replay."""
     try:
-        return reproduce.of_call_among_others(among.call)
+        return reproduce.of_call_in_context(among.call)
     except AttributeError:
         return ""
 
@@ -40,7 +40,7 @@ WRITTEN = NAME.created.timestamp()
 def judged(name: str, by: str | None = None, **have: Any) -> CheckResult:
     """What a check finds, by this edition, or else the first that holds its requirement."""
     one = next(c for c in checks() if c.name == name)
-    held = anywhere(one.requirement).editions
+    held = first_wording(one.requirement).editions
     known = by or (DEFAULT_EDITION if DEFAULT_EDITION in held else held[0])
     evidence = Evidence(known, {name: have.get(name, Made()) for name in captured(one.needs)})
     given = {need: have[need] if need in have else evidence.select([need])[need] for need in one.needs}

@@ -1,4 +1,4 @@
-"""How well the suite detects: ``python tests/tools/detection.py [--sample N] [--keep FILE] [--properties]``.
+"""Measures detection: ``python tests/tools/detection.py [--sample N] [--keep FILE] [--properties]``.
 
 Certifies every fault and every sound server in full, prints the totals, and writes docs/detection.md. The full product
 takes half an hour on two cores. With ``--keep`` outcomes are appended to a file, and what stands there already is not
@@ -44,24 +44,24 @@ them.
 
 
 def caught(fault: Fault, outcome: Outcome) -> bool:
-    """Whether the broken requirement is blamed, in the words that the fault expects."""
+    """True if the broken requirement fails, with the expected words."""
     said = "\n".join(outcome.blamed.get(fault.requirement, ()))
     return fault.says.lower() in said.lower() if said else False
 
 
 def beside(fault: Fault, outcome: Outcome) -> list[str]:
-    """What is blamed beside the broken requirement and what it cannot help touching."""
+    """Requirements that fail in addition to the broken one and those that it necessarily affects."""
     return [id for id in outcome.blamed if id not in (fault.requirement, *fault.also)]
 
 
 def accused(sound: Sound, outcome: Outcome) -> list[str]:
-    """What a sound server is wrongly blamed for."""
+    """Requirements that a sound server fails wrongly."""
     forgiven = {id for id in sound.warns if outcome.verdicts[id] == "warn"}
     return [id for id in outcome.blamed if id not in forgiven | set(sound.lacks)]
 
 
 def totals(outcomes: Mapping[str, Outcome]) -> dict[str, str]:
-    """The figures: what they count, and how many of how many."""
+    """The figures: name, number, and total."""
     broken = [(f, outcomes[n]) for n, f in faults().items() if n in outcomes]
     sound = [(s, outcomes[n]) for n, s in sounds().items() if n in outcomes]
     failed = {name for _, o in broken for name, verdict in o.checks.items() if verdict in ("fail", "warn")}
@@ -81,12 +81,12 @@ def totals(outcomes: Mapping[str, Outcome]) -> dict[str, str]:
 
 
 def broke(outcome: Outcome) -> bool:
-    """Whether the suite itself failed."""
+    """True if the suite itself failed."""
     return outcome.failure is not None or "error" in outcome.verdicts.values()
 
 
 def surprises(outcomes: Mapping[str, Outcome]) -> Iterable[str]:
-    """A line for each server about which the suite is not exactly right."""
+    """A line for each server that the suite does not judge exactly right."""
     for name, outcome in outcomes.items():
         variant = faults().get(name) or sounds()[name]
         found: list[str] = []
@@ -109,7 +109,7 @@ def surprises(outcomes: Mapping[str, Outcome]) -> Iterable[str]:
 
 
 def page(outcomes: Mapping[str, Outcome]) -> str:
-    """docs/detection.md."""
+    """The content of docs/detection.md."""
     lines = [HEAD, *_table(("", ""), totals(outcomes).items()), "", "## Faults", ""]
     rows: list[Sequence[str]] = []
     for name, fault in faults().items():
@@ -155,7 +155,7 @@ def _outcome(entry: dict[str, Any]) -> Outcome:
 
 
 def main() -> None:
-    """Run what is missing, say what was found, write the page."""
+    """Run the missing certifications, print the totals, and write the page."""
     arguments = argparse.ArgumentParser(description="Certify every fault and every sound server.")
     arguments.add_argument("--sample", type=int, help="only so many servers; nothing is written to the docs")
     arguments.add_argument("--keep", type=Path, help="append outcomes to this file, and do not repeat those in it")

@@ -1,8 +1,8 @@
-"""What a pass and a failure look like: ``python tests/tools/examples.py [--missing] [--outcomes FILE] [ID…]``.
+"""Records examples of passes and failures: ``python tests/tools/examples.py [--missing] [--outcomes FILE] [ID…]``.
 
-Writes conformance/lro_conformance/cli/examples.json, which `lro explain` and the documents show: for each
-requirement that is judged, the first thing that a check found as it should be, on a sound server, and what it blamed a
-broken server of tests/servers/faults for; where another edition words it, or alone requires it, on servers of
+Writes conformance/lro_conformance/cli/examples.json, which `lro explain` and the documents show: for each requirement
+that is judged, the first thing that a check found as it should be, on a sound server, and what it blamed a broken
+server of tests/servers/faults for; where another edition words it, or alone requires it, on servers of
 tests/servers/editions. Both are recorded from runs, word by word but for paths and long values, which are cut.
 ``--missing`` records what is not there yet; ``--outcomes`` is a file of ``tests/tools/detection.py --keep``, which
 knows the servers that pass what the plain one is not even asked.
@@ -40,12 +40,12 @@ from tests.servers.variants import profile_text  # noqa: E402
 
 PLAIN = "a plain memory server"
 LINES, LENGTH = 6, 240
-"""How much of the evidence is kept: lines, and characters of each."""
+"""Limits of the recorded evidence: number of lines, and characters of each."""
 
 
 @contextmanager
 def held() -> Generator[dict[str, tuple[str, str]]]:
-    """Meanwhile the first subject of each check that is as expected is kept: what was expected, and its evidence."""
+    """Context in which the first expected subject of each check is recorded: the expectation and the evidence."""
     first: dict[int, tuple[str, object]] = {}
     told: dict[str, tuple[str, str]] = {}
     expect, judge = Subjects.expect, judgement.judge
@@ -74,7 +74,7 @@ def held() -> Generator[dict[str, tuple[str, str]]]:
 def run(
     server: str, sections: str, ids: set[str] | None, *, tries: int = 0
 ) -> tuple[Report, dict[str, tuple[str, str]]]:
-    """The report on a server of the tests, and what its checks found as expected."""
+    """The report on a server of the tests, and the expected subjects of its checks."""
     with tempfile.TemporaryDirectory() as folder, held() as told:
         path = Path(folder) / "lro.yaml"
         path.write_text(profile_text(server, sections), encoding="utf-8")
@@ -82,7 +82,7 @@ def run(
 
 
 def failing(id: str, shown: str | None) -> dict[str, Any] | None:
-    """What a fault of this requirement was blamed for, first that which was *shown*; None where no fault breaks it."""
+    """The failure of a fault of this requirement, preferably the one *shown*; None if no fault breaks it."""
     mine = [f for f in faults().values() if f.requirement == id]
     for fault in sorted(mine, key=lambda f: (f.name != shown, f.explored, bool(f.also))):
         if (made := blamed(id, fault, tries=TRIES if fault.explored else 0)) is not None:
@@ -91,7 +91,7 @@ def failing(id: str, shown: str | None) -> dict[str, Any] | None:
 
 
 def blamed(id: str, fault: Fault | Variant, *, tries: int = 0) -> dict[str, Any] | None:
-    """What a broken server was blamed for; None where it was for something else."""
+    """The failure of a broken server; None if a different requirement failed."""
     report, _ = run(fault.name, fault.profile, {id}, tries=tries)
     blamed = [c for r in report.requirements if r.requirement.id == id for c in r.checks]
     for check in blamed:
@@ -110,7 +110,7 @@ def blamed(id: str, fault: Fault | Variant, *, tries: int = 0) -> dict[str, Any]
 
 
 def abroad(id: str, edition: str) -> dict[str, Any]:
-    """What was recorded of a requirement that only this edition has."""
+    """The examples of a requirement that only this edition has."""
     there = [v for v in variants().values() if v.edition == edition]
     broken = (blamed(id, v) for v in there if v.requirement == id)
     sound = (passing(id, *run(v.name, v.profile, {id}), f"`{v.name}`") for v in there if v.requirement is None)
@@ -118,7 +118,7 @@ def abroad(id: str, edition: str) -> dict[str, Any]:
 
 
 def passing(id: str, report: Report, told: Mapping[str, tuple[str, str]], about: str) -> dict[str, Any] | None:
-    """What a check of this requirement found as it should be, in a run that passes it."""
+    """An expected subject of a check of this requirement, in a run that passes it."""
     for one in report.requirements:
         if one.requirement.id != id or one.verdict.label != "pass":
             continue
@@ -136,7 +136,7 @@ def passing(id: str, report: Report, told: Mapping[str, tuple[str, str]], about:
 
 
 def excerpt(evidence: str) -> list[str]:
-    """The first lines of the evidence that a reader learns from, each cut where it is long."""
+    """The first informative lines of the evidence, each cut if it is long."""
     lines = [line for line in evidence.splitlines() if line.strip() and not re.match(r"(settings|command): ", line)]
     return [_cut(line) for line in lines[:LINES]]
 
@@ -152,7 +152,7 @@ def _about(fault: Fault | Variant) -> str:
 
 
 def elsewhere(id: str, outcomes: Path | None) -> tuple[str, str] | None:
-    """A sound server that is known to pass, and why it is unusual."""
+    """A sound server that passes, and the respect in which it is unusual."""
     if outcomes is None:
         return None
     for line in outcomes.read_text(encoding="utf-8").splitlines():
@@ -165,7 +165,7 @@ def elsewhere(id: str, outcomes: Path | None) -> tuple[str, str] | None:
 def usual(
     id: str, whole: Report, told: Mapping[str, tuple[str, str]], outcomes: Path | None, shown: str | None
 ) -> dict[str, Any]:
-    """What was recorded of a requirement of the default edition; *whole* is a run on the plain server."""
+    """The examples of a requirement of the default edition; *whole* is a run on the plain server."""
     made = {"pass": passing(id, whole, told, PLAIN), "fail": failing(id, shown)}
     if made["pass"] is None and (other := elsewhere(id, outcomes)) is not None:
         report, also = run(other[0], sounds()[other[0]].profile, {id})
@@ -178,9 +178,9 @@ def usual(
 def record(
     homes: Mapping[str, tuple[str, str]], outcomes: Path | None, known: Mapping[str, Any]
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Each key of a requirement and an edition, and what was recorded of it; says on the way what could not be.
+    """Yields each key of a requirement and an edition with its examples, and prints those that could not be recorded.
 
-    What fails stays the server that it was in *known*, as long as that is blamed.
+    The failing server in *known* is kept as long as it fails.
     """
     usuals = {id for id, edition in homes.values() if edition == DEFAULT_EDITION}
     whole, told = run("", "", None if len(usuals) > 20 else usuals or {"LRO-PROT-03"})
@@ -193,7 +193,7 @@ def record(
 
 
 def main() -> None:
-    """Record what was asked for, and write the file in the catalogue's order."""
+    """Record the requested examples, and write the file in the catalogue's order."""
     arguments = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     arguments.add_argument("ids", nargs="*", metavar="ID")
     arguments.add_argument("--missing", action="store_true", help="only what is not there yet")

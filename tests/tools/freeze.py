@@ -1,4 +1,4 @@
-"""What is recorded of today's behaviour, to be held against tomorrow's: ``python -m tests.tools.freeze PART …``.
+"""Records the current behaviour for comparison with later versions: ``python -m tests.tools.freeze PART …``.
 
 - ``certify FOLDER [NAME…]`` records evidence: of the plain server, the reference server, and every faulty, sound and
   edition server, or of those named, as ``FOLDER/NAME.tar.gz``. What is there is kept, so that it can be continued.
@@ -36,7 +36,7 @@ from tests.support.certifying import with_properties
 
 
 def main() -> None:
-    """Write the part that is asked for."""
+    """Write the requested part."""
     parser = argparse.ArgumentParser(description="Record today's behaviour.")
     parts = parser.add_subparsers(dest="part", required=True)
     for part in ("certify", "verdicts", "evidence"):
@@ -65,7 +65,7 @@ def main() -> None:
 
 
 def record_all(folder: Path, names: Sequence[str]) -> None:
-    """Record evidence of these servers, or of all, as many at a time as there are cores."""
+    """Record evidence of these servers, or of all, one per core at a time."""
     folder.mkdir(parents=True, exist_ok=True)
     wanted = names or [*frozen.BASE, *faults(), *sounds(), *variants()]
     missing = [name for name in wanted if not (folder / f"{name}.tar.gz").exists()]
@@ -94,7 +94,7 @@ def record(folder: Path, name: str) -> str:
 
 
 def pack(folder: Path, name: str) -> None:
-    """Compress evidence as far as it goes; owners and times are left out."""
+    """Compress evidence as much as possible, without owners and times."""
     packed = BytesIO()
     with (
         tarfile.open(folder / f"{name}.tar.gz") as source,

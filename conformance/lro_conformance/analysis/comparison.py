@@ -1,4 +1,4 @@
-"""Files of offloaded calls against the results of the same calls inline."""
+"""Comparison of offloaded files with the inline results of the same calls."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ class Comparison:
 
     @cached_property
     def obstacle(self) -> str | None:
-        """Reason for which files cannot be compared with inline results of another process; None if they can."""
+        """Reason why files cannot be compared with inline results of another process; None if they can."""
         filed = {k for c in self.survey.files for k in by_id(c.filed)}
         shown = {k for c in self.inline.calls for k in by_id(c.records or [])}
         if not filed:
             return "records of files have no id"
         if not shown:
             return "no records with ids can be read in inline results (profile: inline)"
-        return None if filed & shown else "memories have other ids in every server process"
+        return None if filed & shown else "memories have different ids in each server process"
 
     def volatile(self, operation: str) -> set[Path]:
-        """Fields that differ between identical inline calls, in one server process or from one to the next."""
+        """Fields that differ between identical inline calls, within a server process or between two."""
         inline = self.inline
         first = inline.whole.get((operation, None))
         paths = _volatile(first, inline.again.get(operation)) | _volatile(first, inline.elsewhere.get(operation))
@@ -60,7 +60,7 @@ class Comparison:
 
 @derived
 def comparison(survey: Survey, inline: Inline) -> Comparison:
-    """The survey's files against the same calls inline."""
+    """Comparison of the survey's files with the same calls inline."""
     return Comparison(survey, inline)
 
 

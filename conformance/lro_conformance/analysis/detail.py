@@ -1,4 +1,4 @@
-"""Detail levels that a server answers at, by the fields of its files."""
+"""Detail levels of a server's answers, determined by the fields of its files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lro_conformance.judging.derived import derived
 from lro_conformance.trials.survey import Survey
 from lro_spec.validation.record import CORE
 
-IGNORES_DETAIL = "an operation has the same records at whatever level is asked for (LRO-DET-01)"
+IGNORES_DETAIL = "an operation returns the same records at every level (LRO-DET-01)"
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class DetailLevels:
     survey: Survey
 
     def level_of(self, call: Call) -> str | None:
-        """Detail level that a call must have been answered at: the requested one, or the default of its operation.
+        """Detail level at which a call must have been answered: the requested one, or the default of its operation.
 
         None if the specification gives no default, or the records are visibly of a different level.
         """
@@ -37,16 +37,17 @@ class DetailLevels:
         return default if same else None
 
     def reason_for_no_level(self, call: Call) -> str | None:
-        """Reason for which the level that a call's header and summary should name is unknown; None if it is known."""
+        """Reason why the level that a call's header and summary should name is unknown; None if it is known."""
         if self.level_of(call) is None:
-            return "the level of a call that asks for none is not certain"
+            return "the level of a call without a requested level is not certain"
         return IGNORES_DETAIL if self.ignored(call.operation) is not None else None
 
     def ignored(self, operation: str) -> str | None:
-        """Level that every file of an operation names although other levels were requested; None if it takes effect.
+        """Level that all files of an operation name although others were requested; None if the requested level has an
+        effect.
 
-        All files must have the same fields. If each names the level that was requested, "the same", provided that other
-        operations have core fields at full detail and this one has none.
+        All files must have the same fields. The result is "the same" if each file names its requested level, provided
+        that other operations have core fields at full detail and this one has none.
         """
         whole = self.survey.whole
         calls = {d: c for (n, d), c in whole.items() if n == operation and d is not None and c.filed}

@@ -1,5 +1,7 @@
-"""The descriptors and files of a run, each validated once: what `lro validate` would report, and what could be examined
-at all."""
+"""Validation of the descriptors and files of a run, each once, with the findings that `lro validate` would report.
+
+The preconditions say which documents can be examined for which requirement.
+"""
 
 from __future__ import annotations
 
@@ -24,15 +26,15 @@ from lro_spec.editions import DEFAULT_EDITION, Edition
 from lro_spec.findings import Finding, Kind
 from lro_spec.jsonl.values import whole_number
 from lro_spec.validation import validate_descriptor
-from lro_spec.validation.asked import Asked
 from lro_spec.validation.editions import for_edition
 from lro_spec.validation.file import judge_file
 from lro_spec.validation.header import holds_memories
 from lro_spec.validation.linked import Following
 from lro_spec.validation.recipes import RecipeJudge, Sample
+from lro_spec.validation.request import Request
 from lro_spec.validation.state import FileState
 
-LEFT_OUT = frozenset(("proxied", "extraction", "families", "compaction"))
+NOT_DOCUMENTS = frozenset(("proxied", "extraction", "families", "compaction"))
 """Evidence whose calls are not documents of the run: calls of other tools than those of the operations."""
 
 
@@ -41,7 +43,7 @@ class Document:
     """A descriptor and the file that it names, both from the same call."""
 
     call: Call
-    asked: Asked
+    request: Request
     unknown: str | None
     """The reason why the detail level that applies is unknown; None if it is known."""
     findings: tuple[Finding, ...]
@@ -49,13 +51,13 @@ class Document:
     header: Record | None
     """The file's header as validation reads it."""
     read: bool
-    """True when there was a file to read."""
+    """True if there was a file to read."""
     countable: bool
-    """True when every line of the file could be read, so that its records can be counted."""
+    """True if every line of the file could be read, so that its records can be counted."""
     sample: Sample | str = "a descriptor's file could not be read"
-    """The beginning of the file that recipes are run on, or the reason why there is none."""
+    """The beginning of the file, on which recipes run, or the reason why there is none."""
     undecided: Mapping[str, str | None] = field(default_factory=dict[str, str | None])
-    """For the requirement of each standard recipe: None if it was decided, otherwise the reason why not."""
+    """By the requirement of each standard recipe: None if it was decided, otherwise the reason why not."""
 
     def of(self, rule: str) -> list[Finding]:
         """The findings about a requirement, errors first."""
@@ -69,7 +71,7 @@ class Document:
 
     @property
     def descriptor(self) -> Record:
-        """The descriptor; empty when there is none."""
+        """The descriptor; empty if there is none."""
         return self.call.descriptor
 
     def has(self, *path: str) -> bool:
@@ -97,7 +99,7 @@ _PURPOSE_KINDS = (Kind.WRONG_OUTPUT, Kind.READS_HEADER, Kind.FAILS_AS_PRINTED)
 Commands = tuple[Command, ...]
 
 Precondition = Callable[[Document], str | None]
-"""Returns the reason why a document cannot be examined for some requirement; None if it can."""
+"""A function that returns the reason why a document cannot be examined for a requirement, or None if it can."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +114,7 @@ class Documents:
         """The reason why a file may hold a memory twice; None unless the store itself holds duplicates."""
         twice = _twice(one.call.filed)
         may = bool(twice) and all(times <= self.duplicate_ids.get(key, 1) for key, times in twice.items())
-        return "the store holds memories of the same id" if may else None
+        return "the store has several memories with the same id" if may else None
 
     def judge(
         self,
@@ -180,7 +182,7 @@ def describe(finding: Finding) -> str:
 
 
 def broken_line(call: Call) -> str | None:
-    """The first line of a call's file that is not one JSON object (LRO-FILE-01); None when all are."""
+    """The first line of a call's file that is not one JSON object (LRO-FILE-01); None if all are."""
     data = call.file.data if call.file is not None else b""
     found = judge_file(io.BytesIO(data), FileState(DEFAULT_EDITION))
     return next((describe(f) for f in found if f.rule == "LRO-FILE-01" and f.severity == "error"), None)
@@ -188,7 +190,7 @@ def broken_line(call: Call) -> str | None:
 
 @derived
 def documents(survey: Survey, details: DetailLevels, found: Mapping[str, Any], edition: Edition) -> Documents:
-    """Validate every descriptor and file of the run with the edition of the report, identical ones once."""
+    """Validate every descriptor and file of the run by the edition of the report; identical ones are validated once."""
     known: dict[bytes, Document] = {}
     validated_calls: list[Document] = []
     calls = list(calls_of_run(survey, found))
@@ -196,10 +198,10 @@ def documents(survey: Survey, details: DetailLevels, found: Mapping[str, Any], e
     real = _without_links(survey.real)
     for call in offloaded:
         unknown = details.reason_for_no_level(call)
-        asked = Asked(call.operation, details.level_of(call) if unknown is None else None)
-        key = _digest(call, asked)
+        request = Request(call.operation, details.level_of(call) if unknown is None else None)
+        key = _digest(call, request)
         if key not in known:
-            known[key] = validated(call, asked, edition, unknown=unknown, real=real)
+            known[key] = validated(call, request, edition, unknown=unknown, real=real)
         validated_calls.append(replace(known[key], call=call))
     duplicate_ids: dict[str, int] = {}
     for call in (c for c in calls if c.outcome == "inline"):
@@ -226,7 +228,7 @@ def _with_live(one: Document, live: Sequence[LiveFinding]) -> Document:
 
 
 def with_recipes(one: Document, judge: RecipeJudge, edition: Edition) -> Document:
-    """A document with the findings in its recipes."""
+    """The document with the findings about its recipes."""
     if not isinstance(one.descriptor.get("jq_recipes"), list):
         return one
     judgement = judge.judge(one.descriptor, one.sample, edition)
@@ -264,8 +266,8 @@ def calls_of_run(survey: Survey, found: Mapping[str, Any]) -> Iterator[Call]:
     odd = {id(c) for c in (*(c for c, _ in survey.together), *survey.unsettled)} - {
         id(c) for c in survey.concurrent_files if c.filed
     }
-    evidence: list[object] = [survey, *(each for name, each in found.items() if name not in LEFT_OUT)]
-    if survey.unsettled:  # files are named before they are complete, and only the survey reads them again
+    evidence: list[object] = [survey, *(each for name, each in found.items() if name not in NOT_DOCUMENTS)]
+    if survey.unsettled:  # descriptors may name files before they are complete, and only the survey reads files again
         evidence = [survey.calls]
     calls = {id(c): c for each in evidence for c in calls_in(each)}
     yield from (c for key, c in calls.items() if key not in odd and c.operation in survey.operations)
@@ -289,18 +291,18 @@ def calls_in(value: object) -> Iterator[Call]:
                 yield from calls_in(getattr(value, each.name))
 
 
-def _digest(call: Call, asked: Asked) -> bytes:
+def _digest(call: Call, request: Request) -> bytes:
     """A key that is equal for calls with the same document."""
-    digest = hashlib.blake2b(repr((call.descriptor, asked)).encode("utf-8", "surrogatepass"))
+    digest = hashlib.blake2b(repr((call.descriptor, request)).encode("utf-8", "surrogatepass"))
     if call.file is not None:
-        digest.update(repr((call.file.problem, call.undescribed)).encode("utf-8", "surrogatepass"))
+        digest.update(repr((call.file.problem, call.lacks_descriptor)).encode("utf-8", "surrogatepass"))
         digest.update(call.file.data)
     return digest.digest()
 
 
 def validated(
     call: Call,
-    asked: Asked,
+    request: Request,
     edition: Edition,
     *,
     unknown: str | None = None,
@@ -311,23 +313,25 @@ def validated(
     if content is None:
         found = tuple(validate_descriptor(call.descriptor, edition=edition.name, real=real))
         found = tuple(f for f in found if f.kind is not Kind.NAME_AGAINST_SUMMARY)
-        return Document(call, asked, unknown, found, None, read=False, countable=False)
-    if call.undescribed:
-        state = FileState(edition.name, asked=asked)
+        return Document(call, request, unknown, found, None, read=False, countable=False)
+    if call.lacks_descriptor:
+        state = FileState(edition.name, request=request)
         found = (*validate_descriptor({}, edition=edition.name), *judge_file(io.BytesIO(content), state))
-        return Document(call, asked, unknown, found, state.header, read=True, countable=not state.doubtful)
-    linked = Following(call.descriptor, edition=edition.name, content=content, recipes=False, asked=asked, real=real)
+        return Document(call, request, unknown, found, state.header, read=True, countable=not state.doubtful)
+    linked = Following(
+        call.descriptor, edition=edition.name, content=content, recipes=False, request=request, real=real
+    )
     found = tuple(linked.findings())
-    if not linked.read:  # the descriptor names no file that validation would open
-        state = FileState(edition.name, asked=asked)
+    if not linked.read:  # the descriptor does not name a file that validation would open
+        state = FileState(edition.name, request=request)
         found += tuple(judge_file(io.BytesIO(content), state))
-        return Document(call, asked, unknown, found, state.header, read=True, countable=not state.doubtful)
+        return Document(call, request, unknown, found, state.header, read=True, countable=not state.doubtful)
     countable = not linked.doubtful
-    return Document(call, asked, unknown, found, linked.header, True, countable, linked.sample)
+    return Document(call, request, unknown, found, linked.header, True, countable, linked.sample)
 
 
 def _twice(records: Sequence[Record]) -> dict[str, int]:
-    """Ids that more than one record has, with the number of those records."""
+    """Ids that several records have, with the number of those records."""
     return {k: n for k, n in Counter(map(id_of, records)).items() if k is not None and n > 1}
 
 
@@ -364,7 +368,7 @@ def _needs_header(*names: str) -> Precondition:
 def _needs_member(*path: str, type: type = object) -> Precondition:
     def unmet(one: Document) -> str | None:
         valid = one.has(*path) and isinstance(one.at(*path), type)
-        return None if valid else f"a descriptor has no proper {'.'.join(path)}"
+        return None if valid else f"a descriptor has no valid {'.'.join(path)}"
 
     return unmet
 
@@ -405,7 +409,7 @@ def _needs_guidance(one: Document) -> str | None:
 
 
 def _needs_light_detail(one: Document) -> str | None:
-    return None if one.asked.detail == "light" else "a file of another detail level than light"
+    return None if one.request.detail == "light" else "a file of a detail level other than light"
 
 
 _PURPOSES = tuple(f"LRO-REC-{number:02}" for number in (*range(1, 11), *range(14, 19)))

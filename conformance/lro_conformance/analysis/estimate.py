@@ -1,4 +1,4 @@
-"""A server's estimates: what its E is made of, how it rounds, and whether it is steady."""
+"""A server's estimates E: the set that they cover, how they are rounded, and whether they are stable."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from lro_conformance.trials.survey import Survey
 from lro_spec.jsonl.values import whole_number
 from lro_spec.tokens import HIGH, LOW
 
-ALIKE = 0.03
+SAME_SIZE = 0.03
 """Two sizes that differ by less than this share count as the same."""
 
 LARGER = 1.1
-"""A file that is this many times as large as another has the greater E."""
+"""Ratio of sizes from which the larger file must have the greater E."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Estimates:
 
     @cached_property
     def same_memories(self) -> tuple[tuple[Call, Call], ...]:
-        """Pairs of calls at one detail level whose files hold the same memories with the same fields."""
+        """Pairs of calls at one detail level whose files have the same memories with the same fields."""
         return tuple(self._same_memories())
 
     def _same_memories(self) -> Iterator[tuple[Call, Call]]:
@@ -50,7 +50,7 @@ class Estimates:
             level = other.detail or str(other.header.get("detail"))
             key = (other.operation, level, frozenset(by_id(other.filed)), frozenset(other.filed[0]))
             one = known.setdefault(key, other)
-            # one that was asked for fewer, and there are more, may only seem to hold the same: it has lost some
+            # A file that lost records may seem to have the same memories as one with a lower limit.
             more = (len(c.filed) > len(other.filed) for c in self.survey.files if c.operation == other.operation)
             partly = one.limit != other.limit and any(more)
             if one is not other and not partly and not self.is_cut_short(other):
@@ -65,10 +65,8 @@ class Estimates:
         )
 
     def of_a_part(self, operation: str) -> Call | None:
-        """A call whose E is too low for its file though smaller ones are honest: E covers a part of the set only.
-
-        At least two must be honest that differ in E by half, so that no constant passes for an estimate.
-        """
+        """A call whose E is too low for its file although smaller results have an honest E: E covers only a part of the
+        set. At least two honest estimates must differ by half, so that a constant does not count as an estimate."""
         groups: dict[object, list[Call]] = {}
         for call in self.survey.files:
             if call.operation == operation and call.estimate and call.filed and not self.is_cut_short(call):
@@ -84,7 +82,7 @@ class Estimates:
     def estimated_before_limit(self, operation: str) -> tuple[Call, Call] | None:
         """Two calls with different limits and the same E, although one file is twice as large as the other.
 
-        None if E grows with the limit, or if E is a constant: for other queries and levels it must differ.
+        None if E grows with the limit, or is a constant, that is, the same for other queries and levels.
         """
         groups: dict[object, list[Call]] = {}
         for call in self.survey.files:
@@ -98,10 +96,10 @@ class Estimates:
         return next(((a, b) for a, b in pairs if (b.estimate or 0) >= honest_range(b)[0]), None)
 
     def against_detail(self, operation: str) -> str | None:
-        """Observation that contradicts that E follows the detail level; None if it does.
+        """Observation which shows that E does not follow the detail level; None if it does.
 
-        Of two calls for the same records, the one whose file is larger by a tenth must have the greater E; and files of
-        the same size must not have an E that differs by half.
+        Of two calls for the same records, the one whose file is larger by a tenth must have the greater E, and the E of
+        files of the same size must not differ by half.
         """
         whole = self.survey.whole
         calls = [c for (n, _), c in whole.items() if n == operation and c.estimate and characters(c)]
@@ -111,7 +109,7 @@ class Estimates:
                 if one is other or ids[id(one)] != ids[id(other)] or not ids[id(one)]:
                     continue
                 sizes, estimates = characters(other) / characters(one), (other.estimate or 0) / (one.estimate or 1)
-                if (sizes > LARGER and estimates <= 1) or (abs(sizes - 1) < ALIKE and estimates > 1.5):
+                if (sizes > LARGER and estimates <= 1) or (abs(sizes - 1) < SAME_SIZE and estimates > 1.5):
                     return (
                         f"{_detail(one)}: E = {one.estimate} for {characters(one)} characters; "
                         f"{_detail(other)}: E = {other.estimate} for {characters(other)} characters"
@@ -119,11 +117,12 @@ class Estimates:
         return None
 
     def measure_differently(self, operation: str) -> bool:
-        """True if E is the estimate of a different set than the returned one: another level, or before the limit."""
+        """True if E is the estimate of a different set than the returned one: of another level, or before the limit was
+        applied."""
         return self.against_detail(operation) is not None or self.estimated_before_limit(operation) is not None
 
     def is_cut_short(self, call: Call) -> bool | None:
-        """True if an inject's E covers more memories than its file holds, by a recall of the same query.
+        """True if an inject's E covers more memories than its file has, compared with a recall of the same query.
 
         None if there is no such recall.
         """
@@ -135,7 +134,7 @@ class Estimates:
     def memories_beyond(self, call: Call) -> int | None:
         """Number of memories in the file of the same recall, if an inject's file has fewer at the same E.
 
-        None if it has as many, or it cannot be told: a different E means that a different set was found.
+        None if it has as many, or if E differs, because then a different set was found.
         """
         known = self._recall_for(call)
         if known is None or known.limit != call.limit:
@@ -160,9 +159,9 @@ def estimates(survey: Survey, details: DetailLevels) -> Estimates:
 
 
 def slack(one: Call, other: Call) -> int:
-    """Tokens by which the E of two files of the same memories may differ: the difference of their sizes."""
+    """Tokens by which the E of two files with the same memories may differ, from the difference of their sizes."""
     return abs(characters(one) - characters(other)) + 2
 
 
 def _detail(call: Call) -> str:
-    return f"detail {call.detail}" if call.detail is not None else "no detail asked for"
+    return f"detail {call.detail}" if call.detail is not None else "no detail level requested"

@@ -1,4 +1,4 @@
-"""Events among what a server said when nothing failed and nothing expired."""
+"""Recognition of a server's events in log notifications and other channels."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from lro_conformance.trials.survey import Survey
 
 
 def events_in(survey: Survey, name: str) -> list[Any]:
-    """The log notifications, and lines in other channels, that are events of this *name*: by what they are called or
-    how they begin."""
+    """The log notifications, and the lines in other channels, that are events of this *name*, by their name or their
+    first word."""
     said = [as_record(s.value).get("data") for s in survey.messages if s.kind == "notifications/message"]
     said += [_line(line.partition(": ")[2]) for line in survey.told]
     return [

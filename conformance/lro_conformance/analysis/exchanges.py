@@ -22,7 +22,7 @@ from lro_conformance.analysis.estimate import Estimates, slack
 from lro_conformance.analysis.threshold import Rule as DecisionRule
 from lro_conformance.analysis.threshold import decisions
 from lro_conformance.analysis.timestamps import ulid_time, written_at
-from lro_conformance.capture.call import Among, Call, died
+from lro_conformance.capture.call import Call, CallInContext, died
 from lro_conformance.capture.claims import size_of, surely_exceeds
 from lro_conformance.capture.corpus import TWINS, delicate, large, rough
 from lro_conformance.capture.records import (
@@ -70,13 +70,13 @@ class Exchange:
     """The memories that the suite gave to the servers of the call and of its twin, by id."""
 
     @property
-    def at(self) -> Call | Among | AfterStoring:
+    def at(self) -> Call | CallInContext | AfterStoring:
         """The subject whose reproducer shows this exchange."""
         found = by_id(self.call.filed or self.call.records or []).keys()
         memories = tuple(m for key, m in self.stored.items() if key in found)
         if memories:
             return AfterStoring(self.call, memories, self.in_flight)
-        return Among(self.call) if self.in_flight else self.call
+        return CallInContext(self.call) if self.in_flight else self.call
 
     @property
     def is_filed(self) -> bool:

@@ -1,4 +1,4 @@
-"""Comparison of a forwarded result with the one that the server gave: the differences, and what is missing."""
+"""Comparison of a forwarded result with the server's own: differences, and missing parts."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from lro_conformance.capture.records import show
 from lro_conformance.trials.extensions.payloads import Large, dumps, marks
 
 _ADDED = {"_meta", "resultType"}
-"""Members of a result that a proxy may add: MCP leaves them to whoever speaks."""
+"""Members of a result that a proxy may add, because MCP leaves them to the sender."""
 
 
 def changed(given: str, call: Call) -> str | None:
-    """First difference between a result and the given one, compared as JSON values; None if there is none."""
+    """First difference between a forwarded result and the server's, compared as JSON values; None if there is none."""
     if call.outcome == "offloaded":
         return "a descriptor"
     result = call.result
@@ -46,11 +46,11 @@ def lost(known: Large, file: FileSeen) -> str | None:
         if found is None:
             return f"no record {record['id']}"
         if not any(_holds(value, record) for value in found):
-            return f"the record {record['id']} is another: {show(found[0], 160)}"
+            return f"the record {record['id']} differs: {show(found[0], 160)}"
     texts = [text for value in (file.header, *(line.value for line in file.record_lines)) for text in _texts(value)]
     whole = "\n".join(texts)
     missing = next((line for line in known.lines if line not in whole), None)
-    return None if missing is None else f"nothing has {show(missing, 120)}"
+    return None if missing is None else f"no line has {show(missing, 120)}"
 
 
 def _holds(found: Any, record: Any) -> bool:
@@ -60,8 +60,8 @@ def _holds(found: Any, record: Any) -> bool:
     return record in (found, *members) or any(isinstance(member, str) and text in member for member in members)
 
 
-def own_words(text: str, known: Large, given: str) -> str:
-    """Lines or strings of a text that are not the payload's: the proxy's own words."""
+def proxy_text(text: str, known: Large, given: str) -> str:
+    """Lines or strings of a text that are not in the payload: the proxy's own words."""
     try:
         said = list(_texts(json.loads(text)))
     except ValueError:
@@ -71,7 +71,7 @@ def own_words(text: str, known: Large, given: str) -> str:
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """All texts in a JSON value, keys too, in their order."""
+    """All strings in a JSON value, including keys, in their order."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):

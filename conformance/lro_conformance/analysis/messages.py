@@ -1,6 +1,7 @@
-"""The shapes that MCP gives to messages, as far as clients break on others. Pure functions; None means well formed.
+"""The shapes of messages that MCP defines, to the extent that clients fail on other shapes.
 
-They are those of the schemas of 2025-11-25 and of 2026-07-28, which differ in what every result has to say of itself.
+Pure functions; None means well formed. The shapes are those of the schemas of 2025-11-25 and of 2026-07-28, which
+differ in the members that every result must have.
 """
 
 from __future__ import annotations
@@ -106,7 +107,7 @@ def _wrong_notification(method: str, params: object) -> str | None:
     if method != "notifications/message":
         return None
     if told.get("level") not in LEVELS:
-        return f"level of a log message is {show(told.get('level'), 60)}, none of {', '.join(LEVELS)}"
+        return f"level of a log message is {show(told.get('level'), 60)}, not one of {', '.join(LEVELS)}"
     if "data" not in told:
         return "a log message has no data"
     logger = told.get("logger", "")

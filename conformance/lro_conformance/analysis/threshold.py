@@ -1,4 +1,4 @@
-"""Rules by which a server decides what to offload, found from the calls at its exact threshold."""
+"""The rule by which a server decides whether to offload, inferred from calls at its exact threshold."""
 
 from __future__ import annotations
 
@@ -46,12 +46,14 @@ def is_exact(edge: Edge) -> bool:
 
 
 def _close(edge: Edge) -> bool:
-    """Right again a fiftieth of E further off: the threshold is the same, the comparison is wrong."""
+    """True if the decision is right at a distance of a fiftieth of E: the threshold is the same, the comparison is
+    wrong."""
     return edge.near is not None and _right(edge, edge.near)
 
 
 def _elsewhere(edge: Edge) -> bool:
-    """Still wrong a few tokens further off, and right soon after: it compares a different figure, perhaps rightly."""
+    """True if the decision is wrong at a distance of a few tokens, but right soon after: a different number is
+    compared."""
     return edge.next is not None and not _right(edge, edge.next) and _close(edge)
 
 
@@ -60,7 +62,8 @@ def _right(edge: Edge, probe: Probe) -> bool:
 
 
 def _by_less_than_the_set(edge: Edge) -> bool:
-    """Inline even at half of E, but offloaded at half of the largest record: less than the set is compared."""
+    """True if the result is inline even at half of E, but offloaded at half of the largest record: less than the set is
+    compared."""
     if edge.half is None or edge.low is None or edge.largest >= edge.estimate // 2:
         return False
     return edge.half.call.outcome == "inline" and edge.low.call.outcome == "offloaded"

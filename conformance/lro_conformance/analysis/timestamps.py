@@ -13,7 +13,8 @@ from lro_spec.filenames import parse_file_name
 from lro_spec.timestamps import moments
 
 CLOCK_S = 2.0
-"""Tolerance for times outside of the call, in seconds: some write whole seconds only, some take the time early."""
+"""Tolerance in seconds for times outside of the call: some servers write whole seconds only, some take the time
+early."""
 
 
 _MINUTES = re.compile(r"[Tt ]\d\d:?\d\d(?![:\d])")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-# Beside English: German, Dutch, French, Spanish, Portuguese, Italian, Russian, Chinese, Japanese and Korean.
+# Besides English: German, Dutch, French, Spanish, Portuguese, Italian, Russian, Chinese, Japanese and Korean.
 FAILED = re.compile(
     r"\b(fail\w*|error\w*|could ?n[o']t|unable|cannot|can't|not (be )?(written|saved|offloaded|possible)|impossible"
     r"|unavailable)"
@@ -26,11 +26,11 @@ _ENGLISH = re.compile(
     r"|offload\w*|fail\w*|error|truncat\w*|partial\w*|file|writ\w*|directory|large|such)",
     re.IGNORECASE,
 )
-"""Words that an English warning is largely made of."""
+"""Frequent words of English warnings."""
 
 
 def foreign(text: str) -> bool:
-    """True if a text says something in a language other than English; keys of JSON say nothing."""
+    """True if a text is in a language other than English; JSON keys are ignored."""
     said = re.sub(r'"[\w-]+"\s*:|\\[nrtu"\\]', " ", text)
     words = re.findall(r"[^\W\d_]+", said)
     wide = sum(len(w) for w in words if not w.isascii())
@@ -38,6 +38,6 @@ def foreign(text: str) -> bool:
     return (len(words) >= 5 or wide >= 8) and 3 * english < len(words)
 
 
-def tells_of_failure(text: str) -> bool:
-    """True if a text says that something failed or is cut off, or says something that the suite cannot read."""
+def mentions_failure(text: str) -> bool:
+    """True if a text says that something failed or was truncated, or is in a language that the suite cannot read."""
     return FAILED.search(text) is not None or SHORT.search(text) is not None or foreign(text)

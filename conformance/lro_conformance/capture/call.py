@@ -1,4 +1,4 @@
-"""One tool call and everything that was observed of it."""
+"""One tool call with everything that was observed about it."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 Outcome = Literal["inline", "offloaded", "error", "no answer"]
 
 LINE_BYTES = 400
-"""Memory that a line of a file takes beside its text."""
+"""Memory of a line of a file in addition to its text, in bytes."""
 
 OBJECT_BYTES = 300
-"""Memory that an object of an answer takes beside its text."""
+"""Memory of an object of an answer in addition to its text, in bytes."""
 
 MAX_ESTIMATE = 2**53
-"""A greater E is none: no result has so many tokens, and no double could hold what is computed with it."""
+"""The largest valid E: no result has more tokens, and larger numbers would overflow a double in computations."""
 
 
 @dataclass(frozen=True)
@@ -38,24 +38,24 @@ class Call:
     tool: str
     arguments: Mapping[str, Any]
     detail: str | None
-    """The detail level asked for; None when the tool's default was left to apply."""
+    """The requested detail level; None if the tool's default applies."""
     limit: int | None
     query: str | None
     start: Start
-    """The server process that was asked."""
+    """The server process that was called."""
     before: tuple[int, ...]
-    """The ids of earlier requests that changed the state of this process: they stored memories or triggered cleanup."""
+    """Ids of earlier requests that changed the state of this process by storing memories or triggering cleanup."""
     reply: Reply
     started: float
     """Seconds since the epoch."""
     ended: float
     utc_offset_s: int
-    """Seconds by which the server's local time was ahead of UTC then."""
+    """Seconds by which the server's local time was ahead of UTC at the time of the call."""
     file: FileSeen | None
     real_output_dir: Path | None
-    """The output folder that was set, without links, as it was then."""
+    """The configured output folder with links resolved at the time of the call."""
     in_reply: FoundDescriptor | None
-    """The first descriptor in the result (`descriptor_in`), which a memory may only quote."""
+    """The first descriptor in the result (`descriptor_in`), which may merely be quoted by a memory."""
     inline_path: str | None = None
 
     @property
@@ -70,34 +70,35 @@ class Call:
 
     @property
     def output_dir(self) -> Path | None:
-        """The output folder that was set; None where none was."""
+        """The configured output folder; None if none was set."""
         return self.start.output_dir
 
     @property
     def local(self) -> timezone:
-        """The zone of local time then."""
+        """The server's local time zone at the time of the call."""
         return timezone(timedelta(seconds=self.utc_offset_s))
 
     @property
     def result(self) -> Record | None:
-        """The result as MCP has it; None where the call was not answered, or not by an object."""
+        """The result of MCP; None if the call was not answered, or not by an object."""
         value: object = self.reply.result
         return cast("Record", value) if isinstance(value, dict) else None
 
     @property
     def found(self) -> FoundDescriptor | None:
-        """The descriptor of this result; None also if a memory only quotes one, whose file is not of this call."""
+        """The descriptor of this result; None if there is none, or if a memory merely quotes one with the file of
+        another call."""
         found, file = self.in_reply, self.file
         return None if found is not None and found.around.strip() and file is not None and not file.lately else found
 
     @property
-    def undescribed(self) -> bool:
+    def lacks_descriptor(self) -> bool:
         """True if the result names a file that the call has written, without a descriptor."""
         return self.file is not None and self.result is not None and self.in_reply is None
 
     @property
     def descriptor(self) -> Record:
-        """The descriptor; empty when there is none."""
+        """The descriptor; empty if there is none."""
         return dict(self.found.value) if self.found is not None else {}
 
     @cached_property
@@ -105,13 +106,13 @@ class Call:
         """Outcome of the call."""
         if self.result is None:
             return "error" if self.reply.error is not None else "no answer"
-        if self.found is not None or self.undescribed:
+        if self.found is not None or self.lacks_descriptor:
             return "offloaded"
         return "error" if self.result.get("isError") is True else "inline"
 
     @cached_property
     def records(self) -> list[Record] | None:
-        """The records of an inline result; None where none could be found in it."""
+        """The records of an inline result; None if none could be found."""
         return find_records(self.result, self.inline_path) if self.outcome == "inline" else None
 
     @cached_property
@@ -121,23 +122,23 @@ class Call:
 
     @property
     def summary(self) -> Record:
-        """The descriptor's summary; empty when there is none."""
+        """The descriptor's summary; empty if there is none."""
         value = self.descriptor.get("summary")
         return cast("Record", value) if isinstance(value, dict) else {}
 
     @property
     def path(self) -> str:
-        """The path of the file that was named; empty where none was."""
+        """The path of the file that the descriptor names; empty if it names none."""
         return self.file.path if self.file is not None else ""
 
     @property
     def header(self) -> Record:
-        """The file's header; empty when there is none."""
+        """The file's header; empty if there is none."""
         return (self.file.header or {}) if self.file is not None else {}
 
     @property
     def filed(self) -> list[Record]:
-        """The records of the file."""
+        """The records in the file."""
         return self.file.records if self.file is not None else []
 
     @cached_property
@@ -151,7 +152,7 @@ class Call:
 
     @property
     def weight(self) -> int:
-        """About how many bytes of memory it takes once everything in it was looked at."""
+        """Approximate memory of the call in bytes, once everything in it has been read."""
         data = self.file.data if self.file is not None else b""
         raw = self.reply.raw or b""
         return 3 * len(raw) + OBJECT_BYTES * raw.count(b"{") + 2 * len(data) + LINE_BYTES * data.count(b"\n")
@@ -164,13 +165,13 @@ class Call:
 
 
 class OfACall:
-    """A record that one call shows, and so does the script of that call."""
+    """A record that a single call shows; that call's script reproduces it."""
 
     call: Call
 
 
 @dataclass(frozen=True)
-class Among(OfACall):
+class CallInContext(OfACall):
     """A call whose failure shows only in context; its script repeats the whole conversation."""
 
     call: Call

@@ -1,5 +1,7 @@
-"""Where a server, or its profile, says that it offloads: then results too small to be offloaded by default do not show
-that it does not."""
+"""Claims by a server or its profile that it offloads.
+
+With such a claim, results that are too small to be offloaded by default do not prove that it does not offload.
+"""
 
 from __future__ import annotations
 
@@ -21,9 +23,9 @@ _WORDS = re.compile(
 
 
 def claims(profile: Profile, tools: Sequence[Mapping[str, Any]], handshake: object) -> tuple[str, ...]:
-    """Who says that this server offloads: the profile, by what only such a server has, or the server itself.
+    """Claims that this server offloads: by the profile, in keys that only such a server needs, or by the server itself.
 
-    What a proxy says is not about the operations of the server behind it: it is no claim.
+    A statement of a proxy is not a claim, because it does not concern the operations of the server behind it.
     """
     return () if proxy_command(profile) is not None else tuple(_claims(profile, tools, handshake))
 
@@ -32,7 +34,7 @@ def _claims(profile: Profile, tools: Sequence[Mapping[str, Any]], handshake: obj
     if profile.given:
         yield f"the profile says how {', '.join(profile.given)} is set (settings)"
     if profile.cleanup is not None:
-        yield "the profile says what cleans up (cleanup)"
+        yield "the profile names a cleanup trigger (cleanup)"
     for tool in tools:
         found = _WORDS.search(json.dumps(tool))
         if found is not None:
@@ -44,7 +46,8 @@ def _claims(profile: Profile, tools: Sequence[Mapping[str, Any]], handshake: obj
 
 
 def size_of(call: Call) -> int:
-    """The characters of an inline result: of its records where they are found, or else of its text; 0 of any other."""
+    """Number of characters of an inline result: of its records if they are found, otherwise of its text; 0 for any
+    other result."""
     if call.outcome != "inline":
         return 0
     if call.records:
@@ -53,5 +56,5 @@ def size_of(call: Call) -> int:
 
 
 def surely_exceeds(characters: int, tokens: int) -> bool:
-    """True if every honest estimate of a text of so many characters is above so many tokens."""
+    """True if every honest estimate of a text with this number of characters is above this number of tokens."""
     return LOW * characters / 4 > tokens

@@ -1,4 +1,4 @@
-"""The memories that the suite gives to a server that holds too little: plain, varied, the same in every run."""
+"""The memories that the suite stores in a server with too few of them: varied, and the same in every run."""
 
 from __future__ import annotations
 
@@ -41,7 +41,8 @@ _EXTRAS = (
 
 @cache
 def corpus(size: int = 160) -> tuple[Memory, ...]:
-    """*size* memories over seven namespaces, of 200 to 900 characters; every field is the same in every run."""
+    """A corpus of *size* memories in seven namespaces, of 200 to 900 characters; every field is the same in every
+    run."""
     chance = random.Random(6400)
     made = [_memory(chance, n) for n in range(size)]
     return (*made[:-1], {**delicate(), "id": made[-1]["id"]})
@@ -66,14 +67,14 @@ def _memory(chance: random.Random, number: int) -> Memory:
 
 
 WORD = "quetzalcoatlus"
-"""A word that only the large memory has."""
+"""A word that only the large memory contains."""
 
 OTHER_WORD = "archaeopteryx"
-"""A word that only the other large memory has."""
+"""A word that only the other large memory contains."""
 
 
 def large(characters: int, word: str = WORD) -> Memory:
-    """One memory whose content has so many characters, and that alone has this *word*."""
+    """One memory with a content of this number of characters; no other memory contains *word*."""
     text = " ".join(_WORDS * (characters // 200 + 1))
     return {
         **_memory(random.Random(len(word)), 0),
@@ -83,17 +84,17 @@ def large(characters: int, word: str = WORD) -> Memory:
 
 
 DELICATE_WORD = "zwitterion"
-"""The word of `delicate`."""
+"""A word that only the memory `delicate` contains."""
 
 
 TWINS = ("5d1e3c7a-0f52-4b8e-9a63-1c2f70b4d801", "5d1e3c7a-0f52-4b8e-9a63-1c2f70b4d802")
-"""Ids under which it is stored twice."""
+"""Ids under which the memory `delicate` is stored twice."""
 
 
 @cache
 def delicate() -> Memory:
     """A memory with values that careless code alters: decomposed letters, markup, escapes, exact fractions, nulls,
-    texts that look like something else, names in various spellings."""
+    texts that look like something else, field names in various spellings."""
     return {
         **_memory(random.Random(3), 0),
         "title": f"{DELICATE_WORD} cafe\u0301",
@@ -111,7 +112,7 @@ def delicate() -> Memory:
 
 
 ROUGH_WORD = "xiphosuran"
-"""The word of `rough`."""
+"""A word that only the memory `rough` contains."""
 
 
 @cache
@@ -191,11 +192,12 @@ def tiny() -> Memory:
 
 
 MIXED_WORDS = ("gastropod", "cephalopod")
-"""The words of `mixed`."""
+"""Words that only the memories of `mixed` contain."""
 
 
 def mixed() -> tuple[Memory, ...]:
-    """Two memories for each of two words: one with more fields before one with fewer, and the other way round."""
+    """Two memories for each of two words: for one word the memory with more fields comes first, for the other the one
+    with fewer."""
     found: list[Memory] = []
     for number, word in enumerate(MIXED_WORDS):
         base = _memory(random.Random(5 + number), 0)
@@ -208,34 +210,34 @@ def mixed() -> tuple[Memory, ...]:
 
 
 def odd(word: str) -> Memory:
-    """A memory that is found by `odd_query` and `shell_query` of this *word*: its content has them as they stand."""
+    """A memory that `odd_query` and `shell_query` of this *word* find, because its content includes both literally."""
     query = odd_query(word)
     content = f"{query}\n{shell_query(word)}\nand more"
     return {**_memory(random.Random(2), 0), "title": " ".join(query.split()), "content": content}
 
 
 def odd_query(word: str) -> str:
-    """A query that JSON has to escape: with quotation marks, a backslash and a line feed; and a capital letter."""
+    """A query that needs escaping in JSON: with quotation marks, a backslash, a line feed, and a capital letter."""
     return f'{word} "Quoted" back\\slash\nnext line'
 
 
 def shell_query(word: str) -> str:
-    """A query that breaks out of a command in which it is not quoted, and of a regular expression."""
+    """A query that breaks out of a command if it is not quoted, and out of a regular expression."""
     return f"{word} it's; a $(touch owned) `folder` [sic"
 
 
 def long_query(word: str) -> str:
-    """A query of some 600 characters that finds what one word finds, where searching goes by words."""
+    """A query of some 600 characters that finds the same as one word, if the server searches by words."""
     return " ".join([word] * (600 // (len(word) + 1)))
 
 
 NOWHERE = "qzxjvkwpfh"
-"""A query that finds nothing, where searching goes by words."""
+"""A query that finds nothing, if the server searches by words."""
 
 
 @cache
 def wide(size: int = 60) -> tuple[Memory, ...]:
-    """*size* memories whose texts are almost entirely in CJK scripts."""
+    """A corpus of *size* memories whose texts are almost entirely in CJK scripts."""
     chance = random.Random(1600)
     signs = "記憶想起検索結果閾値分割文書知識要約名前空間時間世界学習言語模型道具呼出説明過程計画実行評価失敗成功再試行"
     found: list[Memory] = []
@@ -252,7 +254,8 @@ def wide(size: int = 60) -> tuple[Memory, ...]:
 
 
 def substitute(template: Any, memory: Mapping[str, Any]) -> Any:
-    """A template of arguments with ``"$memory"`` and ``"$memory.FIELD"`` filled in, or left out where absent."""
+    """A template of arguments with ``"$memory"`` and ``"$memory.FIELD"`` replaced, or omitted if the field is
+    absent."""
     if isinstance(template, dict):
         filled = {k: substitute(v, memory) for k, v in cast("dict[str, Any]", template).items()}
         return {k: v for k, v in filled.items() if v is not _ABSENT}
@@ -269,11 +272,11 @@ _ABSENT = object()
 
 
 SETS: Mapping[str, Callable[[], tuple[Memory, ...]]] = {"corpus": corpus, "wide": wide}
-"""The sets of memories that are given to servers, by name."""
+"""The sets of memories that are stored in servers, by name."""
 
 
 def lines(name: str, tool: str, template: Any, first_id: int) -> list[bytes]:
-    """The requests that give a server the memories of a set, by its seed tool; their ids count from *first_id*."""
+    """The requests that store a set of memories by the server's seed tool; their ids count from *first_id*."""
     from lro_conformance.wire import jsonrpc
 
     calls = ({"name": tool, "arguments": substitute(template, m)} for m in SETS[name]())
@@ -281,7 +284,8 @@ def lines(name: str, tool: str, template: Any, first_id: int) -> list[bytes]:
 
 
 def main(argv: list[str]) -> None:
-    """Print those requests: ``python -m lro_conformance.capture.corpus SET TOOL ARGUMENTS FIRST_ID``."""
+    """Print the requests that store a set of memories: ``python -m lro_conformance.capture.corpus SET TOOL ARGUMENTS
+    FIRST_ID``."""
     name, tool, template, first_id = argv
     for line in lines(name, tool, json.loads(template), int(first_id)):
         sys.stdout.buffer.write(line + b"\n")

@@ -7,7 +7,7 @@ from lro_spec.tokens import honest_estimates
 
 
 def characters(call: Call) -> int:
-    """The characters of a file's record lines."""
+    """Number of characters of a file's record lines."""
     return call.file.characters if call.file is not None else 0
 
 
@@ -18,11 +18,11 @@ def is_honest(call: Call) -> bool:
 
 
 def honest_range(call: Call) -> tuple[int, int]:
-    """The bounds of an honest E for a file, whether it weighs a character as it is or as it is escaped."""
+    """The bounds of an honest E for a file, whether characters are counted literally or as escapes."""
     wide, escapes, narrow = call.file.scripts if call.file is not None else (0, 0, 0)
     return honest_estimates(wide, escapes, narrow)
 
 
 def tokens_per_character(call: Call) -> float:
-    """The server's own measure: E for each character of the file's record lines; a quarter where there is none."""
+    """The server's own rate: E per character of the file's record lines; a quarter if the file has no E."""
     return (call.estimate or 0) / characters(call) if characters(call) else 0.25

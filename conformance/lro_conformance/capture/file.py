@@ -1,4 +1,4 @@
-"""A file as it was when a descriptor named it, read at once and parsed line by line."""
+"""A snapshot of a file at the moment a descriptor named it, parsed line by line."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from lro_spec.filenames import real_path
 from lro_spec.jsonl.strict import DEEPEST, StrictJsonError, loads, too_deep
 
 _SURROGATE = re.compile("[\ud800-\udbff\udc00-\udc7f\udd00-\udfff]")
-"""Surrogates that stand for no byte of a file name."""
+"""Surrogates that do not represent a byte of a file name."""
 
 MAX_FILE_BYTES = 64 * 1024 * 1024
-"""A larger file is not read: the suite asks for results of a few megabytes at most."""
+"""Size limit of files that are read; the suite requests results of a few megabytes at most."""
 
 
 @dataclass(frozen=True)
@@ -35,14 +35,14 @@ class Line:
 
     @property
     def record(self) -> Record | None:
-        """The object on this line; None where there is none."""
+        """The object on this line; None if there is none."""
         value: object = self.value
         return cast("Record", value) if isinstance(value, dict) else None
 
 
 @dataclass(frozen=True)
 class FileSeen:
-    """A file as it was at the moment a descriptor named it."""
+    """A snapshot of a file at the moment a descriptor named it."""
 
     path: str
     problem: str | None = None
@@ -51,13 +51,13 @@ class FileSeen:
     mode: int | None = None
     mtime: float | None = None
     real: str | None = None
-    """The path without links, as it was then; None where it is no path of a file."""
+    """The path with links resolved at that moment; None if it cannot be the path of a file."""
     lately: bool = True
     """True if the file at this path may have been written by the call that named it."""
 
     @cached_property
     def lines(self) -> list[Line]:
-        """The lines, each parsed strictly; a missing newline at the end is no fault."""
+        """The lines, each parsed strictly; a missing newline at the end is not an error."""
         raw = self.data.split(b"\n")
         if not raw[-1]:
             raw.pop()
@@ -65,7 +65,7 @@ class FileSeen:
 
     @cached_property
     def header(self) -> Record | None:
-        """The header object: that of the first line, or else the first line marked as one."""
+        """The header object: the first line, or otherwise the first line that is marked as a header."""
         first = self.lines[0].record if self.lines else None
         if first is not None and ("type" in first or "operation" in first):
             return first
@@ -73,7 +73,7 @@ class FileSeen:
 
     @cached_property
     def record_lines(self) -> list[Line]:
-        """The lines that are not headers, blank ones left out."""
+        """The lines that are neither headers nor blank."""
         header = self.header
         return [
             line
@@ -83,13 +83,14 @@ class FileSeen:
 
     @cached_property
     def characters(self) -> int:
-        """The characters of the record lines."""
+        """Number of characters of the record lines."""
         lines = (line.raw for line in self.record_lines if line.record is not None)
         return sum(len(raw.decode("utf-8", "replace")) for raw in lines)
 
     @cached_property
     def scripts(self) -> tuple[int, int, int]:
-        """Counts of the record lines: characters of a wide script, escapes (``\\uXXXX``), and all other characters."""
+        """Numbers of characters of a wide script, of escapes (``\\uXXXX``) and of other characters in the record
+        lines."""
         lines = (line.raw for line in self.record_lines if line.record is not None)
         text = b"".join(lines).decode("utf-8", "replace")
         wide, escapes = wide_characters(text), text.count("\\u")
@@ -97,7 +98,7 @@ class FileSeen:
 
     @cached_property
     def records(self) -> list[Record]:
-        """The record lines that are objects."""
+        """The objects in the record lines."""
         return [r for line in self.record_lines if (r := line.record) is not None]
 
 
@@ -107,9 +108,10 @@ def is_header(value: Any) -> bool:
 
 
 def written_since(path: str, moment: float) -> bool:
-    """True if a file exists that was written after a moment, or a little before it: some clocks are coarse.
+    """True if the file exists and was written after a time, or slightly before it, because some clocks are coarse.
 
-    A relative path may be any file."""
+    Always true for a relative path, which may be any file.
+    """
     try:
         return not os.path.isabs(path) or os.lstat(path).st_mtime >= moment - 2
     except (OSError, ValueError):  # NUL, a lone surrogate
@@ -117,20 +119,20 @@ def written_since(path: str, moment: float) -> bool:
 
 
 def see_file(path: object, roots: tuple[Path, ...]) -> FileSeen:
-    """Read the file that a descriptor names, at once, if it lies below one of *roots* and is a regular file.
+    """Read the file that a descriptor names immediately, if it is a regular file below one of *roots*.
 
-    A path outside is the server's word only; it is not followed, since its contents would end up in a report.
+    A path elsewhere is not opened, because its content would end up in a report.
     """
     if not isinstance(path, str) or not path:
         return FileSeen(str(path), f"file_path is {show(path)}")
     if _SURROGATE.search(path) or "\0" in path or len(path) > 4096:
-        return FileSeen(path, "no path of a file")
+        return FileSeen(path, "not the path of a file")
     real = Path(real_path(path))
     if not any(real.is_relative_to(root) for root in roots):
-        problem = "lies outside of every folder that the server was given; not read"
+        problem = "outside every directory that the server was given, so it was not read"
         return FileSeen(path, problem, real=str(real))
     try:
-        descriptor = os.open(real, os.O_NONBLOCK | os.O_NOFOLLOW)  # a pipe may stand there, or a link by now
+        descriptor = os.open(real, os.O_NONBLOCK | os.O_NOFOLLOW)  # it may be a pipe, or have become a link
     except OSError as problem:
         return FileSeen(path, f"cannot be opened: {problem.strerror}", real=str(real))
     seen = os.fstat(descriptor)

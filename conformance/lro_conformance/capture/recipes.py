@@ -20,15 +20,15 @@ class Command(OfACall):
 
     call: Call
     index: int
-    """Its place in jq_recipes, from 0."""
+    """Its index in jq_recipes, from 0."""
     description: Any
     text: Any
-    """The command as it stands there."""
+    """The command as written in the descriptor."""
 
     @cached_property
     def _parsed(self) -> Pipeline | RecipeSyntaxError:
         if not isinstance(self.text, str):
-            return RecipeSyntaxError("it has no command")
+            return RecipeSyntaxError("the recipe has no command")
         try:
             return parse_command(self.text)
         except RecipeSyntaxError as wrong:
@@ -61,12 +61,12 @@ def commands_of(call: Call) -> list[Command]:
 
 
 def paths_named(calls: Iterable[Call]) -> frozenset[str]:
-    """The paths of files that descriptors and their recipes name."""
+    """Paths of files that descriptors and their recipes name."""
     calls = list(calls)
     named = {c.pipeline.path for call in calls for c in commands_of(call) if c.pipeline is not None}
     return frozenset(named | {path for c in calls if isinstance(path := c.descriptor.get("file_path"), str)})
 
 
 def without_path(command: Command) -> str:
-    """The text of a command, whatever file it is for."""
+    """The text of a command without the path of its file."""
     return re.sub(r"\S+", lambda word: "FILE" if ".jsonl" in word[0] else word[0], str(command.text))

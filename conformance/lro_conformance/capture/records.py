@@ -1,7 +1,8 @@
-"""Memories as they appear in results and files: finding them, matching them by id, comparing them.
+"""Memories in results and files: search, matching by id, comparison.
 
-A server may put its inline records where it likes, so they are looked for; what differs between identical calls is
-*volatile* and left out of comparisons; equality is JSON's, numbers compared as numbers (interpretation I-17).
+A server may put its inline records anywhere, so they are searched for. Fields that differ between identical calls are
+*volatile* and excluded from comparisons. Equality is that of JSON, with numbers compared as numbers (interpretation
+I-17).
 """
 
 from __future__ import annotations
@@ -25,24 +26,24 @@ MEMORY_FIELDS = (
     *("entities", "relationships", "wiki_links", "embedding", "summary"),
     *("provenance", "temporal", "extensions", "blocks", "citations"),
 )
-"""Every field that the text names for a memory line, besides its id."""
+"""All fields that the specification names for a memory line, besides its id."""
 
 _DEPTH = 4
 
 
 def as_record(value: object) -> Record:
-    """The value where it is an object, else an empty one."""
+    """The value if it is an object, otherwise an empty object."""
     return cast("Record", value) if isinstance(value, dict) else {}
 
 
 def id_of(record: Mapping[str, Any]) -> str | None:
-    """The id of a record as text, or None when it has none."""
+    """The id of a record as text; None if it has none."""
     value = record.get("id")
     return None if value is None or isinstance(value, (dict, list)) else str(value)
 
 
 def by_id(records: Iterable[Record]) -> dict[str, Record]:
-    """Records by their id; those without one are left out, of equal ids the first counts."""
+    """Records by id, without those that have none; if an id is repeated, the first record counts."""
     found: dict[str, Record] = {}
     for record in records:
         key = id_of(record)
@@ -52,7 +53,7 @@ def by_id(records: Iterable[Record]) -> dict[str, Record]:
 
 
 def find_records(result: Mapping[str, Any] | None, jq_path: str | None = None) -> list[Record] | None:
-    """The records of an inline result, or None when it carries none in JSON (a formatted text, say)."""
+    """The records of an inline result; None if it has none as JSON (for example a formatted text)."""
     payloads = list(_payloads(result))
     if jq_path is not None:
         return next((r for r in (_at(p, jq_path) for p in payloads) if r is not None), None)
@@ -76,7 +77,7 @@ _MORE = re.compile(r"(next_?)?(page_?)?cursor|next_?(page_?)?(token|page|offset)
 
 
 def is_a_page(result: Mapping[str, Any] | None) -> bool:
-    """True if an inline result says, next to its records, that there are more: a cursor, a next page."""
+    """True if an inline result indicates that there are more records, by a cursor or a next page."""
     around = [as_record(p) for p in _payloads(result)]
     around += [as_record(v) for members in around for v in members.values()]
     members = ((k, v) for each in around for k, v in each.items())
@@ -84,12 +85,12 @@ def is_a_page(result: Mapping[str, Any] | None) -> bool:
 
 
 def text_of(result: Mapping[str, Any] | None) -> str:
-    """All text of a result, joined by line feeds: its text blocks, without any the texts that are embedded in it."""
+    """All text of a result, joined by line feeds: its text blocks or, if it has none, the embedded texts."""
     return "\n".join(_texts(result))
 
 
 def unwrap(record: Record) -> Record:
-    """The memory inside a hit: `{"score": …, "memory": {…}}` holds it one object deep."""
+    """The memory inside a search hit such as `{"score": …, "memory": {…}}`."""
     if id_of(record) is not None:
         return record
     inner = [cast("Record", v) for v in record.values() if isinstance(v, dict)]
@@ -97,7 +98,7 @@ def unwrap(record: Record) -> Record:
 
 
 def volatile_paths(a: Iterable[Record], b: Iterable[Record]) -> set[Path]:
-    """Where records of the same id differ between two identical calls."""
+    """Paths at which records with the same id differ between two identical calls."""
     left, right = by_id(a), by_id(b)
     paths: set[Path] = set()
     for key in left.keys() & right.keys():
@@ -106,7 +107,7 @@ def volatile_paths(a: Iterable[Record], b: Iterable[Record]) -> set[Path]:
 
 
 def differences(a: Mapping[str, Any], b: Mapping[str, Any], at: Path = ()) -> list[Path]:
-    """The paths at which two objects differ; null, empty and absent are told apart here."""
+    """The paths at which two objects differ; null, empty and absent are distinguished."""
     found: list[Path] = []
     for key in {**a, **b}:
         here = (*at, key)
@@ -120,10 +121,10 @@ def differences(a: Mapping[str, Any], b: Mapping[str, Any], at: Path = ()) -> li
 
 
 def lost_or_changed(inline: Record, filed: Record, volatile: Iterable[Path]) -> list[Path]:
-    """Where a file's record lacks or alters a documented field that the inline record shows.
+    """Paths at which a file's record lacks or alters a documented field of the inline record.
 
-    Fields that only one side has count when they are fields of a memory and not empty: a hit's score, a rank or a
-    field of the server's own may stand on one side only.
+    A field that only one side has counts if it is a field of a memory and not empty; a score, a rank or a field of the
+    server's own may be on one side only.
     """
     skip = set(volatile)
     found: list[Path] = []
@@ -141,12 +142,13 @@ def lost_or_changed(inline: Record, filed: Record, volatile: Iterable[Path]) -> 
 
 
 def _pruned(path: Path, here: object, there: object) -> bool:
-    """True if an empty value was left out of the extensions, whose fields belong to others: there, empty is a value."""
+    """True if an empty value is missing from the extensions, whose fields are defined by others, so that empty is a
+    value there."""
     return path[0] == "extensions" and len(path) > 1 and here is not None and there is _MISSING
 
 
 WORDS = 200
-"""Longest message, in characters, that can merely say that nothing was found."""
+"""Length in characters up to which a text may be a mere message that nothing was found."""
 
 
 def tells_of(text: str, records: Iterable[Record]) -> bool:
@@ -157,13 +159,13 @@ def tells_of(text: str, records: Iterable[Record]) -> bool:
 
 
 def _opening(text: str) -> str:
-    """The first forty characters of the first line that has at least four: a blank line is in every text."""
+    """The first forty characters of the first line with at least four, because every text contains a blank line."""
     lines = (line.strip() for line in text.splitlines())
     return next((line[:40].strip() for line in lines if len(line) >= 4), "")
 
 
 def common_word(records: Iterable[Mapping[str, Any]]) -> str | None:
-    """The word that stands in the titles of many, but not of all, memories."""
+    """A word that is in the titles of many memories, but not of all."""
     titles = [record.get("title") for record in records]
     found = (re.findall(r"[A-Za-z]{4,}", title.lower()) for title in titles if isinstance(title, str))
     words = Counter(word for each in found for word in set(each))
@@ -172,7 +174,7 @@ def common_word(records: Iterable[Mapping[str, Any]]) -> str | None:
 
 
 def wide_characters(text: str) -> int:
-    """Number of characters of a text in wide scripts or near them (CJK, kana, hangul, emoji …): from U+2E80 on."""
+    """Number of characters of a text from U+2E80 on, which includes the wide scripts (CJK, kana, hangul, emoji …)."""
     return 0 if text.isascii() else len(text) - len(_WIDE.sub("", text))
 
 
@@ -185,7 +187,7 @@ _WIDE = re.compile("[\u2e80-\U0010ffff]+")
 
 
 def show(value: object, limit: int = 160) -> str:
-    """A value as JSON for a message, cut to *limit* characters, control characters escaped."""
+    """A value as JSON for a message, with control characters escaped, cut to *limit* characters."""
     text = json.dumps(value, ensure_ascii=False, default=str)
     if not text.isprintable():
         text = "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in text)
@@ -211,7 +213,7 @@ def at_path(record: Mapping[str, Any], path: Path) -> object:
 
 
 def value_at(record: Mapping[str, Any], path: Path) -> str:
-    """Value at a path, worded for a message."""
+    """Text for the value at a path in a message."""
     value = _get(record, path)
     return "nothing" if value is _MISSING else show(value)
 
@@ -221,7 +223,7 @@ def _empty(value: object) -> bool:
 
 
 def is_blank(value: object) -> bool:
-    """True if a field says nothing: null, or an empty text, list or object."""
+    """True if a field is null, or an empty string, list or object."""
     return value is None or value == "" or value == [] or value == {}
 
 
@@ -250,7 +252,7 @@ def _payloads(result: Mapping[str, Any] | None) -> Iterable[Any]:
 
 
 def size(record: Mapping[str, Any]) -> int:
-    """The characters of a record as compact JSON."""
+    """Number of characters of a record as compact JSON."""
     return len(json.dumps(record, ensure_ascii=False, separators=(",", ":"), default=str))
 
 
@@ -275,7 +277,8 @@ def _json_in(text: str) -> Any:
 
 
 def cut_off(text: str, ids: Iterable[str]) -> bool:
-    """True if records with some of these *ids* begin as JSON in a text and break off, even if the text says so."""
+    """True if records with some of these *ids* begin as JSON in a text and are cut off, even if the text says that they
+    are."""
     begins = re.search(r'\[\s*\{\s*"|\{\s*"(?:\\.|[^"\\])*"\s*:', text)
     if begins is None or not any(text.find(show(key), begins.start()) >= 0 for key in ids):
         return False
@@ -284,14 +287,12 @@ def cut_off(text: str, ids: Iterable[str]) -> bool:
 
 
 _SAID_OF_IT = 60
-"""Characters behind such JSON that say that it was cut."""
+"""Number of characters after cut JSON that may say that it was cut."""
 
 
 def broken_descriptor(text: str) -> str | None:
-    """Where a descriptor as JSON breaks off in a text, or begins one and cannot be read; None where none does.
-
-    A sentence that shows its members between braces is none.
-    """
+    """The problem of a text that begins with a descriptor as JSON that is cut off or cannot be read; None if there is
+    none. A sentence with a descriptor's members between braces is not a descriptor."""
     begins = _DESCRIPTOR.search(text)
     problem = None if begins is None else _no_json(text, begins.start())
     if begins is None or problem is None:
@@ -302,7 +303,7 @@ def broken_descriptor(text: str) -> str | None:
 
 
 def _no_json(text: str, at: int) -> json.JSONDecodeError | None:
-    """Error that proves that no JSON begins here; None if JSON does, or nests too deep to tell."""
+    """Error which proves that no JSON begins here; None if JSON does, or if it is nested too deeply to decide."""
     try:
         json.JSONDecoder().raw_decode(text, at)
     except RecursionError:
@@ -317,7 +318,7 @@ _DESCRIPTOR = re.compile(r'\{\s*"(?:offloaded|summary|file_path|line_schema|jq_r
 
 
 def _json_lines(text: str) -> list[Any] | None:
-    """The objects of a text that has one on each line, but for lines that are no JSON at all."""
+    """The objects of a text with one per line, without lines that are not JSON."""
     found: list[Any] = []
     for line in text.splitlines() if "\n" in text else ():
         if line.lstrip().startswith("{"):

@@ -1,6 +1,6 @@
-"""Bash scripts that show a finding again: the same JSON-RPC lines to the same server, started the same way.
+"""Bash scripts that reproduce a finding: the same JSON-RPC lines to the same server, started the same way.
 
-Nothing in it is the server's own words but the names of its tools, inside of quoted JSON: a recipe of a descriptor is
+The only text of the server in a script are the names of its tools, inside quoted JSON. A recipe of a descriptor is
 never part of a script that a user pastes.
 """
 
@@ -16,7 +16,7 @@ from pathlib import Path
 from shlex import quote
 from typing import Any, cast
 
-from lro_conformance.capture.call import Among, Call, OfACall
+from lro_conformance.capture.call import Call, CallInContext, OfACall
 from lro_conformance.capture.corpus import SETS, lines
 from lro_conformance.capture.file import FileSeen
 from lro_conformance.capture.start import HANDSHAKE, Start
@@ -25,52 +25,51 @@ from lro_conformance.wire.reply import Reply
 from lro_spec.redaction import is_secret
 
 MOST_BYTES = 32 << 10
-"""Memories that take more than this are made by the suite's own generator, not written out."""
+"""Size in bytes from which memories come from the suite's generator instead of being written out."""
 
-BESIDE = 12
-"""Largest number of requests after a call's own that may have been in flight at the same time."""
+CONCURRENT_REQUESTS = 12
+"""Number of requests after a call that may have been in flight at the same time."""
 
 PATIENCE_S = 3
-"""Seconds that stdin stays open beyond three times the response time: a server may exit when stdin closes."""
+"""Seconds for which stdin stays open in addition to three times the response time, because a server may exit when stdin
+closes."""
 
 
 def of_call(call: Call, *, also: Sequence[bytes | str] = (), setup: str | None = None, limit: str = "") -> str:
-    """The script for a call; *also* are lines and shell commands that come just before it.
+    """The script for a call; *also* has lines and shell commands to insert just before it.
 
-    *setup* makes the output folder (by default it is made empty); *limit* is put before the server's command.
+    *setup* creates the output folder (by default an empty one); *limit* precedes the server's command.
     """
-    before = said_before(call.start, call.before)
+    before = requests_before(call.start, call.before)
     items = [*before, *also, call.reply.request]
-    return paste(
+    return script(
         call.start, items, wait_s=patience(call), setup=setup, limit=limit, after=_outcome(call, lists=bool(limit))
     )
 
 
-def of_call_among_others(call: Call) -> str:
-    """The script for a call with all calls before it, and those in flight beside it.
+def of_call_in_context(call: Call) -> str:
+    """The script for a call with all earlier calls, and those that were in flight at the same time.
 
-    The longest ones are left out where that is too much.
+    If that is too long, the longest calls are left out.
     """
     sent = list(call.start.sent())
     own = next((n for n, line in enumerate(sent, 1) if _id(line) == call.reply.id), len(sent))
-    beside = takewhile(_calls, sent[own : own + BESIDE])
+    beside = takewhile(_calls, sent[own : own + CONCURRENT_REQUESTS])
     others = [line for line in (*sent[:own], *beside) if _calls(line) and _id(line) not in call.before]
     while sum(map(len, others)) > MOST_BYTES:
         others.remove(max(others, key=len))
-    items = [*said_before(call.start, call.before), *others]
-    return paste(call.start, items, wait_s=2 * patience(call), after=_outcome(call))
+    items = [*requests_before(call.start, call.before), *others]
+    return script(call.start, items, wait_s=2 * patience(call), after=_outcome(call))
 
 
 def _outcome(call: Call, *, lists: bool = False) -> str:
-    """Shell command that shows how a server that gave no answer ended, or else the call's files and their beginnings.
-
-    If there is no file, *lists* shows the contents of its folder all the same: remains, perhaps.
-    """
+    """Shell command that shows the exit code of a server that did not answer, and otherwise the call's files and their
+    beginnings. With *lists*, the contents of the folder are shown even without a file, because there may be remains."""
     if call.reply.raw is None:
         return 'echo "exit code $?"'
     start, place = call.start, call.start.output_dir
     if place is None and call.file is not None and Path(call.file.path).is_relative_to(start.temp):
-        place = start.temp  # where no folder was set, a file goes there
+        place = start.temp  # if no folder was set, files go there
     if place is None:
         return ""
     folder = word(start, str(place))
@@ -80,12 +79,13 @@ def _outcome(call: Call, *, lists: bool = False) -> str:
 
 
 def patience(call: Call) -> int:
-    """Seconds until the answer must be there."""
+    """Seconds until the answer must have arrived."""
     return PATIENCE_S + math.ceil(3 * call.reply.elapsed_s)
 
 
-def said_before(start: Start, ids: Iterable[int]) -> list[bytes | str]:
-    """The handshake, and the requests with these ids, in the order sent; generated memories as what generates them."""
+def requests_before(start: Start, ids: Iterable[int]) -> list[bytes | str]:
+    """The handshake and the requests with these ids, in the order sent; generated memories are replaced by their
+    generator."""
     wanted, sent = list(ids), list(start.sent())
     kept = {id: line for line in sent if (id := _id(line)) in set(wanted)}
     generated, count = _generated(start, wanted, kept)
@@ -94,7 +94,7 @@ def said_before(start: Start, ids: Iterable[int]) -> list[bytes | str]:
     return found + [kept[id] for id in wanted[count:] if id in kept]
 
 
-def paste(
+def script(
     start: Start,
     items: Sequence[bytes | str],
     *,
@@ -103,9 +103,10 @@ def paste(
     limit: str = "",
     after: str = "",
 ) -> str:
-    """The script: bytes are lines to be sent, texts are shell commands to be run at that point.
+    """The complete script.
 
-    *after* is a command to be run when the server has ended; then the folder is removed.
+    Bytes are lines to send, strings are shell commands to run at that point. *after* is a command to run when the
+    server has ended; then the folder is removed.
     """
     made = [f"mkdir -p {word(start, str(start.temp))}"]
     if start.output_dir is not None:
@@ -137,7 +138,7 @@ def paste(
 
 
 def word(start: Start, text: str) -> str:
-    """A text as one word of the shell; the private folder of the process is ``$d`` there."""
+    """A text as one word of the shell, in which ``$d`` is the private folder of the process."""
     parts = text.split(str(start.workdir))
     return '"$d"'.join(quote(p) if p else "" for p in parts) or "''"
 
@@ -147,7 +148,8 @@ def _value(start: Start, name: str, value: str) -> str:
 
 
 def _generated(start: Start, ids: Sequence[int], kept: dict[int, bytes]) -> tuple[str, int]:
-    """Command that prints the first of these requests, if they store the suite's own memories; and their number."""
+    """Command that prints the first of these requests if they store the suite's memories, and the number of requests
+    printed."""
     if start.seed is None or sum(map(len, kept.values())) <= MOST_BYTES:
         return "", 0
     tool, template = start.seed
@@ -201,9 +203,10 @@ def of_cleaning(
     decoys: Iterable[tuple[Path, str]] = (),
     pause_s: int = 1,
 ) -> str:
-    """The script for a cleanup: an own file, files of these ages and operations beside it, decoys; then what is left.
+    """The script for a cleanup: a file of the server, next to it files of these ages and operations, and decoys; then a
+    listing of the remaining files.
 
-    *trigger* is the id of the request that set cleanup off; None where none did.
+    *trigger* is the id of the request that triggered cleanup; None if no request did.
     """
     start, prefix = (
         call.start,
@@ -218,8 +221,8 @@ def of_cleaning(
     for path, kind in decoys:
         steps += _decoy(start, path, kind)
     request = next((line for line in start.sent() if trigger is not None and _id(line) == trigger), None)
-    items = [*said_before(start, call.before), call.reply.request, *steps, *([] if request is None else [request])]
-    return paste(start, items, after=f"ls -l {folder}")
+    items = [*requests_before(start, call.before), call.reply.request, *steps, *([] if request is None else [request])]
+    return script(start, items, after=f"ls -l {folder}")
 
 
 def _decoy(start: Start, path: Path, kind: str) -> list[str]:
@@ -231,13 +234,13 @@ def _decoy(start: Start, path: Path, kind: str) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Everything:
-    """All that was said to one server process: the subject when no single call is to blame."""
+class Conversation:
+    """The complete conversation with one server process: the subject if no single call is the cause."""
 
     start: Start
 
 
-# what the report shows of captured records
+# renderings of captured records in reports
 
 
 @evidence_of.register
@@ -288,26 +291,26 @@ def _(record: OfACall) -> str:
 
 
 @reproducer_of.register
-def _(among: Among) -> str:
-    return of_call_among_others(among.call)
+def _(among: CallInContext) -> str:
+    return of_call_in_context(among.call)
 
 
 @evidence_of.register
-def _(everything: Everything) -> str:
-    return f"command: {' '.join(everything.start.argv)}"
+def _(conversation: Conversation) -> str:
+    return f"command: {' '.join(conversation.start.argv)}"
 
 
 @reproducer_of.register
-def _(everything: Everything) -> str:
-    sent = list(everything.start.sent())
+def _(conversation: Conversation) -> str:
+    sent = list(conversation.start.sent())
     while sum(map(len, sent)) > MOST_BYTES:
         sent.remove(max(sent, key=len))
-    return paste(everything.start, sent)
+    return script(conversation.start, sent)
 
 
 @location_of.register
-def _(everything: Everything) -> str:
-    return f"{everything.start.folder}/transcript.jsonl:1" if everything.start.lines else ""
+def _(conversation: Conversation) -> str:
+    return f"{conversation.start.folder}/transcript.jsonl:1" if conversation.start.lines else ""
 
 
 def _beginning(data: bytes) -> str:

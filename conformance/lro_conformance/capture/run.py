@@ -1,4 +1,4 @@
-"""Everything that one run observed."""
+"""The captured observations of one run."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class CapturedRun:
     starts: int
     """Number of servers started."""
     server: ServerInfo
-    """The server as it introduced itself, which is known even if every trial failed."""
+    """The server's information about itself, which is known even if every trial failed."""
     timeline: tuple[Span, ...]
     trouble: str | None
     """The first call without a response, and the reason; None if every call had one."""

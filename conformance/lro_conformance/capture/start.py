@@ -1,4 +1,4 @@
-"""One start of a server: what started it, in which folders, and what was said to it."""
+"""One start of a server: command, folders, and the lines that were sent to it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 HANDSHAKE = ("initialize", "notifications/initialized", "logging/setLevel", "server/discover")
-"""The methods of what is said before anything else."""
+"""The methods of the messages that open a conversation."""
 
 
 def _silence() -> Iterable[bytes]:
@@ -16,36 +16,36 @@ def _silence() -> Iterable[bytes]:
 
 @dataclass(frozen=True)
 class Start:
-    """One server process, as it was started. It says nothing of what came of it."""
+    """The start of one server process, without its outcome."""
 
     number: int
-    """Counted from 1 within a run."""
+    """Its number in the run, from 1."""
     argv: tuple[str, ...]
     env: Mapping[str, str]
-    """Added to the environment of the suite."""
+    """Variables that are added to the environment of the suite."""
     unset: tuple[str, ...]
-    """Taken out of it."""
+    """Variables that are removed from it."""
     cwd: Path
     workdir: Path
     """The private folder of this process."""
     temp: Path
     """Its folder for temporary files (TMPDIR)."""
     settings: Mapping[str, object]
-    """The LRO settings that were set."""
+    """The LRO settings of the process."""
     output_dir: Path | None
-    """The output folder that was set; None where none was."""
+    """The configured output folder; None if none was set."""
     file_size_limit: int | None = None
     """Size of the largest file that the server may write, in bytes; None if there is no limit."""
     files: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Files that it was given: path and text."""
+    """Files that were written for it: path and text."""
     seed: tuple[str, str] | None = None
-    """The tool that memories were given to it with, and the template of its arguments as JSON."""
+    """The tool that stored memories in it, and the template of its arguments as JSON."""
     python: str = "python3"
-    """The interpreter that the suite ran in."""
+    """The Python interpreter of the suite."""
     sent: Callable[[], Iterable[bytes]] = field(default=_silence, compare=False, repr=False, metadata={"kept": False})
-    """The lines that were sent to it, so far."""
+    """Returns the lines that were sent to it so far."""
     lines: dict[int, int] = field(default_factory=dict[int, int], compare=False, repr=False, metadata={"kept": False})
-    """Where in the transcript each request stands, counted from 1, by its id; empty where none is recorded."""
+    """The line of each request in the transcript, from 1, by the request's id; empty if nothing is recorded."""
 
     @property
     def folder(self) -> str:

@@ -147,7 +147,7 @@ def test_age_counts_from_creation(cleanup: Cleanup, defaults: Defaults, subjects
             continue
         subjects.expect(
             planted.gone == goes,
-            expected=f"in a zone far from UTC, with ttl_seconds = {cleaning.ttl_s}, a file {planted.age_s} s old "
+            expected=f"in a time zone far from UTC, with ttl_seconds = {cleaning.ttl_s}, a file {planted.age_s} s old "
             + ("is deleted" if goes else "stays"),
             observed="it is still there" if goes else "it was deleted",
             at=cleaning,

@@ -8,7 +8,7 @@ from pathlib import Path
 from lro_conformance.capture.call import Call
 from lro_conformance.capture.estimate import tokens_per_character
 from lro_conformance.capture.records import show
-from lro_conformance.capture.reproduce import Everything
+from lro_conformance.capture.reproduce import Conversation
 from lro_conformance.judging.check import check
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.judging.subjects import Subjects
@@ -66,7 +66,7 @@ def test_no_file_below_the_threshold(survey: Survey, inline: Inline, subjects: S
         not files,
         expected="no file where every result is inline (threshold_tokens = 1000000000)",
         observed=f"{len(inline.listing)} in the output folder: {files}",
-        at=Everything(calls[0].start),
+        at=Conversation(calls[0].start),
     )
 
 
@@ -137,7 +137,7 @@ def test_system_temporary_directory(survey: Survey, folders: Folders, defaults: 
             holds=False,
             expected="a server that starts with output_dir empty, which is the documented default",
             observed=folders.refused,
-            at=Everything(folders.refusing) if folders.refusing is not None else None,
+            at=Conversation(folders.refusing) if folders.refusing is not None else None,
         )
     elif bare and bare[0].outcome == "offloaded":
         for call in (c for c in folders.unset if c.operation in survey.effective and c.outcome in ("inline", "error")):

@@ -1,4 +1,4 @@
-"""The descriptor: its fields, and that they describe the file correctly."""
+"""The descriptor: its fields, and their agreement with the file."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from lro_conformance.judging.subjects import Subjects
 @check("LRO-DESC-01")
 def test_descriptor_fields(documents: Documents, subjects: Subjects) -> None:
     """An offloaded call returns a descriptor: offloaded true, summary, file_path, line_schema, jq_recipes, guidance."""
-    for call in (d.call for d in documents.documents if d.call.undescribed):
+    for call in (d.call for d in documents.documents if d.call.lacks_descriptor):
         subjects.expect(
             holds=False,
             expected="a descriptor",
             observed="no descriptor: the result names the file, but has no JSON object with a descriptor's fields",
             at=call,
         )
-    documents.judge("LRO-DESC-01", subjects, skip=lambda d: "no descriptor" if d.call.undescribed else None)
+    documents.judge("LRO-DESC-01", subjects, skip=lambda d: "no descriptor" if d.call.lacks_descriptor else None)
 
 
 @check("LRO-DESC-02")

@@ -25,7 +25,8 @@ from lro_spec.tokens import LOW
 def test_any_query_keeps_recipes_valid(
     survey: Survey, folders: Folders, recipes: Documents, subjects: Subjects
 ) -> None:
-    """What JSON, a shell or a regular expression has a meaning for in the query does not break a recipe."""
+    """A query with characters that are special in JSON, in a shell or in a regular expression does not break a
+    recipe."""
     usual = recipes.of(survey.files[:1])
     whole = {c.index for one in usual for c in commands_of(one.call) if c.index not in one.broken_recipes}
     files = odd_files(folders, subjects)
@@ -36,7 +37,7 @@ def test_any_query_keeps_recipes_valid(
         for command in commands_of(one.call):
             wrong = one.broken_recipes.get(command.index)
             if command.index not in whole:
-                subjects.not_observed("a recipe is wrong whatever was asked for")
+                subjects.not_observed("a recipe is wrong whatever the query is")
             elif wrong is not None and wrong.kind is Kind.NOT_EVALUATED:
                 subjects.not_observed(wrong.sentence)
             else:
@@ -144,7 +145,7 @@ def test_many_records_are_all_present(survey: Survey, inline: Inline, subjects: 
     """A file of many hundred records has as many as the same call returns inline."""
     filed, shown = survey.many, inline.many
     if filed is None or shown is None or not filed.filed or len(shown.records or []) <= LIMIT:
-        raise NotObserved(f"no result of more than {LIMIT} records could be had both inline and in a file")
+        raise NotObserved(f"no result of more than {LIMIT} records was obtained both inline and in a file")
     count = len(shown.records or [])
     subjects.expect(
         len(filed.filed) >= count,

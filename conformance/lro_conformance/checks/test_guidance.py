@@ -29,7 +29,7 @@ _COMMANDS = re.compile(
     r"|\bdo not (answer|continue|proceed|respond)[^.\n]{0,40}\b(until|before|without)\b",
     re.IGNORECASE | re.MULTILINE,
 )
-"""Orders that a model without a shell could not follow. Advice ("use …", "you can", "consider") is not among them."""
+"""Orders that a model without a shell could not follow. Advice ("use …", "you can", "consider") is not an order."""
 
 _CONDITION = re.compile(r"\b(if|where|unless|provided|in case)\b[^.\n]*$", re.IGNORECASE)
 """Condition before an order that limits it to models that can follow it."""

@@ -19,7 +19,7 @@ from lro_spec.editions import Edition
 from lro_spec.filenames import FileName, parse_file_name
 
 NEAR = 2**40
-"""Distance of two numbers of 80 random bits; two are closer to each other once in a trillion times."""
+"""Minimum distance of two random numbers of 80 bits; two of them are closer once in a trillion times."""
 
 
 @check("LRO-HARD-01")

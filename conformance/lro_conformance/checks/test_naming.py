@@ -1,10 +1,10 @@
-"""File names: the directory, the pattern, and a file of its own for each call."""
+"""File names: the directory, the pattern, and a separate file for each call."""
 
 from __future__ import annotations
 
 from lro_conformance.analysis.documents import Documents
 from lro_conformance.analysis.exchanges import Exchanges
-from lro_conformance.capture.call import Among, Call
+from lro_conformance.capture.call import Call, CallInContext
 from lro_conformance.judging.check import check
 from lro_conformance.judging.subjects import Subjects
 from lro_conformance.trials.survey import Survey
@@ -43,7 +43,10 @@ def test_every_call_has_its_own_file(survey: Survey, subjects: Subjects) -> None
     for call in (c for c in (*survey.offloaded, *concurrent) if c.file is not None and c.file.problem is None):
         path = call.path
         subjects.expect(
-            path not in seen, expected="a file of its own", observed=f"the file of another call: {path}", at=Among(call)
+            path not in seen,
+            expected="a file of its own",
+            observed=f"the file of another call: {path}",
+            at=CallInContext(call),
         )
         seen.setdefault(path, call)
     for call, alone in survey.together:
@@ -56,7 +59,7 @@ def test_every_call_has_its_own_file(survey: Survey, subjects: Subjects) -> None
             len(call.filed) == len(alone.filed),
             expected=f"in flight with others, {call.label} has the {len(alone.filed)} records that it has alone",
             observed=f"{len(call.filed)} records in a file of its own",
-            at=Among(call),
+            at=CallInContext(call),
         )
 
 

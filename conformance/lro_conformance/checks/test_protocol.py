@@ -8,7 +8,7 @@ from lro_conformance.analysis.messages import wrong_message
 from lro_conformance.capture.call import died
 from lro_conformance.capture.overall import Overall
 from lro_conformance.capture.records import show
-from lro_conformance.capture.reproduce import Everything
+from lro_conformance.capture.reproduce import Conversation
 from lro_conformance.judging.check import check
 from lro_conformance.judging.outcome import NotApplicable
 from lro_conformance.judging.subjects import Subjects
@@ -34,7 +34,9 @@ def test_output_schema(survey: Survey, subjects: Subjects) -> None:
             continue
         structured = (call.result or {}).get("structuredContent")
         if structured is None:
-            subjects.expect(holds=False, expected="structuredContent, as outputSchema asks", observed="none", at=call)
+            subjects.expect(
+                holds=False, expected="structuredContent, as outputSchema requires", observed="none", at=call
+            )
             continue
         wrong = lines_violating(schema, [structured], limit=1)
         subjects.expect(
@@ -66,10 +68,10 @@ def test_only_messages_on_stdout(survey: Survey, subjects: Subjects) -> None:
     for call in survey.calls:
         if call.reply.raw is not None:
             subjects.expect(holds=True, expected="", observed="")
-    everything = Everything(survey.calls[0].start) if survey.calls else None
+    conversation = Conversation(survey.calls[0].start) if survey.calls else None
     for anomaly in survey.anomalies[:3]:
         expected = "a JSON-RPC message of MCP on each line of stdout"
-        subjects.expect(holds=False, expected=expected, observed=anomaly, at=everything)
+        subjects.expect(holds=False, expected=expected, observed=anomaly, at=conversation)
 
 
 @check("LRO-PROT-02")
@@ -79,16 +81,16 @@ def test_only_messages_on_stdout_of_any_server(survey: Survey, overall: Overall,
         subjects.not_observed("the first server already violates this (see the check only_messages_on_stdout)")
         return
     subjects.expect(
-        not overall.lawless,
+        not overall.protocol_violations,
         expected=f"JSON-RPC messages of MCP only on the stdout of {overall.starts} servers",
-        observed=overall.lawless[0] if overall.lawless else "",
-        at=Everything(overall.first) if overall.first is not None else None,
+        observed=overall.protocol_violations[0] if overall.protocol_violations else "",
+        at=Conversation(overall.first) if overall.first is not None else None,
     )
 
 
 @check("LRO-PROT-02")
 def test_every_call_is_answered(folders: Folders, disabled: Disabled, subjects: Subjects) -> None:
-    """A call is answered, if only by an error: no query ends the server."""
+    """Every call is answered, if only by an error; no query ends the server."""
     usual = {c.operation: c for c in disabled.nothing}
     calls = [c for c in folders.nothing if usual.get(c.operation) is None or died(usual[c.operation])]
     for call in (*calls, *folders.odd, *disabled.nothing):
@@ -128,15 +130,15 @@ def test_shape_in_the_other_protocol(survey: Survey, eras: Eras, subjects: Subje
 
 
 def _messages(messages: Iterable[Said], modern: bool, survey: Survey, subjects: Subjects) -> None:
-    everything = Everything(survey.calls[0].start) if survey.calls else None
+    conversation = Conversation(survey.calls[0].start) if survey.calls else None
     for one in messages:
         wrong = wrong_message(one.kind, one.value, modern=modern)
-        subjects.expect(wrong is None, expected=f"the shape of MCP's {one.kind}", observed=wrong or "", at=everything)
+        subjects.expect(wrong is None, expected=f"the shape of MCP's {one.kind}", observed=wrong or "", at=conversation)
 
 
 @check("LRO-THR-06")
 def test_any_protocol_is_served(eras: Eras, subjects: Subjects) -> None:
-    """A result that is offloaded under one version of MCP is offloaded under the other."""
+    """A result that is offloaded under one version of MCP is also offloaded under the other."""
     for call, before in eras.calls:
         subjects.expect(
             call.outcome == "offloaded",

@@ -29,13 +29,13 @@ def test_title_keyword(recipes: Documents, subjects: Subjects) -> None:
 
 @check("LRO-REC-04")
 def test_sorted_by_confidence(recipes: Documents, subjects: Subjects) -> None:
-    """Recipe 4 sorts all memories by falling confidence."""
+    """Recipe 4 sorts all memories by confidence, highest first."""
     recipes.judge("LRO-REC-04", subjects)
 
 
 @check("LRO-REC-05")
 def test_ids_and_titles(recipes: Documents, subjects: Subjects) -> None:
-    """Recipe 5 gives id, title and namespace of each memory."""
+    """Recipe 5 returns id, title and namespace of each memory."""
     recipes.judge("LRO-REC-05", subjects)
 
 
@@ -59,7 +59,7 @@ def test_counts_by_namespace(recipes: Documents, subjects: Subjects) -> None:
 
 @check("LRO-REC-09")
 def test_top_ten(recipes: Documents, subjects: Subjects) -> None:
-    """Recipe 9 gives the ten memories of the greatest confidence."""
+    """Recipe 9 returns the ten memories with the highest confidence."""
     recipes.judge("LRO-REC-09", subjects)
 
 
@@ -95,7 +95,7 @@ def test_recipes_are_deterministic(recipes: Documents, subjects: Subjects) -> No
 
 @check("LRO-REC-13")
 def test_descriptions_stay_with_their_commands(commands: Commands, subjects: Subjects) -> None:
-    """A command does not bear the description that another command has in another descriptor."""
+    """A command does not have a description that belongs to a different command in another descriptor."""
     known: dict[str, object] = {}
     for own in _by_text(commands):
         known = known or {text: one.description for text, one in own.items()}
@@ -112,7 +112,7 @@ def test_descriptions_stay_with_their_commands(commands: Commands, subjects: Sub
 
 
 def _by_text(commands: Commands) -> list[dict[str, Command]]:
-    """The commands of each descriptor by their texts, but for the file's name."""
+    """The commands of each descriptor by their texts, without the file's name."""
     found: dict[int, dict[str, Command]] = {}
     for one in (c for c in commands if c.pipeline is not None):
         found.setdefault(id(one.call), {})[without_path(one)] = one

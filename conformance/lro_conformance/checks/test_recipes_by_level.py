@@ -1,4 +1,4 @@
-"""Recipes in an edition whose library goes by the detail level of the file."""
+"""Recipes in an edition whose library depends on the detail level of the file."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_fields_are_those_of_the_level(commands: Commands, edition: Edition, sub
         records.setdefault(_level(edition, call), []).extend(call.filed)
     records = {level: found for level, found in records.items() if found}
     if len(records) < 2:
-        subjects.not_observed("files of one detail level only")
+        subjects.not_observed("only files of one detail level were seen")
         return
     for one in (c for c in commands if c.pipeline is not None and c.call.filed):
         own = _level(edition, one.call)

@@ -8,7 +8,7 @@ from lro_conformance.analysis.documents import Document, Documents
 from lro_conformance.analysis.estimate import LARGER, Estimates
 from lro_conformance.analysis.exchanges import Exchanges
 from lro_conformance.analysis.threshold import Rule, latches_after_offloading
-from lro_conformance.capture.call import Among, Call
+from lro_conformance.capture.call import Call, CallInContext
 from lro_conformance.capture.estimate import characters, honest_range, is_honest
 from lro_conformance.capture.records import WORDS, Record, tells_of, wide_share
 from lro_conformance.judging.check import check
@@ -184,7 +184,7 @@ def test_wide_scripts_weigh_more(survey: Survey, seeded: Seeded, subjects: Subje
     for call in (c for c in seeded.wide if c.estimate):
         text = "".join(line.raw.decode("utf-8", "replace") for line in call.file.record_lines) if call.file else ""
         if wide_share(text) < 0.4:
-            subjects.not_observed("no result of mainly CJK text could be had")
+            subjects.not_observed("no result of mainly CJK text was obtained")
             continue
         least = -(-3 * len(text) // 10)
         subjects.expect(
@@ -292,7 +292,7 @@ def _edges(
                 probe.call.outcome == outcome,
                 expected=f"{name} of E = {_e(edge)} at threshold {probe.threshold} is {_words(outcome)}",
                 observed=_words(probe.call.outcome),
-                at=Among(probe.call) if probe is edge.after else probe.call,
+                at=CallInContext(probe.call) if probe is edge.after else probe.call,
             )
 
 

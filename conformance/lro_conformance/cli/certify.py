@@ -126,13 +126,13 @@ def _certify(
     from lro_conformance.engine.run import certify as run
     from lro_conformance.evidence.format import EvidenceError
     from lro_conformance.profile import ProfileError
-    from lro_conformance.wire.subreaper import adopting
+    from lro_conformance.wire.subreaper import adopt_orphans
 
     # a run keeps almost all objects that it allocates; default collection takes a tenth of its time
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)
     try:
-        with adopting(), view:
+        with adopt_orphans(), view:
             if all_editions:
                 from lro_conformance.engine.run import certify_by_all
 

@@ -43,7 +43,7 @@ def init(output: Path, force: bool, tools: tuple[str, ...], command: tuple[str, 
     from lro_conformance.profile.secrets import masks_of
     from lro_conformance.report.atomic import check_target, write_text
     from lro_conformance.report.sanitize import one_line
-    from lro_conformance.wire.subreaper import adopting
+    from lro_conformance.wire.subreaper import adopt_orphans
 
     tools_by_operation = _tools_by_operation(tools)
     if output.exists() and not force:
@@ -55,7 +55,7 @@ def init(output: Path, force: bool, tools: tuple[str, ...], command: tuple[str, 
     profile = profile_for_command(command)
     masks = masks_of(profile)
     try:
-        with adopting():
+        with adopt_orphans():
             found = probe(profile, lambda step: click.echo(f"lro: {step}", err=True), tools_by_operation)
     except NoSuchTool as problem:
         raise UsageError(f"--tool: {one_line(str(problem), 1_000)}") from None

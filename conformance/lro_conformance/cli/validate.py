@@ -63,7 +63,7 @@ def validate(
     from lro_conformance.validate.output import FindingsPrinter, UnreadableError
     from lro_conformance.validate.paths import NothingFoundError, input_files
     from lro_conformance.validate.progress import Meter
-    from lro_conformance.validate.visited import VisitedFiles, descriptors_first
+    from lro_conformance.validate.visited_files import VisitedFiles, descriptors_first
     from lro_spec.editions import edition
 
     # Parsed documents have no cycles, and looking for them costs a fifth of the time.

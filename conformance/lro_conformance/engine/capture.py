@@ -23,7 +23,7 @@ from lro_conformance.trials.survey import Survey
 from lro_conformance.wire.interrupt import interruptible
 from lro_conformance.wire.workspace import Workspace
 
-FIRST = ("cleanup", "inline", "edges", "defaults", "explored", "fallback")
+FIRST_TRIALS = ("cleanup", "inline", "edges", "defaults", "explored", "fallback")
 """Trials that start first: the one that waits for a TTL, those that many others depend on, and slow ones."""
 
 SEQUENCES = Budget().sequences
@@ -137,7 +137,7 @@ class Capture:
             for t in self.plan.trials[1:]
             if t.name not in self.evidence.captured and (survey.implemented or t.applies_without_lro)
         ]
-        return sorted(wanted, key=lambda t: FIRST.index(t.name) if t.name in FIRST else len(FIRST))
+        return sorted(wanted, key=lambda t: FIRST_TRIALS.index(t.name) if t.name in FIRST_TRIALS else len(FIRST_TRIALS))
 
     def _run_trial(self, lab: Lab, one: Trial) -> object:
         """Evidence of a trial, or the exception that takes its place."""

@@ -75,7 +75,7 @@ class Judgement:
         return dict.fromkeys(check.needs, gate)
 
     def _gate(self) -> Exception | None:
-        """Reason for which no check has a verdict; None if there is none."""
+        """Reason why no check has a verdict; None if there is none."""
         survey = self._evidence.captured["survey"]
         if not isinstance(survey, Survey):
             return survey if isinstance(survey, Exception) else NotObserved("the server was not observed")

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from lro_conformance.analysis.comparison import Comparison
 from lro_conformance.capture.overall import OVERALL, Overall
 from lro_conformance.capture.records import as_record, show
-from lro_conformance.capture.reproduce import Everything
+from lro_conformance.capture.reproduce import Conversation
 from lro_conformance.judging.derived import Evidence
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.judging.subjects import evidence_of, reproducer_of
@@ -109,7 +109,7 @@ def nothing_observed(survey: Survey) -> str:
 def start_reproducer(survey: object) -> str:
     """Command that restarts a server which failed before it could be observed."""
     start = survey.start if isinstance(survey, ServerTrouble) else None
-    return "" if start is None else reproducer_of(Everything(start))
+    return "" if start is None else reproducer_of(Conversation(start))
 
 
 def _undecided(survey: Survey) -> Iterator[str]:

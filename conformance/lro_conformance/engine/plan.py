@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from lro_conformance.capture.overall import OVERALL
-from lro_conformance.judging.check import Check, checks, held_by
+from lro_conformance.judging.check import Check, checks, checks_of_edition
 from lro_conformance.judging.derived import captured
 from lro_conformance.judging.outcome import NotApplicable, NotObserved
 from lro_conformance.profile import Profile
@@ -35,14 +35,14 @@ class Plan:
         explorers out.
         """
         wanted = [c for c in checks() if only is None or c.name in only or c.requirement in only]
-        judged = [c for edition in (profile.edition, *others) for c in held_by(edition, wanted)]
+        judged = [c for edition in (profile.edition, *others) for c in checks_of_edition(edition, wanted)]
         needed = captured(n for c in judged for n in c.needs)
         further = EXPLORERS if examples and wanted else ()
         left_out = {} if examples else dict.fromkeys(EXPLORERS, NotObserved("this run did not explore"))
         trials = closure(["survey", *(n for n in needed if n != OVERALL and n not in left_out), *further])
         reasons = {t.name: NotApplicable(r) for t in trials if (r := t.unbound(profile)) is not None}
         return cls(
-            checks=tuple(held_by(profile.edition, wanted)),
+            checks=tuple(checks_of_edition(profile.edition, wanted)),
             trials=tuple(t for t in trials if t.name not in reasons),
             excluded=left_out | reasons,
         )

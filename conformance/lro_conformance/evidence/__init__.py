@@ -1,5 +1,5 @@
-"""Everything that a run observed, kept in a folder, and judged again from there without any server.
+"""Recorded evidence: everything that a run observed, in a folder, from which it can be judged again without a server.
 
-The layout is described in docs/evidence.md. `recorder` writes it while a run goes on, `reader` reads it and trusts
-nothing, `codec` is how the records of trials become JSON and come back, `masking` keeps secrets out of all of it.
+The layout is described in docs/evidence.md. `recorder` writes it during a run, `reader` reads it without trusting it,
+`codec` converts the records of trials to JSON and back, and `store` redacts secrets.
 """

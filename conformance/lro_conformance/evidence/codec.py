@@ -1,10 +1,11 @@
-"""The frozen records of trials as JSON, and back again, by the types of their fields.
+"""Encodes the frozen records of trials as JSON, and decodes them by the types of their fields.
 
-A call is written as its number, since checks tell calls apart by identity; fields with ``metadata={"kept": False}`` are
-left out. No class name is written: a file is decoded by the return type of the trial that it is named after, and by
-names of fields. So a class may be renamed freely. A trial or a field may not: recordings of older versions would lose
-it. A new field needs a default, which older recordings take; an unknown one is ignored. Exceptions are the one case in
-which a class name counts (``_KNOWN_PROBLEMS`` in `lro_conformance.evidence.reader`).
+A call is written as its number, because checks distinguish calls by identity. Fields with ``metadata={"kept": False}``
+are left out. No class name is written: a file is decoded by the return type of the trial that it is named after, and by
+the names of fields. So a class may be renamed freely, but a trial may not. A renamed field keeps its earlier name as
+``metadata={"formerly": NAME}``, so that older recordings can be read. A new field needs a default for older recordings;
+unknown fields are ignored. Class names only matter for exceptions (``_KNOWN_PROBLEMS`` in
+`lro_conformance.evidence.reader`).
 """
 
 from __future__ import annotations
@@ -21,13 +22,13 @@ from lro_conformance.evidence.format import as_bytes, as_text
 from lro_conformance.wire import jsonrpc
 
 Plain = Any
-"""Any value that JSON can hold."""
+"""Any JSON value."""
 
 
 class Codec:
-    """Encodes and decodes values; *special* says how for the types that are no mere data.
+    """Encodes and decodes values; *special* has the conversions of types that are not plain data.
 
-    *store* and *fetch* keep and find longer runs of bytes.
+    *store* and *fetch* write and read longer byte strings.
     """
 
     def __init__(
@@ -42,7 +43,7 @@ class Codec:
         self._fetch = fetch
 
     def encode(self, value: Any) -> Plain:
-        """A value as JSON can hold it."""
+        """A value as JSON."""
         special = self._special.get(_class(value))
         if special is not None:
             return special(value)
@@ -62,7 +63,7 @@ class Codec:
             return sorted(self.encode(v) for v in cast("AbstractSet[Any]", value))
         if is_dataclass(value):
             return {f.name: self.encode(getattr(value, f.name)) for f in kept(type(value))}
-        raise TypeError(f"evidence cannot hold {type(value).__name__}")
+        raise TypeError(f"evidence cannot store {type(value).__name__}")
 
     def _mapping(self, value: Mapping[Any, Any]) -> Plain:
         if all(isinstance(k, str) for k in value):
@@ -70,7 +71,7 @@ class Codec:
         return [[self.encode(k), self.encode(v)] for k, v in value.items()]
 
     def decode(self, kind: Any, value: Plain) -> Any:
-        """A value of type *kind* from JSON. Raises `ValueError` when it is none."""
+        """A value of type *kind* from JSON. Raises `ValueError` if the value does not have that type."""
         special = self._special.get(kind) if isinstance(kind, type) else None
         if special is not None:
             return special(value)
@@ -104,7 +105,7 @@ class Codec:
             return value
         if is_dataclass(kind):
             return self._dataclass(cast("type", kind), value)
-        raise TypeError(f"no way to read {kind} from evidence")
+        raise TypeError(f"values of type {kind} cannot be read from evidence")
 
     def _union(self, kinds: tuple[Any, ...], value: Plain) -> Any:
         problem: ValueError | None = None
@@ -141,9 +142,10 @@ class Codec:
         hints = _hints(kind)
         made: dict[str, Any] = {}
         for one in fields(kind):
-            if one.init and one.metadata.get("kept", True) and one.name in given:
+            name = one.name if one.name in given else one.metadata.get("formerly", one.name)
+            if one.init and one.metadata.get("kept", True) and name in given:
                 try:
-                    made[one.name] = self.decode(hints[one.name], given[one.name])
+                    made[one.name] = self.decode(hints[one.name], given[name])
                 except ValueError as wrong:
                     raise ValueError(f"{one.name}: {wrong}") from None
             elif one.default is MISSING and one.default_factory is MISSING:
@@ -153,7 +155,7 @@ class Codec:
 
 
 def kept(kind: type) -> list[Field[Any]]:
-    """The fields of a dataclass that evidence keeps."""
+    """The fields of a dataclass that are recorded."""
     return [f for f in fields(kind) if f.init and f.metadata.get("kept", True)]
 
 
@@ -173,9 +175,9 @@ def _demand(holds: bool, kind: Any, value: Plain) -> None:
 
 
 def answer(raw: bytes, id: int) -> tuple[Any, Any]:
-    """The result and the error that a line holds for a request; of a batch, of the response with its id.
+    """The result and the error in the line that answers a request; in a batch, those of the response with its id.
 
-    Both are None where the line holds neither.
+    Both are None if the line has neither.
     """
     message = jsonrpc.parse(raw)
     found = [m for m in (message, *message.entries) if m.kind == "response"]

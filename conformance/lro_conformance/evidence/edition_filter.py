@@ -1,7 +1,7 @@
-"""Evidence as another edition sees it: without operations that it does not have, and without files whose names follow
-another convention.
+"""Restriction of evidence to an edition.
 
-One capture is judged by several editions; each sees only what it defines.
+One capture is judged by several editions. For each of them, operations that it does not have and files whose names
+follow another convention are removed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from lro_spec.editions import Edition
 
 
 def restricted(evidence: Mapping[str, Any], edition: Edition) -> dict[str, Any]:
-    """The evidence that concerns an edition. Calls stay the same objects."""
+    """The evidence that concerns an edition. Calls remain the same objects."""
     found = {name: _conventional(one, edition) for name, one in evidence.items()}
     if not foreign_operations(evidence.get("survey"), edition):
         return found
@@ -38,7 +38,8 @@ def foreign_operations(survey: object, edition: Edition) -> bool:
 
 
 def _conventional(found: object, edition: Edition) -> object:
-    """A cleanup without aged files whose names are neither the edition's nor the server's: it need not delete those."""
+    """A cleanup without aged files whose names follow neither the edition's convention nor the server's, because it
+    need not delete those."""
     if isinstance(found, Cleanup):
         return replace(found, set_ttl=_of_its_own(found.set_ttl, edition))
     if isinstance(found, Defaults):
@@ -58,7 +59,7 @@ def _prefix(path: str) -> str:
 
 
 def _without(value: object, operations: Collection[str]) -> Any:
-    """The value without what belongs to other operations."""
+    """The value without the parts that belong to other operations."""
     if isinstance(value, Call | BaseException):
         return value
     if isinstance(value, Mapping):
@@ -82,7 +83,7 @@ def _is_of_a_trial(value: object) -> bool:
 
 
 def _named(key: object, operations: Collection[str]) -> bool:
-    """True if a key is, or begins with, the name of another operation."""
+    """True if a key is the name of another operation, or begins with it."""
     name = cast("tuple[object, ...]", key)[:1] if isinstance(key, tuple) else (key,)
     return any(_other(n, operations) for n in name)
 

@@ -1,4 +1,4 @@
-"""Names and forms of what lies in a folder of evidence (format ``lro-evidence/1``; docs/evidence.md)."""
+"""File names and formats of recorded evidence (format ``lro-evidence/1``; docs/evidence.md)."""
 
 from __future__ import annotations
 
@@ -12,39 +12,40 @@ if TYPE_CHECKING:
 
 FORMAT = "lro-evidence/1"
 MANIFEST = "evidence.json"
-"""Description of the run, and the checksum of everything else."""
+"""The description of the run, with the checksums of all other files."""
 CALLS = "calls.jsonl"
 PROPERTIES = "properties.jsonl"
 """Results of property checks in evidence of earlier versions, which explored without keeping what they saw."""
 TRIALS = "trials"
 SERVERS = "servers"
 FILES = "files"
-"""Contents by their SHA-256, each once: files that servers wrote, and lines and outputs of more than `INLINE_BYTES`."""
+"""Contents by their SHA-256, each stored once: files that servers wrote, and lines and outputs of more than
+`INLINE_BYTES`."""
 REPORT = "report.json"
 START, TRANSCRIPT, END = "start.json", "transcript.jsonl", "end.json"
 
 OWN = (MANIFEST, CALLS, PROPERTIES, TRIALS, SERVERS, FILES, REPORT)
-"""All that may stand at the top of such a folder."""
+"""All names that are allowed at the top of such a folder."""
 
 INLINE_BYTES = 16 << 10
-"""Longer lines and outputs stand in a file of their own."""
+"""Size from which a line or an output has its own file."""
 
 CHATTER_BYTES = 8 << 20
-"""Limit on the unsolicited lines kept of each server (stderr, notifications); requests and their answers are
-kept whole."""
+"""Limit on the unsolicited lines that are recorded per server (stderr, notifications); requests and their answers are
+always complete."""
 
 
 class EvidenceError(Exception):
-    """A folder is no evidence, or is not what was recorded; the message is one line that says what to do."""
+    """A folder is not evidence, or was changed since it was recorded; the message is one line with advice."""
 
     def __init__(self, message: str, report: Report | None = None) -> None:
         super().__init__(message)
         self.report = report
-        """The report of a run that could not be kept; None where there was no run."""
+        """The report of a run that could not be recorded; None if there was no run."""
 
 
 def dumps(value: object, *, indent: int | None = None) -> str:
-    """JSON as it is kept: UTF-8 but for what only an escape can carry (lone surrogates)."""
+    """JSON for recording: UTF-8, except for lone surrogates, which are escaped."""
     text = json.dumps(value, ensure_ascii=False, indent=indent)
     try:
         text.encode()
@@ -54,7 +55,7 @@ def dumps(value: object, *, indent: int | None = None) -> str:
 
 
 def as_text(data: bytes) -> dict[str, str]:
-    """Bytes as a member of a JSON object: ``text`` where they are UTF-8, else ``base64``."""
+    """Bytes as a member of a JSON object: ``text`` if they are UTF-8, otherwise ``base64``."""
     try:
         return {"text": data.decode()}
     except UnicodeDecodeError:

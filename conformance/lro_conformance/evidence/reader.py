@@ -1,4 +1,4 @@
-"""Reading a folder of evidence. Nothing in it is trusted: every checksum is computed anew, every value has its type."""
+"""Reader of recorded evidence. Nothing in it is trusted: every checksum and the type of every value is verified."""
 
 from __future__ import annotations
 
@@ -31,16 +31,19 @@ _KNOWN_PROBLEMS = {k.__name__: k for k in (ServerTrouble, Refused, NotObserved, 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stored(CapturedRun):
-    """A captured run that evidence keeps."""
+    """A captured run from recorded evidence."""
 
     version: str
     """Version of the suite that recorded it."""
     machine: Mapping[str, str | None]
-    """Versions of the system and of libraries that took part in the run."""
+    """Versions of the system and of the libraries in the run."""
 
 
 def read(folder: Path) -> Stored:
-    """The run that a folder keeps. Raises `EvidenceError` when it is incomplete, damaged or no evidence."""
+    """The run in a folder of evidence.
+
+    Raises `EvidenceError` if it is incomplete or damaged, or if it is not evidence.
+    """
     return _Reader(folder).stored()
 
 
@@ -56,7 +59,7 @@ class _Transcript:
 
 
 def _server(recorded: Any, survey: object, command: tuple[str, ...]) -> ServerInfo:
-    """The server as it introduced itself; earlier versions of the suite left that to the survey."""
+    """The server's information about itself; earlier versions of the suite recorded it with the survey."""
     if recorded is None and isinstance(survey, Survey):
         return ServerInfo.introduced(survey.server_info, survey.protocol, command)
     names = cast("dict[str, Any]", recorded or {})
@@ -79,24 +82,24 @@ class _Reader:
             return self._stored(manifest)
         except (ValueError, TypeError, KeyError) as problem:
             said = f"{problem} is missing" if isinstance(problem, KeyError) else str(problem)
-            raise EvidenceError(f"{self._folder}: this is not what the suite writes: {said}") from None
+            raise EvidenceError(f"{self._folder}: not written by the suite, or changed since: {said}") from None
 
     def _manifest(self) -> dict[str, Any]:
         path = self._folder / format.MANIFEST
         if not self._folder.is_dir():
-            raise EvidenceError(f"{self._folder}: there is no such folder")
+            raise EvidenceError(f"{self._folder}: no such directory")
         if not path.is_file():
-            raise EvidenceError(f"{self._folder}: no evidence: there is no {format.MANIFEST} in it")
+            raise EvidenceError(f"{self._folder}: not evidence: it has no {format.MANIFEST}")
         try:
             value: Any = json.loads(path.read_bytes())
         except (ValueError, RecursionError):
-            raise EvidenceError(f"{path}: no JSON: it was cut off or changed") from None
+            raise EvidenceError(f"{path}: not JSON: it was truncated or changed") from None
         except OSError as problem:
             raise EvidenceError(f"{path}: {problem.strerror}") from None
         manifest = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
         form = manifest.get("format")
         if form != format.FORMAT:
-            raise EvidenceError(f"{path}: expected format {format.FORMAT}, got {form!r:.40} (a later version's?)")
+            raise EvidenceError(f"{path}: expected format {format.FORMAT}, got {form!r:.40} (a later version?)")
         if manifest.get("complete") is not True:
             raise EvidenceError(
                 f"{self._folder}: incomplete: the run was interrupted before its end, so record it anew"
@@ -126,19 +129,19 @@ class _Reader:
 
     def _check(self, checksums: Any) -> None:
         if not isinstance(checksums, dict):
-            raise ValueError("checksums are no object")  # noqa: TRY004 - one kind of problem for the caller
+            raise ValueError("checksums are not an object")  # noqa: TRY004 - one kind of problem for the caller
         for name, sum in cast("dict[str, str]", checksums).items():
             if ".." in Path(name).parts or Path(name).is_absolute():
-                raise ValueError(f"{name} lies outside of the folder")
+                raise ValueError(f"{name} is outside of the directory")
             if hashlib.sha256(self._read(name)).hexdigest() != sum:
-                raise EvidenceError(f"{self._folder / name}: not as it was recorded: its checksum is another")
+                raise EvidenceError(f"{self._folder / name}: changed since it was recorded: its checksum differs")
 
     def _read(self, name: str) -> bytes:
         path = self._folder / name
         try:
             return path.read_bytes()
         except OSError as problem:
-            raise EvidenceError(f"{path}: part of the evidence, but {problem.strerror}") from None
+            raise EvidenceError(f"{path}: part of the evidence, but cannot be read: {problem.strerror}") from None
 
     def _json(self, name: str) -> Any:
         return json.loads(self._read(name))
@@ -174,7 +177,7 @@ class _Reader:
         if known is None:
             told = self._told.get(number)
             if told is None:
-                raise ValueError(f"there is no call {number!r:.20} in {format.CALLS}")
+                raise ValueError(f"{format.CALLS} has no call {number!r:.20}")
             known = self._calls[number] = self._made(told)
         return known
 
@@ -247,7 +250,7 @@ class _Reader:
             mode=decode(int | None, told["mode"]),
             mtime=decode(float | None, told["mtime"]),
             real=decode(str | None, told["real"]),
-            lately=decode(bool, told.get("lately", True)),  # earlier evidence does not say
+            lately=decode(bool, told.get("lately", True)),  # earlier evidence does not have it
         )
 
     def _bytes(self, value: Any) -> bytes:
@@ -257,11 +260,11 @@ class _Reader:
         known = self._contents.get(name)
         if known is None:
             if not isinstance(name, str) or len(name) != 64 or not name.isalnum():
-                raise ValueError(f"{name!r:.80} is no checksum")
+                raise ValueError(f"{name!r:.80} is not a checksum")
             known = self._contents[name] = self._read(f"{format.FILES}/{name}")
             if hashlib.sha256(known).hexdigest() != name:
                 path = self._folder / format.FILES / name
-                raise EvidenceError(f"{path}: not as it was recorded: its checksum is another")
+                raise EvidenceError(f"{path}: changed since it was recorded: its checksum differs")
         return known
 
 

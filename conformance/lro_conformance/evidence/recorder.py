@@ -1,4 +1,4 @@
-"""Keeping a run: what is said is written while it is said, what trials found when they are done."""
+"""Recording of a run: conversations are written as they happen, the evidence of trials when these are done."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _ID = re.compile(rb'\{"jsonrpc":"2\.0","id":(\d+),"method":')
 
 @dataclass
 class _Track:
-    """One server that is followed."""
+    """One server whose conversation is recorded."""
 
     start: Start
     server: ServerProcess
@@ -47,33 +47,33 @@ class _Track:
     chatter: int = 0
     dropped: int = 0
     heard: dict[bytes, int] = field(default_factory=dict[bytes, int])
-    """Where answers stand, by their checksum."""
+    """The lines of answers in the transcript, by their checksum."""
 
 
 class Recorder:
-    """Writes one run's evidence into a folder. Its methods may be called from any thread.
+    """Writes the evidence of one run into a folder. Its methods may be called from any thread.
 
-    Nothing here raises for a folder that can no longer be written: `problem` says so in the end.
+    No method raises an error if the folder can no longer be written; `problem` has the reason at the end.
     """
 
     def __init__(self, folder: Path, masks: Masks) -> None:
-        """Claims the folder. Raises `EvidenceError` when that cannot be."""
+        """Claim the folder. Raises `EvidenceError` if that is not possible."""
         claim(folder)
         self.problem: str | None = None
         self._store = Store(folder, masks)
         self._tracks: dict[int, _Track] = {}
         self._lock = threading.Lock()
 
-    # while the run goes on
+    # during the run
 
     def follow(self, server: ServerProcess, start: Start) -> None:
-        """Keep what is said to this server and by it, from now on."""
+        """Record the conversation with this server from now on."""
 
         def begin() -> None:
             folder = self._store.folder / start.folder
             folder.mkdir(parents=True)
             self._store.write_json(f"{start.folder}/{format.START}", self._start(start))
-            stream = open(folder / format.TRANSCRIPT, "wb")  # noqa: SIM115 - open as long as the server runs
+            stream = open(folder / format.TRANSCRIPT, "wb")  # noqa: SIM115 - open while the server runs
             track = _Track(start, server, stream)
             with self._lock:
                 self._tracks[start.number] = track
@@ -125,10 +125,10 @@ class Recorder:
         known["env"] = self._store.environment(start.env)
         return known
 
-    # when it is over
+    # when the run is over
 
     def finish(self, run: CapturedRun, report: Report) -> None:
-        """Write what is known only in the end; with that the evidence is complete."""
+        """Write everything that is only known at the end, which completes the evidence."""
         self._trying(lambda: self._finish(run, report))
 
     def _finish(self, run: CapturedRun, report: Report) -> None:
@@ -217,7 +217,10 @@ class Recorder:
         }
 
     def _trying(self, act: Callable[[], None]) -> None:
-        """Do something, once: after the first problem nothing more is written, and the evidence stays incomplete."""
+        """Call *act*, unless there was a problem.
+
+        The first problem stops all recording, and the evidence remains incomplete.
+        """
         if self.problem is not None:
             return
         try:
@@ -239,7 +242,7 @@ def _problem(found: BaseException) -> dict[str, Any]:
 
 
 def _listing(folder: Path) -> list[dict[str, Any]]:
-    """Entries of an output folder after its server has exited; empty if it is no folder."""
+    """Entries of an output folder after its server has exited; empty if it is not a folder."""
     found: list[dict[str, Any]] = []
     with suppress(OSError):
         for entry in sorted(os.scandir(folder), key=lambda e: e.name):
@@ -257,7 +260,7 @@ def _listing(folder: Path) -> list[dict[str, Any]]:
 
 
 def _checksums(folder: Path) -> dict[str, str]:
-    """The SHA-256 of every file but the manifest and those that are named by theirs."""
+    """The SHA-256 of every file, except for the manifest and for files that are named by their checksum."""
     found: dict[str, str] = {}
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
@@ -268,7 +271,7 @@ def _checksums(folder: Path) -> dict[str, str]:
 
 
 def machine() -> dict[str, str | None]:
-    """The versions of what had a part in the run."""
+    """Versions of the system and of the libraries in the run."""
     jq = shutil.which("jq")
     said = None
     if jq is not None:

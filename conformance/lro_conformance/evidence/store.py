@@ -1,4 +1,4 @@
-"""Writing into a folder of evidence: claiming it, contents by checksum, complete files. Secrets are redacted here."""
+"""Writer of a folder of evidence: it claims the folder, stores contents by checksum, and redacts secrets."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lro_spec.redaction import Masks
 
 
 class Store:
-    """A folder that evidence is written to. Every method redacts what it writes or returns to be written."""
+    """A folder for evidence. Every method redacts the data that it writes, or returns for writing."""
 
     def __init__(self, folder: Path, masks: Masks) -> None:
         self.folder = folder
@@ -25,7 +25,7 @@ class Store:
         self._lock = threading.Lock()
 
     def contents(self, data: bytes) -> dict[str, Any]:
-        """Keep *data* in a file named by its checksum; returns the reference to it."""
+        """Write *data* to a file named by its checksum, and return a reference to it."""
         masked = self._masks.data(data)
         name = hashlib.sha256(masked).hexdigest()
         with self._lock:
@@ -36,11 +36,11 @@ class Store:
         return {"sha256": name, "bytes": len(masked)}
 
     def bytes(self, data: bytes) -> dict[str, Any]:
-        """Reference to *data* if it is long, or else the data itself, as JSON can hold it."""
+        """A reference to *data* if it is long, otherwise the data itself, as JSON."""
         return self.contents(data) if len(data) > INLINE_BYTES else as_text(self._masks.data(data))
 
     def environment(self, variables: Mapping[str, str]) -> dict[str, str]:
-        """Environment variables; those with secret names are redacted whatever their values are."""
+        """Environment variables; those with secret names are redacted, whatever their values."""
         return {name: self._masks.variable(name, value) for name, value in variables.items()}
 
     @property
@@ -70,18 +70,20 @@ class Store:
 
 
 def claim(folder: Path) -> None:
-    """Make *folder* one that evidence may be written to, and empty it of earlier evidence.
+    """Prepare *folder* for new evidence, and delete earlier evidence in it.
 
-    Raises `EvidenceError` when it holds anything else, or cannot be written.
+    Raises `EvidenceError` if it contains anything else, or cannot be written.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
         found = sorted(os.listdir(folder))
         if found and not is_evidence(folder):
-            raise EvidenceError(f"{folder} is not empty and holds no evidence: name a new folder, or an empty one")
+            raise EvidenceError(f"{folder} is not empty and is not evidence: choose a new or an empty directory")
         strange = [name for name in found if name not in OWN]
         if strange:
-            raise EvidenceError(f"{folder} holds {strange[0]}, which is no part of evidence: name another folder")
+            raise EvidenceError(
+                f"{folder} contains {strange[0]}, which is not part of evidence: choose another directory"
+            )
         marker = folder / MANIFEST
         marker.write_text(dumps({"format": FORMAT, "complete": False}) + "\n", encoding="utf-8")
         for name in found:
@@ -98,7 +100,7 @@ def claim(folder: Path) -> None:
 
 
 def is_evidence(folder: Path) -> bool:
-    """True if a folder was written by this package, whatever became of it."""
+    """True if a folder was written by this package, even if it was changed since."""
     try:
         with open(folder / MANIFEST, "rb") as stream:
             value: Any = json.loads(stream.read(64 << 20))

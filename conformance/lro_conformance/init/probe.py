@@ -162,7 +162,7 @@ def _settings(lab: Lab, found: ProbeResult, report: Callable[[str], None]) -> No
         for documented in (True, False):
             if not documented:
                 texts = texts if texts is not None else f"{_texts(found.profile)}\n{found.description}"
-                ways = list(islice(ways_in(name, texts), MAX_WAYS))
+                ways = list(islice(setting_ways(name, texts), MAX_WAYS))
             way = next((w for w in ways if _takes_effect(lab, found, name, {**known, name: w})), None)
             if way is not None:
                 known[name] = found.settings[name] = way
@@ -265,7 +265,7 @@ def _texts(profile: Profile) -> str:
     return (process.stdout + process.stderr).decode("utf-8", "replace")
 
 
-def ways_in(name: str, text: str) -> Iterator[Setting]:
+def setting_ways(name: str, text: str) -> Iterator[Setting]:
     """Flags and variables in a text that may be those of a setting: by their names, then by their help."""
     in_name = re.compile(_NAME_PATTERNS[name], re.IGNORECASE)
     in_help = re.compile(_HELP_PATTERNS[name], re.IGNORECASE)
@@ -326,4 +326,4 @@ def memory_arguments(tool: Mapping[str, Any]) -> Mapping[str, Any] | None:
     return arguments
 
 
-__all__ = ["ProbeResult", "ServerTrouble", "memory_arguments", "probe", "ways_in"]
+__all__ = ["ProbeResult", "ServerTrouble", "memory_arguments", "probe", "setting_ways"]

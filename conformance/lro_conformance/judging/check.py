@@ -1,9 +1,9 @@
-"""Checks: what they are, how they count their subjects, and how they reach a verdict.
+"""Checks: their registration, and how they are run and reach a verdict.
 
 A check is a plain function in ``checks/``, bound to exactly one requirement by `check`. Its parameters name the
-evidence it reads (see ``trials/``); what it declares as optional is None when it could not be had; ``edition`` is the
-edition that it judges by; ``subjects`` is the `Subjects` through which it examines and expects. It passes only when it
-examined something that could have failed it.
+evidence that it reads (see ``trials/``). Evidence that it declares as optional is None if it is missing. ``edition`` is
+the edition that it judges by, and ``subjects`` the `Subjects` through which it examines and expects. It passes only if
+it examined something that could have failed it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from lro_conformance.judging.outcome import NotApplicable, NotObserved
 from lro_conformance.judging.results import CheckResult
 from lro_conformance.judging.subjects import Miss, Subjects
 from lro_conformance.judging.verdicts import Verdict
-from lro_spec.catalogue import anywhere, catalogue, requirement
+from lro_spec.catalogue import catalogue, first_wording, requirement
 from lro_spec.editions import DEFAULT_EDITION
 from lro_spec.editions import edition as edition_named
 
@@ -29,7 +29,7 @@ Function = TypeVar("Function", bound=Callable[..., None])
 _REGISTRY: dict[str, Check] = {}
 
 EDITION = "edition"
-"""The name by which a check asks for the edition it judges by."""
+"""The parameter for the edition that a check judges by."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,27 +37,28 @@ class Check:
     """One judgement, bound to one requirement."""
 
     name: str
-    """``chapter.what_it_says``, made from the names of module and function."""
+    """``chapter.name``, from the names of module and function."""
     requirement: str
     function: Callable[..., None]
     needs: tuple[str, ...]
-    """The names of the evidence it reads."""
+    """The names of the evidence that it reads."""
     doc: str
-    """Its docstring: what a reader of the report sees as expected."""
+    """Its docstring, which reports show as the expectation."""
     by_edition: bool = False
     """True if the check has a parameter for the edition."""
     optional: tuple[str, ...] = ()
-    """The names of evidence that it does without, as None, when that could not be had."""
+    """The names of evidence that is None if it is missing, without preventing the check."""
 
 
 def check(requirement_id: str, *, optional: Iterable[str] = ()) -> Callable[[Function], Function]:
-    """Bind a function to the requirement that it judges. A name may be used once; the docstring is what users read.
+    """Bind a function to the requirement that it judges.
 
-    *optional* names parameters that may be None: evidence that the function does without when it could not be had.
+    A name may be used only once; the docstring is shown to users. *optional* names parameters that are None if their
+    evidence is missing.
     """
 
     def register(function: Function) -> Function:
-        requirement_of(requirement_id)
+        validate_requirement_id(requirement_id)
         module = function.__module__.rpartition(".")[2].removeprefix("test_")
         name = f"{module}.{function.__name__.removeprefix('test_')}"
         doc = inspect.getdoc(function)
@@ -79,10 +80,10 @@ def check(requirement_id: str, *, optional: Iterable[str] = ()) -> Callable[[Fun
     return register
 
 
-def requirement_of(requirement_id: str) -> None:
-    """Refuse an id that the catalogue does not have, or one that it excludes."""
+def validate_requirement_id(requirement_id: str) -> None:
+    """Raises `ValueError` for an id that the catalogue does not have, or excludes."""
     try:
-        found = anywhere(requirement_id)
+        found = first_wording(requirement_id)
     except KeyError:
         raise ValueError(f"no requirement {requirement_id} in the catalogue") from None
     if found.excluded is not None:
@@ -91,24 +92,24 @@ def requirement_of(requirement_id: str) -> None:
 
 @cache
 def checks() -> tuple[Check, ...]:
-    """Every check there is, in the order of the modules' names and of their definition."""
+    """All checks, in the order of their modules' names and of their definition."""
     package = importlib.import_module("lro_conformance.checks")
     for module in sorted(m.name for m in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")):
         importlib.import_module(module)
-    return tuple(
-        sorted(_REGISTRY.values(), key=lambda c: c.name.partition(".")[0])
-    )  # some may have been imported before
+    # Sorted, because some modules may have been imported before.
+    return tuple(sorted(_REGISTRY.values(), key=lambda c: c.name.partition(".")[0]))
 
 
 def checks_of(requirement_id: str) -> tuple[Check, ...]:
-    """The checks that judge this requirement."""
+    """The checks of this requirement."""
     return tuple(c for c in checks() if c.requirement == requirement_id)
 
 
 def judge(one: Check, have: Mapping[str, Any], *, edition: str = DEFAULT_EDITION) -> CheckResult:
-    """Run a check on evidence and make its result. *have* maps every name in `Check.needs` to evidence.
+    """Run a check on evidence and return its result.
 
-    Evidence may be an exception instead: `NotObserved` means that nothing can be said, any other that the suite failed.
+    *have* maps every name in `Check.needs` to evidence, or to an exception: `NotObserved` means that there is no
+    evidence, any other that the suite failed.
     """
     absent = {n for n in one.optional if isinstance(have[n], NotObserved | NotApplicable)}
     had = {n: None if n in absent else have[n] for n in one.needs}
@@ -147,11 +148,11 @@ def _verdict(one: Check, subjects: Subjects, edition: str) -> CheckResult:
 
 
 def missed(requirement_id: str, edition: str) -> Verdict:
-    """Verdict for a missed requirement: a MUST fails, anything less warns."""
+    """Verdict on an unmet requirement: *fail* for a MUST, otherwise *warn*."""
     return Verdict.FAIL if requirement(requirement_id, edition).keyword == "MUST" else Verdict.WARN
 
 
-def held_by(edition: str, checks: Iterable[Check]) -> list[Check]:
+def checks_of_edition(edition: str, checks: Iterable[Check]) -> list[Check]:
     """Those whose requirement an edition holds, and judges."""
     held = {r.id for r in catalogue(edition) if r.excluded is None}
     return [c for c in checks if c.requirement in held]

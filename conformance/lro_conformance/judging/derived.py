@@ -1,9 +1,9 @@
-"""Evidence as checks ask for it, by name: captured by a trial, or derived from what was captured.
+"""Evidence by name, as checks request it: captured by a trial, or derived from captured evidence.
 
-Derived evidence is what several checks read out of the same captures. It is a pure function decorated with `derived`,
-and computed once a run. Its parameters name the evidence that it is made of, which may be derived itself. Two more
-names may be among them: `EDITION`, the edition to judge by, and `FOUND`, the evidence of all trials. If evidence that
-it is made of is missing, derived evidence is missing for the same reason. It is not recorded, but computed again.
+Derived evidence serves several checks. It is computed once per run by a pure function decorated with `derived`. The
+function's parameters name the evidence that it depends on, which may be derived itself. Two more names are possible:
+`EDITION`, the edition to judge by, and `FOUND`, the evidence of all trials. If evidence that it depends on is missing,
+it is missing for the same reason. It is not recorded, but computed again.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ EDITION = "edition"
 """Parameter for the edition to judge by."""
 
 FOUND = "found"
-"""Parameter for the evidence of all trials that succeeded, by their names."""
+"""Parameter for the evidence of all successful trials, by name."""
 
 _REGISTRY: dict[str, Derived] = {}
 
@@ -32,12 +32,12 @@ class Derived:
 
     name: str
     needs: tuple[str, ...]
-    """Names of the evidence that it is made of."""
+    """Names of the evidence that it depends on."""
     function: Callable[..., Any]
     by_edition: bool
     """True if it depends on the edition."""
     by_all: bool
-    """True if it is made of the evidence of all trials."""
+    """True if it depends on the evidence of all trials."""
 
 
 def derived(function: Function) -> Function:
@@ -52,7 +52,7 @@ def derived(function: Function) -> Function:
 
 
 def captured(names: Iterable[str]) -> Iterator[str]:
-    """Names of the captured evidence that these names need, directly or through derived evidence."""
+    """Names of the captured evidence on which these names depend, directly or through derived evidence."""
     for name in names:
         one = _REGISTRY.get(name)
         if one is None:
@@ -69,7 +69,8 @@ def _by_all(name: str) -> bool:
 class Evidence:
     """Evidence of one run by one edition.
 
-    An exception stands for evidence that is missing (`lro_conformance.judging.outcome`) or could not be computed.
+    An exception takes the place of evidence that is missing (`lro_conformance.judging.outcome`) or could not be
+    computed.
     """
 
     def __init__(
@@ -92,7 +93,7 @@ class Evidence:
         return all(name in self.captured for name in captured(names))
 
     def select(self, names: Iterable[str]) -> dict[str, Any]:
-        """Evidence of these names. Raises `KeyError` if it needs some that was not captured."""
+        """Evidence of these names. Raises `KeyError` if some of it was not captured."""
         return {name: self._of(name) for name in names}
 
     def _of(self, name: str) -> Any:

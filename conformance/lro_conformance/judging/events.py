@@ -1,4 +1,4 @@
-"""Events that happen during a run; views consume them, the engine knows no view."""
+"""Events of a run. Views consume them; the engine does not know the views."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lro_spec.redaction import Masks
 
 @dataclass(frozen=True, slots=True)
 class RunStarted:
-    """A run begins; *trials* are the names of the experiments it will make."""
+    """A run begins; *trials* are the names of its experiments."""
 
     command: tuple[str, ...]
     edition: str
@@ -28,7 +28,7 @@ class TrialStarted:
 
 @dataclass(frozen=True, slots=True)
 class TrialStep:
-    """An experiment got on; *detail* is a few words."""
+    """An experiment has progressed; *detail* is a few words."""
 
     trial: str
     detail: str
@@ -36,7 +36,7 @@ class TrialStep:
 
 @dataclass(frozen=True, slots=True)
 class TrialFinished:
-    """An experiment ended; *problem* is set when it could not be carried through."""
+    """An experiment has ended; *problem* is set if it could not be completed."""
 
     trial: str
     seconds: float
@@ -45,7 +45,7 @@ class TrialFinished:
 
 @dataclass(frozen=True, slots=True)
 class CheckJudged:
-    """A check gave its verdict."""
+    """A check has a verdict."""
 
     result: CheckResult
 
@@ -59,7 +59,7 @@ class RunFinished:
 
 Event = RunStarted | TrialStarted | TrialStep | TrialFinished | CheckJudged | RunFinished
 Observer = Callable[[Event], None]
-"""Called from worker threads too; an observer locks what it must."""
+"""An observer of events. It is also called from worker threads, so it must be thread-safe."""
 
 
 def redacting(observer: Observer | None, masks: Masks) -> Observer:

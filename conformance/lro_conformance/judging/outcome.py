@@ -4,8 +4,8 @@ from __future__ import annotations
 
 
 class NotObserved(Exception):
-    """Raised by evidence that could not be had; its text says why."""
+    """Evidence could not be obtained; the message says why."""
 
 
 class NotApplicable(Exception):
-    """Raised where a requirement does not bind this server; its text says why."""
+    """A requirement does not bind this server; the message says why."""

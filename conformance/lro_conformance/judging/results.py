@@ -1,4 +1,4 @@
-"""The report of one run: the one model that every rendering is made from.
+"""The report of one run: the model for all renderings.
 
 Its JSON form is ``schemas/report.schema.json`` (format ``lro-report/1``).
 """
@@ -20,20 +20,21 @@ class CheckResult:
     name: str
     """``module.function``, unique in a run."""
     requirement: str
-    """The id of the one requirement it judges."""
+    """The id of the requirement that it judges."""
     verdict: Verdict
     subjects: int
     """Number of subjects examined that could have failed the check."""
     expected: str
     observed: str
     evidence: str = ""
-    """Material to look at or paste: the settings and the JSON-RPC lines of the subject that failed."""
+    """Material to read or paste: the settings and the JSON-RPC lines of the subject that failed."""
     erratum: bool = False
-    """True where a *warn* is a defect of the specification's text, not of the server."""
+    """True if a *warn* is a defect of the specification, not of the server."""
     reproduce: str = ""
     """A bash command that reproduces the failure: it sends the same lines to the same server."""
     location: str = ""
-    """Place of that subject in recorded evidence (``servers/0003/transcript.jsonl:17``); empty if none is kept."""
+    """Location of that subject in recorded evidence (``servers/0003/transcript.jsonl:17``); empty if nothing is
+    recorded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,7 @@ class RequirementResult:
 
 @dataclass(frozen=True, slots=True)
 class ServerInfo:
-    """The server that was judged, as it named itself and as it was started."""
+    """The server that was judged: its own information about itself, and the command that started it."""
 
     name: str
     version: str
@@ -58,7 +59,7 @@ class ServerInfo:
 
     @classmethod
     def introduced(cls, info: Mapping[str, Any], protocol: str | None, command: tuple[str, ...]) -> ServerInfo:
-        """A server by the information that it gave of itself when it was opened."""
+        """A server from the information in its handshake."""
         name, version, spoken = (str(s or "")[:200] for s in (info.get("name"), info.get("version"), protocol))
         return cls(name, version, command, spoken)
 
@@ -71,7 +72,7 @@ class Span:
     title: str
     kind: Literal["trial", "check"]
     started_s: float
-    """When it began, in seconds from the beginning of the run."""
+    """Its start, in seconds from the beginning of the run."""
     duration_s: float
     problem: str | None = None
     """Reason why it could not be completed; None if it was."""
@@ -79,17 +80,17 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Acceptance:
-    """An entry of a baseline, and what became of it."""
+    """An entry of a baseline, and its state."""
 
     check: str
     requirement: str
     verdict: Verdict
     """The verdict that is accepted."""
     until: str
-    """The last day on which it is, as YYYY-MM-DD."""
+    """The last day on which it is accepted, as YYYY-MM-DD."""
     reason: str
     state: Literal["accepted", "expired", "stale", "open"]
-    """``open`` where nothing can be said: the suite erred, or the server could not be observed."""
+    """``open`` if there is no verdict to compare with: the suite erred, or the server could not be observed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +124,7 @@ class Coverage:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Everything a run has to say."""
+    """The complete result of a run."""
 
     suite_version: str
     edition: str
@@ -139,7 +140,7 @@ class Report:
     """ISO 8601, UTC."""
     duration_s: float
     notes: tuple[str, ...] = ()
-    """Remarks that no verdict conveys: volatile fields, widened tolerances, missing keys of a profile."""
+    """Remarks that no verdict expresses: volatile fields, widened tolerances, missing keys of a profile."""
     failure: str | None = None
     """The reason why the server could not be observed, if there is no verdict (exit code 3)."""
     reproduce: str = ""

@@ -1,4 +1,4 @@
-"""Subjects that a check examines, and how the first that is not as expected is shown."""
+"""Subjects that a check examines, and the rendering of the first unexpected one."""
 
 from __future__ import annotations
 
@@ -8,37 +8,37 @@ from functools import singledispatch
 
 @singledispatch
 def evidence_of(at: object) -> str:
-    """The text that shows a subject; captured records register their own."""
+    """The text that shows a subject; captured records register their own rendering."""
     return "" if at is None else str(at)
 
 
 @singledispatch
 def reproducer_of(at: object) -> str:
-    """A bash script that shows a subject again; empty if there is none."""
+    """A bash script that reproduces a subject; empty if there is none."""
     return ""
 
 
 @singledispatch
 def location_of(at: object) -> str:
-    """The place of a subject in recorded evidence; empty if nothing is recorded."""
+    """The location of a subject in recorded evidence; empty if nothing is recorded."""
     return ""
 
 
 @dataclass(frozen=True, slots=True)
 class Miss:
-    """One subject that was not as expected."""
+    """A subject that was not as expected."""
 
     expected: str
     observed: str
     evidence: str = ""
     reproduce: str = ""
-    """A bash script that shows it again."""
+    """A bash script that reproduces it."""
     location: str = ""
-    """Its place in recorded evidence."""
+    """Its location in recorded evidence."""
 
     @classmethod
     def of(cls, expected: str, observed: str, at: object = None, *, evidence: str = "") -> Miss:
-        """A miss that *at* shows; *evidence* is put before what can be seen there."""
+        """A miss that is visible in *at*; *evidence* is shown before the evidence of *at*."""
         shown = "\n".join(text for text in (evidence, evidence_of(at)) if text)
         return cls(expected, observed, shown, reproducer_of(at), location_of(at))
 
@@ -54,15 +54,15 @@ class Subjects:
     not_applicable_because: str | None = None
 
     def expect(self, holds: bool, *, expected: str, observed: str, at: object = None) -> bool:
-        """Examine one subject: *observed* stands against *expected*; *at* is what shows it (a call, mostly)."""
+        """Examine one subject. *observed* contradicts *expected* unless it *holds*; *at* shows it (usually a call)."""
         self.examined += 1
         if not holds:
-            # only the first miss is reported; to render the others would only take time
+            # only the first miss is reported, so the others are not rendered
             self.misses.append(Miss(expected, observed) if self.misses else Miss.of(expected, observed, at))
         return holds
 
     def erratum(self, *, expected: str, observed: str, at: object = None) -> None:
-        """Note a defect of the specification's text that showed here; a warning, never the server's failure."""
+        """Note a defect of the specification that was observed: a warning, never the server's failure."""
         self.examined += 1
         self.errata.append(Miss.of(expected, observed, at))
 
@@ -72,7 +72,7 @@ class Subjects:
             self.not_observed_because.append(reason)
 
     def inconclusive(self, reason: str) -> None:
-        """Note that what was examined is one half of a proof and why the other is missing: a miss still counts."""
+        """Note why the subjects examined do not suffice for a proof. A miss still counts."""
         self.not_observed(reason)
         if not self.misses:
             self.examined = 0

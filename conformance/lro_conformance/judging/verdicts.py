@@ -1,4 +1,4 @@
-"""Verdicts, their one order, and the roll-up from checks to requirements to levels.
+"""Verdicts, their order, and the roll-up from checks to requirements to levels.
 
 The order is total and worst last, so that every roll-up is a `max`.
 """
@@ -41,8 +41,8 @@ class Verdict(IntEnum):
 def requirement_verdict(checks: Iterable[Verdict], *, attested: bool = False) -> Verdict:
     """The verdict of a requirement from those of its checks.
 
-    A check that saw nothing does not undo one that passed: what was observed decides, and *not-observed* remains only
-    when no check observed anything. *attested* fills just that gap: it never hides a failure.
+    A check that observed nothing does not undo one that passed: observations decide, and *not-observed* remains only if
+    no check observed anything. *attested* fills only that gap and never hides a failure.
     """
     verdicts = [v for v in checks if v is not Verdict.NOT_JUDGED]
     seen = [v for v in verdicts if v not in (Verdict.NOT_OBSERVED, Verdict.NOT_APPLICABLE)]
@@ -57,7 +57,7 @@ def requirement_verdict(checks: Iterable[Verdict], *, attested: bool = False) ->
 def level_verdict(level: int, judged: Iterable[tuple[Requirement, Verdict]]) -> LevelVerdict:
     """Verdict on a level: it is proved if every MUST up to it that is judged passed or does not apply.
 
-    A *warn* on a MUST is an erratum of the text, never the server's failure, so it does not stand in the way.
+    A *warn* on a MUST is an erratum of the specification, never the server's failure, so it does not prevent the level.
     """
     counted = [(r, v) for r, v in judged if v is not Verdict.NOT_JUDGED]
     binding = [v for r, v in counted if r.keyword == "MUST" and r.level is not None and r.level <= level]
@@ -69,7 +69,7 @@ def level_verdict(level: int, judged: Iterable[tuple[Requirement, Verdict]]) -> 
 
 
 def achieved(levels: dict[int, LevelVerdict]) -> int:
-    """The highest level that is proved together with every level below it; 0 when not even the first is."""
+    """The highest level that is proved together with every level below it; 0 if the first is not."""
     reached = 0
     for level in sorted(levels):
         if levels[level] != "proved":

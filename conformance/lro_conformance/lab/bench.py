@@ -1,4 +1,4 @@
-"""One running server with the operations that were found on it, its output folder and its private work folder."""
+"""One running server with its operations, its output folder and its private working folder."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Bench:
     server: ServerProcess
     start: Start
     on_restart: Callable[[Bench], None]
-    """Called after the server was restarted: it may have lost the memories that it was seeded with."""
+    """Called after the server was restarted, because it may have lost its seeded memories."""
     client: str | None = None
     """The client name that the suite sends; None for its own."""
     tools: Sequence[Mapping[str, Any]] = ()
@@ -83,7 +83,7 @@ class Bench:
 
     @property
     def settings(self) -> Mapping[str, Value]:
-        """The LRO settings that were set."""
+        """The LRO settings of the server."""
         return cast("Mapping[str, Value]", self.start.settings)
 
     @property
@@ -93,7 +93,7 @@ class Bench:
 
     @property
     def output_dir(self) -> Path | None:
-        """The output folder that was set; None if none."""
+        """The configured output folder; None if none was set."""
         return self.start.output_dir
 
     @property
@@ -103,12 +103,12 @@ class Bench:
 
     @property
     def in_far_zone(self) -> bool:
-        """True when the server's local time is that of `far_zone`."""
+        """True if the server's local time is that of `far_zone`."""
         return self.start.env.get("TZ") == far_zone()
 
     @property
     def roots(self) -> tuple[Path, ...]:
-        """The folders in which a file of this server is read."""
+        """The folders in which files of this server are read."""
         folders = [self.workdir, self.temp]
         if self.output_dir is not None:
             folders.append(self.output_dir)
@@ -162,15 +162,15 @@ class Bench:
         return self.call(name, **self.accepted.smallest_offloading_call(name, count))
 
     def calls(self, wanted: Sequence[Mapping[str, Any]]) -> list[Call]:
-        """Make several concurrent calls; their results in the order of *wanted*."""
+        """Make several concurrent calls. Returns their results in the order of *wanted*."""
         with self.lock:
             return [self.collect(one) for one in [self.post(each) for each in wanted]]
 
     def post(self, wanted: Mapping[str, Any]) -> Sent:
-        """Make a call without waiting for its result: the operation's *name* and its parameters.
+        """Make a call without waiting for its result.
 
-        *arguments* are sent in addition to the operation's own, *meta* as ``_meta`` and *task* as ``task`` of the
-        request.
+        *arguments* are sent in addition to those of the operation *name*, *meta* as ``_meta`` and *task* as ``task`` of
+        the request.
         """
         asked = dict(wanted)
         name, more = asked.pop("name"), asked.pop("arguments", {})
@@ -227,7 +227,7 @@ class Bench:
         found = descriptor_in(reply)
         file: FileSeen | None = None
         named = None if found is None else found.value.get("file_path")
-        if found is None and asked["name"] in self.editions.own.operations:  # other tools name files that they read
+        if found is None and asked["name"] in self.editions.own.operations:  # other tools may name files that they read
             named = self._file_without_descriptor(reply, started)
         if found is not None or named is not None:
             file = see_file(named, self.roots)
@@ -282,7 +282,7 @@ class Bench:
         return [] if self.output_dir is None else names_in(self.output_dir)
 
     def store(self, memory: Mapping[str, Any]) -> Reply | None:
-        """Store one memory by the seed tool; None when the profile names none."""
+        """Store one memory by the seed tool; None if the profile names no such tool."""
         seed = self.profile.seed
         if seed is None or seed.tool is None:
             return None
@@ -295,20 +295,20 @@ class Bench:
         return reply
 
     def stored(self, memory: Mapping[str, Any]) -> bool:
-        """Return whether the server accepted one memory."""
+        """True if the server accepted one memory."""
         reply = self.store(memory)
         result: object = None if reply is None else reply.result
         return isinstance(result, dict) and cast("dict[str, Any]", result).get("isError") is not True
 
     def _note_file(self, reply: Reply) -> None:
-        """Note the file that a reply of any tool names: proxies and some servers offload all large results."""
+        """Note the file that a reply of any tool names, because proxies and some servers offload all large results."""
         found = descriptor_in(reply)
         if found is not None:
             self.named_files.add(os.path.basename(str(found.value.get("file_path"))))
 
     @property
     def has_trigger(self) -> bool:
-        """True when the profile names a way to trigger cleanup, or the server lists the conventional tool."""
+        """True if the profile names a way to trigger cleanup, or the server lists the conventional tool."""
         return self.profile.cleanup is not None or self._lists_cleanup_tool
 
     @property

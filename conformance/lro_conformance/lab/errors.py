@@ -1,4 +1,4 @@
-"""Servers that cannot be used: errors of starting one and of opening the conversation."""
+"""Errors when a server is started, or when the conversation with it is opened."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any, NamedTuple
 
-from lro_spec.display import shown
+from lro_spec.display import show
 from lro_spec.findings import Kind
 from lro_spec.schema.errors import SchemaError, type_words
 
@@ -115,7 +115,7 @@ def _nearest_value(error: SchemaError, value: object) -> str:
 
 def _kind(value: object) -> str:
     kind = next((name for type_, name in _KINDS if isinstance(value, type_)), "null")
-    return shown(value) if kind in ("null", "boolean") else f"{_plain(type_words(kind))} ({shown(value)})"
+    return show(value) if kind in ("null", "boolean") else f"{_plain(type_words(kind))} ({show(value)})"
 
 
 def _type_hint(error: SchemaError, value: object) -> str:
@@ -124,7 +124,7 @@ def _type_hint(error: SchemaError, value: object) -> str:
             words = shlex.split(value)
         except ValueError:
             return ""
-        return f"write it as a list of words: {shown(words)}"
+        return f"write it as a list of words: {show(words)}"
     if "a string" in error.expected and isinstance(value, bool | int | float):
         return "put it in quotes"
     return ""

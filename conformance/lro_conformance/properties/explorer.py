@@ -28,8 +28,8 @@ from lro_conformance.trials.exploration import Explored, LiveFinding, Triple
 from lro_conformance.trials.survey import Inline, Survey
 from lro_spec.catalogue import catalogue
 from lro_spec.findings import Finding
-from lro_spec.validation.asked import Asked
 from lro_spec.validation.recipes import RecipeJudge
+from lro_spec.validation.request import Request
 
 if TYPE_CHECKING:
     from lro_conformance.lab.bench import Bench
@@ -292,8 +292,8 @@ class Explorer:
     def _document(self, call: Call) -> Document:
         details = self._context.details
         unknown = details.reason_for_no_level(call)
-        asked = Asked(call.operation, details.level_of(call) if unknown is None else None)
-        return with_recipes(validated(call, asked, self._edition, unknown=unknown), self._recipes, self._edition)
+        request = Request(call.operation, details.level_of(call) if unknown is None else None)
+        return with_recipes(validated(call, request, self._edition, unknown=unknown), self._recipes, self._edition)
 
     @cached_property
     def _recipes(self) -> RecipeJudge:

@@ -1,4 +1,5 @@
-"""Hypothesis as a run uses it: no file in the user's folder, and a seed means the same examples everywhere.
+"""Hypothesis with the settings of a run: no files in the user's directory, and a seed gives the same examples
+everywhere.
 
 To be imported where an exploration begins, not before: a third of what a run imports is for Hypothesis.
 """
@@ -31,7 +32,8 @@ _BESIDE_THE_POINT = (
 
 
 def search(strategy: SearchStrategy[Value], one: Callable[[Value], None], *, seed: int, examples: int) -> None:
-    """Try *one* on so many examples, and on smaller ones once it has raised; raises what it raised last.
+    """Try *one* on a number of examples, and on smaller ones after it has raised an exception; the last exception is
+    raised.
 
     Raises `hypothesis.errors.FlakyFailure` if that does not recur. It is no error if there is no example at all.
     """
@@ -63,11 +65,12 @@ def _settings(examples: int, **more: Any) -> settings:
 
 @contextmanager
 def on_its_own(folder: Path) -> Generator[None]:
-    """Hypothesis keeps its tables in *folder* for a while, and draws no constants from the modules that are loaded.
+    """Context in which Hypothesis stores its tables in *folder*, and draws no constants from loaded modules.
 
-    By itself it reads the source of every module outside of site-packages for numbers and strings to try: that takes
-    as long as ten starts of a server, and a seed would find other examples from a checkout than from an installation.
-    There is no public switch; where a later Hypothesis has another inside, its usual way is kept.
+    By default it searches the source of every module outside of site-packages for numbers and strings to try. That
+    takes as long as ten starts of a server, and a seed would give different examples in a checkout than in an
+    installation. There is no public switch; if a later Hypothesis works differently inside, its default behaviour
+    remains.
     """
     usual = storage_directory(intent_to_write=False).home_directory
     set_hypothesis_home_dir(folder)

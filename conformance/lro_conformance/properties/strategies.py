@@ -14,7 +14,8 @@ _ODD = "\n\t\r\"\\/'`$\x1b\x7f\x85\u2028\u2029\ufeff\ufffd\u0301\u200d\u00df\u01
 
 
 def _spelt(data: bytes) -> str:
-    """The text that bytes stand for: half of them for ASCII, a quarter for odd characters, a quarter for any at all."""
+    """The text for some bytes, half of which stand for ASCII characters, a quarter for odd characters, and a quarter
+    for any character."""
     text: list[str] = []
     rest = iter(data)
     for byte in rest:
@@ -29,8 +30,8 @@ def _spelt(data: bytes) -> str:
     return "".join(text)
 
 
-# Not st.text(): for that Hypothesis first makes a table of all of Unicode, which takes as long as ten servers' starts.
-# Nor a list of characters: each of them would be drawn for itself, and drawing was a tenth of what a run costs.
+# Not st.text(), for which Hypothesis first builds a table of all of Unicode; that takes as long as ten starts of a
+# server. Nor a list of characters: each of them would be drawn for itself, and drawing was a tenth of what a run costs.
 _TEXT = (st.binary(max_size=8) | st.binary(min_size=8, max_size=80)).map(_spelt)
 _NAME = _TEXT.filter(bool)
 _NUMBER = st.integers(-(2**53) + 1, 2**53 - 1) | st.floats(-1e300, 1e300, allow_subnormal=False)
@@ -128,7 +129,7 @@ _FILE_NAME = st.lists(_LETTER, min_size=1, max_size=24).map("".join)
 
 
 def any_names(prefix: str) -> st.SearchStrategy[list[str]]:
-    """Names of files; some begin almost as those of offloaded files do."""
+    """File names; some begin almost like those of offloaded files."""
     almost = (f"{prefix}-", prefix, f"{prefix.capitalize()}-", f"{prefix}_recall-", f" {prefix}-", f"l{prefix}-")
     endings = st.sampled_from([".jsonl", ".json", ".jsonl.1", "", ".JSONL"])
     near = st.tuples(st.sampled_from(almost), _FILE_NAME, endings).map("".join)

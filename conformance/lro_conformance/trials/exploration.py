@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from lro_conformance.capture.call import Call, OfACall
 from lro_conformance.capture.records import Record, show
-from lro_conformance.capture.reproduce import of_call, of_call_among_others, of_cleaning
+from lro_conformance.capture.reproduce import of_call, of_call_in_context, of_cleaning
 from lro_conformance.judging.subjects import evidence_of, reproducer_of
 from lro_spec.findings import Finding, Kind
 
@@ -98,7 +98,7 @@ def _(after: AfterStoring) -> str:
 
 @reproducer_of.register
 def _(after: AfterStoring) -> str:
-    return of_call_among_others(after.call) if after.in_flight else of_call(after.call)
+    return of_call_in_context(after.call) if after.in_flight else of_call(after.call)
 
 
 @dataclass(frozen=True)

@@ -118,7 +118,7 @@ class Survey:
 
     @property
     def answered(self) -> list[Call]:
-        """The calls that returned a result that is no error."""
+        """The calls that returned a result other than an error."""
         return [c for c in self.calls if c.outcome in ("inline", "offloaded")]
 
     @property
@@ -160,7 +160,7 @@ class Survey:
     def returned_anything(self) -> bool:
         """True when the server returned anything that could have been offloaded."""
         listed = [c.records for c in self.answered if c.records is not None]
-        # A text such as "No memories match." is no memory: only long texts count, and only if no result is a list.
+        # A text such as "No memories match." is not a memory: only long texts count, and only if no result is a list.
         return any(listed) if listed else any(len(c.text) > WORDS for c in self.answered)
 
     @cached_property

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Literal, cast
 
 from lro_conformance.validate.paths import LINES, STDIN
-from lro_conformance.validate.visited import VisitedFiles
+from lro_conformance.validate.visited_files import VisitedFiles
 from lro_spec.discovery import find_descriptor, reply_result
 from lro_spec.display import pointer
 from lro_spec.editions import EDITIONS
@@ -34,12 +34,12 @@ MAX_DOCUMENT_BYTES = 64 * 1024 * 1024
 """The largest descriptor, header, profile or report that is read."""
 
 _FIRST = 1024 * 1024
-_INLINE = "this reply has no descriptor: the result was not offloaded"
+_INLINE = "this reply has no descriptor, so the result was not offloaded"
 _LOOK = 64 * 1024
 _MOST_LINES = 20
 _MOST_COMMENTS = 200
 _PREFIXES = tuple(f"{text.file_prefix}-" for text in EDITIONS.values())
-_OF_BOTH = "LRO-DESC-09"  # the only finding in lines that depends on the descriptor
+_OF_BOTH = "LRO-DESC-09"  # the only finding about lines that depends on the descriptor
 _OF_MEMORIES = {"memory_type", "namespace", "title", "content", "created", "provenance"}
 _KEYWORDS: tuple[tuple[bytes, DocumentKind], ...] = (
     (b'"lro-report/', "report"),
@@ -68,10 +68,11 @@ class Document:
         opened: Callable[[str, Readable], Readable] | None = None,
         visited: VisitedFiles | None = None,
     ) -> None:
-        """*named* is True for a path of its own, whose lines are then judged whether or not they resemble LRO's.
+        """*named* is True for a path that is an argument itself; then its lines are validated whether or not they
+        resemble LRO's.
 
-        *visited* has the files that were judged with their descriptors: this document's file is added, and findings of
-        the file alone are not repeated. *opened* is that of `lro_spec.validation.linked.Following`.
+        *visited* has the files that were validated with their descriptors; this document's file is added, and findings
+        about the file alone are not repeated. *opened* is passed to `lro_spec.validation.linked.Following`.
         """
         self.path = path
         """Its path; ``-`` is standard input."""
@@ -93,9 +94,9 @@ class Document:
         self._again = False
 
     def findings(self) -> Iterator[Finding]:
-        """Yield its findings while reading it.
+        """Yield its findings while it is read.
 
-        Raises `OSError` when it cannot be read, `UnknownKindError` when its kind cannot be determined.
+        Raises `OSError` if it cannot be read, `UnknownKindError` if its kind cannot be determined.
         """
         with self._open() as (file, packed):
             stream = unpacked(packed)
@@ -207,7 +208,7 @@ def _whole(stream: Readable) -> bytes:
 
 
 def _kind(path: str, stream: Peekable, named: bool) -> DocumentKind:
-    """The kind by the name (``.yaml``, ``.jsonl``), else by the content."""
+    """The kind by the name (``.yaml``, ``.jsonl``), otherwise by the content."""
     name = plain_name(Path(path).name)
     suffix = Path(name).suffix.lower()
     try:
@@ -225,7 +226,7 @@ def _kind(path: str, stream: Peekable, named: bool) -> DocumentKind:
 
 
 def _looks_offloaded(start: bytes) -> bool:
-    """Return whether a header or a memory is among the first lines: logs and transcripts are JSONL, too."""
+    """True if a header or a memory is among the first lines; logs and transcripts are JSONL, too."""
     tops = filter(None, map(_object, start.split(b"\n", _MOST_LINES)[:_MOST_LINES]))
     return any(resembles_header(top) or (isinstance(top.get("id"), str) and _OF_MEMORIES & top.keys()) for top in tops)
 
@@ -274,7 +275,7 @@ def _kind_of(path: str, stream: Peekable, named: bool) -> DocumentKind:
 
 
 def _looks_like_profile(start: bytes) -> bool:
-    """Return whether the first line other than comments is a key of a profile, in YAML."""
+    """True if the first line other than comments is a key of a profile in YAML."""
     lines = (line.strip() for line in start.split(b"\n", _MOST_COMMENTS))
     first = next((line for line in lines if line and not line.startswith((b"#", b"---"))), b"")
     return first.partition(b":")[0].decode("utf-8", "replace") in json_schema("profile")["properties"]
@@ -326,7 +327,7 @@ def _of_profile(problem: Problem) -> Finding:
         case _ if wrong.expected:
             message, expected, observed, hint = f"{key} is wrong", wrong.expected, wrong.observed, wrong.hint
         case Kind.MISSING_FIELD:
-            message, expected, observed, hint = sentence, "a value, as it is required", "nothing", ""
+            message, expected, observed, hint = sentence, "a value, because the key is required", "nothing", ""
         case Kind.UNKNOWN_FIELD:
             message, expected, observed, hint = sentence, "a known key", str(problem.path[-1]), wrong.hint
         case _:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from lro_conformance.report.formats.github import command
 from lro_conformance.report.sanitize import one_line
-from lro_conformance.validate.cap import Capped
+from lro_conformance.validate.finding_quota import FindingQuota
 from lro_spec.findings import Excerpt, Finding
 
 if TYPE_CHECKING:
@@ -39,8 +39,8 @@ class FindingsPrinter:
         self.unread = 0
         """Number of paths that could not be read, or whose kind could not be detected."""
         self.skipped = 0
-        """Number of files of a directory or pattern that are no documents of LRO."""
-        self._capped = Capped(limit) if limit is not None else None
+        """Number of files of a directory or pattern that are not documents of LRO."""
+        self._capped = FindingQuota(limit) if limit is not None else None
         self._quiet = quiet
         self._before = before
         self._kinds: Counter[str] = Counter()
@@ -105,7 +105,7 @@ class FindingsPrinter:
 
     @property
     def quiet(self) -> bool:
-        """True when only findings are printed."""
+        """True if only findings are printed."""
         return self._quiet
 
     def _show(self, path: str, finding: Finding) -> None:
@@ -224,7 +224,9 @@ def _other_rules() -> dict[str, Any]:
     from lro_conformance.report.formats.sarif import Rule
 
     return {
-        "json": Rule("json", "Strict JSON", "A document is strict JSON in UTF-8, which every parser reads alike."),
+        "json": Rule(
+            "json", "Strict JSON", "A document is strict JSON in UTF-8, so that every parser reads it in the same way."
+        ),
         "profile": Rule("profile", "Profiles are understood", "A profile has the keys and values of its schema."),
         "report": Rule("report", "Reports satisfy their schema", "A report satisfies report.schema.json."),
     }

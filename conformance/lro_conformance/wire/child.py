@@ -1,4 +1,4 @@
-"""A child process in a session of its own: starting it, telling how it ended, and leaving nothing of it alive."""
+"""A child process in its own session: its start, its exit, and the end of everything that it started."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _REAP_S = 5.0
 
 
 class Child:
-    """A started process. Its pid stays its own until `finish`: only that reaps it."""
+    """A started process. Its pid cannot be reused until `finish`, which alone reaps it."""
 
     def __init__(self, process: subprocess.Popen[bytes], marker: str) -> None:
         self.process = process
         self.pid = process.pid
         self.exit_fd = _pidfd(process.pid)
-        """A file descriptor that becomes readable at the exit; None if the system has none."""
+        """A file descriptor that becomes readable at the exit; None if the system does not support this."""
         self._marker = marker
         self._started = time.monotonic()
         self._ended: tuple[int, float] | None = None
@@ -35,7 +35,7 @@ class Child:
         self._lock = threading.Lock()
 
     def peek(self) -> Exit | None:
-        """The end of the process, without reaping it; None while it runs."""
+        """The exit of the process, without reaping it; None while it runs."""
         with self._lock:
             if self._ended is None and not self._reaped:
                 self._look()
@@ -46,7 +46,7 @@ class Child:
         return Exit(code, number, False, when - self._started)
 
     def signal_group(self, number: int) -> None:
-        """Signal its whole process group, from any thread; without effect once it was reaped."""
+        """Signal its whole process group, from any thread; no effect after it was reaped."""
         with self._lock:
             if not self._reaped:
                 watchdog.kill_group(self.pid, number)
@@ -73,7 +73,7 @@ class Child:
         return Exit(code, number, killed, when - self._started, left)
 
     def _left(self) -> int:
-        """Number of its processes that are still there a moment after its end."""
+        """Number of its processes that still exist a moment after its end."""
         until = time.monotonic() + _LEAVING_S
         while left := len(watchdog.marked(self._marker.encode() + b"\0")) if self._marker else 0:
             if time.monotonic() > until:
@@ -89,7 +89,7 @@ class Child:
         # Not poll(): that reaps, and the group's number could be reused by the time the group is killed.
         try:
             found = os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-        except ChildProcessError:  # reaped elsewhere, by a host that ignores SIGCHLD
+        except ChildProcessError:  # already reaped, because the host process ignores SIGCHLD
             self._ended = (0, time.monotonic())
             return
         if found is not None:
@@ -105,10 +105,10 @@ def spawn(
     file_size_limit: int | None,
     marker: str,
 ) -> Child:
-    """Starts a process with three pipes, in its own session.
+    """Start a process with three pipes, in its own session.
 
-    *env* is added to the environment, a value of None removes a variable. Raises `OSError` or `ValueError` when
-    the system refuses.
+    *env* is added to the environment; a value of None removes a variable. Raises `OSError` or `ValueError` if the
+    process cannot be started.
     """
     variables = dict(os.environ)
     for name, value in (env or {}).items():

@@ -1,4 +1,4 @@
-"""Which response belongs to which request: the bookkeeping of one server, without any input or output."""
+"""Matching of responses to requests, for one server; without any input or output."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MAX_REFUSALS = 256
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """A request that has no response yet."""
+    """A request without a response."""
 
     id: int
     method: str
@@ -38,7 +38,7 @@ class Pending:
         failure: Failure | None = None,
         problems: tuple[jsonrpc.Problem, ...] = (),
     ) -> Reply:
-        """The reply to it, as of now."""
+        """The reply as it is now."""
         elapsed = time.monotonic() - self.clock
         return Reply(self.id, self.line, raw, result, error, failure, self.sent_at, elapsed, problems)
 
@@ -51,21 +51,21 @@ class Exchange:
         self.pending: dict[int, Pending] = {}
         self.replies: dict[int, Reply] = {}
         self.to_send: deque[bytes] = deque()
-        """Answers to the server's requests, to be sent by the owner of the pipe."""
+        """Answers to the server's requests; the owner of the pipe sends them."""
         self.messages = 0
         """Number of readable messages."""
         self.garbage = 0
         """Number of unreadable lines."""
         self.last_garbage = ""
         self.answered = 0
-        """Number of responses, late ones included, since this was last set to 0."""
+        """Number of responses, including late ones, since this was last set to 0."""
         self._next_id = 1
         self._given_up: set[int] = set()
 
     def ask(self, method: str, params: Mapping[str, Any] | None) -> Pending:
-        """A new request. Raises `ValueError` when *params* hold NaN or an infinity."""
+        """Create a request. Raises `ValueError` if *params* contain NaN or an infinity."""
         line = jsonrpc.request(self._next_id, method, params)
-        # Output before the first request is checked with it: a greeting may come earlier.
+        # Output before the first request is checked with that request: a greeting may come earlier.
         before = (self.messages, self.garbage, self.transcript.counts.total()) if self._next_id > 1 else (0, 0, 0)
         pending = Pending(self._next_id, method, line, time.time(), time.monotonic(), *before)
         self.pending[pending.id] = pending
@@ -105,7 +105,7 @@ class Exchange:
     def _receive_too_large(self, line: Line) -> None:
         problem = ("too-large", f"a line of {line.size:,} bytes: {jsonrpc.excerpt(line.data, 80)}")
         self.transcript.add("in", line.data, (problem,), cut=line.size - len(line.data), chatter=True)
-        id = jsonrpc.likely_id(line.data, line.tail)
+        id = jsonrpc.guess_id(line.data, line.tail)
         if id is None and len(self.pending) == 1 and not jsonrpc.names_method(line.data):
             id = next(iter(self.pending))
         self._fail(id, "too-large", f"its response is a line of {line.size:,} bytes, over the cap")
@@ -124,7 +124,7 @@ class Exchange:
             self.give_up(id, Failure(kind, f"{pending.method}: {why}"))
 
     def _refuse(self, message: jsonrpc.Message, size: int, problems: list[jsonrpc.Problem]) -> None:
-        """Answer a request of the server: a ping with nothing, any other with an error."""
+        """Answer a request of the server: a ping with an empty result, any other request with an error."""
         method, id = message.fields["method"], message.fields["id"]
         answer: dict[str, Any] = {"jsonrpc": "2.0", "id": id}
         if method == "ping":
@@ -133,7 +133,7 @@ class Exchange:
             problems.append(("server-request", f"{jsonrpc.excerpt(method)} was refused"))
             text = f"the client offers no {jsonrpc.excerpt(method)}"
             answer["error"] = {"code": jsonrpc.METHOD_NOT_FOUND, "message": text}
-        # A server that asks without reading its stdin must not fill our memory with answers.
+        # A server that sends requests without reading its stdin must not fill our memory with answers.
         if len(self.to_send) < _MAX_REFUSALS and size < 65536:
             try:
                 self.to_send.append(jsonrpc.encode(answer))
@@ -141,7 +141,7 @@ class Exchange:
                 problems.append(("id-type", f"a request with the id {jsonrpc.excerpt(id)}"))
 
     def _receive_response(self, message: jsonrpc.Message, raw: bytes, problems: list[jsonrpc.Problem]) -> bool:
-        """Match a response with its request; False when there is none."""
+        """Match a response with its request; False if there is no such request."""
         self.answered += 1
         id = message.id
         if message.fields.get("id") is None and len(self.pending) == 1:

@@ -1,4 +1,4 @@
-"""Lines of a stream of bytes, in linear time and with a cap on the size of a line."""
+"""Splits a byte stream into lines, in linear time and with a limit on the size of a line."""
 
 from __future__ import annotations
 
@@ -6,30 +6,30 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 EXCERPT_BYTES = 4096
-"""Bytes kept of each end of a line over the cap."""
+"""Number of bytes that are kept of each end of a line over the limit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line as it came, without its newline."""
+    """One line as received, without its newline."""
 
     data: bytes
-    """The whole line; of one over the cap only its beginning."""
+    """The line; if it is over the limit, only its beginning."""
     size: int
     """Number of bytes, without the newline."""
     terminated: bool = True
     """False for an unterminated last line."""
     tail: bytes = b""
-    """The end of a line over the cap."""
+    """The end of a line over the limit."""
 
     @property
     def too_large(self) -> bool:
-        """True when the line was over the cap, so its middle is lost."""
+        """True if the line was over the limit, so that its middle is lost."""
         return self.size > len(self.data)
 
 
 class LineSplitter:
-    """Cuts chunks into lines; a line over *cap* bytes is counted on but no longer kept."""
+    """Splits chunks into lines; bytes of a line beyond *cap* are counted but not kept."""
 
     def __init__(self, cap: int) -> None:
         self._cap = cap
@@ -40,7 +40,7 @@ class LineSplitter:
 
     @property
     def overflowing(self) -> bytes | None:
-        """The beginning of the unfinished line if that is over the cap already; None while it is not."""
+        """The beginning of the unfinished line if that is already over the limit; None otherwise."""
         return self._head if self._size > self._cap else None
 
     def feed(self, chunk: bytes) -> Iterator[Line]:
@@ -53,7 +53,7 @@ class LineSplitter:
             self._add(rest)
 
     def finish(self) -> Line | None:
-        """The unterminated last line of the stream; None when it ended with a newline."""
+        """The unterminated last line of the stream; None if the stream ended with a newline."""
         return self._take(terminated=False) if self._size else None
 
     def _add(self, piece: bytes) -> None:

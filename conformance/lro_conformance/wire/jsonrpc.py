@@ -1,7 +1,7 @@
 """JSON-RPC 2.0 lines: written strictly, read leniently.
 
-Reading never raises: what is wrong with a line is named, and whatever can still be understood is handed on, so that
-one fault is not blamed on everything behind it.
+Reading never raises. The problems of a line are reported, and everything that can still be understood is returned, so
+that one error does not affect everything after it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, Literal, cast
 from lro_spec.jsonl.strict import DEEPEST, too_deep
 
 Problem = tuple[str, str]
-"""A kind (one of `KINDS`) and a sentence with the particulars."""
+"""A kind (one of `KINDS`) and a sentence with the details."""
 
 KINDS: Mapping[str, str] = {
     "blank": "an empty line",
@@ -36,7 +36,7 @@ KINDS: Mapping[str, str] = {
     "result-and-error": "a response with both result and error",
     "error-shape": "an error without an integer code and a string message",
     "server-request": "a request to the client that was refused",
-    "too-large": "a line over the size cap",
+    "too-large": "a line over the size limit",
     "unterminated": "a last line without a newline",
     "stdin-closed": "the server no longer reads its stdin",
     "stdout-closed": "the server closed its stdout but keeps running",
@@ -52,7 +52,7 @@ Kind = Literal["request", "notification", "response", "batch", "other", "unreada
 """``other`` is JSON but not a message; ``unreadable`` is not JSON."""
 
 MAX_BATCH = 1000
-"""Entries of a batch that are read."""
+"""Number of entries of a batch that are read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,19 +61,20 @@ class Message:
 
     kind: Kind
     id: int | None
-    """The request that it answers, as the number that was sent, whatever type the server used; None if it names none.
+    """The id of the request that it answers, as the number that was sent, whatever type the server used; None if it has
+    no id.
 
-    For an unreadable line, the id in the place where servers usually put it.
+    For an unreadable line, the id in its usual position.
     """
     value: Any
-    """The JSON value; None when the line is unreadable or blank."""
+    """The JSON value; None if the line is unreadable or blank."""
     problems: tuple[Problem, ...] = ()
     entries: tuple[Message, ...] = ()
     """The messages of a batch."""
 
     @property
     def fields(self) -> dict[str, Any]:
-        """The members of the message; empty when it is not an object."""
+        """The members of the message; empty if it is not an object."""
         value: object = self.value
         return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
 
@@ -98,7 +99,7 @@ def notification(method: str, params: Mapping[str, Any] | None) -> bytes:
 
 
 def parse(line: bytes) -> Message:
-    """Read a line leniently, and name all of its problems."""
+    """Read a line leniently, and report all of its problems."""
     problems: list[Problem] = []
     try:
         text = line.decode()
@@ -114,7 +115,7 @@ def parse(line: bytes) -> Message:
         value, constants = _value(text)
     except RecursionError:
         return _unreadable(line, problems, ("too-deep", "nested too deeply to be read"))
-    except ValueError as bad:  # also an integer of more digits than the interpreter reads
+    except ValueError as bad:  # also an integer with more digits than the interpreter reads
         return _unreadable(line, problems, ("not-json", f"{bad}: {excerpt(line)}"))
     if too_deep(value):
         return _unreadable(line, problems, ("too-deep", f"nested deeper than {DEEPEST} levels"))
@@ -129,7 +130,7 @@ def parse(line: bytes) -> Message:
 
 
 def _unreadable(line: bytes, problems: list[Problem], last: Problem) -> Message:
-    return Message("unreadable", likely_id(line[:4096], line[-4096:]), None, (*problems, last))
+    return Message("unreadable", guess_id(line[:4096], line[-4096:]), None, (*problems, last))
 
 
 def _message(value: Any, line: bytes, problems: list[Problem]) -> Message:
@@ -157,7 +158,7 @@ def _message(value: Any, line: bytes, problems: list[Problem]) -> Message:
 def _value(text: str) -> tuple[Any, list[str]]:
     """A JSON value, and the constants in it that JSON does not have. Raises `ValueError` and `RecursionError`."""
     if "NaN" not in text and "Infinity" not in text:
-        return json.loads(text), []  # the decoder that is made already
+        return json.loads(text), []  # the existing decoder
     constants: list[str] = []
 
     def constant(name: str) -> float:
@@ -193,19 +194,19 @@ _HEAD_METHOD = re.compile(rb'\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"method"'
 _TAIL_ID = re.compile(rb',\s*(?:"id"\s*:\s*"?(\d{1,15})"?\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?)\}\s*\Z')
 
 
-def likely_id(head: bytes, tail: bytes = b"") -> int | None:
-    """The id of an incomplete response, from its beginning or end, where servers put it."""
+def guess_id(head: bytes, tail: bytes = b"") -> int | None:
+    """The id of an incomplete response, from its beginning or end, where servers usually put it."""
     found = _HEAD_ID.match(head) or _TAIL_ID.search(tail)
     return int(found[1]) if found else None
 
 
 def names_method(head: bytes) -> bool:
-    """Return whether an incomplete message begins like a notification or a request."""
+    """True if an incomplete message begins like a notification or a request."""
     return _HEAD_METHOD.match(head) is not None
 
 
 def excerpt(value: object, limit: int = 200) -> str:
-    """The beginning of received data, printable in a sentence."""
+    """The beginning of received data, in printable form for a sentence."""
     text = value.decode(errors="replace") if isinstance(value, bytes) else repr(value)
     text = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text[: limit + 1])
     return text if len(text) <= limit else text[:limit] + "…"

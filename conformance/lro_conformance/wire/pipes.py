@@ -1,7 +1,7 @@
-"""The three pipes of a server, pumped together by one thread so that neither side can block the other for good.
+"""The three pipes of a server, pumped together by one thread, so that neither side can block the other permanently.
 
-The server's stdin is written while its stdout and stderr are read, in every wait, so a server that floods stderr
-before it reads a large request does not deadlock. Nothing here outlasts its deadline.
+The server's stdin is written while its stdout and stderr are read, in every wait, so a server that floods stderr before
+it reads a large request does not cause a deadlock. No call exceeds its deadline.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Channel:
         self._writing = False
         self._err_open = True
         self.stdin_closed_at: float | None = None
-        """The time (`time.monotonic`) at which the server's stdin was found closed, or was closed by the suite."""
+        """Time (`time.monotonic`) at which the server's stdin was found closed, or was closed by the suite."""
         self.stdout_closed_at: float | None = None
         self.exited_at: float | None = None
         self.queued = 0
@@ -65,7 +65,7 @@ class Channel:
         """Number of those bytes that the server's pipe has accepted."""
 
     def write(self, line: bytes) -> None:
-        """Queue a line, and write what the pipe accepts without waiting."""
+        """Queue a line, and write as much as the pipe accepts without waiting."""
         self.queued += len(line) + 1
         if self.stdin_closed_at is None:
             self._outbox.append(memoryview(line + b"\n"))
@@ -82,11 +82,11 @@ class Channel:
 
     @property
     def finished(self) -> bool:
-        """True when nothing more can come: the process has ended and its outputs are at their end."""
+        """True if no more data can arrive, because the process has ended and its outputs were read to the end."""
         return self.exited_at is not None and self.stdout_closed_at is not None and not self._err_open
 
     def turn(self, timeout_s: float) -> bool:
-        """Serve the pipes that are ready, waiting at most *timeout_s*; False if none was."""
+        """Read and write the pipes that are ready, waiting at most *timeout_s*; False if none was."""
         ready = self._selector.select(timeout_s)
         for key, _ in ready:
             if key.fd == self._stdin:
@@ -139,7 +139,7 @@ class Channel:
                     self._outbox.popleft()
         except BlockingIOError:
             pass
-        except OSError:  # the server reads no more
+        except OSError:  # the server no longer reads
             self._drop_stdin()
             return
         wanted = bool(self._outbox)
@@ -191,7 +191,7 @@ class Channel:
 
 
 def _read(fd: int) -> bytes | None:
-    """A chunk, empty at the end; None when there is nothing just now."""
+    """A chunk, empty at the end of the stream; None if no data is available."""
     try:
         return os.read(fd, _CHUNK)
     except BlockingIOError:

@@ -1,7 +1,7 @@
-"""The suite's side of the guard: a small process that cleans up if the suite itself is killed.
+"""Client of the guard, a small process that cleans up if the suite itself is killed.
 
-A context manager and ``atexit`` are enough for an exception, Ctrl-C and a normal end. SIGKILL, SIGTERM and a crash run
-no Python at all, so a child that holds the other end of a pipe does the work when that pipe closes.
+A context manager and ``atexit`` are enough for an exception, Ctrl-C and a normal end. After SIGKILL, SIGTERM or a crash
+no Python code runs, so a child with the other end of a pipe cleans up when that pipe closes.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from lro_conformance.wire import watchdog
 
 
 class Reaper:
-    """Tells the guard what to clean up; the guard is started with the first order. Thread-safe.
+    """Instructs the guard what to clean up; the guard is started with the first order. Thread-safe.
 
     If the guard itself is killed, the run continues without this safety.
     """
@@ -48,7 +48,7 @@ class Reaper:
         self._order(f"folder {os.fsencode(path).hex()}")
 
     def close(self) -> None:
-        """End the guard without any cleanup: everything is cleaned up already."""
+        """End the guard without any cleanup, because everything is already cleaned up."""
         with self._lock:
             self._closed = True
             process, self._process = self._process, None
@@ -61,7 +61,7 @@ class Reaper:
 
     def _order(self, line: str) -> None:
         with self._lock:
-            if self._closed or os.name != "posix":  # elsewhere no server is started either
+            if self._closed or os.name != "posix":  # on other systems no server is started either
                 return
             if self._process is None:
                 self._process = _start()
@@ -70,7 +70,8 @@ class Reaper:
 
 
 def _start() -> subprocess.Popen[bytes]:
-    # Without a marker of a run that this suite may itself be the server of: it has to outlive that run's cleaning.
+    # Without the marker of an outer run, which may have started this suite as its server: the guard must outlive that
+    # run's cleanup.
     environment = {name: value for name, value in os.environ.items() if name != watchdog.MARKER}
     return subprocess.Popen(
         [sys.executable, "-I", "-S", watchdog.__file__, str(os.getpid())],

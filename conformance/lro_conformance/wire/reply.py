@@ -1,4 +1,4 @@
-"""Outcome of a request, and of a server process, as plain data."""
+"""The outcome of a request and of a server process, as plain data."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Literal
 from lro_conformance.wire import jsonrpc
 
 MODERN_VERSION = "2026-07-28"
-"""The version without a handshake: each request has the version and the client."""
+"""The protocol version without a handshake: each request carries the version and the client."""
 
 FailureKind = Literal["not-started", "timeout", "exited", "too-large", "closed", "garbage", "unanswered"]
 
@@ -19,11 +19,11 @@ class Exit:
     """The end of a server process."""
 
     code: int | None
-    """Its exit code; None when a signal ended it, or when it could not be killed at all."""
+    """Its exit code; None if a signal ended it, or if it could not be killed."""
     signal: int | None
     """The signal that ended it."""
     killed: bool
-    """True when it had to be made to stop: it did not exit when its stdin was closed."""
+    """True if it had to be stopped, because it did not exit when its stdin was closed."""
     seconds: float
     """Seconds from start to end."""
     left: int = 0
@@ -31,7 +31,7 @@ class Exit:
 
     @property
     def remarks(self) -> list[str]:
-        """Remarks for the report: ends that cost users time, or leave processes behind."""
+        """Remarks for the report on exits that cost users time, or leave processes behind."""
         remarks: list[str] = []
         if self.killed and self.signal == signal.SIGKILL:
             remarks.append("the server had to be killed: it keeps running when its stdin is closed, and after SIGTERM")
@@ -48,15 +48,15 @@ class Exit:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """The reason why a request has no response."""
+    """Reason why a request has no response."""
 
     kind: FailureKind
     detail: str
-    """A sentence: what was expected and what came instead."""
+    """What was expected and what was received instead, in one sentence."""
     exit: Exit | None = None
-    """The end of the server, if it had ended by then."""
+    """The exit of the server, if it had ended by then."""
     stderr: str = ""
-    """The end of what it had written to stderr."""
+    """The end of its stderr so far."""
 
     def __str__(self) -> str:
         """The sentence, and the end of stderr below it."""
@@ -71,21 +71,21 @@ class Reply:
     request: bytes
     """The line that was sent, without its newline."""
     raw: bytes | None
-    """The line that answered it, without its newline; None when none did."""
+    """The line that answered it, without its newline; None if none did."""
     result: Any
     """The JSON value; None also if there is none."""
     error: Any
-    """The JSON-RPC error as it came, of whatever shape; None if there is none."""
+    """The JSON-RPC error as received, of whatever shape; None if there is none."""
     failure: Failure | None
     sent_at: float
     """Seconds since the epoch."""
     elapsed_s: float
     problems: tuple[jsonrpc.Problem, ...] = ()
-    """Problems of the line that answered, although it could be understood."""
+    """Problems of the answering line that did not prevent reading it."""
 
     @property
     def ok(self) -> bool:
-        """True when there is a result and nothing else."""
+        """True if there is a result, and neither an error nor a failure."""
         return self.failure is None and self.error is None
 
 

@@ -1,10 +1,10 @@
-"""Becomes another program that cannot write files beyond a size: ``python -I -S limited.py BYTES KEEP PROGRAM ARG…``.
+"""Executes a program that cannot write files beyond a size: ``python -I -S limited.py BYTES KEEP PROGRAM ARG…``.
 
-A program in between is necessary: the limit must hold before the server's first instruction, and SIGXFSZ must be
-ignored there so that a write fails with EFBIG, as on a full disk, and does not kill. ``preexec_fn`` is unsafe with
-threads; ``restore_signals=False`` would also pass on an ignored SIGPIPE, with which a server's own pipelines behave
-differently from a normal start; a shell's ``ulimit -f`` counts blocks, of 512 or 1024 bytes, and drops variables with
-odd names.
+An intermediate program is necessary: the limit must apply before the server's first instruction, and SIGXFSZ must be
+ignored, so that a write fails with EFBIG, as on a full disk, instead of killing the server. ``preexec_fn`` is unsafe
+with threads; ``restore_signals=False`` would also pass on an ignored SIGPIPE, with which a server's own pipelines
+behave differently from a normal start; a shell's ``ulimit -f`` counts blocks, of 512 or 1024 bytes, and drops variables
+with odd names.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import sys
 
 
 def main(argv: list[str]) -> None:
-    """Sets the limit and executes the program; exits with 126 or 127 like a shell when that fails."""
+    """Set the limit and execute the program; exit with 126 or 127 like a shell if that fails."""
     limit, keep, command = int(argv[1]), argv[2], argv[3:]
     hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
     limit = limit if hard == resource.RLIM_INFINITY else min(limit, hard)

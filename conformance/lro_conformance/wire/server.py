@@ -1,7 +1,7 @@
 """A server under test: a process, and the JSON-RPC conversation with it.
 
 One thread owns a `ServerProcess` at a time and there are no background threads: the pipes are pumped during waits.
-A server can misbehave in any way; the caller gets a `Reply` with a `Failure`, in bounded time and memory.
+However a server misbehaves, the caller gets a `Reply` with a `Failure`, in bounded time and memory.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Limits:
 
     request_timeout_s: float = 20.0
     start_timeout_s: float = 30.0
-    """For the first request, `initialize`."""
+    """Seconds for the first request, `initialize`."""
     stop_timeout_s: float = 2.0
     """Seconds for a server to exit after its stdin was closed, before SIGTERM."""
     term_timeout_s: float = 1.0
@@ -49,11 +49,12 @@ class Limits:
     transcript_bytes: int = 256 << 20
     """Size of the transcript; beyond it the bodies of older lines are cut."""
     max_chatter: int = 10_000
-    """Lines of the transcript other than requests and their answers."""
+    """Number of lines of the transcript other than requests and their answers."""
     stderr_bytes: int = 1 << 20
-    """Bytes of the end of stderr that are kept."""
+    """Number of bytes that are kept of the end of stderr."""
     max_unanswered: int | None = None
-    """After so many requests in a row without a response (none in time, or one over the cap) later ones get no time."""
+    """Number of consecutive requests without a response (in time, and below the size limit) after which no further
+    request is waited for."""
 
 
 class Watcher(Protocol):
@@ -69,11 +70,11 @@ class Watcher(Protocol):
 
 
 class ServerProcess:
-    """One server, started with `start` or as a context manager, and always ended with `close`.
+    """One server, started with `start` or as a context manager, and always ended by `close`.
 
-    *env* is added to the environment of the suite; a value of None removes a variable. *file_size_limit* is in bytes;
-    a write beyond it fails with EFBIG. *marker* is put into the environment so that `close` finds all processes that
-    the server started, also in sessions of their own (Linux). One thread at a time may use it, except for `abort`.
+    *env* is added to the environment of the suite; a value of None removes a variable. *file_size_limit* is in bytes; a
+    write beyond it fails with EFBIG. *marker* is put into the environment so that `close` finds all processes that the
+    server started, including those in other sessions (Linux). One thread at a time may use it, except for `abort`.
     """
 
     def __init__(
@@ -111,10 +112,10 @@ class ServerProcess:
         self.handshake: dict[str, Any] = {}
         """The result that opened the conversation, of `initialize` or of `discover`."""
         self.listed: list[dict[str, Any]] = []
-        """The results of tools/list, a page each."""
+        """The results of tools/list, one per page."""
         self._envelope: dict[str, Any] | None = None
         self.on_closed: Callable[[], None] | None = None
-        """Called once, when it has ended."""
+        """Called once, when the server has ended."""
         self._env, self._cwd, self._file_size_limit = env, cwd, file_size_limit
         self._marker, self._watcher = marker, watcher
 
@@ -126,7 +127,7 @@ class ServerProcess:
         self.close()
 
     def start(self) -> Failure | None:
-        """Start the process, once; returns the failure, if any, with which every later request fails, too."""
+        """Start the process, once. Returns the failure, if any, with which every later request also fails."""
         with self._lock:
             if self._child is not None or self.failure is not None:
                 return self.failure
@@ -168,26 +169,26 @@ class ServerProcess:
 
     @property
     def exit(self) -> Exit | None:
-        """The end of the server; None while it runs or was never started."""
+        """The exit of the server; None while it runs, or if it was never started."""
         return self._final or (self._child.peek() if self._child else None)
 
     @property
     def alive(self) -> bool:
-        """True when the process runs."""
+        """True if the process runs."""
         return self._child is not None and self.exit is None and self._child.peek() is None
 
     @property
     def closed(self) -> bool:
-        """True when `close` has ended it."""
+        """True if `close` has ended it."""
         return self._closed
 
     @property
     def pid(self) -> int | None:
-        """Its process id, which is also that of its group and session; None before the start."""
+        """Its process id, which is also the id of its group and session; None before the start."""
         return self._child.pid if self._child else None
 
     def limit_files(self, size: int) -> bool:
-        """From now on, let every write beyond *size* bytes of a file fail with EFBIG; False if that cannot be done.
+        """Make every write beyond *size* bytes of a file fail with EFBIG from now on; False if that is not possible.
 
         The process must have been started with a `file_size_limit`, however large, so that it ignores SIGXFSZ.
         """
@@ -208,9 +209,9 @@ class ServerProcess:
             self._child.signal_group(signal.SIGKILL)
 
     def close(self) -> Exit | None:
-        """Stop it and all that it started: by closing stdin, then SIGTERM, then SIGKILL."""
+        """Stop the server and everything that it started: by closing stdin, then SIGTERM, then SIGKILL."""
         if not self._lock.acquire(timeout=self.limits.stop_timeout_s):
-            self.abort()  # a different thread waits for a reply
+            self.abort()  # another thread waits for a reply
             self._lock.acquire()
         try:
             if not self._closed:
@@ -248,9 +249,9 @@ class ServerProcess:
                 self.handshake, self.instructions, self.listed = {}, None, []
 
     def forget(self) -> None:
-        """Release all output of a closed server, which calls may refer to for long.
+        """Release all output of a closed server, because calls may refer to the server for a long time.
 
-        Requests and anomalies stay.
+        Requests and anomalies are kept.
         """
         with self._lock:
             self.transcript.keep_sent()
@@ -258,7 +259,7 @@ class ServerProcess:
             self.protocol_version = self.instructions = None
 
     def _ask_to_stop(self, channel: Channel) -> bool:
-        """Return whether the process had to be stopped by a signal."""
+        """Stop the process; True if a signal was necessary."""
         channel.close_stdin()
         steps = (
             (None, self.limits.stop_timeout_s),
@@ -275,16 +276,16 @@ class ServerProcess:
         return True
 
     def send(self, method: str, params: Mapping[str, Any] | None = None) -> int:
-        """Send a request without waiting, with the envelope of its protocol; returns its id, for `wait`.
+        """Send a request without waiting, with the envelope of its protocol, and return its id for `wait`.
 
-        Raises `ValueError` when *params* are not JSON.
+        Raises `ValueError` if *params* are not JSON.
         """
         if self._envelope is not None:
             params = {**(params or {}), "_meta": {**as_object((params or {}).get("_meta")), **self._envelope}}
         with self._lock:
             channel = self._channel
             if channel is not None and not self._closed:
-                channel.sweep()  # what is there already cannot be the answer
+                channel.sweep()  # data that has already arrived cannot be the answer
             pending = self._exchange.ask(method, params)
             self._write(pending.line)
             self._ends[pending.id] = channel.queued if channel else 0
@@ -312,14 +313,17 @@ class ServerProcess:
             self._write(jsonrpc.notification(method, params))
 
     def drain(self, seconds: float, until: Callable[[], bool] | None = None) -> bool:
-        """Read the server's output for a while; returns True as soon as *until* holds, else False at the end."""
+        """Read the server's output for a while.
+
+        Returns True as soon as *until* returns true, otherwise False at the end.
+        """
         with self._lock:
             if self._channel is not None and not self._closed:
                 self._pump(lambda: self._aborted or (until is not None and until()), time.monotonic() + seconds)
             return until is not None and until()
 
     def sent(self) -> list[bytes]:
-        """The lines that were sent and are kept whole, in order."""
+        """The sent lines that are kept in full, in order."""
         return [m.line for m in self.transcript if m.direction == "out" and not m.cut]
 
     @property
@@ -345,9 +349,9 @@ class ServerProcess:
         protocol_version: str = PROTOCOL_VERSION,
         timeout_s: float | None = None,
     ) -> Reply:
-        """The handshake, with `Limits.start_timeout_s`; a failure has the exit code and the end of stderr.
+        """Perform the handshake, within `Limits.start_timeout_s`; a failure has the exit code and the end of stderr.
 
-        The client is `CLIENT_NAME`, unless *client_name* is given; *capabilities* are those of the client.
+        The client's name is `CLIENT_NAME` unless *client_name* is given; *capabilities* are the client's.
         """
         client = {"name": client_name or CLIENT_NAME, "version": version()}
         params = {"protocolVersion": protocol_version, "capabilities": dict(capabilities or {}), "clientInfo": client}
@@ -368,9 +372,9 @@ class ServerProcess:
         capabilities: Mapping[str, Any] | None = None,
         timeout_s: float | None = None,
     ) -> Reply:
-        """Opens a conversation by the protocol of 2026-07-28: from now on each request carries its envelope.
+        """Open a conversation in the protocol of 2026-07-28, in which each request carries an envelope.
 
-        `modern` is True afterwards if the server speaks it; otherwise nothing has changed.
+        Afterwards `modern` is True if the server speaks it; otherwise nothing has changed.
         """
         client = {"name": client_name or CLIENT_NAME, "version": version()}
         self._envelope = {
@@ -395,20 +399,20 @@ class ServerProcess:
 
     @property
     def modern(self) -> bool:
-        """True when the conversation uses MCP 2026-07-28."""
+        """True if the conversation uses MCP 2026-07-28."""
         return self._envelope is not None
 
     @property
     def offers_logging(self) -> bool:
-        """True when `set_log_level` has an effect."""
+        """True if `set_log_level` has an effect."""
         return "logging" in self.capabilities and not self.modern
 
     def set_log_level(self, level: str = "debug") -> Reply:
-        """Ask for log notifications from this level on."""
+        """Request log notifications from this level on."""
         return self.request("logging/setLevel", {"level": level})
 
     def list_tools(self, timeout_s: float | None = None) -> tuple[list[dict[str, Any]], Reply]:
-        """All tools of all pages, and the last page's reply; one time limit for all of them.
+        """All tools of all pages, and the last page's reply; one time limit applies to all pages.
 
         A repeated cursor, or a cursor on the hundredth page, ends the list as an anomaly.
         """
@@ -488,7 +492,7 @@ class ServerProcess:
         assert channel is not None
 
         def done_after_answering() -> bool:
-            # A server that asks and asks without reading must not fill our memory with answers.
+            # A server that keeps sending requests without reading must not fill our memory with answers.
             while self._exchange.to_send and channel.queued - channel.written < _MAX_BACKLOG_BYTES:
                 self._write(self._exchange.to_send.popleft(), chatter=True)
             return done()
@@ -497,11 +501,11 @@ class ServerProcess:
         self._see(channel)
 
     def _see(self, channel: Channel) -> None:
-        """Note pipes that a running server has closed."""
+        """Record pipes that a running server has closed."""
         if channel.stdin_closed_at is not None and self.exit is None:
             self._note_once("stdin-closed", "a write to its stdin failed")
         if _long_ago(channel.stdout_closed_at) and self.exit is None:
-            self._note_once("stdout-closed", "nothing can be read from it any more")
+            self._note_once("stdout-closed", "nothing more can be read from it")
 
     def _note_once(self, kind: str, detail: str) -> None:
         if kind not in self._noted:
@@ -509,12 +513,12 @@ class ServerProcess:
             self.transcript.note(kind, detail)
 
     def _fatal_failure(self, pending: Pending) -> Failure | None:
-        """The failure that rules out a response; None while one may still come."""
+        """The failure that makes a response impossible; None while one may still come."""
         channel = self._channel
         assert channel is not None
         if self._aborted:
             return self._failure("closed", f"{pending.method}: the run was ended")
-        if (head := channel.lines.overflowing) is not None and jsonrpc.likely_id(head) == pending.id:
+        if (head := channel.lines.overflowing) is not None and jsonrpc.guess_id(head) == pending.id:
             return self._too_large(pending, "its response is over")
         if channel.finished or _long_ago(channel.exited_at, pending):
             return self._exited(pending)
@@ -535,12 +539,12 @@ class ServerProcess:
     def _timed_out(self, pending: Pending, timeout_s: float) -> Failure:
         channel = self._channel
         if channel is not None and channel.lines.overflowing is not None:
-            return self._too_large(pending, "its time ran out while a line came that is over")
+            return self._too_large(pending, "its time ran out while a line arrived that is over")
         text = f"{pending.method}: no response within {timeout_s:g} s"
         if odd := self.transcript.counts.total() - pending.anomalies_before:
             kept = self.transcript.anomalies[pending.anomalies_before :]
             times, first = "once" if odd == 1 else f"{odd} times", kept[0] if kept else self.transcript.last_anomaly
-            text += f"; what came was wrong ({times}), at first: {first}"
+            text += f"; invalid output was received ({times}), at first: {first}"
         garbage = self._exchange.garbage > pending.garbage_before
         understood = self._exchange.messages > pending.messages_before
         return self._failure("garbage" if garbage and not understood else "timeout", text)
@@ -561,12 +565,12 @@ class ServerProcess:
 
 
 def _long_ago(when: float | None, pending: Pending | None = None) -> bool:
-    """Return whether *when* and the request are long enough ago for all data in transit to have arrived."""
+    """True if *when* and the request are long enough ago for all data in transit to have arrived."""
     return when is not None and time.monotonic() - max(when, pending.clock if pending else when) > _SETTLE_S
 
 
 def as_object(value: object) -> dict[str, Any]:
-    """The value if it is a JSON object, else an empty one."""
+    """The value if it is a JSON object, otherwise an empty object."""
     return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
 
 
@@ -576,14 +580,14 @@ def _text(value: object) -> str | None:
 
 def _why_not_started(command: str, cwd: str | os.PathLike[str] | None, problem: Exception) -> str:
     if cwd is not None and not os.path.isdir(cwd):
-        return f"the working directory {os.fspath(cwd)} is not a folder"
+        return f"the working directory {os.fspath(cwd)} is not a directory"
     if isinstance(problem, FileNotFoundError):
         if "/" in command and os.path.exists(os.path.join(cwd or "", command)):
             return f"{command} exists, but the interpreter that its first line names does not"
         where = (
             f"there is no such file (seen from {os.path.abspath(cwd or '.')})"
             if "/" in command
-            else "it is nowhere on the PATH"
+            else "it is not on the PATH"
         )
         return f"cannot start {command}: {where}"
     if isinstance(problem, PermissionError):

@@ -1,4 +1,4 @@
-"""Finds processes that left their server's session, environment and parent: they become our children. Linux only."""
+"""Finds processes that left their server's session, environment and parent by becoming their parent (Linux only)."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ _PATIENCE_S = 2.0
 
 
 @contextmanager
-def adopting() -> Generator[None]:
-    """Orphans of servers come to this process meanwhile, instead of to init, and are killed at the end.
+def adopt_orphans() -> Generator[None]:
+    """Context in which this process, instead of init, becomes the parent of servers' orphans, which are killed at the
+    end.
 
-    For a command of its own that starts nothing but servers and has ended them by then: no other child that began
-    meanwhile is spared. Where the system knows no such adoption, nothing happens.
+    Only for a command that starts nothing but servers and has ended them by then, because every other child that
+    started in the meantime is killed, too. On systems without this feature nothing happens.
     """
     before = frozenset(_children())
     took = _adopt(True)
@@ -42,7 +43,7 @@ def _adopt(wanted: bool) -> bool:
 
 def _end(spared: frozenset[int]) -> None:
     deadline = time.monotonic() + _PATIENCE_S
-    # The children of what is killed come here in their turn.
+    # The children of killed processes become our children in turn.
     while (found := _children() - spared) and time.monotonic() < deadline:
         for pid in found:
             with suppress(OSError):

@@ -1,4 +1,4 @@
-"""Raw lines of a conversation in their order, within a memory budget."""
+"""The raw lines of a conversation in order, within a memory budget."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from lro_conformance.wire import jsonrpc
 
 Direction = Literal["out", "in", "err"]
 Sink = Callable[["Entry", bool], None]
-"""Receives a line, and True if it is chatter."""
+"""A function that receives a line, and True if it is chatter."""
 
 CUT_BYTES = 512
-"""Bytes of a line that stay when its body is cut to save memory."""
+"""Number of bytes that remain of a line whose body is cut to save memory."""
 _OVERHEAD_BYTES = 400
 _MAX_ANOMALIES = 1000
 
@@ -34,13 +34,13 @@ class Entry:
     line: bytes
     """The raw line without its newline."""
     problem: str | None = None
-    """The kind of the first thing wrong with it (a key of `jsonrpc.KINDS`); None when nothing is."""
+    """The kind of its first problem (a key of `jsonrpc.KINDS`); None if it has none."""
     cut: int = 0
-    """Bytes of the line that are missing: it was over the size cap, or was cut to make room."""
+    """Number of bytes that are missing, because the line was over the size limit or was cut to save memory."""
 
     @property
     def parsed(self) -> Any:
-        """The JSON value, read anew each time; None if there is none or the line is cut."""
+        """The JSON value, parsed at each call; None if there is none, or if the line is cut."""
         return None if self.cut else jsonrpc.parse(self.line).value
 
 
@@ -53,7 +53,7 @@ class Anomaly:
     detail: str
     at: float
     line: bytes = b""
-    """The line in question, or its beginning."""
+    """The line, or its beginning."""
 
     def __str__(self) -> str:
         """One sentence for a reader."""
@@ -64,8 +64,8 @@ class Transcript:
     """The lines of one server.
 
     *Chatter* (everything except requests and answers) is kept in two rings of *max_chatter* lines, stderr in one and
-    notifications and the like in the other, so that neither displaces the other; requests and their answers stay.
-    Together they have *max_bytes*: beyond it bodies are cut, chatter first, the oldest first.
+    notifications and the like in the other, so that neither displaces the other; requests and their answers are kept.
+    All lines together have a budget of *max_bytes*, beyond which bodies are cut: chatter first, and the oldest first.
     """
 
     def __init__(self, *, max_bytes: int = 256 << 20, max_chatter: int = 10_000) -> None:
@@ -77,17 +77,17 @@ class Transcript:
         self._next = 0
         self._bytes = 0
         self.dropped = 0
-        """Dropped lines of chatter."""
+        """Number of dropped lines of chatter."""
         self.anomalies: list[Anomaly] = []
-        """The first thousand; `counts` has them all."""
+        """The first thousand anomalies; `counts` counts all of them."""
         self.last_anomaly: Anomaly | None = None
         self.counts: Counter[str] = Counter()
         """Number of anomalies of each kind."""
         self.sink: Sink | None = None
-        """Called with every line when it is recorded, before any is cut or dropped."""
+        """Called with every line when it is recorded, before it may be cut or dropped."""
 
     def __iter__(self) -> Iterator[Entry]:
-        """The lines that are kept, in order."""
+        """Iterates over the kept lines, in order."""
         return iter(list(self._entries.values()))
 
     def __len__(self) -> int:
@@ -95,7 +95,7 @@ class Transcript:
 
     @property
     def kept_bytes(self) -> int:
-        """Bytes of the kept lines, with a fixed overhead for each."""
+        """Number of bytes of the kept lines, including a fixed overhead for each."""
         return self._bytes
 
     def add(
@@ -136,7 +136,7 @@ class Transcript:
             self.anomalies.append(self.last_anomaly)
 
     def keep_sent(self) -> None:
-        """Release all received lines; sent ones stay."""
+        """Release all received lines, and keep the sent ones."""
         self._entries = {n: m for n, m in self._entries.items() if m.direction == "out"}
         self._bytes = sum(len(m.line) + _OVERHEAD_BYTES for m in self._entries.values())
         for numbers in (*self._chatter, *self._cuttable):
@@ -145,13 +145,13 @@ class Transcript:
             numbers.extend(stay)
 
     def cut_answers(self) -> None:
-        """Cuts the bodies of all answers so far."""
+        """Cut the bodies of all answers so far."""
         for number in self._cuttable[1]:
             if self._entries[number].direction == "in":
                 self._cut(number)
 
     def _make_room(self, newest: int) -> bool:
-        """Cuts one body, or drops one line of chatter; False when neither is left."""
+        """Cut one body, or drop one line of chatter; False if neither is left."""
         for numbers in self._cuttable:
             while numbers and numbers[0] not in self._entries:
                 numbers.popleft()

@@ -1,7 +1,7 @@
-"""Cleans up after a run: kills processes with its marker, removes folders.
+"""Cleanup after a run: it kills processes with the run's marker and removes folders.
 
-Imported by the suite, and run as a script of its own (``python -I -S watchdog.py PARENT_PID``) that outlives it: see
-`lro_conformance.wire.reaper`. So it imports the standard library only, and of that little.
+The suite imports this module, and also runs it as a script that outlives the suite (``python -I -S watchdog.py
+PARENT_PID``, see `lro_conformance.wire.reaper`). So it only imports a few modules of the standard library.
 """
 
 from __future__ import annotations
@@ -19,12 +19,15 @@ _PATIENCE_S = 5.0
 
 
 def marked(value: bytes) -> list[int]:
-    """The living processes whose marker begins with *value*; end it with NUL for the whole marker. Linux only."""
+    """The running processes whose marker begins with *value*; a NUL at the end of *value* requires the complete marker.
+
+    Linux only.
+    """
     return _scan(value)[0]
 
 
 def kill_marked(value: bytes, patience_s: float = 2.0) -> int:
-    """Kill the processes that `marked` finds until there are none; returns their number."""
+    """Kill the processes that `marked` finds, until there are none, and return their number."""
     killed: set[int] = set()
     deadline = time.monotonic() + patience_s
     while time.monotonic() < deadline:
@@ -60,15 +63,15 @@ def _scan(value: bytes) -> tuple[list[int], bool]:
 
 
 def _environment(pid: str) -> bytes | None:
-    """A process's environment; empty if it is not ours to read; None while the process is inside ``execve``.
+    """The environment of a process; empty if it may not be read; None while the process is inside ``execve``.
 
-    There the old environment is gone and the new one not yet visible, for long if the machine is busy: a child that a
-    server started a moment before its end would be overlooked.
+    During ``execve`` the old environment is gone and the new one not yet visible, for some time if the machine is busy;
+    without None, a child that a server started just before its end would be overlooked.
     """
     if found := _read_all(f"/proc/{pid}/environ"):
         return found
     try:
-        os.readlink(f"/proc/{pid}/exe")  # neither a zombie nor the kernel's own has one
+        os.readlink(f"/proc/{pid}/exe")  # zombies and kernel threads have none
     except OSError:
         return b""
     fields = _read_all(f"/proc/{pid}/stat").rpartition(b")")[2].split()
@@ -78,12 +81,12 @@ def _environment(pid: str) -> bytes | None:
 
 
 _ENV_END = 48
-"""The place of env_end in ``/proc/PID/stat``, counted from the field behind the name."""
+"""The index of env_end in ``/proc/PID/stat``, counted from the field after the name."""
 
 
 def _read_all(path: str) -> bytes:
     parts: list[bytes] = []
-    with suppress(OSError):  # gone, or of a different user
+    with suppress(OSError):  # gone, or owned by a different user
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         try:
             while part := os.read(fd, 65536):
@@ -94,7 +97,7 @@ def _read_all(path: str) -> bytes:
 
 
 def kill_group(group: int, number: int) -> None:
-    """Signal a process group; one that has ended already is no error."""
+    """Signal a process group; it is not an error if the group has already ended."""
     with suppress(OSError):
         os.killpg(group, number)
 
@@ -102,7 +105,7 @@ def kill_group(group: int, number: int) -> None:
 def remove_tree(path: str | bytes, patience_s: float = _PATIENCE_S) -> bool:
     """Remove a folder with its contents, read-only folders too; False if something could not be removed.
 
-    Tries again for a while: what was killed a moment ago may still have been writing.
+    Retries for a while, because a process that was just killed may still have been writing.
     """
     import shutil
 
@@ -161,13 +164,13 @@ def _make_removable(path: bytes) -> None:
     for top, folders, _ in os.walk(path):
         for name in folders:
             folder = os.path.join(top, name)
-            if not os.path.islink(folder):  # chmod would reach through it, out of the tree
+            if not os.path.islink(folder):  # chmod would follow it out of the tree
                 with suppress(OSError):
                     os.chmod(folder, 0o700)
 
 
 def watch(parent: int) -> None:
-    """Reads orders from stdin until its other end is gone, then carries them out.
+    """Read orders from stdin until its other end is closed, then carry them out.
 
     The orders, one a line, are ``mark VALUE``, ``group PGID``, ``folder PATH`` (the path in hexadecimal), and
     ``forget`` before any of these.
@@ -188,7 +191,7 @@ def watch(parent: int) -> None:
 
 
 def _next_orders(parent: int) -> bytes:
-    """The next orders; empty when the suite has ended, even if a child of it still has the pipe open."""
+    """The next orders; empty if the suite has ended, even if one of its children still has the pipe open."""
     import select
 
     while not select.select([0], [], [], 1.0)[0]:

@@ -1,4 +1,4 @@
-"""Private folder and server processes of one run, neither of which outlives it."""
+"""The private folder and the server processes of one run, which never outlive it."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from lro_conformance.wire.server import Limits, ServerProcess
 
 
 class Workspace:
-    """Makes servers and working folders, from any thread, and removes them all in the end.
+    """Creates servers and working folders, from any thread, and removes all of them at the end.
 
-    Use it as a context manager; a forgotten one is closed when the interpreter exits. When the suite is killed
-    outright, a guard process does the same (see `lro_conformance.wire.reaper`).
+    Use it as a context manager; otherwise it is closed when the interpreter exits. If the suite is killed, a guard
+    process cleans up (see `lro_conformance.wire.reaper`).
     """
 
     def __init__(self, *, limits: Limits | None = None, parent: str | os.PathLike[str] | None = None) -> None:
@@ -31,7 +31,7 @@ class Workspace:
         self._parent = parent
         self._root: Path | None = None
         self.starts = 0
-        """Number of servers that were made."""
+        """Number of servers that were created."""
         self._reaper = Reaper()
         self._numbers = itertools.count(1)
         self._servers: list[ServerProcess] = []
@@ -57,7 +57,7 @@ class Workspace:
         limits: Limits | None = None,
         file_size_limit: int | None = None,
     ) -> ServerProcess:
-        """A server, not started yet; close it yourself, or leave that to the end of the run.
+        """Create a server without starting it. It may be closed by the caller, or at the end of the run.
 
         Raises `RuntimeError` once the run is closed.
         """
@@ -81,19 +81,19 @@ class Workspace:
 
     @property
     def root(self) -> Path:
-        """The private folder (0700) that everything temporary is in. Raises `RuntimeError` once the run is closed."""
+        """The private folder (0700) for everything temporary. Raises `RuntimeError` once the run is closed."""
         with self._lock:
             return self._begin()
 
     def workdir(self, label: str = "work") -> Path:
-        """A fresh empty folder (0700), named after *label*. Raises `RuntimeError` once the run is closed."""
+        """Create an empty folder (0700) named after *label*. Raises `RuntimeError` once the run is closed."""
         with self._lock:
             root = self._begin()
             name = re.sub(r"[^A-Za-z0-9_-]+", "-", label)[:40]
             return Path(tempfile.mkdtemp(prefix=f"{name}-", dir=root))
 
     def abort(self) -> None:
-        """Kills every server at once; whoever waits for a reply gets a failure. Later servers do not start."""
+        """Kill all servers at once; pending replies become failures, and later servers do not start."""
         with self._lock:
             self._aborted.set()
             servers = list(self._servers)
@@ -106,12 +106,12 @@ class Workspace:
         return self._aborted.is_set()
 
     def pause(self, seconds: float) -> None:
-        """Lets time pass. Raises `RuntimeError` as soon as the run is aborted."""
+        """Wait. Raises `RuntimeError` as soon as the run is aborted."""
         if self._aborted.wait(seconds):
             raise RuntimeError("the run was aborted")
 
     def close(self) -> None:
-        """Ends every server that is still open, side by side, and removes every folder; once."""
+        """End all servers that are still open, concurrently, and remove all folders; once."""
         with self._lock:
             if self._closed:
                 return
@@ -127,9 +127,9 @@ class Workspace:
             atexit.unregister(self.close)
 
     def _begin(self) -> Path:
-        """The folder, made and announced to the guard when it is first needed."""
+        """The folder, which is created and registered with the guard on first use."""
         if self._closed:
-            raise RuntimeError("the run is closed: it makes no more servers and folders")
+            raise RuntimeError("the run is closed: no more servers and folders can be created")
         if self._root is None:
             self._reaper.mark(f"{self.id}:")
             self._root = Path(tempfile.mkdtemp(prefix="lro-run-", dir=self._parent)).resolve()
@@ -145,7 +145,9 @@ def _close_all(servers: list[ServerProcess]) -> None:
         for thread in threads:
             thread.start()
             started.append(thread)
-    except RuntimeError:  # no new threads while the interpreter shuts down: one after the other then
+    except (
+        RuntimeError
+    ):  # no new threads while the interpreter shuts down, so the servers are closed one after the other
         pass
     for server in [*servers[:1], *servers[1 + len(started) :]]:
         server.close()

@@ -40,7 +40,7 @@ def _for_text() -> list[Draft]:
         ("The last 20 lines", "-rs", ".[-20:][] | .text"),
         ("The longest lines, by number", "-sc", "sort_by(-(.text | length)) | .[:5][] | {n, length: (.text | length)}"),
         ("The first 200 characters of each line", "-r", '"\\(.n): \\(.text[:200])"'),
-        ("The whole text as it was", "-r", ".text"),
+        ("The complete original text", "-r", ".text"),
     ]
 
 

@@ -99,7 +99,7 @@ class OffloadedFiles(Generic[Descriptor]):
     def _name(self, path: str) -> str:
         """The file name in a path. Raises `Refused` for paths outside the folder."""
         if "\0" in path or len(path) > _LONGEST_PATH or not path:
-            raise Refused(f"{abbreviate(path)} is no path: use {self._source}")
+            raise Refused(f"{abbreviate(path)} is not a path: use {self._source}")
         head, name = os.path.split(path)
         if ".." in path.split("/") or (head and not os.path.isabs(head)) or not name:
             raise Refused(f"{abbreviate(path)} is refused: give {self._source}, or the file's name alone")

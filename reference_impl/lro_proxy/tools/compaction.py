@@ -53,7 +53,7 @@ def offload(bench: Workbench, arguments: Mapping[str, Any]) -> str:
         "messages": shortened.messages,
         "metadata": {"write_file_dict": sizes, "tokens_before": before, "tokens_after": after},
     }
-    return lossless.laid_out(answer)
+    return lossless.dump_with_layout(answer)
 
 
 def _refuse_other(folder: str, requested: str) -> None:

@@ -110,7 +110,7 @@ def _checked(message: Message, place: int) -> Message:
     if not isinstance(message.get("tool_call_id", ""), str):
         raise Refused(f"{where}: tool_call_id must be a text")
     try:
-        lossless.laid_out(message).encode()
+        lossless.dump_with_layout(message).encode()
     except (ValueError, RecursionError) as problem:
         raise Refused(f"{where} cannot be written as JSON in UTF-8: {str(problem)[:120]}") from None
     return message
@@ -119,7 +119,7 @@ def _checked(message: Message, place: int) -> Message:
 def _text(value: object) -> str:
     if value is None or isinstance(value, str):
         return value or ""
-    return lossless.laid_out(value)
+    return lossless.dump_with_layout(value)
 
 
 # --- compact
@@ -185,7 +185,7 @@ def _compressed(
     files: dict[str, str] = {}
     snapshots: list[str] = []
     for group in _groups(others[:end], options.group_token_threshold):
-        text = lossless.laid_out(group, indent=1)
+        text = lossless.dump_with_layout(group, indent=1)
         summary = _TAGS.sub("", summarise(text)).strip()
         if not summary:
             raise Refused("the client's language model returned no summary")

@@ -86,7 +86,7 @@ def _standard(
     rows = islice(recipe.rows(file, word, None if n is None else skip + n), skip, None)
     shown = joined(rows, bench.limits.output_characters, array=recipe.array)
     if skip and shown in ("", "[]") and (there := sum(1 for _ in recipe.rows(file, word, recipe.most))):
-        return f"There are {there} results, so none is left after the first {skip}."
+        return f"There are {there} results, so none remains after the first {skip}."
     return shown or _NOTHING
 
 

@@ -59,7 +59,10 @@ from tests.support.made_survey import FULL, LIGHT, MEDIUM, B, one, survey
             },
             ["light", None, "full", None, None],
             "the same",
-            "no detail asked for: E = 100 for 400 characters; no detail asked for: E = 200 for 400 characters",
+            (
+                "no detail level requested: E = 100 for 400 characters; "
+                "no detail level requested: E = 200 for 400 characters"
+            ),
         ),
         (
             {
@@ -70,7 +73,10 @@ from tests.support.made_survey import FULL, LIGHT, MEDIUM, B, one, survey
             },
             ["light", None, "full", "medium", None],
             None,
-            "no detail asked for: E = 100 for 400 characters; no detail asked for: E = 151 for 400 characters",
+            (
+                "no detail level requested: E = 100 for 400 characters; "
+                "no detail level requested: E = 151 for 400 characters"
+            ),
         ),
         (
             {
@@ -90,7 +96,10 @@ from tests.support.made_survey import FULL, LIGHT, MEDIUM, B, one, survey
             },
             ["light", None, "full", None, None],
             None,
-            "no detail asked for: E = 100 for 400 characters; no detail asked for: E = 100 for 441 characters",
+            (
+                "no detail level requested: E = 100 for 400 characters; "
+                "no detail level requested: E = 100 for 441 characters"
+            ),
         ),
         (
             {("recall", "light"): one(400, 100, LIGHT), ("recall", "full"): one(412, 160, FULL)},
@@ -107,7 +116,10 @@ from tests.support.made_survey import FULL, LIGHT, MEDIUM, B, one, survey
             },
             ["light", None, "full", None, None],
             None,
-            "no detail asked for: E = 100 for 400 characters; no detail asked for: E = 160 for 411 characters",
+            (
+                "no detail level requested: E = 100 for 400 characters; "
+                "no detail level requested: E = 160 for 411 characters"
+            ),
         ),
         (
             {

@@ -25,10 +25,10 @@ from lro_conformance.trials.survey import Survey
 from lro_spec.catalogue import catalogue
 from lro_spec.editions import edition
 from lro_spec.findings import Finding, Kind
-from lro_spec.validation.asked import Asked
 from lro_spec.validation.editions import for_edition
 from lro_spec.validation.linked import Following
 from lro_spec.validation.recipes import RecipeJudge
+from lro_spec.validation.request import Request
 from tests.golden.unusual import of as made_call
 from tests.servers.editions.catalogue import variants
 from tests.servers.faults.catalogue import faults
@@ -165,7 +165,7 @@ FORMS: dict[str, tuple[str, dict[str, Any], dict[str, Any], bool]] = {
 def test_forms_of_values_are_judged_alike(form: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rule, record, header, allowed = FORMS[form]
     call = made_call([{**RECORD, **record}], 3, header=header)
-    document = validated_document(call, Asked(call.operation, "full"), edition("lro-6400"))
+    document = validated_document(call, Request(call.operation, "full"), edition("lro-6400"))
     verdicts = {
         judge_check(c, {"documents": Documents((document,), {})}).verdict
         for c in checks_of(rule)

@@ -10,7 +10,7 @@ import pytest
 
 from lro_conformance.capture import file as capture_file
 from lro_conformance.capture import reproduce
-from lro_conformance.capture.call import MAX_ESTIMATE, Among
+from lro_conformance.capture.call import MAX_ESTIMATE, CallInContext
 from lro_conformance.capture.file import FileSeen, see_file, written_since
 from lro_conformance.judging.subjects import reproducer_of
 from tests.support.made_evidence import answered as call
@@ -30,7 +30,7 @@ class TestAFile:
         seen = see_file(str(tmp_path / "a"), (tmp_path / "b",))
         assert (seen.data, seen.problem) == (
             b"",
-            "lies outside of every folder that the server was given; not read",
+            "outside every directory that the server was given, so it was not read",
         )
 
     def test_that_is_not_there_says_so(self, tmp_path: Path) -> None:
@@ -105,9 +105,9 @@ def test_the_weight_of_a_call_is_that_of_its_answer_and_of_its_file() -> None:
 
 def test_a_call_is_made_once_more_alone_or_among_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reproduce, "of_call", lambda one: "alone")
-    monkeypatch.setattr(reproduce, "of_call_among_others", lambda one: "among")
+    monkeypatch.setattr(reproduce, "of_call_in_context", lambda one: "among")
     one = call({})
-    assert [reproducer_of(one), reproducer_of(Among(one))] == ["alone", "among"]
+    assert [reproducer_of(one), reproducer_of(CallInContext(one))] == ["alone", "among"]
 
 
 def test_an_answer_is_shown_up_to_two_thousand_bytes() -> None:

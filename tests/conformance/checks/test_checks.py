@@ -64,7 +64,7 @@ class TestCallsInFlight:
     @pytest.fixture(autouse=True)
     def without_scripts(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """No script is made of a call that no server was asked."""
-        monkeypatch.setattr(reproduce, "of_call_among_others", lambda one: "")
+        monkeypatch.setattr(reproduce, "of_call_in_context", lambda one: "")
 
     @pytest.mark.parametrize(
         ("flown", "alone"),

@@ -39,7 +39,7 @@ class TestNoFile:
         )
 
     def test_below_the_threshold(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(reproduce, "paste", lambda *_: "")
+        monkeypatch.setattr(reproduce, "script", lambda *_: "")
         starts = [Made(argv=("serve", str(n)), sent=lambda: (), lines={}) for n in range(3)]
         calls = [call(outcome="inline", start=start) for start in starts]
         known = survey(call(file=file("/out/a.jsonl"), real_output_dir=Path("/out")))

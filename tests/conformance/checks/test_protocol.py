@@ -25,7 +25,7 @@ def starts() -> tuple[Made, Made]:
 class TestMessages:
     @pytest.fixture(autouse=True)
     def without_scripts(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("lro_conformance.capture.reproduce.paste", lambda start, sent: "script")  # pyright: ignore[reportUnknownArgumentType, reportUnknownLambdaType]
+        monkeypatch.setattr("lro_conformance.capture.reproduce.script", lambda start, sent: "script")  # pyright: ignore[reportUnknownArgumentType, reportUnknownLambdaType]
 
     def survey(self, *calls: Made, protocol: str = "2025-11-25", **other: Any) -> Made:
         return survey(*calls, protocol=protocol, messages=(), **other)

@@ -12,7 +12,7 @@ from lro_conformance.analysis.documents import Documents, recipes, validated
 from lro_conformance.capture.recipes import Command
 from lro_conformance.judging.verdicts import Verdict
 from lro_spec.editions import edition
-from lro_spec.validation.asked import Asked
+from lro_spec.validation.request import Request
 from tests.golden.evidence import made
 from tests.support.made_evidence import call, judged, seen
 from tests.support.private import inner
@@ -98,7 +98,7 @@ class TestDocuments:
         calls = [made(n, "recall", "full", None, {"recipes": way, **change}) for n, way in enumerate(ways)]
         survey: Any = Made(real={}, operations=("recall",))
         text = edition("lro-6400")
-        found = tuple(validated(c, Asked("recall", "full"), text) for c in calls)
+        found = tuple(validated(c, Request("recall", "full"), text) for c in calls)
         return judged(name, recipes=recipes(Documents(found, {}), {}, text), survey=survey)
 
     def put(self: Any, command: Any, at: int = NUMBER) -> Any:
@@ -185,7 +185,7 @@ class TestPaths:
         one = {"description": "d", "command": f"jq . {named}"}
         call = made(0, "recall", "full", None, {"recipes": lambda _: [one], "descriptor": {"file_path": meant}})
         by = inner(documents_of, "_without_links")(real)
-        found = validated(call, Asked("recall", "full"), edition("lro-6400"), real=by)
+        found = validated(call, Request("recall", "full"), edition("lro-6400"), real=by)
         return judged("recipes.path_is_filled_in", documents=Documents((found,), {}))
 
     @pytest.mark.parametrize(

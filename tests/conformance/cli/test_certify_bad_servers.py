@@ -181,7 +181,7 @@ def test_words_for_nothing_found_do_not_show_that_nothing_is_offloaded(place: Pl
 def test_a_command_that_does_not_exist(place: Place) -> None:
     said = lro(place, "--", "no-such-server-anywhere", "--flag")
     assert said.code == 3
-    assert "cannot start no-such-server-anywhere: it is nowhere on the PATH" in said.finding
+    assert "cannot start no-such-server-anywhere: it is not on the PATH" in said.finding
     assert said.seconds < 20
 
 

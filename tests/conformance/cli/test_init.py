@@ -12,7 +12,7 @@ import pytest
 
 from lro_conformance import profile as profiles
 from lro_conformance.engine.run import certify
-from lro_conformance.init.probe import memory_arguments, probe, ways_in
+from lro_conformance.init.probe import memory_arguments, probe, setting_ways
 from lro_conformance.init.writer import profile_text
 from lro_conformance.lab.operations import operations_of
 from lro_conformance.profile import Setting, profile_for_command
@@ -77,13 +77,13 @@ def test_a_server_that_takes_flags_tells_them_in_its_help(tmp_path: Path) -> Non
 def test_flags_and_variables_are_read_from_help() -> None:
     """By their names: those of the setting, and no others."""
     text = "--offload-threshold N  --out-dir D  MY_TTL_SECONDS (default 3600)  --verbose"
-    assert [w.arg[0] for w in ways_in("threshold_tokens", text)] == [
+    assert [w.arg[0] for w in setting_ways("threshold_tokens", text)] == [
         "--offload-threshold={value}",
         "--offload-threshold",
     ]
-    assert [w.arg[0] for w in ways_in("output_dir", text)] == ["--out-dir={value}", "--out-dir"]
-    assert list(ways_in("ttl_seconds", text)) == [Setting(env="MY_TTL_SECONDS")]
-    assert list(ways_in("output_dir", "LRO_MEMORY_RESULTS_DIR, HOME_DIRECTION")) == [
+    assert [w.arg[0] for w in setting_ways("output_dir", text)] == ["--out-dir={value}", "--out-dir"]
+    assert list(setting_ways("ttl_seconds", text)) == [Setting(env="MY_TTL_SECONDS")]
+    assert list(setting_ways("output_dir", "LRO_MEMORY_RESULTS_DIR, HOME_DIRECTION")) == [
         Setting(env="LRO_MEMORY_RESULTS_DIR")
     ]
 
@@ -91,7 +91,7 @@ def test_flags_and_variables_are_read_from_help() -> None:
 def test_a_flag_that_switches_off_is_tried_as_it_is(tmp_path: Path) -> None:
     """Without a value; also of the form in which many programs tell of a pair."""
     text = "--offload={on|off}  --[no-]lro  --no-spill  never write files  --disable-offload  --notes  --no-color"
-    assert [w.arg_if_false for w in ways_in("enabled", text) if w.arg_if_false] == [
+    assert [w.arg_if_false for w in setting_ways("enabled", text) if w.arg_if_false] == [
         ("--no-lro",),
         ("--no-spill",),
         ("--disable-offload",),
@@ -111,8 +111,8 @@ def test_flags_of_other_names_are_known_by_what_is_said_of_them() -> None:
       --spill-above TOKENS  write results above this many tokens to a file
       --keep-for SECONDS    how long such files are kept
       --ttl N"""
-    assert [w.arg[0] for w in ways_in("threshold_tokens", text)] == ["--spill-above={value}", "--spill-above"]
-    assert [w.arg[0] for w in ways_in("ttl_seconds", text)][::2] == ["--ttl={value}", "--keep-for={value}"]
+    assert [w.arg[0] for w in setting_ways("threshold_tokens", text)] == ["--spill-above={value}", "--spill-above"]
+    assert [w.arg[0] for w in setting_ways("ttl_seconds", text)][::2] == ["--ttl={value}", "--keep-for={value}"]
 
 
 @pytest.mark.parametrize(
@@ -228,7 +228,7 @@ def test_a_profile_is_never_overwritten_unasked(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        (["nonexistent"], 3, "cannot start nonexistent: it is nowhere on the PATH"),
+        (["nonexistent"], 3, "cannot start nonexistent: it is not on the PATH"),
         (["false"], 3, "exited with code 1"),
         ([], 2, "Missing argument"),
         ([""], 3, "cannot start"),

@@ -127,10 +127,10 @@ def test_changed_evidence_is_refused(recorded: tuple[Path, Report], tmp_path: Pa
     data = (copy / name).read_bytes()
     for wrong in (data.replace(b"1", b"2", 1), data[:-2]):
         (copy / name).write_bytes(wrong)
-        with pytest.raises(EvidenceError, match=f"{name}: not as it was recorded"):
+        with pytest.raises(EvidenceError, match=f"{name}: changed since it was recorded"):
             read(copy)
     (copy / name).unlink()
-    with pytest.raises(EvidenceError, match=f"{name}: part of the evidence, but No such file"):
+    with pytest.raises(EvidenceError, match=f"{name}: part of the evidence, but cannot be read: No such file"):
         read(copy)
 
 
@@ -139,19 +139,19 @@ def test_changed_contents_are_refused(recorded: tuple[Path, Report], tmp_path: P
     copy = _damaged(recorded[0], tmp_path)
     for path in (copy / "files").iterdir():
         path.write_bytes(path.read_bytes() + b" ")
-    with pytest.raises(EvidenceError, match="not as it was recorded"):
+    with pytest.raises(EvidenceError, match="changed since it was recorded"):
         read(copy)
 
 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("{", "no JSON"),
+        ("{", "not JSON"),
         ("[]", "expected format lro-evidence/1"),
         ('{"format": "lro-evidence/9", "complete": true}', "got 'lro-evidence/9'"),
         ('{"format": "lro-evidence/1", "complete": false}', "incomplete"),
         ('{"format": "lro-evidence/1", "complete": true}', "'checksums' is missing"),
-        ('{"format": "lro-evidence/1", "complete": true, "checksums": {"../../etc/passwd": "0"}}', "lies outside"),
+        ('{"format": "lro-evidence/1", "complete": true, "checksums": {"../../etc/passwd": "0"}}', "outside of"),
     ],
 )
 def test_a_wrong_manifest_is_one_line(tmp_path: Path, text: str, said: str) -> None:
@@ -373,12 +373,10 @@ def test_a_folder_with_something_else_in_it_is_left_alone(tmp_path: Path) -> Non
     (tmp_path / "mine" / "thesis.txt").write_text("years of work")
     done = _lro(tmp_path, "certify", "--evidence", "mine", "--", "true")
     assert done.returncode == 2
-    assert (
-        done.stderr == "lro: --evidence: mine is not empty and holds no evidence: name a new folder, or an empty one\n"
-    )
+    assert done.stderr == "lro: --evidence: mine is not empty and is not evidence: choose a new or an empty directory\n"
     (tmp_path / "mine" / "evidence.json").write_text('{"format": "lro-evidence/1", "complete": true}')
     done = _lro(tmp_path, "certify", "--evidence", "mine", "--", "true")
-    assert (done.returncode, "thesis.txt, which is no part of evidence" in done.stderr) == (2, True)
+    assert (done.returncode, "thesis.txt, which is not part of evidence" in done.stderr) == (2, True)
     assert (tmp_path / "mine" / "thesis.txt").read_text() == "years of work"
 
 
@@ -394,7 +392,7 @@ def test_earlier_evidence_is_replaced(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "again.json").read_text()) == json.loads((tmp_path / "kept/report.json").read_text())
     (tmp_path / "kept" / "calls.jsonl").write_text("{}")
     wrong = _lro(tmp_path, "judge", "kept")
-    assert (wrong.returncode, wrong.stderr.count("\n"), "not as it was recorded" in wrong.stderr) == (2, 1, True)
+    assert (wrong.returncode, wrong.stderr.count("\n"), "changed since it was recorded" in wrong.stderr) == (2, 1, True)
 
 
 def test_an_interrupted_run_leaves_evidence_that_says_so(tmp_path: Path) -> None:

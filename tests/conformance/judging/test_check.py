@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from lro_conformance.judging.check import Check, check, checks, checks_of, held_by, judge
+from lro_conformance.judging.check import Check, check, checks, checks_of, checks_of_edition, judge
 from lro_conformance.judging.outcome import NotApplicable, NotObserved
 from lro_conformance.judging.results import CheckResult
 from lro_conformance.judging.subjects import Miss, Subjects, evidence_of, location_of, reproducer_of
@@ -165,7 +165,7 @@ class TestACheck:
 class TestAnotherEdition:
     def test_holds_what_it_has_and_does_not_exclude(self) -> None:
         known = [made(expecting(), id) for id in (MUST, "LRO-IMPL-01", "LRO-NONE-01", SHOULD)]
-        assert held_by("lro-6400", known) == [known[0], known[3]]
+        assert checks_of_edition("lro-6400", known) == [known[0], known[3]]
 
 
 class TestAnErratum:

@@ -148,7 +148,7 @@ def test_command_of_the_caller_stands_in_for_that_of_the_profile(tmp_path: Path)
         (MINIMAL + "operations: {recal: {tool: x}}\n", "operations.recal: unknown key; did you mean recall?"),
         (MINIMAL + "operations:\n  recall: {}\n", "lro.yaml:3: operations.recall.tool: missing; it is required"),
         (MINIMAL + "operations: {list: {tool: x}}\n", "operations.list: lro-6400 has no such operation"),
-        (MINIMAL + "seed: {tool: x}\n", "seed: expected arguments beside tool, got tool"),
+        (MINIMAL + "seed: {tool: x}\n", "seed: expected arguments together with tool, got tool"),
         (MINIMAL + "seed: {tool: x, arguments: {a: 1}}\n", 'seed.arguments: expected "$memory"'),
         (MINIMAL + "seed: {command: [load, file]}\n", "seed.command: expected {seed_file}"),
         (

@@ -109,7 +109,7 @@ class TestWhatIsMeant:
         (here / f"{NAME}.zst").write_bytes(b"\x28\xb5\x2f\xfd\x00")
         code, _, err = said(f"{NAME}.zst")
         assert (code, err.count("\n")) == (2, 1)
-        assert "compressed by zstd, and only gzip is unpacked here: zstdcat FILE | lro validate -" in err
+        assert "compressed by zstd, but only gzip can be unpacked; use: zstdcat FILE | lro validate -" in err
 
     def test_compressed_files_are_unpacked(self, here: Path, said: Any):
         name = f"{NAME}.gz"
@@ -176,7 +176,7 @@ class TestWhatIsMeant:
         here.joinpath("r.json").write_text('{"content": [{"type": "text", "text": "[]"}]}')
         code, out, err = said(*kind, "r.json")
         assert (code, out.strip()) == (2, "nothing wrong:" if out else "")
-        assert err == "lro validate: r.json: this reply has no descriptor: the result was not offloaded\n"
+        assert err == "lro validate: r.json: this reply has no descriptor, so the result was not offloaded\n"
 
 
 class TestHowItIsTold:
@@ -293,7 +293,7 @@ class TestHowItIsTold:
         assert {f["pointer"]: (f["message"], f["expected"], f["observed"], f["hint"]) for f in told} == {
             "/level": ("level is wrong", "at most 3", "9", ""),
             "/levle": ("levle: unknown key", "a known key", "levle", "did you mean level?"),
-            "/server/command": ("server.command: missing", "a value, as it is required", "nothing", ""),
+            "/server/command": ("server.command: missing", "a value, because the key is required", "nothing", ""),
         }
 
 

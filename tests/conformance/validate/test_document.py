@@ -15,7 +15,7 @@ import pytest
 
 from lro_conformance.validate import document as documents
 from lro_conformance.validate.document import Document
-from lro_conformance.validate.visited import VisitedFiles
+from lro_conformance.validate.visited_files import VisitedFiles
 from tests.golden.documents import DESCRIPTOR, HEADER, PROFILE, WRONG, A, lines, spread
 from tests.golden.files import NAME
 from tests.golden.kept import DOCUMENTS, kept

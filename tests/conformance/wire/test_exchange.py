@@ -78,7 +78,7 @@ def test_the_handshake_names_the_suite_and_the_protocol(start: Start) -> None:
 @pytest.mark.parametrize(
     ("argv", "words"),
     [
-        (["no-such-command-anywhere"], "nowhere on the PATH"),
+        (["no-such-command-anywhere"], "not on the PATH"),
         (["/no/such/file"], "there is no such file"),
         ([__file__], "not executable"),
         (["nul\0byte"], "cannot start"),

@@ -105,7 +105,7 @@ def test_no_parameter_of_a_standard_recipe_is_passed_over(tmp_path: Path) -> Non
 )
 def test_skip_beyond_the_end_tells_how_many_there_are(tmp_path: Path, payload: Any, asking: dict[str, Any]) -> None:
     text = Asked(tmp_path, payload)(**asking, params={"skip": 60})
-    assert "here are 60 results, so none is left after the first 60" in text
+    assert "here are 60 results, so none remains after the first 60" in text
     assert "No record matches" not in text
 
 

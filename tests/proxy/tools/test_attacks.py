@@ -56,10 +56,10 @@ def offloaded(toolbox: Toolbox, folder: Path, records: list[Any]) -> str:
 def ground(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ground]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LRO_TEST_CANARY", CANARY)
-        yield laid_out(tmp_path_factory.mktemp("attacks"))
+        yield dump_with_layout(tmp_path_factory.mktemp("attacks"))
 
 
-def laid_out(base: Path) -> Ground:
+def dump_with_layout(base: Path) -> Ground:
     """A folder with files that were offered, files that were not, and files that have changed since."""
     folder = base / "out"
     toolbox = Toolbox(list(FAMILIES), Settings(output_dir=str(folder)), LIMITS)

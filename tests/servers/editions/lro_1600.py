@@ -166,7 +166,7 @@ class gives_a_cursor_with_a_descriptor(plain_1600):
 
 @fault(EDITION, "LRO-DESC-13", says="nextCursor", proves=0, profile=OPERATIONS)
 class gives_a_cursor_in_the_result(plain_1600):
-    """The result that holds the descriptor has a cursor of its own."""
+    """The result that contains the descriptor has a cursor."""
 
     def offloaded(self, call: Call, path: str) -> Record:
         return {**super().offloaded(call, path), "nextCursor": "c2Vjb25k"}
@@ -174,7 +174,7 @@ class gives_a_cursor_in_the_result(plain_1600):
 
 @fault(EDITION, "LRO-REC-13", says="exactly 10", proves=1, profile=OPERATIONS)
 class lists_an_eleventh_recipe(plain_1600):
-    """One recipe of its own beside the ten."""
+    """One additional recipe besides the ten."""
 
     def programs_at(self, detail: str) -> Sequence[tuple[str, str]]:
         return (*super().programs_at(detail), ("Ids alone", "jq -r .id"))

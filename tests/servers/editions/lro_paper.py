@@ -231,7 +231,7 @@ class removes_files_in_silence(plain_paper):
 
 @fault(EDITION, "LRO-CLN-04", says="scan", proves=2, also=("LRO-CLN-02",))
 class remembers_its_own_files_only(plain_paper):
-    """What an earlier process left stays for ever."""
+    """Files of an earlier process are never deleted."""
 
     written: tuple[str, ...] = ()
 

@@ -72,9 +72,9 @@ class Fault:
         self.explored = explored
         """True if only the explorer finds it: it shows with some memories, arguments, names or ages alone."""
         self.everywhere = everywhere
-        """Whether it shows in trials that are others' business, so that all have to be made to see it."""
+        """True if it only shows in trials of other requirements, so that all trials are necessary."""
         self.long = long
-        """Whether another one shows to the same check, so that it is tried with ``--long`` only."""
+        """True if another fault shows in the same check, so that this one is only tried with ``--long``."""
 
 
 FAULTS: dict[str, Fault] = {}

@@ -32,7 +32,7 @@ class Remembering(Server):
 
 @fault("LRO-CLN-01", says="are gone after cleanup", proves=1)
 class never_deletes_its_own_files(Remembering):
-    """What this process wrote is taken to be in use."""
+    """Files that this process wrote are taken to be in use."""
 
     def is_ours(self, path: str) -> bool:
         return super().is_ours(path) and path not in self.own
@@ -58,7 +58,7 @@ class keeps_its_own_files_a_minute_longer(Remembering):
 
 @fault("LRO-CLN-01", says="with ttl_seconds = 10", proves=1)
 class refuses_short_ttls_and_never_deletes_its_own_files(never_deletes_its_own_files):
-    """What this process wrote is taken to be in use, and a TTL below five seconds for a mistake."""
+    """Files that this process wrote are taken to be in use, and a TTL below five seconds to be a mistake."""
 
     def read_settings(self, env: Mapping[str, str]) -> Settings:
         settings = super().read_settings(env)
@@ -69,7 +69,7 @@ class refuses_short_ttls_and_never_deletes_its_own_files(never_deletes_its_own_f
 
 @fault("LRO-CLN-01", says="are gone after cleanup", proves=1)
 class never_deletes_its_newest_file(Remembering):
-    """The last one written is kept for ever, lest a client still reads it."""
+    """The file written last is never deleted, in case a client still reads it."""
 
     def is_expired(self, path: str, now: float) -> bool:
         return super().is_expired(path, now) and path != next(reversed(self.own), None)
@@ -77,7 +77,7 @@ class never_deletes_its_newest_file(Remembering):
 
 @fault("LRO-CLN-01", says="those of inject, search are still there", proves=1)
 class cleans_only_files_of_recall(Server):
-    """The pattern has the first operation in it: files of the others stay for ever."""
+    """The pattern contains the first operation: files of the others are never deleted."""
 
     def matches(self, name: str) -> bool:
         return super().matches(name) and name.startswith(f"{self.prefix}-recall-")
@@ -111,7 +111,7 @@ class takes_a_file_away_after_a_second(Server):
 
 
 class AnotherTtl(Server):
-    """Has a default TTL of its own; one that is set is obeyed."""
+    """Has a different default TTL; a configured TTL is obeyed."""
 
     default: float
 
@@ -152,7 +152,7 @@ class default_ttl_is_half_an_hour(AnotherTtl):
 
 @fault("LRO-CLN-03", says="fresh when cleanup ran", proves=1)
 class deletes_its_own_fresh_files(Remembering):
-    """What this process wrote is deleted at every clean-up, however new."""
+    """Files that this process wrote are deleted at every cleanup, however new."""
 
     def is_expired(self, path: str, now: float) -> bool:
         return path in self.own or super().is_expired(path, now)
@@ -183,7 +183,7 @@ class files_age_from_the_start_of_the_process(Remembering):
 
 @fault("LRO-CLN-04", says="40 days old, and deletes it", proves=1, also=("LRO-CLN-02",))
 class cleans_only_what_it_remembers(Remembering):
-    """The folder is not scanned: files of an earlier process stay for ever."""
+    """The folder is not scanned: files of an earlier process are never deleted."""
 
     def candidates(self) -> list[str]:
         return [path for path in self.own if os.path.exists(path)]
@@ -276,7 +276,7 @@ class ttl_setting_is_read_as_microseconds(Converting):
 
 @fault("LRO-CFG-03", says="ttl_seconds", proves=1, also=("LRO-CLN-01",))
 class ttl_setting_has_a_floor_of_five_minutes(Converting):
-    """Less than 300 seconds is not accepted, and nobody is told."""
+    """Less than 300 seconds is silently rejected."""
 
     def converted(self, ttl: float) -> float:
         return max(300, ttl)
@@ -292,7 +292,7 @@ class ttl_setting_is_taken_without_its_days(Converting):
 
 @fault("LRO-CFG-03", says="a file 86400 s old stays", proves=1, long=True)
 class ttl_setting_has_a_ceiling_of_an_hour(Converting):
-    """What is set for longer is cut to the default, and nobody is told."""
+    """A longer time is silently reduced to the default."""
 
     def converted(self, ttl: float) -> float:
         return min(3600, ttl)
@@ -306,7 +306,7 @@ class expires_by_the_last_use(Server):
         return max(super().created_at(path), os.lstat(path).st_atime)
 
 
-@fault("LRO-CLN-03", says="in a zone far from UTC", proves=1)
+@fault("LRO-CLN-03", says="in a time zone far from UTC", proves=1)
 class cleans_up_by_local_time(Server):
     """Files are named by UTC, and weighed against a clock of local time."""
 
@@ -316,7 +316,7 @@ class cleans_up_by_local_time(Server):
 
 @fault("LRO-CLN-03", says="still exists after the server starts", proves=1)
 class begins_with_an_empty_folder(Server):
-    """What an earlier process wrote is deleted at the start, however fresh."""
+    """Files of an earlier process are deleted at the start, however fresh."""
 
     def started(self) -> None:
         if os.path.isdir(self.output_dir()):
@@ -368,7 +368,7 @@ class tells_the_expiry_when_it_writes(Server):
 
 @fault("LRO-CLN-01", says="expired files are deleted even next to", proves=1, long=True)
 class cleanup_dies_of_a_folder(Server):
-    """Whatever has a name of its own is deleted as a file; a folder of such a name is none, and nobody catches that."""
+    """Everything with a matching name is deleted as a file; a folder with such a name causes an uncaught error."""
 
     def is_ours(self, path: str) -> bool:
         return True
@@ -376,7 +376,7 @@ class cleanup_dies_of_a_folder(Server):
 
 @fault("LRO-CLN-01", says="a link to nowhere", proves=1)
 class cleanup_dies_of_a_dangling_link(Server):
-    """Whatever is listed is asked for its age; what a link leads to may be gone, and nobody catches that."""
+    """The age of every listed entry is read; the missing target of a link raises an uncaught error."""
 
     def is_ours(self, path: str) -> bool:
         os.stat(path)

@@ -38,7 +38,7 @@ class any_text_means_enabled(Server):
 
 @fault("LRO-CFG-01", says="file", proves=0)
 class writes_the_file_though_disabled(Server):
-    """Returns the result inline, and writes a file that nobody is told of."""
+    """Returns the result inline, and writes a file without mentioning it."""
 
     def inline(self, call: Call) -> Record:
         if not self.settings.enabled and self.exceeds(call.tokens, self.threshold(call)):
@@ -59,7 +59,7 @@ class cuts_to_the_threshold_though_disabled(Server):
 
 @fault("LRO-THR-07", says="no file where every result is inline", proves=0)
 class writes_the_file_before_it_compares(Server):
-    """Every result is written; the file of one that is returned inline stays, and nobody is told of it."""
+    """Every result is written; the file of an inline result remains, and is not mentioned."""
 
     def inline(self, call: Call) -> Record:
         if self.settings.enabled and call.records:
@@ -69,7 +69,7 @@ class writes_the_file_before_it_compares(Server):
 
 @fault("LRO-THR-07", says="no file where every result is inline", proves=0)
 class files_inline_results_of_inject(Server):
-    """The same for one operation, under names of another kind."""
+    """Inline results of inject are written as well, under a different kind of name."""
 
     def inline(self, call: Call) -> Record:
         if self.settings.enabled and call.operation == "inject":
@@ -146,7 +146,7 @@ class disabled_unless_asked_for(Server):
 
 @fault("LRO-CFG-06", says="without any setting", proves=0, also=("LRO-THR-01", "LRO-CFG-05"))
 class enabled_only_once_something_is_set(Server):
-    """Without any setting of its own, offloading is off."""
+    """Without any setting, offloading is off."""
 
     def read_settings(self, env: Mapping[str, str]) -> Settings:
         settings = super().read_settings(env)

@@ -136,7 +136,7 @@ class loses_nul_in_files(Rewriting):
 
 @fault("LRO-FILE-10", says="x-deep", proves=0, long=True)
 class cuts_what_is_deeper_than_six(Rewriting):
-    """A writer with a bound for its recursion, that nobody met before."""
+    """A writer with a recursion limit that ordinary memories never reach."""
 
     def written(self, record: Record) -> Record:
         return {key: self.cut(value, 6) for key, value in record.items()}
@@ -231,7 +231,7 @@ class brings_times_to_utc(Rewriting):
 
 @fault("LRO-FILE-10", says="_private", proves=0)
 class hides_private_names(Rewriting):
-    """What begins with an underscore is taken for private, at every depth."""
+    """Fields whose names begin with an underscore are dropped as private, at every depth."""
 
     def written(self, record: Record) -> Record:
         return self.public(record)
@@ -269,7 +269,7 @@ class ends_lines_as_unix_does(Rewriting):
 
 @fault("LRO-FILE-10", says="content", proves=0, long=True)
 class takes_markup_out_of_contents(Rewriting):
-    """What stands between angle brackets is removed; no memory of the server's own has any."""
+    """Text between angle brackets is removed; none of the server's own memories has any."""
 
     def written(self, record: Record) -> Record:
         import re
@@ -405,7 +405,7 @@ class id_is_called_memory_id(Shaped):
 
 @fault("LRO-FILE-11", says="id is missing", proves=0, also=("LRO-DESC-09", "LRO-REC-04", "LRO-REC-09"))
 class records_are_search_hits(Server):
-    """Each line is what the search service returns: a score, and the memory in an object of its own."""
+    """Each line is a hit of the search service: a score, and the memory as a nested object."""
 
     def file_lines(self, call: Call) -> list[str]:
         hits = [{"score": record.pop("score", 1.0), "memory": record} for record in map(dict, call.records)]

@@ -320,7 +320,7 @@ class structured_content_holds_the_records(Answering):
 
 @fault("LRO-DESC-02", says="wrong form", proves=0)
 class path_is_as_the_folder_was_set(Server):
-    """What `output_dir` is relative to is known to the server alone."""
+    """The path is relative, and only the server knows to which directory."""
 
     def output_dir(self) -> str:
         return self.settings.output_dir or super().output_dir()
@@ -360,7 +360,7 @@ class text_is_cut_beside_structured_content(Answering):
 
 @fault("LRO-DESC-11", says="invalid JSON in the text", proves=0)
 class text_is_cut_and_says_so(text_is_cut_beside_structured_content):
-    """The same between two members, with a word that it was done."""
+    """The text is cut between two members of its JSON, and says so."""
 
     told = "… [shortened; the whole descriptor is in the structured content]"
 

@@ -32,7 +32,7 @@ def broken(
 
 @broken("01", says="is no result")
 class knows_only_its_last_file(Extracting):
-    """What was offloaded before the last result cannot be read any more."""
+    """Files offloaded before the last result can no longer be read."""
 
     def is_offered(self, name: str) -> bool:
         return name == list(self.offered)[-1] and super().is_offered(name)
@@ -64,7 +64,7 @@ class Trusting(Extracting):
 
 @broken("02", says="elsewhere is refused")
 class reads_any_absolute_path(Extracting):
-    """What exists is read, wherever it is, unless it lies in the folder and was not offered."""
+    """Every existing file outside of the folder is read."""
 
     def found(self, path: str) -> str:
         elsewhere = "\0" not in path and os.path.realpath(os.path.dirname(path)) != self.real_dir()
@@ -83,7 +83,7 @@ class compares_the_beginning_of_the_folder(Extracting):
 
 @broken("02", says="with ..")
 class compares_paths_as_they_are_written(Extracting):
-    """Where a path begins with the folder and a slash, what follows is not looked at."""
+    """If a path begins with the folder and a slash, the rest is not examined."""
 
     def found(self, path: str) -> str:
         inside = path.startswith(f"{self.output_dir()}/..") and "\0" not in path
@@ -108,7 +108,7 @@ class knows_its_files_by_name_only(Extracting):
 
 @broken("03", says="another process")
 class reads_what_is_named_like_a_result(Extracting):
-    """A regular file in the folder is read when its name is like one of its own."""
+    """A regular file in the folder is read if its name resembles that of an offloaded file."""
 
     def is_offered(self, name: str) -> bool:
         path = os.path.join(self.output_dir(), name)
@@ -136,7 +136,7 @@ class an_unknown_file_is_empty(Extracting):
 
 @broken("04", says="an error for")
 class a_refusal_is_no_error(Extracting):
-    """What is refused is said in a result that is none."""
+    """A refusal is reported in a result that is not an error."""
 
     def found(self, path: str) -> str:
         try:
@@ -256,7 +256,7 @@ class patterns_run_for_ever(Extracting):
 
 @broken("08", says="characters of all")
 class a_query_gives_everything(Extracting):
-    """What a query gives is not counted."""
+    """The results of a query are not counted."""
 
     def extracted(self, name: str, arguments: dict[str, Any]) -> Record:
         return (
@@ -274,7 +274,7 @@ class answers_are_bounded_by_lines(Extracting):
 
 @broken("09", says="descriptor of a new file")
 class answers_are_offloaded(Extracting):
-    """What was read goes the way of every large result."""
+    """The text read is offloaded like every large result."""
 
     def bounded(self, text: str) -> str:
         if self.exceeds(self.estimate([text]), self.settings.threshold) and len(text) <= MOST:
@@ -321,7 +321,7 @@ class recipes_give_one_record(Extracting):
 
 @broken("11", says="a recipe and a query")
 class a_query_wins_over_a_recipe(Extracting):
-    """Where both are given, the recipe is passed over."""
+    """If both are given, the recipe is ignored."""
 
     def lro_extract(self, file_path: str, recipe: int | None = None, query: str | None = None, **more: Any) -> str:
         return super().lro_extract(file_path, recipe if query is None else None, query, **more)
@@ -459,7 +459,7 @@ class says_nothing_of_what_is_too_large(Exploring):
 
 @broken("24", says="a refusal of all")
 class cuts_what_is_too_large(Exploring):
-    """What is over the budget is cut off without a word."""
+    """Text over the budget is cut off silently."""
 
     def bounded(self, text: str) -> str:
         return text[:8000]
@@ -467,7 +467,7 @@ class cuts_what_is_too_large(Exploring):
 
 @broken("14", says="too_large")
 class over_the_budget_is_an_error(Exploring):
-    """What is over the budget is refused as an error."""
+    """A file over the budget is refused with an error."""
 
     def over(self, tokens: int) -> str:
         raise BadArguments(f"{tokens} tokens are too many")
@@ -507,7 +507,7 @@ class a_missing_key_is_told_alone(Exploring):
 
 @broken("16", says="the keys that exist")
 class a_missing_key_is_null(Exploring):
-    """What is not there is null."""
+    """A missing key gives null."""
 
     def missing(self, key: str, value: dict[str, Any]) -> str:
         return self.dumps(None)
@@ -525,7 +525,7 @@ class patterns_may_have_no_bracket(Exploring):
 
 @broken("17", says="no error for")
 class an_invalid_pattern_is_an_error(Exploring):
-    """It says that the pattern is none."""
+    """An invalid pattern is answered with an error."""
 
     def invalid(self, pattern: str) -> str:
         raise BadArguments("no regular expression")
@@ -536,7 +536,7 @@ class an_invalid_pattern_is_an_error(Exploring):
 
 @broken("18", says="characters of the message in")
 class stores_the_beginning_only(Shortening):
-    """What is stored is cut."""
+    """The stored text is cut."""
 
     def put(self, path: str, text: str) -> None:
         super().put(path, text[:5000])
@@ -544,7 +544,7 @@ class stores_the_beginning_only(Shortening):
 
 @broken("18", says="what has left the conversation, all")
 class gives_stored_texts_back_trimmed(Shortening):
-    """What is read again has lost its line ends."""
+    """The reloaded text has lost its line ends."""
 
     def read_file(self, absolute_path: str, **more: Any) -> str:
         return "\n".join(super().read_file(absolute_path, **more).split())

@@ -40,7 +40,7 @@ class write_failure_sets_is_error(Server):
 
 @fault("LRO-ERR-01", says="the server ended", proves=2, also=("LRO-ERR-02", "LRO-ERR-03", "LRO-ERR-04", "LRO-ERR-06"))
 class write_failure_ends_the_process(Server):
-    """An exception that nobody catches."""
+    """An uncaught exception."""
 
     def on_write_failure(self, call: Call, problem: OSError) -> Record:
         os._exit(1)
@@ -96,7 +96,7 @@ class fallback_repeats_the_first(Server):
 
 @fault("LRO-ERR-02", says="whole, within", proves=2, long=True)
 class fallback_is_weighed_at_light_detail(Server):
-    """What fits is counted as it were at another level than the one that is returned."""
+    """The truncated result is measured at light detail, whatever level is returned."""
 
     def fitting(self, call: Call) -> int:
         light = [self.record_line(self.at_detail(memory, "light")) for memory in call.found]
@@ -146,7 +146,7 @@ class fallback_has_no_warning(Server):
 
 @fault("LRO-ERR-03", says="offload", proves=2)
 class fallback_warns_of_truncation_only(Server):
-    """That offloading failed is not said."""
+    """The warning does not say that offloading failed."""
 
     def warning(self, kept: int, everything: int, problem: OSError) -> str:
         return f"Results are truncated: {kept} of {everything} memories."
@@ -154,7 +154,7 @@ class fallback_warns_of_truncation_only(Server):
 
 @fault("LRO-ERR-03", says="truncated", proves=2)
 class fallback_warns_of_the_failure_only(Server):
-    """That memories are missing is not said."""
+    """The warning does not say that memories are missing."""
 
     def warning(self, kept: int, everything: int, problem: OSError) -> str:
         return f"Offloading failed: {problem.strerror}."
@@ -202,7 +202,7 @@ class every_write_is_told_as_a_failure(Server):
 
 @fault("LRO-ERR-04", says="results were written", proves=2, profile="events: stderr\n")
 class every_write_is_told_as_a_failure_on_stderr(every_write_is_told_as_a_failure):
-    """The same where events are lines on stderr alone."""
+    """The event is emitted before the write, on stderr only."""
 
     def notify(self, method: str, params: Record) -> None:
         pass
@@ -268,7 +268,8 @@ class keeps_falling_back_after_a_failure(Server):
 
 @fault("LRO-ERR-05", says="a different folder", proves=2)
 class falls_back_to_the_temporary_folder(Server):
-    """What cannot be written where it was told to is written where nobody looks for it, nor cleans up."""
+    """If the configured folder cannot be written, the file goes to another one, where it is neither expected nor
+    cleaned up."""
 
     def offload(self, call: Call) -> str:
         try:

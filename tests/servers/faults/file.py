@@ -72,7 +72,7 @@ class writes_some_lines_in_latin_1(Server):
 
 @fault("LRO-FILE-01", says="UTF-8", proves=0)
 class writes_emoji_in_cesu_8(Server):
-    """What takes two units of UTF-16 is written as two surrogates of three bytes each."""
+    """Characters with two units of UTF-16 are written as two surrogates of three bytes each."""
 
     def file_bytes(self, call: Call) -> bytes:
         units = super().file_bytes(call).decode().encode("utf-16-be")
@@ -278,7 +278,7 @@ class header_count_includes_the_header(Headed):
 
 @fault("LRO-FILE-06", says="count", proves=0)
 class header_count_is_of_all_memories(Headed):
-    """What is stored, not what was found; right whenever everything was found."""
+    """Counts the stored memories, not those found; right whenever everything was found."""
 
     def mended(self, call: Call, header: Record) -> Record:
         return {**header, "count": len(self.memories)}
@@ -382,7 +382,7 @@ class schema_version_counts_the_calls(Headed):
 
 @fault("LRO-FILE-12", says="schema_version", proves=0)
 class schema_version_differs_by_operation(Headed):
-    """Each operation has a version of its own for one and the same object."""
+    """Each operation names a different version for the same object."""
 
     def mended(self, call: Call, header: Record) -> Record:
         return {**header, "schema_version": f"1.{len(call.operation)}.{ord(call.operation[0])}"}

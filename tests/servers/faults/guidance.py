@@ -70,7 +70,7 @@ class guidance_does_not_mention_the_header(Guiding):
 
 @fault("LRO-GUI-02", says="count", proves=3)
 class guidance_lacks_the_count(Guiding):
-    """How many memories there are is not said."""
+    """The number of memories is not stated."""
 
     def guided(self, text: str, path: str, summary: Record) -> str:
         first, _, rest = text.partition("\n")

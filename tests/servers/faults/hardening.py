@@ -40,7 +40,7 @@ class files_are_readable_by_the_group(Moded):
 
 @fault("LRO-HARD-01", says="0600", proves=3)
 class files_are_writable_by_everyone(Moded):
-    """0622: nobody else reads them, everybody writes them."""
+    """Mode 0622: others cannot read the files, but can write them."""
 
     mode = 0o622
 
@@ -66,7 +66,7 @@ class names_count_from_zero(Numbered):
 
 @fault("LRO-HARD-02", says="predict", proves=3)
 class names_are_seeded_by_a_constant(Numbered):
-    """The same sequence of pseudo-random numbers in every process."""
+    """Every process draws the same sequence of pseudo-random numbers."""
 
     state = 1
 
@@ -133,7 +133,7 @@ class deletes_whatever_is_old(Server):
 
 @fault("LRO-HARD-04", says="deleted", proves=3)
 class deletes_old_folders_of_such_names(Server):
-    """What bears such a name goes with all that is in it."""
+    """Folders with matching names are deleted with their contents."""
 
     def is_ours(self, path: str) -> bool:
         return not os.path.islink(path)

@@ -34,7 +34,7 @@ class says_only_that_nothing_was_offloaded(Server):
 
 @fault("LRO-IMPL-02", says="offload", proves=2, also=("LRO-IMPL-03",))
 class writes_a_file_and_returns_everything(Server):
-    """The file is written, and the result is inline all the same: nobody is told of it."""
+    """The file is written, but the result is returned inline and does not mention it."""
 
     def offloaded(self, call: Call, path: str) -> Record:
         return self.inline(call)
@@ -51,7 +51,7 @@ class ignores_its_settings_and_is_small(Server):
 
 
 class is_small_and_says_nothing_of_files(ignores_its_settings_and_is_small):
-    """The same without a word of offloading in its tools."""
+    """Offloads by the default threshold, which no result exceeds, and its tools do not mention offloading."""
 
     def tools(self) -> list[Record]:
         tools = [tool for tool in super().tools() if tool["name"] != "run_custodial_task"]

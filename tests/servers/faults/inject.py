@@ -16,7 +16,7 @@ class Budgeting(Server):
     """Knows how many memories the text would hold."""
 
     def within_budget(self, call: Call) -> int:
-        """How many records, from the first, the formatted text has room for."""
+        """Number of records, from the first, that fit into the formatted text."""
         budget = self.argument(call.arguments, "max_tokens", self.budget, int)
         return self.inject_text(call, budget).count("\n## ")
 
@@ -73,7 +73,7 @@ class inject_is_judged_by_its_budget(Server):
 
 @fault("LRO-INJ-02", says="budget", proves=0, also=("LRO-INJ-03", "LRO-THR-09", "LRO-FILE-09"))
 class inject_is_budgeted_before_it_is_judged(Budgeting):
-    """What does not fit into the text is dropped before the interceptor sees the set."""
+    """Records that do not fit into the text are dropped before the interceptor sees the set."""
 
     def execute(self, operation: str, arguments: dict[str, object]) -> Call:
         call = super().execute(operation, arguments)

@@ -239,7 +239,7 @@ class calls_in_flight_share_a_name(Batching):
 
 @fault("LRO-NAME-04", says="in flight with others", proves=0, also=("LRO-FILE-09", "LRO-FILE-05"))
 class calls_in_flight_share_their_content(Batching):
-    """Each has a file of its own, and all of these hold the result of the first."""
+    """Each call has its own file, and all of these files hold the result of the first call."""
 
     first: bytes | None = None
 

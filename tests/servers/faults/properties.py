@@ -27,7 +27,7 @@ class lets_pages_of_41_to_79_be_twice_as_large(Server):
 
 @fault("LRO-THR-06", says="offloaded", proves=0, also=("LRO-THR-09",), explored=True)
 class forgets_a_page_that_has_just_begun(Server):
-    """What is decided is made of pages of sixteen; where a page has one memory, nothing is."""
+    """Nothing is offloaded if the last page of sixteen memories has only one."""
 
     def exceeds(self, tokens: int, threshold: int) -> bool:
         return super().exceeds(tokens, threshold) and not self.begun
@@ -67,7 +67,7 @@ class writes_carriage_returns_as_they_are(Server):
 
 @fault("LRO-CFG-03", says="with a TTL of", proves=1, explored=True)
 class takes_an_age_of_two_months_for_a_wrong_clock(Server):
-    """What seems older than sixty days stays."""
+    """Files that seem older than sixty days are kept."""
 
     def is_expired(self, path: str, now: float) -> bool:
         return super().is_expired(path, now) and now - self.created_at(path) < 60 * 86400
@@ -75,7 +75,7 @@ class takes_an_age_of_two_months_for_a_wrong_clock(Server):
 
 @fault("LRO-HARD-04", says="is left alone", proves=3, explored=True)
 class ignores_case_in_names(Server):
-    """`Atlatl-notes.JSONL` is one of its own."""
+    """`Atlatl-notes.JSONL` is taken for an offloaded file."""
 
     def matches(self, name: str) -> bool:
         return super().matches(name.lower())
@@ -136,7 +136,7 @@ class recipe_3_finds_whole_words(OneRecipe):
 
 @fault("LRO-REC-07", says="records", proves=1, explored=True)
 class recipe_7_takes_no_entities_for_some(OneRecipe):
-    """Whether the list is another than the empty one: where there is none at all, that is so."""
+    """Selects lists that differ from the empty one, and so also records without the list."""
 
     number = 7
     program = "jq 'select(.entities != [])'"

@@ -75,7 +75,7 @@ class logs_offloading_on_stdout(Server):
 
 @fault("LRO-PROT-02", says="a second response to one request", proves=3)
 class answers_offloaded_calls_twice(Server):
-    """The same answer again."""
+    """Sends the same answer twice."""
 
     twice = False
 

@@ -61,7 +61,7 @@ class adds_structured_content(Rewriting):
 
 @broken("01", says="tokens at most")
 class offloads_at_half_the_threshold(Proxy):
-    """What would have fitted twice is offloaded."""
+    """Results of more than half of the threshold are offloaded."""
 
     def passes(self, result: Record) -> bool:
         return result.get("isError") is True or self.size(result) / 2 <= self.threshold
@@ -96,7 +96,7 @@ class weighs_the_text_where_there_is_one(Proxy):
 
 @broken("03", says="tokens at least")
 class offloads_at_twice_the_threshold(Proxy):
-    """What is up to twice too large floods the context."""
+    """Results of up to twice the threshold stay inline."""
 
     def passes(self, result: Record) -> bool:
         return result.get("isError") is True or self.size(result) / 8 <= self.threshold
@@ -143,9 +143,9 @@ class keeps_a_hundred_records(Proxy):
         return records[:100], extra
 
 
-@broken("04", says="is another")
+@broken("04", says="differs")
 class flattens_records(Proxy):
-    """What is nested in a record becomes a text."""
+    """Nested values of a record become strings."""
 
     def of_json(self, text: str) -> tuple[list[str], str]:
         records, extra = super().of_json(text)
@@ -227,7 +227,7 @@ class lists_the_schema_as_it_was(Proxy):
 
 @broken("08", says="there is none")
 class replaces_by_text_alone(Proxy):
-    """Where structured content was asked for, there is none."""
+    """The answer of a tool with an output schema has no structured content."""
 
     def replaced(self, result: Record, descriptor: Record) -> Record:
         return {k: v for k, v in super().replaced(result, descriptor).items() if k != "structuredContent"}
@@ -347,7 +347,7 @@ class maps_ids_but_not_those_of_cancellations(Renumbering):
 
 @broken("13", says="notifications of progress")
 class drops_progress(Proxy):
-    """Notifications of progress are nobody's."""
+    """Progress notifications are dropped."""
 
     def unasked(self, message: Record, line: bytes) -> None:
         if message["method"] != "notifications/progress":
@@ -356,7 +356,7 @@ class drops_progress(Proxy):
 
 @broken("13", says="the log message")
 class drops_log_messages(Proxy):
-    """What a server logs ends here."""
+    """The server's log messages are dropped."""
 
     def unasked(self, message: Record, line: bytes) -> None:
         if message["method"] != "notifications/message":

@@ -175,14 +175,14 @@ class recipe_6_takes_part_of_a_type(Spelled):
 
 @fault("LRO-REC-06", says="memory_type", proves=1)
 class recipe_6_wants_archived_ones_only(Spelled):
-    """A second condition that nobody asked for."""
+    """An additional condition."""
 
     number, program = 6, 'jq \'select(.memory_type == "semantic" and .status == "archived")\''
 
 
 @fault("LRO-REC-07", says="67 of 200 records", proves=1)
 class recipe_7_takes_empty_lists_for_entities(Spelled):
-    """Whether the field is there, not whether it holds any."""
+    """Tests if the field exists, not if it has elements."""
 
     number, program = 7, "jq 'select(.entities != null)'"
 
@@ -230,7 +230,7 @@ class recipe_8_does_not_sort(Spelled):
 
 @fault("LRO-REC-08", says="1 values: 7", proves=1)
 class recipe_8_only_counts_namespaces(Spelled):
-    """How many there are."""
+    """Prints only the number of namespaces."""
 
     number, program = 8, "jq -s 'map(.namespace) | unique | length'"
 
@@ -287,7 +287,7 @@ class recipe_10_compares_the_whole_content(Spelled):
 
 @fault("LRO-REC-11", says="{file}", proves=1, also=EFFECTS)
 class recipes_keep_the_placeholder(Server):
-    """`{file}` as it stands in the text."""
+    """`{file}` is left as printed in the specification."""
 
     def quote(self, path: str) -> str:
         return "{file}"

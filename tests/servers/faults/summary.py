@@ -57,7 +57,7 @@ class summary_count_ends_at_a_hundred(Summarised):
 
 @fault("LRO-DESC-03", says="count", proves=0)
 class summary_count_is_of_all_memories(Summarised):
-    """What is stored, not what was found; right whenever everything was found."""
+    """Counts the stored memories, not those found; right whenever everything was found."""
 
     def summarised(self, call: Call, summary: Record) -> Record:
         return {**summary, "count": len(self.memories)}
@@ -89,7 +89,7 @@ class summary_estimate_is_in_characters(Summarised):
 
 @fault("LRO-DESC-04", says="as in the header", proves=0)
 class summary_estimate_is_of_full_detail(Summarised):
-    """What the set would have cost at full detail; right when that was asked for."""
+    """The cost of the set at full detail; right if that level was requested."""
 
     def summarised(self, call: Call, summary: Record) -> Record:
         return {**summary, "estimated_tokens": self.estimate([self.record_line(memory) for memory in call.found])}

@@ -75,7 +75,7 @@ class offloads_inject_only_at_full(Sparing):
 
 
 class AnotherDefault(Server):
-    """Has a default threshold of its own; one that is set is obeyed."""
+    """Has a different default threshold; a configured threshold is obeyed."""
 
     default: int
 
@@ -206,7 +206,7 @@ class estimates_the_first_page_only(Server):
 
 @fault("LRO-THR-05", says="that of only a part of them", proves=0)
 class estimates_the_first_hundred_only(Server):
-    """The same with pages of a hundred."""
+    """Only a hundred records are estimated, however many are found."""
 
     def tokens(self, call: Call) -> int:
         return self.estimate(call.lines[:100])

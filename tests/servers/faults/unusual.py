@@ -30,7 +30,7 @@ class header_is_pasted_together(Server):
 
 @fault("LRO-FILE-05", says="back", proves=0)
 class header_tells_the_query_without_its_quotes(Server):
-    """What was made of the query for the search engine, in place of the query."""
+    """The header has the query as rewritten for the search engine."""
 
     def header(self, call: Call) -> Record:
         return {**super().header(call), "query": call.query.replace('"', " ").replace("\\", " ")}
@@ -72,7 +72,7 @@ class fails_where_nothing_is_found(Server):
 
 @fault("LRO-THR-07", says="the server exited", proves=0)
 class dies_where_nothing_is_found(Server):
-    """The same without anybody to catch it."""
+    """The range of no scores is an uncaught error, which ends the server."""
 
     def threshold(self, call: Call) -> int:
         return super().threshold(call) + 0 * min(len(line) for line in call.lines)
@@ -80,7 +80,7 @@ class dies_where_nothing_is_found(Server):
 
 @fault("LRO-PROT-02", says="an answer to the query", proves=3)
 class dies_of_an_empty_result(Server):
-    """Whether LRO is on or off."""
+    """An empty result ends the server, with LRO on or off."""
 
     def execute(self, operation: str, arguments: Record) -> Call:
         call = super().execute(operation, arguments)
@@ -91,7 +91,7 @@ class dies_of_an_empty_result(Server):
 
 @fault("LRO-REC-03", says="target of repeat operator", proves=1, also=("LRO-REC-10", "LRO-REC-13"))
 class recipes_look_for_the_query_as_it_came(Asking):
-    """What was asked for stands in recipes 3 and 10 unescaped: `*` is no pattern, and a quote ends the command."""
+    """The query is inserted into recipes 3 and 10 unescaped: `*` is not a pattern, and a quote ends the command."""
 
     def literal(self, query: str) -> str:
         return query
@@ -168,7 +168,7 @@ class compares_in_16_bits(Server):
 
 @fault("LRO-THR-06", says="one memory of", proves=0)
 class estimates_in_16_bits(Server):
-    """The same, and the header says so too."""
+    """The estimate is computed in 16 bits, in the header too."""
 
     def estimate(self, lines: Sequence[str]) -> int:
         return super().estimate(lines) & 0xFFFF
@@ -217,7 +217,7 @@ class writes_what_is_alike_once(Server):
 
 @fault("LRO-FILE-09", says="600 records, as inline", proves=0)
 class files_hold_five_hundred_records(Server):
-    """What is beyond that is dropped, and nobody is told; inline, everything is there."""
+    """Files silently hold at most five hundred records; inline results are complete."""
 
     def corpus(self) -> list[Record]:
         few = super().corpus()

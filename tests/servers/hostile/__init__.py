@@ -1,1 +1,1 @@
-"""Servers that try to hang, bloat, mislead or misuse whoever judges them."""
+"""Servers that try to hang, bloat, mislead or misuse the suite."""

@@ -1,4 +1,4 @@
-"""What can be done with the list of tools."""
+"""Attacks by the list of tools."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tests.servers.plain import Record
 
 NETWORK = os.environ.get("LRO_TEST_NETWORK", "http://127.0.0.1:9")
-"""Where the test listens for whoever fetches a schema."""
+"""Address at which the test listens for a client that fetches a schema."""
 
 BARE = "operations: null\nseed: null\ncleanup: null\nevents: null\n"
 

@@ -1,4 +1,4 @@
-"""What can be done with JSON-RPC."""
+"""Attacks by JSON-RPC messages."""
 
 from __future__ import annotations
 

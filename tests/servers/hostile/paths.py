@@ -1,4 +1,4 @@
-"""What can be done with file_path and with the files themselves."""
+"""Attacks by file_path and by the files themselves."""
 
 from __future__ import annotations
 

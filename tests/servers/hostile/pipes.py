@@ -1,4 +1,4 @@
-"""What can be done with three pipes alone."""
+"""Attacks by the three pipes alone."""
 
 from __future__ import annotations
 

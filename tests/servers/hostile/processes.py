@@ -1,4 +1,4 @@
-"""What can be done with processes and with other people's files."""
+"""Attacks by processes and on other people's files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be done with jq, and with what looks like it."""
+"""Attacks by jq programs, and by commands that resemble them."""
 
 from __future__ import annotations
 

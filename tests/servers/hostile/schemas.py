@@ -1,4 +1,4 @@
-"""What can be done with line_schema."""
+"""Attacks by line_schema."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tests.servers.plain import Record
 
 NETWORK = os.environ.get("LRO_TEST_NETWORK", "http://127.0.0.1:9")
-"""Where the test listens for whoever fetches a schema."""
+"""Address at which the test listens for a client that fetches a schema."""
 
 
 @hostile("a line_schema that expands to 2^30 schemas")

@@ -1,4 +1,4 @@
-"""What can be done with JSON values that are hard on those who read them."""
+"""Attacks by JSON values that are hard to read."""
 
 from __future__ import annotations
 

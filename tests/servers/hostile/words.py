@@ -1,4 +1,4 @@
-"""What can be done to a terminal, and to a reader."""
+"""Attacks on a terminal and its reader."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The same answer in another place or another wrapping."""
+"""Servers that return the same answer in a different place or wrapping."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The same JSON, spelled otherwise."""
+"""Servers that spell the same JSON differently."""
 
 from __future__ import annotations
 

@@ -15,14 +15,14 @@ TOOLS = [{"name": "say", "inputSchema": {"type": "object"}}]
 
 @dataclass
 class Served:
-    """What a server was sent, and what it does."""
+    """Requests that a server received, and its behaviour."""
 
     seen: list[tuple[str, Mapping[str, str], Any]] = field(default_factory=list[tuple[str, Mapping[str, str], Any]])
     """Method, headers in lower case, and message of each request, in order."""
     session: str = "session-1"
     modern: bool = False
     dawdles: bool = False
-    """Whether the answer to DELETE comes a byte now and then, and never ends."""
+    """True if the answer to DELETE arrives one byte at a time and never ends."""
     url: str = ""
     speaks: threading.Event = field(default_factory=threading.Event)
     """Set when the server is to say something by itself."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lro_spec.catalogue import Requirement, anywhere, by_edition, catalogue, edition_chapters, requirement
+from lro_spec.catalogue import Requirement, by_edition, catalogue, edition_chapters, first_wording, requirement
 from lro_spec.catalogue.overlays import read
 from tests.support.passages import FORCE, ids
 
@@ -136,10 +136,10 @@ def test_one_requirement_is_read_by_itself_as_the_whole_catalogue_has_it() -> No
 def test_what_is_an_editions_own_stands_with_its_kind() -> None:
     order = [r.id for c in edition_chapters("lro-1600") for r in c.requirements]
     assert order.index("LRO-REC-14") == order.index("LRO-REC-13") + 1
-    assert anywhere("LRO-DESC-14").editions == ("lro-paper",)
+    assert first_wording("LRO-DESC-14").editions == ("lro-paper",)
     assert requirement("LRO-SCOPE-08", "lro-1600").editions == ("lro-1600", "lro-paper")
     with pytest.raises(KeyError):
-        anywhere("LRO-DESC-99")
+        first_wording("LRO-DESC-99")
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_what_is_an_editions_own_stands_with_its_kind() -> None:
     [
         ("edition: lro-x\nheld: {}\nrequirements: []", "'edition', which is lro-9"),
         ("edition: lro-9\nheld: []\nrequirements: []", "'held', a mapping"),
-        ("edition: lro-9\nheld: {A: [LRO-A-01]}\nrequirements: [{id: LRO-A-01}]", "LRO-A-01 stands there twice"),
+        ("edition: lro-9\nheld: {A: [LRO-A-01]}\nrequirements: [{id: LRO-A-01}]", "LRO-A-01 is listed twice"),
         ("edition: lro-9\nheld: {}\nrequirements: [{title: x}]", "an entry without id"),
         ("edition: lro-9\nheld: {}\nrequirements: [{id: LRO-A-01, titel: x}]", "LRO-A-01: unknown key 'titel'"),
     ],

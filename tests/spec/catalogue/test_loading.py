@@ -53,9 +53,9 @@ def test_chapters_come_in_the_order_of_their_file_names(tmp_path: Path) -> None:
     ("change", "message"),
     [
         ({"id": "LRO-abc-1"}, "LRO-abc-1: an id has the form"),
-        ({"group": "fiel"}, "group 'fiel' is none of implemented, threshold"),
-        ({"keyword": "SHALL"}, "keyword 'SHALL' is none of MUST, SHOULD, MAY"),
-        ({"level": 4}, "level 4 is none of 1, 2, 3 and null"),
+        ({"group": "fiel"}, "group 'fiel' is not one of implemented, threshold"),
+        ({"keyword": "SHALL"}, "keyword 'SHALL' is not one of MUST, SHOULD, MAY"),
+        ({"level": 4}, "level 4 is not 1, 2, 3 or null"),
         ({"fix": "  "}, "'fix' has to be a text"),
         ({"title": 6400}, "'title' has to be a text, not 6400"),
         ({"excluded": None}, "'excluded' has to be a text, not None"),
@@ -77,7 +77,7 @@ def test_every_key_is_needed(tmp_path: Path, key: str) -> None:
 
 
 def test_all_problems_of_an_entry_are_named_at_once(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="'title' is missing; group 'x' is none of"):
+    with pytest.raises(ValueError, match="'title' is missing; group 'x' is not one of"):
         loaded(tmp_path, {k: v for k, v in {**ENTRY, "group": "x"}.items() if k != "title"})
 
 

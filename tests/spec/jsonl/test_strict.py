@@ -18,7 +18,7 @@ from lro_spec.jsonl.strict import (
     equal,
     loads,
     read,
-    spelled,
+    spelling,
     too_deep,
 )
 
@@ -135,7 +135,7 @@ def test_not_equal(a: Any, b: Any):
 
 
 def shuffled(value: Any, dice: random.Random) -> Any:
-    """An equal value, spelled otherwise: keys in another order, whole numbers as floats and back."""
+    """An equal value, spelling otherwise: keys in another order, whole numbers as floats and back."""
     if isinstance(value, dict):
         members = list(value.items())
         dice.shuffle(members)
@@ -326,7 +326,7 @@ def test_what_is_no_json_is_refused_by_all(text: str, stops: int, kind: Kind) ->
     ],
 )
 def test_a_value_is_spelled_with_its_keys_in_order(value: Any, text: str) -> None:
-    assert spelled(value) == text
+    assert spelling(value) == text
 
 
 @pytest.mark.parametrize(("depth", "deeper"), [(1, False), (4, False), (5, True), (6, True)])

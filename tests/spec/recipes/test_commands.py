@@ -218,23 +218,23 @@ REFUSED: dict[str, list[str]] = {
     "tail -2: not understood": ["tail -2 f | jq ."],
     "tail -n : not understood": ["tail -n"],
     "the pipeline has no jq": ["tail -n +2", "cat f"],
-    "jq reads 'f' and not the pipe": ["tail -n +2 | jq . f", "cat - | jq . f", "awk /x/ | jq . f"],
+    "jq reads 'f' instead of the pipe": ["tail -n +2 | jq . f", "cat - | jq . f", "awk /x/ | jq . f"],
     "tail -f: not understood": ["tail -f f | jq ."],
     "tail reads 2 files: 'a', 'b'": ["tail -n +2 a b | jq ."],
     "tail -n +1234567890123456: not understood": ["tail -n +1234567890123456 f | jq ."],
     "tail reads 2 files: 'f', '+2'": ["tail f +2 | jq ."],
     "head -n +2: not understood": ["head -n +2 f | jq ."],
     "head -c: not understood": ["head -c 3 f | jq ."],
-    "sed '': expected a script that leaves out the first lines (1d)": ["sed -e", "sed"],
-    "sed '2d': expected a script that leaves out the first lines (1d)": ["sed 2d f | jq ."],
-    "sed '1d': expected a script that leaves out the first lines (1d)": ["sed -n 1d f | jq ."],
-    "sed '2,$p': expected a script that leaves out the first lines (1d)": ["sed '2,$p' f | jq ."],
+    "sed '': expected a script that deletes the first lines (1d)": ["sed -e", "sed"],
+    "sed '2d': expected a script that deletes the first lines (1d)": ["sed 2d f | jq ."],
+    "sed '1d': expected a script that deletes the first lines (1d)": ["sed -n 1d f | jq ."],
+    "sed '2,$p': expected a script that deletes the first lines (1d)": ["sed '2,$p' f | jq ."],
     "sed -i: not understood": ["sed -i 1d f | jq ."],
     "sed reads 4 files: 'a', 'b', 'c'": ["sed 1d a b c d | jq ."],
-    "sed 'f': expected a script that leaves out the first lines (1d)": ["sed f | jq ."],
+    "sed 'f': expected a script that deletes the first lines (1d)": ["sed f | jq ."],
     "cat -n: not understood": ["cat -n f | jq ."],
     "cat reads 2 files: 'a', 'b'": ["cat a b | jq ."],
-    "jq reads 'g' and not the pipe": [
+    "jq reads 'g' instead of the pipe": [
         "cat f | jq . g",
         "jq . f | jq . g",
         "awk /x/ f | jq . g",
@@ -252,8 +252,8 @@ REFUSED: dict[str, list[str]] = {
     "jq --arg needs a name and a value": ["jq --arg a", "jq --arg"],
     "jq --argjson a: 'x' is not JSON": ["jq --argjson a x . f"],
     "jq --argjson needs a name and a value": ["jq --argjson a"],
-    "tail after jq works on its layout, not on its values": ["jq . f | tail -n 2"],
-    "cat after jq works on its layout, not on its values": ["jq . f | cat"],
+    "tail after jq works on the layout of the output, not on its values": ["jq . f | tail -n 2"],
+    "cat after jq works on the layout of the output, not on its values": ["jq . f | cat"],
     "the jq program reads the environment (env)": ["jq env f"],
     "the jq program reads the environment (ENV)": ["jq '$ENV' f"],
     "the jq program reads the name of the file (input_filename)": ["jq input_filename f"],
@@ -265,10 +265,10 @@ REFUSED: dict[str, list[str]] = {
         "./jq . f"
     ],
     "awk reads 2 files: '--', 'f'": ["awk -- 'NR>1' -- f | jq ."],
-    "awk 'NR!=0': only a choice by the number of the line is understood (awk 'NR > 1')": ["awk 'NR!=0' f | jq ."],
-    "awk 'NR!=2': only a choice by the number of the line is understood (awk 'NR > 1')": ["awk 'NR!=2' f | jq ."],
-    "awk 'NR==2': only a choice by the number of the line is understood (awk 'NR > 1')": ["awk 'NR==2' f | jq ."],
-    "awk 'f': only a choice by the number of the line is understood (awk 'NR > 1')": [
+    "awk 'NR!=0': only a selection by line number is understood (awk 'NR > 1')": ["awk 'NR!=0' f | jq ."],
+    "awk 'NR!=2': only a selection by line number is understood (awk 'NR > 1')": ["awk 'NR!=2' f | jq ."],
+    "awk 'NR==2': only a selection by line number is understood (awk 'NR > 1')": ["awk 'NR==2' f | jq ."],
+    "awk 'f': only a selection by line number is understood (awk 'NR > 1')": [
         "awk f | jq .",
         "awk -- f | jq .",
     ],
@@ -278,8 +278,8 @@ REFUSED: dict[str, list[str]] = {
     "grep '': only grep -v of a plain text is understood": ["grep -v '' f | jq ."],
     "grep -e: only grep -v of a plain text is understood": ["grep -v -e x -e y f | jq ."],
     "grep -vc: only grep -v of a plain text is understood": ["grep -vc x f | jq ."],
-    "sed '/a.b/d': expected a script that leaves out the first lines (1d)": ["sed '/a.b/d' f | jq ."],
-    "sed '/a*b/d': expected a script that leaves out the first lines (1d)": ["sed '/a*b/d' f | jq ."],
+    "sed '/a.b/d': expected a script that deletes the first lines (1d)": ["sed '/a.b/d' f | jq ."],
+    "sed '/a*b/d': expected a script that deletes the first lines (1d)": ["sed '/a*b/d' f | jq ."],
     "grep --v: only grep -v of a plain text is understood": ["grep --v x f | jq ."],
     "'LC_ALL=C' is not a program that recipes use (jq, tail, sed, cat, head, awk 'NR > 1', grep -v of a plain text)": [
         "LC_ALL=C",
@@ -294,7 +294,7 @@ REFUSED: dict[str, list[str]] = {
     "'/bin/jq' is not a program that recipes use (jq, tail, sed, cat, head, awk 'NR > 1', grep -v of a plain text)": [
         "/bin//bin/jq . f"
     ],
-    "awk '/x/': only a choice by the number of the line is understood (awk 'NR > 1')": [
+    "awk '/x/': only a selection by line number is understood (awk 'NR > 1')": [
         "awk /x/ f g | jq .",
         "awk /x/ <(cat f) | jq .",
     ],
@@ -302,7 +302,7 @@ REFUSED: dict[str, list[str]] = {
         "F=f | jq . f"
     ],
     "jq reads 2 files: '<(…)\\x00', 'g'": ["jq . <(cat f) g"],
-    "a process substitution is no file that is read": ["jq --arg x <(cat f) . f"],
+    "a process substitution is not used as the file to read": ["jq --arg x <(cat f) . f"],
     "'<(…)\\x00' is not a program that recipes use (jq, tail, sed, cat, head, awk 'NR > 1', grep -v of a plain text)": [
         "<(cat f) jq ."
     ],

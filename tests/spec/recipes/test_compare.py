@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from lro_spec.recipes.compare import agrees, probe, same_output, shown
+from lro_spec.recipes.compare import agrees, probe, same_output, show
 from lro_spec.recipes.oracle import evaluate
 from lro_spec.recipes.pipeline import parse_command
 from lro_spec.recipes.runner import JqRun
@@ -112,7 +112,7 @@ def test_an_output_is_told_in_short(output: JqRun, ok: bool, observed: str) -> N
     [("a\tb", "a\\tb"), ("é\x1b[0m", "é\\x1b[0m"), ("x" * 300, "x" * 300), ("x" * 301, "x" * 299 + "…")],
 )
 def test_a_text_is_shown_printable_and_in_short(text: str, printable: str) -> None:
-    assert shown(text) == printable
+    assert show(text) == printable
 
 
 def test_the_same_output_is_the_same_values_and_the_same_end() -> None:
@@ -165,5 +165,5 @@ def test_a_recipe_that_looks_for_nothing_is_not_probed(command: str) -> None:
     "literal", ["^a", "a$", "^a$", ".*a", "a.*", "(?i)a", "a^b", "^^", ".*", "(?i)", "a$b", "^" + "a" * 200]
 )
 def test_a_pattern_has_no_one_meaning(literal: str) -> None:
-    with pytest.raises(ValueError, match="more than plain text"):
+    with pytest.raises(ValueError, match="is not plain text"):
         evaluate(3, RANKED, literal=literal)

@@ -23,7 +23,7 @@ A, B, C = {"id": "a", "n": 3}, {"id": "b", "n": 1}, {"id": "c"}
 D = {"id": "d", "n": 1.0}
 LESS = {"id": "e", "n": -1}
 ONE, SAME, TWO = {"n": 1}, {"n": 1.0}, {"n": 2}
-"""Two of them are spelled otherwise, and equal."""
+"""Two of them are spelling otherwise, and equal."""
 VALUES: list[list[Any]] = [
     [], [A], [B], [A, B], [B, A], [A, A], [A, B, C], [A, B, C, C], [C, A, B], [A, B, D], [A, D, B], [A, B, D, C],
     [A, B, C, D],
@@ -134,7 +134,7 @@ EXPECTED: dict[str, tuple[Expected, str, list[Any]]] = {
     "ordered, two alike": (ByOrder([ONE, ONE], "n"), "2 records, by: 1, 1", [[ONE, SAME], [SAME, SAME]]),
     "ordered, one alike": (ByOrder([ONE, TWO], "n"), "2 records, by: 1, 2", []),
     "ordered, two alike of three": (ByOrder([ONE, ONE, TWO], "n"), "3 records, by: 1, 1, 2", [[ONE, ONE, TWO]]),
-    "ordered, two spelled otherwise": (ByOrder([ONE, SAME, TWO], "n"), "3 records, by: 1, 1.0, 2", [[ONE, ONE, TWO]]),
+    "ordered, two spelling otherwise": (ByOrder([ONE, SAME, TWO], "n"), "3 records, by: 1, 1.0, 2", [[ONE, ONE, TWO]]),
     "ordered, three that are equal": (
         ByOrder([ONE, ONE, SAME], "n"),
         "3 records, by: 1, 1, 1.0",

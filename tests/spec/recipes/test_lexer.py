@@ -202,7 +202,7 @@ REACHING_OUT: dict[str, list[str]] = {
         "# a\rb",
         "# a\r\n.b",
     ],
-    "a jq program cannot hold a NUL": ["a\x00b"],
+    "a jq program cannot contain a NUL": ["a\x00b"],
 }
 """Of each reason, the programs that are refused for what they read beside their input."""
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from lro_spec.recipes.compare import agrees
-from lro_spec.recipes.numbers import near, taken_alike
+from lro_spec.recipes.numbers import near, unify_near
 from lro_spec.recipes.pipeline import parse_command
 from lro_spec.recipes.render import render
 from lro_spec.recipes.runner import JqRun, JqRunner
@@ -64,7 +64,7 @@ def test_a_table_has_the_digits_that_jq_prints():
 def test_what_is_near_is_one_number():
     assert near(18446744073709651968, 18446744073709654016)
     assert not near(1.0, 1.00000000000001)
-    assert taken_alike([{"a": 1}], [{"a": 1.0}]) is None
-    assert taken_alike([], []) is None
-    assert taken_alike([{"a": [1, True, "1"]}], [1.0000000000000002]) == ([{"a": [1.0, True, "1"]}], [1.0])
-    assert taken_alike([float("nan")], [1]) is None
+    assert unify_near([{"a": 1}], [{"a": 1.0}]) is None
+    assert unify_near([], []) is None
+    assert unify_near([{"a": [1, True, "1"]}], [1.0000000000000002]) == ([{"a": [1.0, True, "1"]}], [1.0])
+    assert unify_near([float("nan")], [1]) is None

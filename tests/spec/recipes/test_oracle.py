@@ -318,7 +318,7 @@ def test_a_pattern_is_plain_text(literal: str):
 def test_a_line_that_is_no_object_is_an_erratum_for_every_recipe():
     lines: list[Any] = [A, ["an", "array"], "text", C]
     for number in range(1, 11):
-        assert erratum(number, lines) == "record 2 of 4 is an array: fields are of objects"
+        assert erratum(number, lines) == "record 2 of 4 is an array: only objects have fields"
         assert not agrees(number, gave("", 5, "jq: error"), lines).ok
 
 
@@ -373,7 +373,7 @@ def test_a_probe_is_quoted_for_jq(libjq: JqRunner):
 
 def test_a_probe_finds_no_literal_where_there_is_none():
     assert probe(parse_command("jq 'select(.title)' /f"), 3, "x") is None
-    with pytest.raises(ValueError, match="looks for nothing"):
+    with pytest.raises(ValueError, match="has no search text"):
         probe(parse_command("jq . /f"), 4, "x")
 
 

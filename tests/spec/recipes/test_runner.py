@@ -227,7 +227,7 @@ def test_a_result_names_its_engine(runner: JqRunner):
 
 
 def test_a_binary_that_is_none_is_an_engine_error():
-    with pytest.raises(EngineError, match="is not a jq that runs"):
+    with pytest.raises(EngineError, match="is not a working jq"):
         run(piped(".a"), DATA, binary="/nonexistent/jq")
 
 

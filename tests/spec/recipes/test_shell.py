@@ -250,9 +250,9 @@ REFUSED: dict[str, list[str]] = {
     "a double quote is not closed": ['"a\\', '"a', '"\\', '"a\\`'],
     "a single quote is not closed": ["'a", "jq . $'f"],
     "the command ends in a backslash": ["a\\"],
-    "an unquoted ~ is expanded to a home folder": ["~", "~/a", "F=~/a; jq . $F"],
+    "an unquoted ~ is expanded to a home directory": ["~", "~/a", "F=~/a; jq . $F"],
     "unquoted braces are expanded to several words": ["{a,b}", "a{1..2}", "a{,}b"],
-    "a command cannot hold a NUL": ["a\x00b"],
+    "a command cannot contain a NUL": ["a\x00b"],
     "the command has 65537 characters, more than 65536": ["a" * (LONGEST + 1)],
     "the escape \\x in $'…' is not understood": ["jq . $'\\x41'"],
     "the escape \\ in $'…' is not understood": ["jq . $'\\"],
@@ -264,11 +264,11 @@ REFUSED: dict[str, list[str]] = {
         "{ read -r _; jq .; } < ''",
         "F=; jq . <$F g",
     ],
-    "'g' after a group of commands is no redirection": ["{ read -r _; jq .; } < f g"],
+    "'g' after a group of commands is not a redirection": ["{ read -r _; jq .; } < f g"],
     "a group of commands is not closed": ["{ read -r _; jq . } < f", "( read -r _; jq ."],
-    "'x' after a group of commands is no redirection": ["{ read -r _; jq .; } x < f"],
-    "'y' after a group of commands is no redirection": ["{ read -r _; jq .; } x y < f"],
-    "in a group of commands all but the last are expected to be read -r NAME": [
+    "'x' after a group of commands is not a redirection": ["{ read -r _; jq .; } x < f"],
+    "'y' after a group of commands is not a redirection": ["{ read -r _; jq .; } x y < f"],
+    "in a group of commands, all but the last must be read -r NAME": [
         "{ read -n 3 _; jq .; } < f",
         "{ X= read -r _; jq .; } < f",
         "({ read _; jq .; }) < f",
@@ -279,8 +279,8 @@ REFUSED: dict[str, list[str]] = {
         "{ read x-y; jq .; } < f",
     ],
     "a redirection from '-': expected the file's path": ["{ read -r _; jq .; } < -"],
-    "a redirection from 'a b', which is unquoted: shells differ in what they read": ["F='a b'; jq . <$F"],
-    "a redirection from ' f', which is unquoted: shells differ in what they read": ["F=' f'; jq . <$F"],
+    "a redirection from 'a b', which is unquoted: shells differ in how they split it": ["F='a b'; jq . <$F"],
+    "a redirection from ' f', which is unquoted: shells differ in how they split it": ["F=' f'; jq . <$F"],
 }
 """Of each reason, the commands that are refused for it."""
 

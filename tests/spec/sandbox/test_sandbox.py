@@ -323,7 +323,7 @@ def test_a_regular_expression_gives_the_numbers_of_its_lines(searched: Callable[
         False,
         True,
     )
-    assert str(searched("(").result["problem"]).startswith("the pattern is no valid regular expression: missing )")
+    assert str(searched("(").result["problem"]).startswith("the pattern is not a valid regular expression: missing )")
 
 
 def test_workers_load_only_what_their_job_needs(tmp_path: Path) -> None:

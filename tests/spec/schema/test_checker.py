@@ -15,8 +15,8 @@ from lro_spec.findings import Excerpt
 from lro_spec.jsonl.lines import Block
 from lro_spec.jsonl.parse import plain_value, plain_values
 from lro_spec.schema import checker
-from lro_spec.schema.checker import LineJudge
-from lro_spec.schema.fast import joint_gate
+from lro_spec.schema.checker import LineSchemaChecker
+from lro_spec.schema.fast import joint_list_validator
 from lro_spec.schema.untrusted import Judgement, Violation
 from lro_spec.validation import validate_file
 from tests.golden.files import HEADER
@@ -74,7 +74,7 @@ def many(count: int) -> tuple[list[dict[str, Any]], Block]:
 
 
 def test_a_tame_schema_is_judged_as_the_lines_come() -> None:
-    judge = LineJudge({"required": ["id"]})
+    judge = LineSchemaChecker({"required": ["id"]})
     (found,) = judge.take(*block({"id": "a"}, {"n": 1}))
     assert (found.line, found.column, found.excerpt) == (6, 1, Excerpt('{"n": 1}', 0))
     assert list(judge.take(*block({"n": 1}, {"n": 2}), fit=True)) == []
@@ -83,7 +83,7 @@ def test_a_tame_schema_is_judged_as_the_lines_come() -> None:
 
 def test_others_are_judged_five_hundred_lines_at_a_time(child: Made) -> None:
     made = child(Judgement(500, ((0, said("x")), (499, said("y")))), Judgement(1, ()))
-    judge = LineJudge(UNBOUNDED)
+    judge = LineSchemaChecker(UNBOUNDED)
     assert [(f.line, f.observed) for f in judge.take(*many(501))] == [(5, "x"), (504, "y")]
     assert list(judge.end()) == []
     assert made.given == [(500, 5.0), (1, 5.0)]
@@ -92,7 +92,7 @@ def test_others_are_judged_five_hundred_lines_at_a_time(child: Made) -> None:
 
 def test_lines_behind_one_that_takes_all_the_time_of_a_look_are_judged_too(child: Made) -> None:
     made = child(Judgement(2, ((0, said("x")), (2, said("stuck")))), Judgement(4, ((1, said("y")),)))
-    judge = LineJudge(UNBOUNDED)
+    judge = LineSchemaChecker(UNBOUNDED)
     assert list(judge.take(*many(7))) == []
     assert [(f.line, f.observed) for f in judge.end()] == [(5, "x"), (7, "stuck"), (9, "y")]
     assert ([count for count, _ in made.given], judge.judged) == ([7, 4], 7)
@@ -100,7 +100,7 @@ def test_lines_behind_one_that_takes_all_the_time_of_a_look_are_judged_too(child
 
 def test_lines_behind_those_that_took_the_time_of_a_look_together_are_judged_too(child: Made) -> None:
     made = child(Judgement(5, ()), Judgement(2, ()), took_s=5.0)
-    judge = LineJudge(UNBOUNDED)
+    judge = LineSchemaChecker(UNBOUNDED)
     assert list(judge.take(*many(7))) == []
     assert list(judge.end()) == []
     assert made.given == [(7, 5.0), (2, 5.0)]
@@ -109,13 +109,13 @@ def test_lines_behind_those_that_took_the_time_of_a_look_together_are_judged_too
 def test_no_line_is_blamed_for_taking_what_little_time_was_left(child: Made) -> None:
     stuck = Judgement(0, ((0, said("stuck")),))
     made = child(stuck, stuck, stuck, took_s=5.0)
-    judge = LineJudge(UNBOUNDED, 11.0)
+    judge = LineSchemaChecker(UNBOUNDED, 11.0)
     assert list(judge.take(*many(4))) == []
     one, two, rest = judge.end()
     assert [f.line for f in (one, two)] == [5, 6]
     assert (rest.message, rest.observed) == (
         "2 lines were not checked against line_schema",
-        "2 lines judged until then",
+        "2 lines checked until then",
     )
     assert (rest.line, rest.severity) == (None, "warning")
     assert [time_s for _, time_s in made.given] == [5.0, 5.0, 1.0]
@@ -123,15 +123,15 @@ def test_no_line_is_blamed_for_taking_what_little_time_was_left(child: Made) -> 
 
 def test_all_looks_together_have_a_limit(child: Made) -> None:
     made = child(Judgement(500, ()), Judgement(500, ()), took_s=2.0)
-    judge = LineJudge(UNBOUNDED, 3.0)
+    judge = LineSchemaChecker(UNBOUNDED, 3.0)
     assert list(judge.take(*many(1700))) == []
     (rest,) = judge.end()
     assert made.given == [(500, 3.0), (500, 1.0)]
     assert (rest.message, rest.observed) == (
         "700 lines were not checked against line_schema",
-        "1000 lines judged until then",
+        "1000 lines checked until then",
     )
-    assert rest.expected == "a schema that takes less than 3 s for the lines that need a close look"
+    assert rest.expected == "a schema that needs less than 3 s for the lines that jsonschema-rs refuses"
 
 
 BEYOND = 2**64 + 1
@@ -139,7 +139,7 @@ BEYOND = 2**64 + 1
 
 
 def test_integers_over_64_bits_keep_their_digits_where_a_line_is_accused() -> None:
-    judge = LineJudge({"properties": {"n": {"enum": [BEYOND]}}})
+    judge = LineSchemaChecker({"properties": {"n": {"enum": [BEYOND]}}})
     lines = [b'{"n": %d}' % n for n in (BEYOND, BEYOND + 1, BEYOND)]
     (found,) = judge.take(plain_values(lines) or [], Block(5, 0, lines))
     assert (found.line, found.pointer) == (6, "/n")
@@ -161,10 +161,10 @@ def test_integers_over_64_bits_are_no_doubles_to_a_schema(schema: object, right:
     whole = {"properties": {"id": True, "n": schema}}
     records = [{"id": str(place), "n": value} for place, value in enumerate([right, wrong, right])]
     lines = [json.dumps(record).encode() for record in records]
-    judge = LineJudge(whole)
+    judge = LineSchemaChecker(whole)
     found = [*judge.take(plain_values(lines) or [], Block(2, 0, lines)), *judge.end()]
     assert [(f.line, f.pointer[:2]) for f in found] == [(3, "/n")]
-    assert joint_gate("any", whole) is None  # which sees doubles only
+    assert joint_list_validator("any", whole) is None  # which sees doubles only
 
 
 def test_integers_over_64_bits_keep_their_digits_in_what_is_quoted() -> None:
@@ -190,7 +190,7 @@ def test_a_pointer_is_that_of_rfc_6901(record: dict[str, Any], path: list[str | 
     )
     for part in reversed(path):
         schema = {"items": schema} if isinstance(part, int) else {"properties": {part: schema}}
-    judge = LineJudge(schema)
+    judge = LineSchemaChecker(schema)
     (found,) = [*judge.take(*block(record)), *judge.end()]
     assert (found.pointer, found.column) == (pointer(path), column)
     assert found.observed.startswith('"s"')
@@ -214,14 +214,14 @@ def test_a_pointer_is_that_of_rfc_6901(record: dict[str, Any], path: list[str | 
         ({"minItems": 2}, [], "at least 2 items", "[]"),
         ({"uniqueItems": True}, [1, 1], "each item once", "[1,1]"),
         ({"items": False}, [1], "nothing there", "[1]"),
-        ({"items": {"not": {"const": 1}}}, [1], 'what does not satisfy {"const":1}', "1"),
-        ({"anyOf": [{"const": 1}, {"const": {}}]}, 2, 'what satisfies one of [{"const":1},{"const":{}}]', "2"),
+        ({"items": {"not": {"const": 1}}}, [1], 'a value that does not satisfy {"const":1}', "1"),
+        ({"anyOf": [{"const": 1}, {"const": {}}]}, 2, 'a value that satisfies one of [{"const":1},{"const":{}}]', "2"),
         ({"properties": {"b": False}}, {"b": 2}, "nothing there", "2"),
-        ({"oneOf": [True, True]}, 2, "what satisfies exactly one of [true,true]", "2"),
+        ({"oneOf": [True, True]}, 2, "a value that satisfies exactly one of [true,true]", "2"),
         (
             {"additionalProperties": False},
             {"x": 1},
-            "no fields but those that line_schema allows",
+            "no fields except those that line_schema allows",
             "Additional properties are not allowed ('x' was unexpected)",
         ),
         (
@@ -235,7 +235,7 @@ def test_a_pointer_is_that_of_rfc_6901(record: dict[str, Any], path: list[str | 
 def test_what_is_expected_is_what_the_schema_asks_for_there(
     schema: dict[str, Any], value: object, expected: str, observed: str
 ) -> None:
-    judge = LineJudge({"properties": {"a": schema}})
+    judge = LineSchemaChecker({"properties": {"a": schema}})
     (found,) = [*judge.take(*block({"a": value})), *judge.end()]
     assert (found.expected, found.observed) == (expected, observed)
 
@@ -252,7 +252,7 @@ def test_what_is_expected_is_what_the_schema_asks_for_there(
     ],
 )
 def test_patterns_are_read_as_ecma_262_has_them_too(pattern: str, right: str, wrong: str) -> None:
-    judge = LineJudge({"properties": {"a": {"pattern": pattern}}})
+    judge = LineSchemaChecker({"properties": {"a": {"pattern": pattern}}})
     found = [*judge.take(*block({"a": right}, {"a": wrong})), *judge.end()]
     assert [f.line for f in found] == [6]
 
@@ -260,7 +260,7 @@ def test_patterns_are_read_as_ecma_262_has_them_too(pattern: str, right: str, wr
 def test_types_that_are_schemas_are_judged_as_draft_3_has_it() -> None:
     draft = "http://json-schema.org/draft-03/schema#"
     a = {"type": [{"type": "null"}, {"properties": {"b": {"type": "integer", "required": True}}}]}
-    judge = LineJudge({"$schema": draft, "properties": {"a": a, "c": {"required": True}}})
+    judge = LineSchemaChecker({"$schema": draft, "properties": {"a": a, "c": {"required": True}}})
     records = [{"a": {"b": 1}, "c": 1}, {"a": {"b": "x"}, "c": 1}, {"a": {"b": 1}}]
     found = [*judge.take(*block(*records)), *judge.end()]
     assert [(f.line, f.pointer) for f in found] == [(6, "/a"), (7, "")]
@@ -283,7 +283,7 @@ ODD = {
     [(ENDLESS, "line_schema recurses without end on this record"), (ODD, "line_schema cannot be evaluated: ")],
 )
 def test_a_schema_that_the_library_fails_on_is_told(schema: object, observed: str) -> None:
-    judge = LineJudge(schema)
+    judge = LineSchemaChecker(schema)
     (found,) = [*judge.take(*block({"a": 1})), *judge.end()]
     assert found.observed.startswith(observed)
     assert found.expected == "a record that can be checked against line_schema"
@@ -291,12 +291,14 @@ def test_a_schema_that_the_library_fails_on_is_told(schema: object, observed: st
 
 def test_the_place_is_that_of_the_value_that_was_judged() -> None:
     line = b'{"a": 1, "b": {"a": 2}, "a": "x"}'
-    (found,) = LineJudge({"properties": {"a": {"type": "integer"}}}).take([json.loads(line)], Block(5, 0, [line]))
+    (found,) = LineSchemaChecker({"properties": {"a": {"type": "integer"}}}).take(
+        [json.loads(line)], Block(5, 0, [line])
+    )
     assert (found.pointer, found.column) == ("/a", 30)
 
 
 def test_half_a_surrogate_pair_is_judged_by_any_schema() -> None:
-    judge = LineJudge({"properties": {"a": {"enum": ["x", "\ud800"]}}})
+    judge = LineSchemaChecker({"properties": {"a": {"enum": ["x", "\ud800"]}}})
     (found,) = judge.take(*block({"a": "\udc00"}, {"a": "\ud800"}, {"a": "x"}))
     assert (found.line, judge.judged) == (5, 3)
 

@@ -14,7 +14,14 @@ import pytest
 
 from lro_spec.jsonl.parse import plain_values
 from lro_spec.schema.errors import validator
-from lro_spec.schema.fast import foreign_gate, gate_decides, joint_gate, own_gate, passes, record_gate
+from lro_spec.schema.fast import (
+    accepts,
+    foreign_fast_validator,
+    joint_list_validator,
+    own_fast_validator,
+    record_list_validator,
+    refusal_is_final,
+)
 from lro_spec.schema.untrusted import judge_of
 
 LINES = 4_000
@@ -119,7 +126,7 @@ def test_no_line_is_accepted_that_the_yardstick_refuses():
         said = validator(name, part).is_valid(line)
         accepted, refused = accepted + said, refused + (not said)
         both = (line, as_read(line, ascii_only=number % 2 == 0))
-        if any(passes(own_gate(name, part), given) != said for given in both) and not explained(name, line):
+        if any(accepts(own_fast_validator(name, part), given) != said for given in both) and not explained(name, line):
             differ.append(f"{name} {part}: jsonschema says {said} of {json.dumps(line)}")
     assert differ == []
     assert min(accepted, refused) > LINES // 6  # a test of one kind of line would be none
@@ -128,19 +135,19 @@ def test_no_line_is_accepted_that_the_yardstick_refuses():
 def explained(name: str, line: dict[str, Any]) -> bool:
     """Python's ``$`` stands before a last line feed too, ECMAScript's does not; the calendar catches it either way.
 
-    Where that is all: jsonschema accepts the line as it is, and the gate does without the line feed.
+    Where that is all: jsonschema accepts the line as it is, and the fast validator does without the line feed.
     """
     timestamp = line.get("timestamp")
     if name != "header" or not isinstance(timestamp, str) or not timestamp.endswith("\n"):
         return False
     without = {**line, "timestamp": timestamp.removesuffix("\n")}
-    return validator(name).is_valid(line) and passes(own_gate(name), without)
+    return validator(name).is_valid(line) and accepts(own_fast_validator(name), without)
 
 
 def test_a_line_feed_excuses_nothing_but_itself():
     header = {**HEADER, "timestamp": "2026-03-02T09:30:00Z\n"}
     assert validator("header").is_valid(header)
-    assert not passes(own_gate("header"), header)
+    assert not accepts(own_fast_validator("header"), header)
     assert explained("header", header)
     for other in ({**header, "count": "3"}, {**header, "timestamp": "x\n"}, HEADER):
         assert not explained("header", other)
@@ -170,13 +177,13 @@ two readings of an expression acquits.
 def test_every_difference_over_schemas_of_others_is_listed():
     found: dict[tuple[str, str], bool] = {}
     for schema in SCHEMAS:
-        gate = foreign_gate(schema)
-        assert gate is not None, schema
+        fast = foreign_fast_validator(schema)
+        assert fast is not None, schema
         judge = judge_of(schema)
         for value in VALUES:
             said = judge(value) is None
             for given in (value, as_read(value)):
-                if passes(gate, given) != said:
+                if accepts(fast, given) != said:
                     found[json.dumps(schema), json.dumps(value)] = said
     listed = {(json.dumps(s), json.dumps(value)): said for s, said, values, _ in DIFFERENCES for value in values}
     assert found == listed
@@ -208,12 +215,12 @@ def test_a_gate_that_decides_agrees_with_jsonschema() -> None:
     refused = 0
     for _ in range(1_000):
         schema = {**random_schema(random), "$defs": {"x": random_schema(random, 0)}}
-        gate, judge = foreign_gate(schema), judge_of(schema)
-        assert gate is not None
-        assert gate_decides(schema)
+        fast, judge = foreign_fast_validator(schema), judge_of(schema)
+        assert fast is not None
+        assert refusal_is_final(schema)
         for value in random.sample(VALUES, 8):
-            refused += not gate(value)
-            assert gate(value) == (judge(value) is None), (schema, value)
+            refused += not fast(value)
+            assert fast(value) == (judge(value) is None), (schema, value)
     assert 1_000 < refused < 7_000
 
 
@@ -229,7 +236,7 @@ def test_a_gate_that_decides_agrees_with_jsonschema() -> None:
     ],
 )
 def test_a_gate_does_not_decide_by_what_the_two_may_read_differently(schema: object) -> None:
-    assert not gate_decides(schema)
+    assert not refusal_is_final(schema)
 
 
 def test_two_gates_in_one_let_through_what_both_let_through():
@@ -239,20 +246,28 @@ def test_two_gates_in_one_let_through_what_both_let_through():
     judged = 0
     for schema in schemas:
         for part in PARTS:
-            joint, record, foreign = joint_gate(part, schema), record_gate(part), foreign_gate(schema)
+            joint, record, foreign = (
+                joint_list_validator(part, schema),
+                record_list_validator(part),
+                foreign_fast_validator(schema),
+            )
             if joint is None:
                 continue
             for line in lines:
                 judged += 1
-                assert passes(joint, [line]) == (passes(record, [line]) and passes(foreign, line)), (schema, part, line)
+                assert accepts(joint, [line]) == (accepts(record, [line]) and accepts(foreign, line)), (
+                    schema,
+                    part,
+                    line,
+                )
     assert judged > len(PARTS) * len(lines) * len(own)
-    assert joint_gate("full", {"$id": "urn:x", "type": "object"}) is None
-    assert joint_gate("full", {"$schema": "http://json-schema.org/draft-07/schema#"}) is None
+    assert joint_list_validator("full", {"$id": "urn:x", "type": "object"}) is None
+    assert joint_list_validator("full", {"$schema": "http://json-schema.org/draft-07/schema#"}) is None
 
 
 def test_no_header_is_let_through_as_a_record():
-    gate = record_gate("any")
-    assert gate is not None
-    assert passes(gate, [RECORD, RECORD])
-    assert not passes(gate, [RECORD, {**RECORD, "type": "lro_header"}])
-    assert not passes(gate, [RECORD, "a text"])
+    fast = record_list_validator("any")
+    assert fast is not None
+    assert accepts(fast, [RECORD, RECORD])
+    assert not accepts(fast, [RECORD, {**RECORD, "type": "lro_header"}])
+    assert not accepts(fast, [RECORD, "a text"])

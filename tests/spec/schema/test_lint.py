@@ -9,7 +9,7 @@ import pytest
 
 from lro_spec.findings import Finding
 from lro_spec.jsonl.lines import Block
-from lro_spec.schema.checker import LineJudge
+from lro_spec.schema.checker import LineSchemaChecker
 from lro_spec.schema.lint import broken, dangling, foreign_patterns, subschemas
 from lro_spec.validation.descriptor import validate_descriptor
 
@@ -20,7 +20,7 @@ def of_schema(schema: object) -> list[tuple[str, str]]:
 
 
 def of_lines(schema: object, *records: Any) -> list[Finding]:
-    judge = LineJudge(schema)
+    judge = LineSchemaChecker(schema)
     block = Block(2, 0, [json.dumps(record).encode() for record in records])
     return [*judge.take(list(records), block), *judge.end()]
 
@@ -106,10 +106,10 @@ BROKEN = {
     "a [ is not closed": ["[", "[a", "[\\]", "x[a-z\\"],
     "a ( is not closed": ["(", "((a)", "(?", "((((", "(()", "\\)(", "()("],
     "a ) closes nothing": [")", "(a))", "))"],
-    "there is nothing that * could repeat": ["*", "(*a)", "|*", "a|*", "*a", "a(*)"],
-    "there is nothing that + could repeat": ["+", "a(+b)"],
-    "there is nothing that ? could repeat": ["?"],
-    "there is nothing that { could repeat": ["{1}", "{1,2}", "({2})", "|{2}"],
+    "there is nothing for * to repeat": ["*", "(*a)", "|*", "a|*", "*a", "a(*)"],
+    "there is nothing for + to repeat": ["+", "a(+b)"],
+    "there is nothing for ? to repeat": ["?"],
+    "there is nothing for { to repeat": ["{1}", "{1,2}", "({2})", "|{2}"],
 }
 SOUND = [
     "", "a", "\\\\", "\\(", "[]", "[]a]", "[\\]]", "[a\\]b]", "()", "((a)(b))", "(a(b)c)d", "a*", "a**", "a+?",

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NoReturn
 import pytest
 
 from lro_spec.schema import line_schema, untrusted
-from lro_spec.schema.fast import foreign_gate, tells_long_integers_apart
+from lro_spec.schema.fast import distinguishes_long_integers, foreign_fast_validator
 from lro_spec.schema.line_schema import is_vacuous, judge_lines
 from lro_spec.schema.untrusted import Judgement, SchemaChild, Violation, judge_here, judge_in_child, judge_of
 from tests.support.children import children
@@ -123,7 +123,7 @@ class TestChild:
 
     def test_a_defect_of_the_job_is_an_error(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(untrusted, "_JOB", CRASHING)
-        with pytest.raises(RuntimeError, match=r"(?s)^judging a line_schema failed: .*ZeroDivisionError"):
+        with pytest.raises(RuntimeError, match=r"(?s)^evaluating a line_schema failed: .*ZeroDivisionError"):
             judge_in_child({"request": "defect"}, [{}], 10, 5.0)
 
     def test_several_requests_share_a_process(self) -> None:
@@ -188,7 +188,7 @@ class TestLines:
 
 class TestSayingNothing:
     def test_is_no_fault_of_what_refuses_the_last_of_some_records(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(line_schema, "foreign_gate", lambda _: None)
+        monkeypatch.setattr(line_schema, "foreign_fast_validator", lambda _: None)
         lacks_c = {"not": {"required": ["a", "b"], "not": {"required": ["c"]}}}
         assert is_vacuous(lacks_c, [{"a": "x", "b": "y", "c": "z"}]) is None
 
@@ -239,12 +239,12 @@ class TestGates:
         ],
     )
     def test_take_integers_of_64_bits_with_every_digit(self, schema: Any, apart: bool) -> None:
-        assert tells_long_integers_apart(schema) is apart
+        assert distinguishes_long_integers(schema) is apart
 
     def test_read_no_file_that_a_schema_names(self, tmp_path: Path) -> None:
         own = tmp_path / "own.json"
         own.write_text(json.dumps({"$id": own.as_uri(), "$schema": "https://json-schema.org/draft/2020-12/schema"}))
-        assert foreign_gate({"$schema": own.as_uri(), "type": "object"}) is None
+        assert foreign_fast_validator({"$schema": own.as_uri(), "type": "object"}) is None
 
 
 def test_the_records_need_not_be_a_list() -> None:

@@ -155,12 +155,12 @@ class TestFile:
     def test_last_line_cut_off_is_told_as_such(self, rest: bytes):
         finding = only(found(lines(header(), A) + rest))
         assert (finding.rule, finding.line) == ("LRO-FILE-01", 3)
-        assert "cut off" in finding.message
+        assert "truncated" in finding.message
 
     def test_broken_line_in_the_middle_is_not_cut_off(self):
         finding = only(found(lines(header(), b'{"id":"a"', B)))
         assert finding.line == 2
-        assert "cut off" not in finding.message
+        assert "truncated" not in finding.message
 
     @pytest.mark.parametrize("value", [[], 3, "text", None, True])
     def test_line_that_is_no_object_is_found(self, value: Any):

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from lro_spec.display import pointer, shown
+from lro_spec.display import pointer, show
 from lro_spec.editions import edition
 from lro_spec.filenames import file_name, parse_file_name, ulid_at, ulid_time
 from lro_spec.findings import Excerpt, Finding, Kind, excerpt, in_text
@@ -18,7 +18,7 @@ from lro_spec.jsonl import compression
 from lro_spec.jsonl.compression import DamagedError, Peekable, plain_name, unpacked
 from lro_spec.jsonl.lines import Block, PhysicalLine, blocks
 from lro_spec.jsonl.strict import nearest_position, position
-from lro_spec.schema.checker import LineJudge
+from lro_spec.schema.checker import LineSchemaChecker
 from lro_spec.timestamps import moments, parse, utc
 from lro_spec.validation.duplicates import SeenIds
 from lro_spec.validation.filename import name_against_header
@@ -106,9 +106,9 @@ class TestNames:
 
 def _other_time(written: str) -> str:
     return (
-        "LRO-NAME-03 /timestamp: the ULID in the name holds another time than the header: "
+        "LRO-NAME-03 /timestamp: the ULID in the name encodes a different time than the header: "
         f'expected "{written}", give or take 60 s, got 2026-03-02T09:30:00+00:00 — '
-        "make the ULID when the file is made, from the same clock"
+        "create the ULID when the file is created, from the same clock"
     )
 
 
@@ -171,9 +171,9 @@ class TestHeaders:
 
 class TestTexts:
     def test_are_cut_where_they_are_longer_than_a_line_of_a_report(self) -> None:
-        assert shown("x" * 118) == f'"{"x" * 118}"'
-        assert shown("x" * 119) == f'"{"x" * 118}…'
-        assert shown({1, 2}) == "a set"
+        assert show("x" * 118) == f'"{"x" * 118}"'
+        assert show("x" * 119) == f'"{"x" * 118}…'
+        assert show({1, 2}) == "a set"
 
     def test_are_shown_around_the_place(self) -> None:
         line = "".join(chr(0x100 + n) for n in range(300))
@@ -364,7 +364,7 @@ class TestIds:
 
 class TestSchemasOfLines:
     def judged(self, schema: object, records: list[dict[str, Any]], patience_s: float = 30.0) -> list[str]:
-        judge = LineJudge(schema, patience_s)
+        judge = LineSchemaChecker(schema, patience_s)
         block = Block(5, 0, [json.dumps(r).encode() for r in records])
         return said([*judge.take(records, block), *judge.end()])
 
@@ -379,9 +379,9 @@ class TestSchemasOfLines:
     def test_without_patience_what_is_left_is_told(self) -> None:
         assert self.judged({"required": ["id"]}, [{"id": "a"}, {}, {}], 0.0) == [
             (
-                "warning: LRO-DESC-09: 2 lines were not checked against line_schema: expected a schema that takes less "
-                "than 0 s for the lines that need a close look, got 1 line judged until then — "
-                "recursion and regular expressions that need backtracking take the time"
+                "warning: LRO-DESC-09: 2 lines were not checked against line_schema: expected a schema that needs less "
+                "than 0 s for the lines that jsonschema-rs refuses, got 1 line checked until then — "
+                "recursion, and regular expressions that need backtracking, are slow"
             )
         ]
 

@@ -17,7 +17,7 @@ from lro_spec.jsonl.parse import plain_value
 from lro_spec.jsonl.strict import StrictJsonError, equal, loads, nearest_position, too_deep
 from lro_spec.jsonl.values import not_strict
 from lro_spec.schema import checker
-from lro_spec.schema.checker import LineJudge
+from lro_spec.schema.checker import LineSchemaChecker
 from lro_spec.schema.untrusted import Judgement, Violation
 from lro_spec.validation.duplicates import SeenIds
 from tests.support.ending import ends
@@ -78,7 +78,7 @@ class TestIds:
 class TestTexts:
     def test_without_bottom_are_refused(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(strict, "DEEPEST", 10**6)  # so that the reader itself gives up
-        with pytest.raises(StrictJsonError, match="nests deeper than 1000000 levels") as raised:
+        with pytest.raises(StrictJsonError, match="is nested deeper than 1000000 levels") as raised:
             loads("[" * 200_000 + "]" * 200_000)
         assert raised.value.offset == 0
 
@@ -110,7 +110,7 @@ class TestTexts:
 
     def test_that_hold_a_key_twice_come_with_a_hint(self) -> None:
         (problem,) = strict.read('{"a": 1, "a": 2}').problems
-        assert not_strict(problem, "").hint == "two readers may take different values for it"
+        assert not_strict(problem, "").hint == "two readers may read different values"
 
 
 class TestStreams:
@@ -149,45 +149,45 @@ DISPUTED = {"properties": {"n": {"multipleOf": 0.5}}}
 
 class TestLinesAgainstSchemas:
     @pytest.mark.parametrize(
-        ("schema", "gate"),
+        ("schema", "fast"),
         [({"required": ["id"]}, None), (DISPUTED, None), (DISPUTED, lambda _: False)],  # type: ignore[reportUnknownLambdaType]
     )
-    def test_are_not_accused_by_a_gate_that_does_not_decide(
-        self, monkeypatch: pytest.MonkeyPatch, schema: dict[str, Any], gate: Any
+    def test_are_not_accused_by_a_fast_validator_whose_refusal_is_not_final(
+        self, monkeypatch: pytest.MonkeyPatch, schema: dict[str, Any], fast: Any
     ) -> None:
-        monkeypatch.setattr(checker, "foreign_gate", lambda _: gate)
-        judge = LineJudge(schema)
+        monkeypatch.setattr(checker, "foreign_fast_validator", lambda _: fast)
+        judge = LineSchemaChecker(schema)
         assert [*judge.take(*many({"id": "a", "n": 1}, {"id": "b"})), *judge.end()] == []
         assert judge.judged == 2
 
     def test_keep_their_digits_where_items_have_to_differ(self) -> None:
         lines = [b'{"a": [18446744073709551617, 18446744073709551619]}'] * 3
-        judge = LineJudge({"properties": {"a": {"uniqueItems": True}}})
+        judge = LineSchemaChecker({"properties": {"a": {"uniqueItems": True}}})
         records = [plain_value(line) for line in lines]
         assert records[0]["a"][0] == records[0]["a"][1]  # as orjson has them
         assert [*judge.take(records, Block(5, 0, lines)), *judge.end()] == []
         assert judge.judged == 3
 
     @pytest.mark.parametrize("problem", [ValueError, OverflowError])
-    def test_are_looked_at_one_by_one_where_the_gate_cannot_read_one(
+    def test_are_looked_at_one_by_one_where_the_fast_validator_cannot_read_one(
         self, monkeypatch: pytest.MonkeyPatch, problem: type[Exception]
     ) -> None:
-        def gate(record: Any) -> bool:
+        def fast(record: Any) -> bool:
             if record["a"] == "odd":
                 raise problem
             return record["a"] == "x"
 
-        monkeypatch.setattr(checker, "foreign_gate", lambda _: gate)
-        judge = LineJudge({"properties": {"a": {"enum": ["x"]}}})
+        monkeypatch.setattr(checker, "foreign_fast_validator", lambda _: fast)
+        judge = LineSchemaChecker({"properties": {"a": {"enum": ["x"]}}})
         assert [f.line for f in judge.take(*many({"a": "x"}, {"a": "odd"}, {"a": "x"}))] == [6]
         assert judge.judged == 3
 
     def test_that_nobody_had_time_for_may_be_one(self) -> None:
-        judge = LineJudge({"required": ["id"]}, 0.0)
+        judge = LineSchemaChecker({"required": ["id"]}, 0.0)
         assert list(judge.take(*many({}))) == []
         (found,) = judge.end()
         assert found.message == "1 line was not checked against line_schema"
-        assert found.observed == "0 lines judged until then"
+        assert found.observed == "0 lines checked until then"
 
 
 UNBOUNDED = {"properties": {"a": {"$ref": "#"}}}
@@ -209,16 +209,16 @@ class TestLooksOfAChild:
         monkeypatch.setattr(checker, "SchemaChild", lambda: SimpleNamespace(judge=judge, close=lambda: None))
         monkeypatch.setattr(checker, "time", SimpleNamespace(monotonic=lambda: self.now))
 
-    def lines(self, judge: LineJudge, count: int) -> list[int | None]:
+    def lines(self, judge: LineSchemaChecker, count: int) -> list[int | None]:
         assert list(judge.take(*many(*({"n": n} for n in range(count))))) == []
         return [found.line for found in judge.end()]
 
     def test_go_on_behind_the_line_that_took_the_time(self) -> None:
         self.judgements = [Judgement(1, ((1, STUCK),)), Judgement(3, ())]
-        assert self.lines(LineJudge(UNBOUNDED), 5) == [6]
+        assert self.lines(LineSchemaChecker(UNBOUNDED), 5) == [6]
         assert self.given == [5, 3]
 
     def test_keep_what_was_found_when_little_time_was_left(self) -> None:
         self.took_s = 5.0
         self.judgements = [Judgement(1, ()), Judgement(2, ((0, STUCK), (2, STUCK)))]
-        assert self.lines(LineJudge(UNBOUNDED, 6.0), 5) == [6, None]
+        assert self.lines(LineSchemaChecker(UNBOUNDED, 6.0), 5) == [6, None]

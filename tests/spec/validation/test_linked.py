@@ -282,7 +282,7 @@ class TestSchemasOfOthers:
         assert time.monotonic() - began < 40
 
     def test_lines_that_no_time_was_left_for_are_told(self, tmp_path: Path):
-        judge = checker.LineJudge({"$ref": "#"}, patience_s=0)
+        judge = checker.LineSchemaChecker({"$ref": "#"}, patience_s=0)
         from lro_spec.jsonl.lines import Block
 
         assert list(judge.take([{"id": "a"}], Block(2, 0, [b"{}"]))) == []

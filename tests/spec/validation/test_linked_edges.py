@@ -80,11 +80,11 @@ class TestSamples:
         descriptor = made(tmp_path)
         rewritten(tmp_path, lambda lines: lines.insert(4, b"no JSON\n"))
         list(follow(descriptor))
-        assert ran == ["one of a file's first lines is not a record, or the header is not the first line"]
+        assert ran == ["one of the file's first lines is not a record, or the header is not the first line"]
 
     def test_are_none_where_there_is_no_record(self, tmp_path: Path, ran: Ran) -> None:
         list(follow(made(tmp_path, count=0)))
-        assert ran == ["a file has no records, or the first one is too long"]
+        assert ran == ["the file has no records, or the first one is too long"]
 
     def test_are_none_of_what_is_no_memories(self, tmp_path: Path, ran: Ran) -> None:
         list(follow(made(tmp_path, header(schema_version="0", extra={}))))
@@ -222,7 +222,7 @@ class TestFiles:
     def test_beside_a_descriptor_that_leads_elsewhere_are_taken(self, tmp_path: Path, folder: str) -> None:
         text = json.dumps(made(tmp_path)).replace(str(tmp_path), folder)
         assert [f.message for f in follow(json.loads(text), folder=tmp_path)] == [
-            "file_path does not exist on this machine; using the file of that name beside the descriptor"
+            "file_path does not exist on this machine; using the file of that name next to the descriptor"
         ]
 
     def test_that_break_off_are_told(self, tmp_path: Path) -> None:

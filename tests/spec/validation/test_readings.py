@@ -10,8 +10,8 @@ import pytest
 
 from lro_spec.findings import Kind
 from lro_spec.validation import validate_descriptor, validate_file, validate_header, validate_line
-from lro_spec.validation.asked import Asked
 from lro_spec.validation.linked import Following
+from lro_spec.validation.request import Request
 
 PATH = "/out/atlatl-recall-01KJPY44E0A1B2C3D4E5F6G7H8.jsonl"
 HEADER: dict[str, Any] = {
@@ -101,7 +101,7 @@ def test_name_without_a_ulid_breaks_the_requirement_of_the_ulid() -> None:
 class TestAsked:
     """Of two parts that disagree, the call says which is wrong."""
 
-    def judged(self, header: str, summary: str, named: str, asked: Asked | None) -> set[str]:
+    def judged(self, header: str, summary: str, named: str, asked: Request | None) -> set[str]:
         lines = [{**HEADER, "operation": header}, {"id": "a"}]
         data = b"".join(json.dumps(line).encode() + b"\n" for line in lines)
         descriptor = {
@@ -109,7 +109,7 @@ class TestAsked:
             "summary": {**SUMMARY, "operation": summary},
             "file_path": PATH.replace("recall", named),
         }
-        found = Following(descriptor, content=data, recipes=False, asked=asked).findings()
+        found = Following(descriptor, content=data, recipes=False, request=asked).findings()
         told = [f for f in found if f.kind in (Kind.NOT_AS_ASKED, Kind.CONTRADICTION, Kind.NAME_AGAINST_SUMMARY)]
         return rules(told)
 
@@ -122,5 +122,5 @@ class TestAsked:
         ],
     )
     def test_says_which_part_is_wrong(self, header: str, summary: str, named: str, rule: str) -> None:
-        assert self.judged(header, summary, named, Asked("recall", "light")) == {rule}
+        assert self.judged(header, summary, named, Request("recall", "light")) == {rule}
         assert self.judged(header, summary, named, None) != set()

@@ -70,7 +70,7 @@ class Runner:
 def agreed(number: int, output: str, records: object, literal: str | None, **told: Any) -> Agreement:
     """``3``: does what recipe 3 does. ``e3``: the same, but for an erratum. ``h3``: the same, with the header.
 
-    ``3,"x"``: the same, looking for something. ``3,"x" # y``: the same, but not for y.
+    ``3,"x"``: the same, searching for something. ``3,"x" # y``: the same, but not for y.
     """
     assert told["header"] == {"detail": "full"}
     assert (told["edition"], told["detail"]) == ("lro-6400", "full")
@@ -172,9 +172,9 @@ def test_an_erratum_of_the_text_is_a_warning_at_its_place() -> None:
 def test_what_is_looked_for_is_told() -> None:
     (found,) = said(*all_but(at3='99,"x"'))
     assert found.startswith(
-        f"LRO-REC-03 /jq_recipes/2/command: recipe 3 does not do what it is for ({TEXTS[3]}, looking"
+        f"LRO-REC-03 /jq_recipes/2/command: recipe 3 does not do what it is for ({TEXTS[3]}, searching"
     )
-    assert 'looking for "keyword")' in found
+    assert 'searching for "keyword")' in found
 
 
 def test_where_one_is_left_out_those_behind_it_are_not_blamed() -> None:
@@ -222,7 +222,7 @@ def test_runs_end_when_patience_does(monkeypatch: pytest.MonkeyPatch) -> None:
     first, second, end = said(*all_but(at1="99", at2="99"))
     assert ("recipe 1" in first, "recipe 2" in second) == (True, True)
     assert end == (
-        "warning: LRO-REC-13 /jq_recipes: recipes were not run to the end: expected all of them within 20 s, got more"
+        "warning: LRO-REC-13 /jq_recipes: not all recipes were run: expected all of them within 20 s, got more"
     )
 
 
@@ -246,7 +246,7 @@ def test_one_that_fails_by_what_it_looks_for_is_blamed_though_another_does_the_s
     assert told == [
         (
             f"LRO-REC-{number:02} /jq_recipes/{number - 1}/command: recipe {number} fails because of the search text "
-            f'inserted into it: expected no error, as when it searches for "{word}", got jq exited 0; '
+            f'inserted into it: expected no error, as with the search text "{word}", got jq exited 0; '
             f"{REGEX.strip()} — "
             "escape text taken from the query, or use a plain word"
         )
@@ -268,7 +268,7 @@ def test_one_that_was_judged_as_it_stands_is_not_looked_at_again() -> None:
 
 def test_each_word_that_can_be_looked_for_is() -> None:
     (found,) = said(*all_but(at3='3,"x" # keyword'), records=TEXTUAL)
-    assert 'looking for "keyword")' in found
+    assert 'searching for "keyword")' in found
 
 
 def test_what_runs_for_one_word_only_is_blamed_for_nothing_else() -> None:
@@ -311,7 +311,7 @@ def test_compiling_ends_when_patience_does(monkeypatch: pytest.MonkeyPatch) -> N
     assert [f.message for f in found] == [
         "jq cannot compile the command's program",
         "jq cannot compile the command's program",
-        "recipes were not run to the end",
+        "not all recipes were run",
     ]
 
 
@@ -349,7 +349,7 @@ def test_a_file_that_cannot_tell_which_recipe_is_missing_accuses_none() -> None:
             "expected the 10 of the edition, got fewer"
         )
     ]
-    assert "cannot tell which are missing" in undecided(*map(str, range(1, 9)), "e10")["LRO-REC-10"]
+    assert "does not show which are missing" in undecided(*map(str, range(1, 9)), "e10")["LRO-REC-10"]
 
 
 def test_a_missing_recipe_is_decided() -> None:

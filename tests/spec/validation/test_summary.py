@@ -133,7 +133,7 @@ class TestEstimates:
                 characters = f"about a quarter of their {facts.characters} characters"
                 expected = (
                     f"{mark}LRO-THR-02 /estimated_tokens: the estimate does not fit the record lines: expected {low} "
-                    f"to {high}, {characters}, got {tokens} — estimate from the lines as they are written"
+                    f"to {high}, {characters}, got {tokens} — estimate the lines as they are written"
                 )
                 assert found == ([] if holds else [expected])
 
@@ -168,7 +168,7 @@ class TestSummaries:
     def test_count_the_records_where_they_can_be_counted(self) -> None:
         assert self.found(records=4) == [
             (
-                "LRO-DESC-03 /summary/count: count is not that of the file: expected 4, the number of record lines, "
+                "LRO-DESC-03 /summary/count: count is not the file's: expected 4, the number of record lines, "
                 "got 3 — count what is written, after filtering and capping"
             )
         ]
@@ -191,7 +191,7 @@ class TestSummaries:
         length = len(json.dumps({"summary": SUMMARY}))
         whole = 500 + length // 2 + 64
         for tokens, holds in ((whole, True), (whole - 1, False), (whole + 1, False)):
-            expected = f"expected {tokens}, as in the header, or that less the descriptor's own cost"
+            expected = f"expected {tokens}, as in the header, or that minus the descriptor's own cost"
             found = self.found(header={"estimated_tokens": tokens})
             assert len(found) == (0 if holds or tokens < whole else 1)
             assert all(expected in one and f"(at least {tokens - length // 2 - 64})" in one for one in found)
@@ -208,7 +208,7 @@ class TestSummaries:
         assert self.found(Facts(namespaces=counts), top_namespaces=list("abcde")) == []
         assert self.found(Facts(namespaces=counts), top_namespaces=list("abcdf")) == [
             (
-                "LRO-DESC-06 /summary/top_namespaces: top_namespaces are not those of the file: "
+                "LRO-DESC-06 /summary/top_namespaces: top_namespaces are not the file's: "
                 '"e" is more frequent than one that is listed: expected the most frequent of the file\'s namespaces, '
                 "at most 5: a (20), b (19), c (18), d (17), e (16), f (15), "
                 'got ["a","b","c","d","f"]'
@@ -264,7 +264,7 @@ class TestSummaries:
         assert self.found(Facts(namespaces=None), score_range=[0, 1]) == []
         assert self.found(facts, score_range=[0.2, 0.9]) == [
             (
-                "LRO-DESC-07 /summary/score_range: score_range is not that of the file: "
+                "LRO-DESC-07 /summary/score_range: score_range is not the file's: "
                 "expected [0.2, 0.6], the scores in the file, got [0.2,0.9]"
             )
         ]

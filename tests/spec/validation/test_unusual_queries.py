@@ -11,9 +11,9 @@ from lro_conformance.analysis.documents import Document, Documents
 from lro_conformance.capture.records import common_word
 from lro_conformance.judging.verdicts import Verdict
 from lro_spec.findings import Finding, Kind
-from lro_spec.recipes.compare import fails_by_its_literal
+from lro_spec.recipes.compare import literal_error
 from lro_spec.recipes.runner import JqRun
-from lro_spec.validation.asked import Asked
+from lro_spec.validation.request import Request
 from tests.support.made_evidence import ULID, call, judged, survey
 
 PATH = f"/out/atlatl-recall-{ULID}.jsonl"
@@ -49,7 +49,7 @@ def ran(stderr: str = "", status: int = 0, problem: str = "") -> JqRun:
 def test_only_what_jq_says_of_the_command_as_it_stands_alone_is_told(
     delivered: JqRun, probed: JqRun | None, said: str | None
 ) -> None:
-    found = fails_by_its_literal(delivered, probed)
+    found = literal_error(delivered, probed)
     assert found == said if said is None or found is None else found.startswith(said)
 
 
@@ -64,7 +64,7 @@ def broken(kind: Kind, pointer: str = REC) -> Finding:
 def asked(*found: Finding) -> Document:
     commands = [{"description": "d", "command": f"tail -n +2 {PATH} | jq ."} for _ in range(3)]
     one: Any = call(descriptor={"file_path": PATH, "jq_recipes": commands}, query="it's")
-    return Document(one, Asked("recall", None), None, found, None, True, True)
+    return Document(one, Request("recall", None), None, found, None, True, True)
 
 
 @pytest.mark.parametrize(

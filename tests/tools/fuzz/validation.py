@@ -76,7 +76,7 @@ TARGETS: tuple[Callable[[bytes], None], ...] = (
 
 
 def one(data: bytes) -> None:
-    """One input: the first byte chooses what takes the rest."""
+    """Process one input; the first byte selects the function for the rest."""
     if data:
         TARGETS[data[0] % len(TARGETS)](data[1:])
 

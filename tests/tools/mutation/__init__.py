@@ -1,1 +1,1 @@
-"""Mutation testing of the checks and of validation: small changes to our own code, which something must notice."""
+"""Mutation testing of the checks and of validation: small changes to our own code, which the tests must detect."""

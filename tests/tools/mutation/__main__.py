@@ -75,14 +75,14 @@ def main() -> int:
 
 
 def _sample(modules: Sequence[str], size: int) -> dict[str, list[Mutant]]:
-    """About so many mutants, spread over all that these modules have."""
+    """Approximately this number of mutants, spread over all mutants of these modules."""
     every = [(name, m) for name in modules for m in mutants_of(importlib.import_module(name)).viable]
     few = every[:: max(1, len(every) // size)][:size]
     return {name: [m for n, m in few if n == name] for name in modules}
 
 
 class _Run:
-    """Tries what was not tried yet, with one yardstick after the other."""
+    """Tries the remaining mutants, with one kind of trial after the other."""
 
     def __init__(
         self, viable: Mapping[str, Sequence[Mutant]], fates: Fates, until: float, given: argparse.Namespace
@@ -103,10 +103,10 @@ class _Run:
         look: Iterable[str] = (),
         first: bool = False,
     ) -> None:
-        """Try those of these modules that are left.
+        """Try the remaining mutants of these modules.
 
-        *look*: other modules, where it matters who executes them. *first*: recordings follow, so that only what is
-        killed is kept.
+        *look*: further modules whose execution matters. *first*: recordings follow, so that only killed mutants are
+        saved.
         """
         names = [name for name in names if self.left[name]]
         modules = [importlib.import_module(name) for name in dict.fromkeys([*names, *look])]

@@ -1,4 +1,4 @@
-"""Survivors that are accepted by a rule, because what they change is the same each time; each rule with its reason."""
+"""Rules by which survivors with the same kind of change are accepted, each with its reason."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from tests.tools.mutation.mutants import Mutant
 
 @dataclass(frozen=True, slots=True)
 class Alike:
-    """A kind of change that nothing could be expected to notice."""
+    """A kind of change that no test can be expected to detect."""
 
     reason: str
     before: re.Pattern[str]
-    """What stands before the change, up to it."""
+    """The text before the change."""
     old: re.Pattern[str]
-    """What is changed, and what follows it, from its beginning on."""
+    """The changed text and the text after it."""
     new: re.Pattern[str]
-    """What stands there then."""
+    """The text that replaces it."""
     by_half: bool = False
-    """Whether it is a number of which no more than half is taken away, and no more than as much again added."""
+    """True if the rule only applies to a number that is at most halved or doubled."""
 
 
 def _alike(reason: str, before: str, old: str, new: str, *, by_half: bool = False) -> Alike:
@@ -77,7 +77,7 @@ ALIKE = (
 
 
 def alike(mutant: Mutant) -> str | None:
-    """Why nothing could be expected to notice a mutant, by the first rule that it falls under; None where none does."""
+    """The reason of the first rule that applies to a mutant; None if none applies."""
     same = (a == b for a, b in zip(mutant.before, mutant.after, strict=False))
     at = next((n for n, equal in enumerate(same) if not equal), min(len(mutant.before), len(mutant.after)))
     # Numbers that begin alike: the change is that of the whole number.
@@ -92,13 +92,13 @@ def alike(mutant: Mutant) -> str | None:
 
 
 def _by_half(mutant: Mutant) -> bool:
-    """Whether the numbers of both lines, each worked out, are half of one another at least."""
+    """True if neither of the numbers in the two lines, once evaluated, is more than twice the other."""
     values = [_value(line) for line in (mutant.before, mutant.after)]
     return all(a is not None and b is not None and a <= 2 * b for a, b in (values, values[::-1]))
 
 
 def _value(line: str) -> float | None:
-    """What is assigned or passed: the first expression of numbers behind ``=``."""
+    """The assigned or passed value: the first expression of numbers after ``=``."""
     found = re.search(r"= ?([\d_. ]+(?:(?:\*\*?|\+|-|//?|%|<<|>>|[|&^]) ?[\d_. ]+)*)(?=[,)]|\s*(?:#|$))", line)
     if found is None:
         return None

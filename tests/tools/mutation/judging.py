@@ -20,10 +20,10 @@ BLAME = (Verdict.WARN.label, Verdict.FAIL.label)
 
 
 class Judging:
-    """The checks of the suite on what was recorded."""
+    """The checks of the suite, run on recordings."""
 
     def __init__(self, recordings: Sequence[Recording], module: str | None = None) -> None:
-        """*module*: only its checks."""
+        """With *module*, only its checks."""
         self._recordings: Mapping[str, Recording] = {r.server: r for r in recordings}
         self._checks: Mapping[str, Check] = {
             c.name: c for c in checks() if LIVE not in c.needs and module in (None, c.function.__module__)
@@ -33,11 +33,11 @@ class Judging:
         reproducer_of.register(Call, _nothing)
 
     def trials(self) -> Sequence[str]:
-        """``CHECK SERVER``, wherever what the check looks at was recorded."""
+        """``CHECK SERVER`` for each recording that has the check's evidence."""
         return self._trials
 
     def measure(self, trial: str) -> Any:
-        """The verdict, the number of subjects, what was expected and observed, and what is shown of it."""
+        """The verdict, the number of subjects, expectation, observation, and evidence."""
         name, _, server = trial.partition(" ")
         recording = self._recordings[server]
         one = self._checks[name]
@@ -47,7 +47,7 @@ class Judging:
         return result.verdict.label, result.subjects, result.expected, result.observed, shown
 
     def difference(self, before: Any, after: Any) -> str | None:
-        """Whether the verdict is another, or only the words."""
+        """The difference: the verdict, or only the wording."""
         if before == after:
             return None
         if before[0] == after[0]:
@@ -55,14 +55,14 @@ class Judging:
         return ERROR if after[0] == Verdict.ERROR.label else VERDICT
 
     def rank(self, trial: str, mutant: Mutant, before: Any) -> int:
-        """First what is blamed for what it breaks, then whatever is blamed, then what passes."""
+        """Order of trials: faults that fail their own requirement, other failures, passes."""
         name, _, server = trial.partition(" ")
         own = self._recordings[server].requirement == self._checks[name].requirement
         return 0 if own else 1 if before[0] in BLAME else 2 if before[0] == Verdict.PASS.label else 3
 
 
 def _has(recording: Recording, check: Check) -> bool:
-    """Whether the edition of a recording knows what a check judges, and there is what it looks at."""
+    """True if a recording's edition has the requirement of a check, and the recording has its evidence."""
     known = {r.id for r in catalogue(recording.edition)}
     return check.requirement in known and all(name in recording.evidence for name in captured(check.needs))
 

@@ -1,4 +1,4 @@
-"""What came of mutants in earlier runs, and the survivors that are accepted, each with its reason."""
+"""The outcomes of mutants in earlier runs, and the accepted survivors, each with its reason."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ ACCEPTED = Path(__file__).with_name("survivors.json")
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What came of one mutant."""
+    """The outcome of one mutant."""
 
     digest: str
-    """Of its code, so that a change to the statement asks for another try."""
+    """Digest of its code, so that a changed statement is tried again."""
     outcome: str
     by: str
     trials: int
@@ -31,12 +31,12 @@ class Entry:
 
 
 def digest(mutant: Mutant) -> str:
-    """What tells a mutant from one of another version of the statement."""
+    """A digest that distinguishes a mutant from mutants of other versions of the statement."""
     return sha256(mutant.code.encode()).hexdigest()[:16]
 
 
 class Fates:
-    """The file of what came of mutants; a later line of the same mutant counts."""
+    """The file of outcomes; the last line of a mutant counts."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -47,12 +47,12 @@ class Fates:
             self.entries[module, place, before, after, nth] = Entry(**told)
 
     def of(self, mutant: Mutant) -> Entry | None:
-        """What came of this mutant, if it was tried."""
+        """The outcome of this mutant, if it was tried."""
         entry = self.entries.get(mutant.key)
         return entry if entry is not None and entry.digest == digest(mutant) else None
 
     def add(self, fate: Fate) -> None:
-        """Keep one more."""
+        """Save an outcome."""
         entry = Entry(digest(fate.mutant), fate.outcome, fate.by, fate.trials)
         self.entries[fate.mutant.key] = entry
         self._path.parent.mkdir(parents=True, exist_ok=True)
@@ -62,7 +62,7 @@ class Fates:
 
 
 def accepted(path: Path = ACCEPTED) -> dict[Key, str]:
-    """The survivors that are accepted, and why."""
+    """The accepted survivors, with the reasons."""
     found: dict[Key, str] = {}
     for group in json.loads(path.read_text(encoding="utf-8")) if path.exists() else []:
         for module, place, before, after, nth in group["mutants"]:
@@ -71,7 +71,7 @@ def accepted(path: Path = ACCEPTED) -> dict[Key, str]:
 
 
 def accept(reasons: Mapping[Key, str], path: Path = ACCEPTED) -> None:
-    """Write the file of those that are accepted, in an order that does not depend on anything."""
+    """Write the file of accepted survivors, in a fixed order."""
     groups: dict[str, list[Key]] = {}
     for key, reason in reasons.items():
         groups.setdefault(reason, []).append(key)

@@ -27,17 +27,17 @@ ROOT = Path(__file__).resolve().parents[3]
 WITHOUT = re.compile(
     r"/(NoOp|RemoveDecorator|Variable\w+|ReplaceComparisonOperator_((Eq|NotEq|Lt|LtE|Gt|GtE)_Is(Not)?|Is_Eq|IsNot_NotEq))$"
 )
-"""Operators that are not used: one changes nothing, one takes the decorator that makes a check a check, two need to be
-told names, and whether equal values are one object is the interpreter's affair; `==` and `!=` are tried in any case."""
+"""Operators that are not used: one changes nothing, one removes the decorator that registers a check, two need names as
+arguments, and the interpreter decides whether equal values are the same object; `==` and `!=` are tried in any case."""
 
 ORDER = re.compile(r"ReplaceComparisonOperator_(Eq|NotEq)_(Lt|LtE|Gt|GtE)$")
-"""Not used beside a text: words of a closed set have no order that anybody could mean."""
+"""Operators that are not used next to a string, because the words of a closed set have no order."""
 
 IDLE = (
     ("a dataclass that can be written to, or has a dictionary", re.compile(r"^@dataclass\(.*\)$")),
     ("the text of a type, which nothing evaluates", re.compile(r"\bcast\(|TypeVar\(|^if TYPE_CHECKING")),
 )
-"""Lines whose mutants no behaviour could tell from the original."""
+"""Lines whose mutants behave exactly like the original."""
 
 
 Key = tuple[str, str, str, str, int]
@@ -50,7 +50,7 @@ class Mutant:
     module: str
     """Its dotted name."""
     place: str
-    """The function or class that is changed, or the name that is assigned to."""
+    """The changed function or class, or the assigned name."""
     line: int
     last: int
     """The lines, from and to, of the innermost statement that the change is in; of one with a body, its head."""
@@ -58,29 +58,29 @@ class Mutant:
     operator: str
     before: str
     after: str
-    """The changed lines, joined, without what surrounds them."""
+    """The changed lines, joined, without the surrounding lines."""
     code: str
-    """The whole statement as it then is; its first line is `first`."""
+    """The complete changed statement; its first line is `first`."""
     first: int
     everywhere: bool
-    """Whether it is outside of functions, so that everything that comes near its module may show it."""
+    """True if it is outside of functions, so that everything that uses its module may show it."""
 
     nth: int = 1
-    """Which of those it is that look alike."""
+    """Its number among mutants that look alike."""
 
     @property
     def key(self) -> Key:
-        """What identifies it while lines elsewhere come and go."""
+        """The key that identifies it even if other lines change."""
         return self.module, self.place, self.before, self.after, self.nth
 
 
 @dataclass(frozen=True, slots=True)
 class Mutants:
-    """What one module can be changed into."""
+    """The mutants of one module."""
 
     viable: tuple[Mutant, ...]
     idle: int
-    """How many are left out by `IDLE`."""
+    """Number of mutants left out by `IDLE`."""
 
 
 def mutants_of(module: ModuleType) -> Mutants:
@@ -123,7 +123,7 @@ def _operators() -> tuple[tuple[str, Operator], ...]:
 
 
 def _changes(text: str) -> Iterator[tuple[str, str, tuple[int, int]]]:
-    """Each change to the text: by which operator, the text after it, and where it is."""
+    """Each change to the text: operator, new text, and position."""
     tree = get_ast(text)
     copy = pickle.dumps(tree)
     notes = _annotations(text)
@@ -145,7 +145,7 @@ def _changes(text: str) -> Iterator[tuple[str, str, tuple[int, int]]]:
 
 
 def _annotations(text: str) -> list[tuple[tuple[int, int], tuple[int, int]]]:
-    """Where annotations begin and end."""
+    """The positions at which annotations begin and end."""
     nodes = list(ast.walk(ast.parse(text)))
     found = [n.annotation for n in nodes if isinstance(n, ast.arg | ast.AnnAssign)]
     found += [n.returns for n in nodes if isinstance(n, ast.FunctionDef)]
@@ -153,7 +153,7 @@ def _annotations(text: str) -> list[tuple[tuple[int, int], tuple[int, int]]]:
 
 
 def _comparisons_with_text(text: str) -> list[tuple[tuple[int, int], tuple[int, int]]]:
-    """Where comparisons with a text begin and end."""
+    """The positions at which comparisons with a string begin and end."""
     return [
         ((n.lineno, n.col_offset), (n.end_lineno or 0, n.end_col_offset or 0))
         for n in ast.walk(ast.parse(text))
@@ -163,7 +163,7 @@ def _comparisons_with_text(text: str) -> list[tuple[tuple[int, int], tuple[int, 
 
 
 def _meaning(text: str) -> str | None:
-    """What a statement does, whatever it looks like; None where it is no Python, or what the linter refuses."""
+    """The meaning of a statement, whatever its layout; None if it is not Python, or if the linter refuses it."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")  # `is` with a literal
@@ -203,7 +203,8 @@ def _difference(text: str, code: str) -> tuple[str, str]:
 
 
 def _statement(node: ast.stmt, line: int) -> tuple[int, int, bool]:
-    """The lines of the innermost statement at a line, of one with a body those before it; whether in no function."""
+    """The lines of the innermost statement at a line (for a statement with a body, its head), and True if it is outside
+    of functions."""
     found = (node.lineno, node.end_lineno or node.lineno)
     inside = [n for n in ast.walk(node) if isinstance(n, ast.stmt | ast.excepthandler)]
     for inner in inside:

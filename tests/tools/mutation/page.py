@@ -1,4 +1,4 @@
-"""docs/mutation.md: how many mutants die, and of what; which do not, and why that is accepted."""
+"""docs/mutation.md: the number of killed mutants, what killed them, and the accepted survivors with the reasons."""
 
 from __future__ import annotations
 
@@ -18,16 +18,17 @@ HEAD = Path(__file__).with_name("page.md").read_text(encoding="utf-8")
 COLUMNS = (VERDICT, ERROR, WORDS, TEST)
 ENDLESS = "it does not end: every run of the tests would, by the limit that each of them has"
 WANTED = 0.9
-"""The share of viable mutants that have to die."""
+"""The share of viable mutants that must be killed."""
 
 
 def areas() -> dict[str, list[str]]:
-    """The modules by what they do."""
+    """The modules by area."""
     return {"the checks": judged(), **{title: modules(area) for title, area in AREAS.items()}}
 
 
 def write(fates: Fates) -> int:
-    """Write the page and print what is neither killed nor accepted; 1 where there is any, or too few die."""
+    """Write the page and print the mutants that are neither killed nor accepted; 1 if there are any, or if too few are
+    killed."""
     reasons = accepted()
     found = {name: mutants_of(importlib.import_module(name)) for name in (*judged(), *tested())}
     rows: list[Sequence[str]] = []
@@ -78,7 +79,7 @@ def write(fates: Fates) -> int:
 
 
 def killed(counts: Mapping[str, int]) -> int:
-    """How many died of something; not what did not end."""
+    """Number of mutants that were killed, without those that did not end."""
     return sum(counts.get(outcome, 0) for outcome in KILLED)
 
 

@@ -1,4 +1,4 @@
-"""Putting a mutant in the place of the code that it was made of, in this process.
+"""Replaces code by a mutant in this process.
 
 A module is not loaded anew: others hold its functions, and evidence is made of its classes. So the new statement is
 executed in the old namespace, and the code of the old functions replaced by that of the new ones.
@@ -18,15 +18,18 @@ from tests.tools.mutation.mutants import Mutant
 
 Restore = Callable[[], None]
 HIT = "__hit__"
-"""What a statement that tells its line calls."""
+"""The function that an instrumented statement calls."""
 
 
 class Unpatchable(Exception):
-    """The change cannot be put in place while the program runs; its text says why."""
+    """The change cannot be made while the program runs; the message says why."""
 
 
 def put(mutant: Mutant) -> None:
-    """Make this process behave as if the mutant had been there from the start. Raises what the statement raises."""
+    """Make this process behave as if the mutant had been there from the start.
+
+    Exceptions of the statement are propagated.
+    """
     _replace(sys.modules[mutant.module], mutant.code, mutant.first)
 
 
@@ -35,9 +38,9 @@ Line = tuple[str, int]
 
 
 def instrument(module: ModuleType, hit: Callable[[Line], object]) -> Restore:
-    """Have every statement in a function tell its line before it is executed; the result puts all back.
+    """Make every statement in a function report its line before it is executed; the returned function undoes this.
 
-    That takes a hundredth of the time of tracing.
+    It takes a hundredth of the time of tracing.
     """
     source = Path(str(module.__file__)).read_text(encoding="utf-8")
     lines = source.splitlines(keepends=True)
@@ -65,7 +68,7 @@ def instrument(module: ModuleType, hit: Callable[[Line], object]) -> Restore:
 
 @functools.cache
 def tells(module: ModuleType, place: str) -> bool:
-    """Whether the statements of a function or class can be made to tell that they are executed."""
+    """True if the statements of a function or class can be instrumented."""
     value = vars(module).get(place)
     tree = ast.parse(Path(str(module.__file__)).read_text(encoding="utf-8"))
     found = [n for n in tree.body if isinstance(n, ast.FunctionDef | ast.ClassDef) and n.name == place]
@@ -112,7 +115,7 @@ class _Telling(ast.NodeTransformer):
 
 
 def _replace(module: ModuleType, text: str, first: int) -> None:
-    """Execute a statement in a module, and put what it makes in the place of what was there."""
+    """Execute a statement in a module, and replace the existing objects by those that it creates."""
     before = dict(vars(module))
     made: dict[str, Any] = {}
     code = compile("\n" * (first - 1) + text, str(module.__file__), "exec", dont_inherit=True, flags=_flags(module))
@@ -153,7 +156,7 @@ def _recode(old: Any, new: Any) -> None:
 
 
 def _reclass(old: type, new: type) -> None:
-    """Give an old class what differs in the new one."""
+    """Copy the differing members of a new class to the old one."""
     if _is_made_once(old):
         raise Unpatchable("the members of an enumeration are made once")
     for name, value in vars(new).items():
@@ -170,7 +173,7 @@ def _is_made_once(kind: type) -> bool:
 
 
 def _rebind(name: str, old: object, new: object) -> None:
-    """Put a new value wherever the old one is known by this name."""
+    """Replace an old value by a new one wherever it is bound to this name."""
     for module in list(sys.modules.values()):
         known = getattr(module, "__dict__", {})
         if name in known and known[name] is old:

@@ -33,14 +33,14 @@ SEED = 1
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """What was observed of one server."""
+    """The recorded observations of one server."""
 
     server: str
     requirement: str | None
-    """The one that a fault breaks; None of a sound server."""
+    """The requirement that a fault breaks; None for a sound server."""
     edition: str
     evidence: Mapping[str, Any]
-    """What each trial found, by its name."""
+    """The evidence of each trial, by name."""
 
 
 def record(name: str, folder: Path, only: str | None = None) -> str:
@@ -66,7 +66,10 @@ def record(name: str, folder: Path, only: str | None = None) -> str:
 def record_all(
     names: Iterable[str], folder: Path, until: float, tell: Callable[[str], None], workers: int | None = None
 ) -> list[str]:
-    """Record what is not there yet, side by side; begin nothing after *until* (monotonic). Returns what is lacking."""
+    """Record the missing servers concurrently; start none after *until* (monotonic).
+
+    Returns those that are still missing.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     waiting = [name for name in names if not (folder / name).is_dir()]
     workers = workers or os.cpu_count() or 1
@@ -84,13 +87,13 @@ def record_all(
 
 
 def load(names: Sequence[str], folder: Path) -> list[Recording]:
-    """The recordings of these servers, as far as they are there."""
+    """The existing recordings of these servers."""
     return [_loaded(name, folder) for name in names if (folder / name).is_dir()]
 
 
 @cache
 def _loaded(name: str, folder: Path) -> Recording:
-    """One recording; what was read is kept beside it in a form that is read ten times as fast."""
+    """One recording; a copy in a form that is read ten times as fast is stored next to it."""
     quick = folder / f"{name}.{_version()}.pickle"
     if quick.exists():
         return pickle.loads(quick.read_bytes())

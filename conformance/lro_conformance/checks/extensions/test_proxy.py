@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
-from lro_conformance.analysis.forwarding import changed, lost, own_words
-from lro_conformance.analysis.warnings import tells_of_failure
+from lro_conformance.analysis.forwarding import changed, lost, proxy_text
+from lro_conformance.analysis.warnings import mentions_failure
 from lro_conformance.capture.call import Call
 from lro_conformance.capture.records import as_record, show
 from lro_conformance.judging.check import check
@@ -382,7 +382,7 @@ def _data_loss(one: Passed, known: payloads.Large) -> str | None:
     if call.outcome != "inline":
         return f"{call.outcome}: {show(call.reply.error or call.text, 120)}"
     there = len(set(payloads.marks(call.reply.raw or b"")))
-    if there < known.count and not tells_of_failure(own_words(call.text, known, one.given)):
+    if there < known.count and not mentions_failure(proxy_text(call.text, known, one.given)):
         return f"{there} of {known.count} pieces, and no warning"
     return None
 

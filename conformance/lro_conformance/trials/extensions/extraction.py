@@ -72,7 +72,7 @@ class Extraction:
     flooding: tuple[Asked, ...]
     """Calls for all of that file."""
     endless: tuple[Asked, ...]
-    """Queries and patterns that run for ever."""
+    """Queries and patterns that never end."""
     after: tuple[Asked, ...]
     """A small part of the file again, after those."""
     families: Families

@@ -1,4 +1,4 @@
-"""Which findings are shown where not all are: errors before warnings, over all documents."""
+"""Limit on the number of findings shown: errors before warnings, over all documents."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from lro_conformance.validate.document import Document
 
 _SLACK = 2
-"""Findings are sorted and cut when there are this many times more than are kept."""
+"""Findings are sorted and cut when their number exceeds the limit by this factor."""
 
 
-class Capped:
+class FindingQuota:
     """Keeps the findings that will be shown, at most *limit*, in the order of documents and of their lines.
 
     An error is shown unless *limit* errors came before it; a warning, if the errors of all documents leave room for it.
-    So errors are ready at once, and findings after a warning when there is no room left, or at the end.
+    So errors can be shown at once, and findings after a warning only when there is no room left, or at the end.
     """
 
     def __init__(self, limit: int) -> None:
@@ -35,7 +35,7 @@ class Capped:
         try:
             for finding in found:
                 (first_errors if finding.severity == "error" else first_warnings).add(finding)
-        finally:  # findings before a document turned out to be unreadable count, too
+        finally:  # findings before a document turned out to be unreadable also count
             errors, warnings = first_errors.in_order(), first_warnings.in_order()
             self._errors += len(errors)
             self._warnings += len(warnings)
@@ -70,7 +70,7 @@ class Capped:
 
 
 class _First:
-    """The first findings of a document by their place, at most *limit*; the details of all others are not computed."""
+    """The first findings of a document by position, at most *limit*; the details of all others are not computed."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -78,7 +78,7 @@ class _First:
         self._last = ("", 0) if limit == 0 else None
 
     def add(self, finding: Finding) -> None:
-        """Keeps a finding if it is among the first so far."""
+        """Keep a finding if it is among the first so far."""
         if self._last is not None and _line(finding) > self._last:
             return
         self._findings.append(finding)

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from lro_conformance.validate.cap import Capped
 from lro_conformance.validate.document import Document
+from lro_conformance.validate.finding_quota import FindingQuota
 from lro_conformance.validate.output import FindingsPrinter
 from lro_spec.findings import Finding, Kind
 from tests.support.offloads import FAULTS, NAME, descriptor
@@ -69,7 +69,7 @@ def _place(finding: dict[str, Any], path: Path) -> tuple[str, int, int]:
 
 
 def test_memory_does_not_grow_with_the_number_of_findings(tmp_path: Path) -> None:
-    cap = Capped(4)
+    cap = FindingQuota(4)
 
     def found() -> Iterator[Finding]:
         for line in range(100_000):

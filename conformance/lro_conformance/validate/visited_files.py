@@ -1,4 +1,4 @@
-"""Files visited with `--follow`: each is validated once, together with its descriptor if that is validated."""
+"""Files that `--follow` has visited: each is validated once, together with its descriptor if that is validated."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _rank(path: str) -> int:
 
 
 def _starts_with_a_record(path: str) -> bool:
-    """Return whether the first of several lines is a JSON object. Pipes are not read, as that is possible only once."""
+    """True if the first of several lines is a JSON object. Pipes are not read, because that is possible only once."""
     if not os.path.isfile(path):
         return False
     try:
