@@ -5,22 +5,52 @@ To be imported where an exploration begins, not before: a third of what a run im
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
 
 import hypothesis.strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 
 from lro_conformance.capture.records import Record
-from lro_conformance.properties.explorer import Explorer
 from lro_conformance.properties.strategies import MEMORIES, NEAR, calls
 
 
-def machine(explorer: Explorer) -> Callable[[], RuleBasedStateMachine]:
+class Steps(Protocol):
+    """What the steps of a sequence do."""
+
+    @property
+    def details(self) -> Mapping[str, Sequence[str]]:
+        """The operations to call, with their detail levels."""
+        ...
+
+    @property
+    def can_store(self) -> bool:
+        """True if memories can be stored."""
+        ...
+
+    @property
+    def can_place(self) -> bool:
+        """True if a result can be placed at a threshold."""
+        ...
+
+    def begin(self) -> None:
+        """Begin a sequence."""
+        ...
+
+    def step(self, name: str, *given: Any) -> None:
+        """Take a step."""
+        ...
+
+    def end(self) -> None:
+        """End a sequence."""
+        ...
+
+
+def machine(explorer: Steps) -> Callable[[], RuleBasedStateMachine]:
     """A state machine whose steps are those of the *explorer*; one instance is one sequence."""
     arguments = calls(explorer.details)
 
-    class Sequence(RuleBasedStateMachine):
+    class Tried(RuleBasedStateMachine):
         def __init__(self) -> None:
             super().__init__()
             explorer.begin()
@@ -47,4 +77,4 @@ def machine(explorer: Explorer) -> Callable[[], RuleBasedStateMachine]:
         def teardown(self) -> None:
             explorer.end()
 
-    return Sequence
+    return Tried
