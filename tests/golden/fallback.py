@@ -211,6 +211,12 @@ CHANGES: dict[str, Change] = {
     "an event without and one with details": {"events": ("stderr: OffloadWriteFailed", EVENT)},
     "an event of two letters": {"events": ("stderr: OffloadWriteFailed no",)},
     "an event of three letters": {"events": ("stderr: OffloadWriteFailed EIO",)},
+    "an event of a number": {"events": ('stderr: {"event": "OffloadWriteFailed", "errno": 28}',)},
+    "an event of a number that is none of an error": {
+        "events": ('stderr: {"event": "OffloadWriteFailed", "operation": "recall", "bytes": 28000, "error": null}',),
+    },
+    "a sentence of a number": {"events": ("stderr: OffloadWriteFailed [Errno 28]",)},
+    "a sentence of the operation": {"events": ("stderr: OffloadWriteFailed operation=recall",)},
     "litter": {"litter": ("x.tmp", "y.tmp")},
     "recovered in part": {"recovered": ({}, written("text"))},
     "recovered in the other part": {"recovered": (written("text"), {})},

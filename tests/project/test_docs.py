@@ -157,7 +157,10 @@ def test_the_whole_example_proves_level_3(tmp_path: Path) -> None:
     path.write_text(text.replace("[python, -m, my_server, ", f"[{words}, "), encoding="utf-8")
     report = certify(profiles.load(path), seed=1, jobs=2, examples=0)
     assert report.failure is None
-    assert [r.requirement.id for r in report.requirements if r.verdict.label in ("fail", "warn", "error")] == []
+    blamed = {
+        r.requirement.id: r.verdict.label for r in report.requirements if r.verdict.label in ("fail", "warn", "error")
+    }
+    assert blamed == {"LRO-CFG-07": "warn"}  # it is set by flags only, which the page says
     assert (report.claimed, report.achieved) == (3, 3)
 
 

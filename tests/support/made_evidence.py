@@ -118,6 +118,7 @@ def survey(*calls: Made, **other: Any) -> Made:
         "lowest": 1,
         "is_small": lambda call: False,
         "minimal_calls": other.get("tiny"),
+        "seed_advice": "profile: seed",
     }
     return Made(**{**known, **other})
 

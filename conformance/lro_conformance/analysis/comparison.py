@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -38,15 +39,31 @@ class Comparison:
             return "no records with ids can be read in inline results (profile: inline)"
         return None if filed & shown else "memories have different ids in each server process"
 
-    def volatile(self, operation: str) -> set[Path]:
-        """Fields that differ between identical inline calls, within a server process or between two."""
+    @cached_property
+    def bracketed(self) -> list[tuple[Call, Call]]:
+        """The pairs whose values are compared: the same call was inline before the file was written, and after it.
+
+        A field that is not `volatile` was the same in both, and so when the file was written, whatever the clock says.
+        In evidence of 0.1.0, which has no such files, all pairs.
+        """
         inline = self.inline
-        first = inline.whole.get((operation, None))
-        paths = _volatile(first, inline.again.get(operation)) | _volatile(first, inline.elsewhere.get(operation))
-        for more in (inline.edges.get(operation), inline.fullest.get(operation)):
-            if more is not None:
-                paths |= _volatile(inline.whole.get((operation, more.detail)), more)
-        return paths
+        found = [(c, inline.whole[key]) for key, c in inline.filed.items() if key in inline.repeated]
+        usable = [(a, b) for a, b in found if a.file is not None and a.file.problem is None and b.records is not None]
+        return usable if inline.filed else self.pairs
+
+    def volatile(self, operation: str) -> frozenset[Path]:
+        """Fields that differ between identical inline calls, in one server process or from one to the next."""
+        return self._volatile.get(operation, frozenset())
+
+    @cached_property
+    def _volatile(self) -> dict[str, frozenset[Path]]:
+        inline, paths = self.inline, defaultdict[str, set[Path]](set)
+        first: dict[tuple[str, str | None], Call] = {}
+        for calls in (inline.whole, inline.again, inline.edges, inline.elsewhere, inline.fullest, inline.repeated):
+            for call in calls.values():
+                known = first.setdefault((call.operation, call.detail), call)
+                paths[call.operation] |= volatile_paths(known.records or [], call.records or [])
+        return {operation: frozenset(found) for operation, found in paths.items()}
 
     def other_level(self, filed: Call, shown: Call) -> str | None:
         """The other detail level whose fields a file has, if they are not those that the call shows inline."""
@@ -62,7 +79,3 @@ class Comparison:
 def comparison(survey: Survey, inline: Inline) -> Comparison:
     """Comparison of the survey's files with the same calls inline."""
     return Comparison(survey, inline)
-
-
-def _volatile(a: Call | None, b: Call | None) -> set[Path]:
-    return volatile_paths(a.records or [], b.records or []) if a is not None and b is not None else set()

@@ -374,7 +374,8 @@ def _needs_member(*path: str, type: type = object) -> Precondition:
 
 
 def _needs_valid_schema(one: Document) -> str | None:
-    broken = any(f.rule == "LRO-DESC-09" and f.pointer.startswith("/line_schema") for f in one.findings)
+    about = (f for f in one.findings if f.rule == "LRO-DESC-09" and f.severity == "error")
+    broken = any(f.pointer.startswith("/line_schema") for f in about)
     return "a line_schema is not a schema that records can satisfy (LRO-DESC-09)" if broken else None
 
 
@@ -454,6 +455,7 @@ _PRECONDITIONS: Mapping[str, Precondition] = {
     "LRO-DESC-08": _all(_needs_level, _needs_member("summary", "detail")),
     "LRO-DESC-09": _all(_needs_records, _needs_member("line_schema")),
     "LRO-DESC-10": _all(_needs_records, _needs_member("line_schema"), _needs_valid_schema),
+    "LRO-DESC-11": _needs_records,
     "LRO-DESC-14": _nothing,
     "LRO-DET-01": _all(_needs_light_detail, _needs_records),
     "LRO-FILE-01": _needs_file,
@@ -467,6 +469,7 @@ _PRECONDITIONS: Mapping[str, Precondition] = {
     "LRO-FILE-11": _needs_records,
     "LRO-FILE-12": _needs_schema_version,
     "LRO-GUI-01": _needs_member("guidance", type=str),
+    "LRO-GUI-04": _all(_needs_member("guidance", type=str), _needs_guidance),
     "LRO-GUI-05": _all(_needs_member("guidance", type=str), _needs_guidance, _needs_file),
     "LRO-NAME-02": _all(_needs_file, _needs_member("file_path", type=str)),
     "LRO-NAME-03": _all(_needs_file, _needs_member("file_path", type=str)),

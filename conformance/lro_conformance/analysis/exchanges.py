@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import pathlib
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -19,6 +20,7 @@ from lro_conformance.analysis.comparison import Comparison
 from lro_conformance.analysis.detail import DetailLevels, filled_fields
 from lro_conformance.analysis.documents import calls_of_run
 from lro_conformance.analysis.estimate import Estimates, slack
+from lro_conformance.analysis.prose import Prose, missing_from, shown_of
 from lro_conformance.analysis.threshold import Rule as DecisionRule
 from lro_conformance.analysis.threshold import decisions
 from lro_conformance.analysis.timestamps import ulid_time, written_at
@@ -60,6 +62,8 @@ class Exchange:
     """The same call of a server that offloads nothing and holds the same memories; None if there is none."""
     lowest: Call | None = None
     """The same call with the lowest threshold, of a server that holds the same memories. Its E is that of this call."""
+    close: bool = False
+    """True if the twin shows the values that the records had when the file was written, whatever the clock changes."""
     in_flight: bool = False
     """True if other calls were under way, so that only the whole conversation shows it again."""
     shares: Call | None = None
@@ -105,9 +109,11 @@ class Context:
     edges: Edges | None = None
     """None if no exact threshold could be tried."""
     decisions: Mapping[str, DecisionRule] | None = None
+    prose: Prose | None = None
+    """Memories by which texts are understood; None if no inline results could be had."""
 
     @cached_property
-    def volatile(self) -> Mapping[str, set[Path]]:
+    def volatile(self) -> Mapping[str, frozenset[Path]]:
         """Fields of each operation's records that differ between identical inline calls."""
         known = self.comparison
         return {} if known is None else {name: known.volatile(name) for name in self.survey.operations}
@@ -166,6 +172,7 @@ def exchanges(
         edges if isinstance(edges, Edges) else None,
     )
     twins = {key: call for call in (inline.calls if isinstance(inline, Inline) else ()) if (key := _key(call))}
+    close = {id(c) for c, _ in context.comparison.bracketed} if context.comparison is not None else set[int]()
     explicit = [*_seeded(found.get("seeded"))]
     if isinstance(explored, Explored):
         explicit += exchanges_of(explored.smallest + explored.triples, explored.memories)
@@ -175,7 +182,7 @@ def exchanges(
     known |= {id(e.call) for e in explicit}
     concurrent = {id(c) for c, _ in survey.together}
     made = [
-        Exchange(c, twin=_twin(c, twins), in_flight=id(c) in concurrent)
+        Exchange(c, twin=_twin(c, twins), close=id(c) in close, in_flight=id(c) in concurrent)
         for c in calls_of_run(survey, found)
         if id(c) not in known
     ]
@@ -194,7 +201,7 @@ def _seeded(found: object) -> Iterator[Exchange]:
     )
     for filed, shown, memories in pairs:
         if filed is not None and shown is not None and shown.outcome == "inline":
-            yield Exchange(filed, shown, stored={m["id"]: m for m in memories})
+            yield Exchange(filed, shown, close=True, stored={m["id"]: m for m in memories})
 
 
 def context_of(
@@ -208,7 +215,8 @@ def context_of(
     """The context that the evidence of these trials gives."""
     comparison = None if inline is None else Comparison(survey, inline)
     decided = None if edges is None else decisions(edges, estimates)
-    return Context(survey, details, estimates, edition, comparison, edges, decided)
+    prose = None if inline is None else Prose(survey, inline)
+    return Context(survey, details, estimates, edition, comparison, edges, decided, prose)
 
 
 def exchanges_of(triples: Sequence[Triple], memories: Sequence[Record]) -> list[Exchange]:
@@ -224,6 +232,7 @@ def exchanges_of(triples: Sequence[Triple], memories: Sequence[Record]) -> list[
                     call,
                     twin=triple.inline if call is not triple.inline and triple.inline.outcome == "inline" else None,
                     lowest=triple.lowest,
+                    close=True,
                     in_flight=triple.in_flight,
                     shares=named.get(path) if path else None,
                     stray=triple.stray if call is triple.lowest else (),
@@ -297,7 +306,7 @@ def _complete(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
         return
     records = shown.records
     if records is None:
-        yield "no records can be read in inline results (profile: inline)"
+        yield from _complete_by_text(exchange, context)
         return
     if filed.file is not None and any(line.problem is not None for line in filed.file.record_lines):
         yield "a file has lines that are not JSON objects (LRO-FILE-01)"
@@ -320,6 +329,48 @@ def _complete(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
     )
 
 
+def _complete_by_text(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
+    """The file has the known memories that a text shows with title and content, as often as it shows their content."""
+    filed, shown, prose = exchange.call, exchange.twin, context.prose
+    if prose is None or shown is None or filed.operation in context.survey.volatile_operations:
+        return
+    known = prose.known_in(shown) + _stored_in(exchange, shown)
+    if not known:
+        yield "no records can be read in inline results (profile: inline)"
+        return
+    missing = missing_from(filed, known)
+    yield Judged(
+        not missing,
+        f"the {len(known)} memories whose title and content the call shows inline",
+        f"{len(filed.filed)} records, {len(missing)} missing; first missing: {missing[:1]}",
+    )
+    for content, times in Counter(str(m["content"]) for m in _stored_in(exchange, shown)).items():
+        both = min(times, shown.text.count(content))
+        there = sum(r.get("content") == content for r in filed.filed)
+        if both > 1 and any("content" in r for r in filed.filed):
+            yield Judged(there >= both, f"{both} memories that differ in their ids only, as inline", f"{there} of them")
+
+
+def _stored_in(exchange: Exchange, shown: Call) -> list[Record]:
+    """The stored memories that a text shows with title and content."""
+    stored = exchange.stored.values()
+    return [m for m in stored if len({"title", "content"} & shown_of(m, shown.text).keys()) == 2]
+
+
+def _values_by_text(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
+    """Titles and contents of stored memories are in the file as a text shows them: as they were stored."""
+    filed, shown, prose = exchange.call, exchange.twin, context.prose
+    if prose is None or shown is None or filed.operation in context.survey.volatile_operations:
+        return
+    stored = prose.stored | {str(m.get("title")): m for m in exchange.stored.values()}
+    there = _by_title(filed.filed)
+    for title in stored.keys() & there.keys():
+        for key, value in shown_of(stored[title], shown.text).items():
+            if key in ("title", "content") and key in there[title]:
+                expected = f"memory {show(title)}: /{key} is {show(value)}, as stored and as inline"
+                yield Judged(there[title][key] == value, expected, show(there[title][key]))
+
+
 def _is_a_selection(call: Call, records: Sequence[Record], context: Context) -> bool:
     """True if a limit chose some of the memories, and identical calls of this operation choose others each time."""
     return (
@@ -332,8 +383,13 @@ def _values(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
     filed, shown, comparison = exchange.call, exchange.twin, context.comparison
     if not exchange.is_filed or shown is None or comparison is None:
         return
+    if shown.records is None:
+        yield from _values_by_text(exchange, context)
+        return
     if comparison.obstacle is not None:
         yield comparison.obstacle
+        return
+    if not exchange.close:
         return
     skip = context.volatile[filed.operation]
     level = comparison.other_level(filed, shown)
@@ -448,7 +504,7 @@ def _no_records(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
     """No record is returned beside the descriptor; for inject that is LRO-INJ-04."""
     call = exchange.call
     if exchange.is_filed and call.found is not None and call.operation != "inject":
-        leaked = repeated_record(call)
+        leaked = _repeated(call, _beside(call))
         yield Judged(leaked is None, "no record next to the descriptor", leaked or "")
 
 
@@ -464,7 +520,16 @@ def repeated_record(call: Call) -> str | None:
     """A record of the file that the result repeats outside the descriptor's own fields; None when there is none."""
     known = {"offloaded", "summary", "file_path", "line_schema", "jq_recipes", "guidance"}
     rest = {k: v for k, v in call.descriptor.items() if k not in known}
-    text = (call.found.around if call.found is not None else "") + show([rest, *_other_members(call)], 10_000_000)
+    return _repeated(call, show(rest, 10_000_000) + _beside(call))
+
+
+def _beside(call: Call) -> str:
+    """Everything in a result that is not in the descriptor."""
+    return (call.found.around if call.found is not None else "") + show(_other_members(call), 10_000_000)
+
+
+def _repeated(call: Call, text: str) -> str | None:
+    """A record of the file that a text repeats; None when there is none."""
     strings = [
         (str(r.get("id")), s) for r in call.filed for s in (r.get("content"), r.get("title")) if isinstance(s, str)
     ]

@@ -46,7 +46,7 @@ def written_at(call: Call) -> Compared | str | None:
 
 def ulid_time(call: Call, edition: Edition) -> Compared | str:
     """Compare the time in the file name's ULID with the call; a reason if the name has no ULID."""
-    ulid = _ulid(os.path.basename(call.path), edition)
+    ulid = ulid_of(call, edition)
     parsed = parse_file_name(f"atlatl-recall-{ulid}.jsonl")
     if parsed is None:
         return "the name has no ULID"
@@ -59,8 +59,9 @@ def ulid_time(call: Call, edition: Edition) -> Compared | str:
     )
 
 
-def _ulid(name: str, edition: Edition) -> str | None:
-    """The part of a name where its ULID should be, or that looks like one; None if there is none."""
+def ulid_of(call: Call, edition: Edition) -> str | None:
+    """The part of a file's name where its ULID should be, or that looks like one; None if there is none."""
+    name = os.path.basename(call.path)
     found = re.fullmatch(rf"{edition.file_prefix}-[a-z_]+-(.+)\.jsonl", name) or re.search(
         r"(?:^|[^0-9A-Za-z])([0-9A-Za-z]{26})\b", name
     )

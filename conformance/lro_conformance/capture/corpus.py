@@ -6,7 +6,7 @@ import json
 import random
 import sys
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any, cast
 
@@ -209,6 +209,23 @@ def mixed() -> tuple[Memory, ...]:
     return tuple(found)
 
 
+GROWING_WORD = "opisthobranch"
+"""The word of `growing`."""
+
+
+@cache
+def growing(size: int = 240) -> tuple[Memory, ...]:
+    """*size* memories that one word finds: as many of them as are stored make results of any size.
+
+    Their titles are long, so that fewer of them suffice where results have no contents.
+    """
+    chance = random.Random(7)
+    found = (_memory(chance, n) for n in range(size))
+    return tuple(
+        {**m, "title": f"{GROWING_WORD}: {' '.join(chance.choices(_WORDS, k=16))} {n}"} for n, m in enumerate(found)
+    )
+
+
 def odd(word: str) -> Memory:
     """A memory that `odd_query` and `shell_query` of this *word* find, because its content includes both literally."""
     query = odd_query(word)
@@ -283,10 +300,19 @@ def lines(name: str, tool: str, template: Any, first_id: int) -> list[bytes]:
     return [jsonrpc.request(first_id + n, "tools/call", params) for n, params in enumerate(calls)]
 
 
+def as_lines(memories: Iterable[Memory]) -> Iterator[str]:
+    """Memories as lines of JSON."""
+    return (json.dumps(memory, ensure_ascii=False) + "\n" for memory in memories)
+
+
 def main(argv: list[str]) -> None:
     """Print the requests that store a set of memories: ``python -m lro_conformance.capture.corpus SET TOOL ARGUMENTS
-    FIRST_ID``."""
-    name, tool, template, first_id = argv
+    FIRST_ID``; with SET alone, print the memories themselves."""
+    name, *request = argv
+    if not request:
+        sys.stdout.buffer.writelines(line.encode() for line in as_lines(SETS[name]()))
+        return
+    tool, template, first_id = request
     for line in lines(name, tool, json.loads(template), int(first_id)):
         sys.stdout.buffer.write(line + b"\n")
 

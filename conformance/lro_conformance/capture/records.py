@@ -56,8 +56,8 @@ def find_records(result: Mapping[str, Any] | None, jq_path: str | None = None) -
     """The records of an inline result; None if it has none as JSON (for example a formatted text)."""
     payloads = list(_payloads(result))
     if jq_path is not None:
-        return next((r for r in (_at(p, jq_path) for p in payloads) if r is not None), None)
-    found = [r for r in (_largest_list(p, _DEPTH) for p in payloads) if r is not None]
+        return next((_without_last_words(r) for r in (_at(p, jq_path) for p in payloads) if r is not None), None)
+    found = [_without_last_words(r) for r in (_largest_list(p, _DEPTH) for p in payloads) if r is not None]
     singles = [unwrap(cast("Record", p)) for p in payloads if isinstance(p, dict)]
     if not any(found) and len(singles) > 1 and all(id_of(s) is not None for s in singles):
         return singles
@@ -71,6 +71,32 @@ def hit_scores(result: Mapping[str, Any] | None) -> list[float]:
     lists = [found for p in _payloads(result) if (found := _largest_list(p, _DEPTH)) is not None]
     values = [hit.get("score") for hit in max(lists, key=len)] if lists else []
     return [v for v in values if isinstance(v, int | float) and not isinstance(v, bool)]
+
+
+def envelope(result: Mapping[str, Any] | None, records: Iterable[Record]) -> set[str]:
+    """Names of the members that an inline result has beside its records, two deep; ``[]`` if it is a mere list."""
+    ids = set(by_id(records))
+    found: set[str] = set()
+    for payload in _payloads(result):
+        place = "structuredContent" if result is not None and payload is result.get("structuredContent") else "text"
+        if not isinstance(payload, dict):
+            found.add(f"{place}: []")
+            continue
+        for name, value in cast("Record", payload).items():
+            found.add(f"{place}: {name}")
+            if name not in ids:
+                found.update(f"{place}: {name}.{inner}" for inner in as_record(value) if inner not in ids)
+    return found
+
+
+def _without_last_words(records: list[Record]) -> list[Record]:
+    """The records of a list without a last member that only says something of it: that it is truncated, say.
+
+    All others have an id; the last has a text, and neither an id nor any field of a memory.
+    """
+    *others, last = records or [{}]
+    says = any(isinstance(v, str) for v in last.values()) and not last.keys() & {"id", *MEMORY_FIELDS}
+    return others if others and says and all(id_of(unwrap(r)) is not None for r in others) else records
 
 
 _MORE = re.compile(r"(next_?)?(page_?)?cursor|next_?(page_?)?(token|page|offset)|has_?(more|next)", re.IGNORECASE)
@@ -332,6 +358,8 @@ def _json_lines(text: str) -> list[Any] | None:
 def _largest_list(value: Any, depth: int) -> list[Record] | None:
     if isinstance(value, list):
         items = cast("list[Any]", value)
+        if len(items) > 1 and isinstance(items[-1], str) and isinstance(items[0], dict):
+            items = items[:-1]  # a list of memories may end with a sentence: a warning, say
         return [cast("Record", i) for i in items] if all(isinstance(i, dict) for i in items) else None
     if not isinstance(value, dict) or depth == 0:
         return None

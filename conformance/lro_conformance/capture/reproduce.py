@@ -21,6 +21,7 @@ from lro_conformance.capture.corpus import SETS, lines
 from lro_conformance.capture.file import FileSeen
 from lro_conformance.capture.start import HANDSHAKE, Start
 from lro_conformance.judging.subjects import evidence_of, location_of, reproducer_of
+from lro_conformance.profile import fill
 from lro_conformance.wire.reply import Reply
 from lro_spec.redaction import is_secret
 
@@ -108,13 +109,22 @@ def script(
     Bytes are lines to send, strings are shell commands to run at that point. *after* is a command to run when the
     server has ended; then the folder is removed.
     """
-    made = [f"mkdir -p {word(start, str(start.temp))}"]
+    folders = [start.temp, *([_servers_own(start)] if _uses_its_own(start) else [])]
+    made = [f"mkdir -p {' '.join(word(start, str(f)) for f in folders)}"]
     if start.output_dir is not None:
         made.append(f"mkdir {word(start, str(start.output_dir))}" if setup is None else setup)
     for path, text in start.files.items():
         made.append(
             f"mkdir -p {word(start, os.path.dirname(path))}; printf %s {word(start, text)} > {word(start, path)}"
         )
+    environment = [f"-u {quote(name)}" for name in start.unset]
+    environment += [f"{quote(n)}={_value(start, n, v)}" for n, v in start.env.items()]
+    within = f"cd {word(start, str(start.cwd))}"
+    if start.seed_file is not None:
+        made.append(f"{_generator(start, 'corpus')} > {word(start, str(start.seed_file))}")
+    if start.seed_command:
+        words = " ".join(word(start, w) for w in start.seed_command)
+        made.append(f"({within} && env {' '.join(environment)} {words})")
     sending: list[str] = []
     for item in items:
         if isinstance(item, str):
@@ -123,8 +133,6 @@ def script(
             sending[-1] += f" \\\n    {quote(item.decode('utf-8', 'replace'))}"
         else:
             sending.append(f"  printf '%s\\n' {quote(item.decode('utf-8', 'replace'))}")
-    environment = [f"-u {quote(name)}" for name in start.unset]
-    environment += [f"{quote(n)}={_value(start, n, v)}" for n, v in start.env.items()]
     command = " ".join(word(start, w) for w in start.argv)
     lines = [
         'd=$(mktemp -d) && d=$(cd "$d" && pwd -P)',
@@ -132,7 +140,7 @@ def script(
         "{",
         *sending,
         f"  sleep {wait_s}",
-        f"}} | (cd {word(start, str(start.cwd))} && {limit}env {' '.join(environment)} {command})",
+        f"}} | ({within} && {limit}env {' '.join(environment)} {command})",
     ]
     return "\n".join([*lines, *([after] if after else []), 'rm -rf "${d:?}"'])
 
@@ -157,9 +165,23 @@ def _generated(start: Start, ids: Sequence[int], kept: dict[int, bytes]) -> tupl
         expected = lines(name, tool, json.loads(template), ids[0])
         count = len(expected)
         if expected and [kept.get(id) for id in ids[:count]] == expected:
-            words = [start.python, "-P", "-m", "lro_conformance.capture.corpus", name, tool, template, str(ids[0])]
-            return " ".join(map(quote, words)), count
+            return _generator(start, name, tool, template, str(ids[0])), count
     return "", 0
+
+
+def _generator(start: Start, *arguments: str) -> str:
+    """Command that prints memories of the suite, or requests that store them."""
+    return " ".join(map(quote, (start.python, "-P", "-m", "lro_conformance.capture.corpus", *arguments)))
+
+
+def _servers_own(start: Start) -> Path:
+    """The directory that ``{workdir}`` stood for."""
+    return Path(fill("{workdir}", workdir=start.workdir))
+
+
+def _uses_its_own(start: Start) -> bool:
+    own = str(_servers_own(start))
+    return any(own in text for text in (*start.argv, *start.env.values(), *start.seed_command, str(start.cwd)))
 
 
 def _message(line: bytes) -> dict[str, Any]:

@@ -40,6 +40,10 @@ class Start:
     """Files that were written for it: path and text."""
     seed: tuple[str, str] | None = None
     """The tool that stored memories in it, and the template of its arguments as JSON."""
+    seed_file: Path | None = None
+    """File with the suite's memories, which the server or the seed command reads before the start."""
+    seed_command: tuple[str, ...] = ()
+    """Command that was run with that file before the start."""
     python: str = "python3"
     """The Python interpreter of the suite."""
     sent: Callable[[], Iterable[bytes]] = field(default=_silence, compare=False, repr=False, metadata={"kept": False})

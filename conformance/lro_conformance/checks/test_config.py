@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from lro_conformance.analysis.switch import twins
 from lro_conformance.capture.call import Call
 from lro_conformance.capture.estimate import tokens_per_character
 from lro_conformance.capture.records import show
@@ -14,7 +15,8 @@ from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.judging.subjects import Subjects
 from lro_conformance.trials.defaults import Defaults
 from lro_conformance.trials.directories import Folders
-from lro_conformance.trials.disabled import Disabled
+from lro_conformance.trials.disabled import Control, Disabled
+from lro_conformance.trials.documented import EXAMINED, Documented
 from lro_conformance.trials.survey import Inline, Survey
 
 SEVERAL = 5
@@ -50,6 +52,20 @@ def test_disabled_truncates_nothing(disabled: Disabled, inline: Inline, subjects
             expected=f"{call.operation} with enabled = false has more than one record, whatever the threshold",
             observed=f"{len(call.records)} of {len(there)} records: {show(call.text, 200)}",
             at=call,
+        )
+
+
+@check("LRO-CFG-01", optional=("control",))
+def test_disabled_keeps_to_the_limit(
+    disabled: Disabled, inline: Inline, control: Control | None, subjects: Subjects
+) -> None:
+    """With enabled = false no more records are returned than the call asks for, unless there are with LRO on, too."""
+    for pair in (p for p in twins(inline, disabled, control) if p.off.records and p.off.limit is not None):
+        subjects.expect(
+            not pair.ignores_limit,
+            expected=f"{pair.off.label} with enabled = false: at most {pair.off.limit} records",
+            observed=f"{len(pair.off.records or [])} records",
+            at=pair.off,
         )
 
 
@@ -185,3 +201,41 @@ def test_enabled_by_default(defaults: Defaults, subjects: Subjects) -> None:
         observed="only once enabled = true is set",
         at=late,
     )
+
+
+@check("LRO-CFG-07", optional=("documented",))
+def test_documented_names_take_effect(survey: Survey, documented: Documented | None, subjects: Subjects) -> None:
+    """The documented variables set the threshold and the output folder, also of a server that has names of its own."""
+    others = () if documented is None else documented.names
+    for name in EXAMINED:
+        call = documented.call if documented is not None and name in others else _small(survey)
+        if call is None or call.outcome not in ("inline", "offloaded"):
+            subjects.not_observed("a call for few records was not answered")
+            continue
+        if not (name in others or (survey.adjustable if name == "threshold_tokens" else call.output_dir is not None)):
+            subjects.not_observed(f"the server has no setting {name} (profile: settings.{name})")
+            continue
+        if name == "output_dir" and (call.outcome != "offloaded" or call.file is None):
+            subjects.not_observed("nothing was offloaded by the documented variables, so no folder shows")
+            continue
+        effective = call.outcome == "offloaded" if name == "threshold_tokens" else _is_below_output_dir(call)
+        if not effective and name not in others:
+            subjects.not_observed("a documented setting has no effect (LRO-CFG-02, LRO-CFG-04)")
+            continue
+        subjects.expect(
+            effective,
+            expected=f"{name} is set by its documented variable, too",
+            observed=f"it has no effect: {call.outcome if name == 'threshold_tokens' else call.path}",
+            at=call,
+        )
+
+
+def _small(survey: Survey) -> Call | None:
+    """A call for few records, one that was offloaded where there is one."""
+    calls = [*survey.minimal_calls.values()]
+    return next((c for c in calls if c.outcome == "offloaded"), calls[0] if calls else None)
+
+
+def _is_below_output_dir(call: Call) -> bool:
+    real, root = call.file.real if call.file is not None else None, call.real_output_dir
+    return real is not None and root is not None and Path(real).is_relative_to(root)

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
-from lro_conformance.analysis.documents import Documents
-from lro_conformance.analysis.exchanges import Exchanges
+from collections.abc import Iterator
+from typing import cast
+
+from lro_conformance.analysis.documents import Documents, breaks
+from lro_conformance.analysis.exchanges import Exchanges, repeated_record
+from lro_conformance.capture.call import Call
+from lro_conformance.capture.estimate import characters
+from lro_conformance.capture.records import as_record, show
 from lro_conformance.judging.check import check
 from lro_conformance.judging.subjects import Subjects
+from lro_conformance.trials.survey import Survey
+from lro_spec.editions import Edition
 
 
 @check("LRO-DESC-01")
@@ -97,6 +105,87 @@ def test_schema_describes_the_line(documents: Documents, subjects: Subjects) -> 
 def test_no_records_with_descriptor(exchanges: Exchanges, subjects: Subjects) -> None:
     """The descriptor replaces the records: none is returned with it, and both places of a result agree."""
     exchanges.judge("LRO-DESC-11", subjects)
+
+
+@check("LRO-DESC-11")
+def test_no_records_in_descriptor(documents: Documents, subjects: Subjects) -> None:
+    """No member of the descriptor holds the records; a preview of a few is allowed."""
+    beside = "the text of an injection accompanies its descriptor (LRO-INJ-04)"
+    documents.judge(
+        "LRO-DESC-11",
+        subjects,
+        skip=lambda d: beside if d.call.operation == "inject" and repeated_record(d.call) is not None else None,
+    )
+
+
+PART = 10
+"""The answer may grow by this part of what the result grows by, and be this part of a very large result."""
+
+GROWTH = 200
+"""Tokens by which any answer may grow: further namespaces, longer numbers, fields that few records have."""
+
+MOST = 4000
+"""Tokens of the answer to a result of ten times the default threshold: five times what the paper gives."""
+
+LARGER = 4000
+"""Tokens by which two results have to differ so that a tenth of that shows."""
+
+
+@check("LRO-DESC-15")
+def test_answer_is_compact(survey: Survey, documents: Documents, edition: Edition, subjects: Subjects) -> None:
+    """The answer hardly grows with the result, and is a small part of a very large one."""
+    full = {id(d.call) for d in documents.documents if any(map(breaks, d.of("LRO-DESC-11")))}
+    calls = [c for c in survey.files if c.found is not None and id(c) not in full and repeated_record(c) is None]
+    if len(calls) < len(survey.files):
+        subjects.not_observed("an answer has records beside its descriptor or in it (LRO-DESC-11)")
+    for small, large in _sizes(calls):
+        most = cost(small) + GROWTH + (size(large) - size(small)) // PART
+        subjects.expect(
+            cost(large) <= most,
+            expected=f"at most {most} tokens for a result of {size(large)}, since the answer has {cost(small)} for one "
+            f"of {size(small)}",
+            observed=f"an answer of {cost(large)} tokens",
+            at=large,
+        )
+    for call in (c for c in calls if size(c) >= 10 * edition.default_threshold_tokens):
+        most = min(MOST, size(call) // PART)
+        subjects.expect(
+            cost(call) <= most,
+            expected=f"at most {most} tokens for a result of {size(call)}",
+            observed=f"an answer of {cost(call)} tokens",
+            at=call,
+        )
+    if not subjects.examined:
+        subjects.not_observed(f"no two results of one operation and level differ by {LARGER} tokens")
+
+
+def size(call: Call) -> int:
+    """Tokens of the records in a call's file, at four characters to a token, whatever the server estimates."""
+    return characters(call) // 4
+
+
+def cost(call: Call) -> int:
+    """Tokens of an answer, at four characters to a token: of its content, or of its structured content if that is more.
+
+    Clients show the model one of the two.
+    """
+    result = call.result or {}
+    content: object = result.get("content")
+    blocks = [as_record(b) for b in cast("list[object]", content)] if isinstance(content, list) else []
+    texts = (b["text"] if isinstance(b.get("text"), str) else show(b, 10_000_000) for b in blocks)
+    structured = show(result["structuredContent"], 10_000_000) if "structuredContent" in result else ""
+    return max(sum(map(len, texts)), len(structured)) // 4
+
+
+def _sizes(calls: list[Call]) -> Iterator[tuple[Call, Call]]:
+    """For each operation and level, the calls with the smallest and the largest result, if they differ much."""
+    groups: dict[tuple[str, str], list[Call]] = {}
+    for call in calls:
+        groups.setdefault((call.operation, str(call.summary.get("detail"))), []).append(call)
+    for group in groups.values():
+        small, large = min(group, key=size), max(group, key=size)
+        if size(large) - size(small) >= LARGER:
+            yield small, large
 
 
 @check("LRO-DESC-12")

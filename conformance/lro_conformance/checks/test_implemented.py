@@ -5,6 +5,7 @@ from __future__ import annotations
 from lro_conformance.judging.check import check
 from lro_conformance.judging.subjects import Subjects
 from lro_conformance.trials.survey import Survey
+from lro_conformance.wire.server import CLIENT_NAME
 
 
 @check("LRO-IMPL-02")
@@ -35,4 +36,11 @@ def _observed(survey: Survey) -> str:
     if not survey.operations:
         return "the server lists no tool that performs recall, search or inject"
     claim = f", though {survey.claims[0]}" if survey.claims else ""
-    return f"every result of {', '.join(o.tool for o in survey.operations.values())} came inline{claim}"
+    client = "" if survey.client else _UNKNOWN_CLIENT
+    return f"every result of {', '.join(o.tool for o in survey.operations.values())} came inline{claim}{client}"
+
+
+_UNKNOWN_CLIENT = (
+    f" for the client {CLIENT_NAME!r}; if the server offloads only for clients that it knows to have tools, name one "
+    "(profile: client)"
+)

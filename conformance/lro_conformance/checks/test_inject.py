@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from lro_conformance.analysis.comparison import Comparison
 from lro_conformance.analysis.estimate import Estimates
 from lro_conformance.analysis.exchanges import Exchanges, repeated_record
+from lro_conformance.analysis.switch import difference, twins
 from lro_conformance.analysis.threshold import Rule
-from lro_conformance.capture.records import by_id, id_of, tells_of
+from lro_conformance.capture.records import by_id, id_of, show, tells_of
 from lro_conformance.judging.check import check
 from lro_conformance.judging.outcome import NotApplicable, NotObserved
 from lro_conformance.judging.subjects import Subjects
 from lro_conformance.trials.boundary import Edges
+from lro_conformance.trials.disabled import Control, Disabled
 from lro_conformance.trials.survey import Inline, Survey
 
 
@@ -34,6 +37,36 @@ def test_text_inline_below_the_threshold(survey: Survey, inline: Inline, subject
             expected="text with at least one of the memories found",
             observed=f"{len(call.text)} characters without any of them" if call.outcome == "inline" else "an error",
             at=call,
+        )
+
+
+@check("LRO-INJ-01", optional=("disabled", "control"))
+def test_text_is_that_without_lro(
+    survey: Survey,
+    inline: Inline,
+    comparison: Comparison,
+    disabled: Disabled | None,
+    control: Control | None,
+    subjects: Subjects,
+) -> None:
+    """Below the threshold inject's text has every line that it has with LRO off, apart from numbers in it."""
+    _needs_inject(survey)
+    pairs = twins(inline, disabled, control) if disabled is not None else []
+    if any(difference(p, comparison) is not None for p in pairs if p.off.records is not None):
+        subjects.not_observed("other operations find other memories with LRO on, too (LRO-THR-04)")
+        return
+    for pair in pairs:
+        if pair.off.operation != "inject" or pair.off.records is not None:
+            continue
+        lost = pair.lost_lines
+        if lost is None or not pair.surrounded:
+            subjects.not_observed("identical calls of inject return different texts")
+            continue
+        subjects.expect(
+            not lost,
+            expected=f"the text that inject returns with LRO off: {show(lost[0], 100) if lost else ''}",
+            observed=f"{len(lost)} of its lines are missing in a text of {len(pair.on[-1].text)} characters",
+            at=pair.on[-1],
         )
 
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from lro_conformance.analysis.documents import Documents
 from lro_conformance.analysis.exchanges import Exchanges
+from lro_conformance.analysis.timestamps import ulid_of
 from lro_conformance.capture.call import Call, CallInContext
 from lro_conformance.judging.check import check
 from lro_conformance.judging.subjects import Subjects
 from lro_conformance.trials.survey import Survey
+from lro_spec.editions import Edition
+from lro_spec.filenames import parse_file_name
 
 
 @check("LRO-NAME-01")
@@ -33,6 +36,33 @@ def test_ulid_encodes_creation_time(exchanges: Exchanges, subjects: Subjects) ->
     """The ULID's time is the time at which the file was written, in any time zone and however long the server has run:
     a ULID counts from 1970 in UTC."""
     exchanges.judge("LRO-NAME-03", subjects)
+
+
+@check("LRO-NAME-03")
+def test_names_sort_by_age(survey: Survey, edition: Edition, subjects: Subjects) -> None:
+    """Of two calls one after the other, the later one's file has the greater ULID, also within a second."""
+    earlier: list[tuple[float, str]] = []
+    if len({c.path for c in survey.files}) < len(survey.files):
+        subjects.not_observed("names are used again (LRO-NAME-04)")
+        return
+    for call in sorted(survey.files, key=lambda c: c.started):
+        ulid = ulid_of(call, edition)
+        if ulid is None or parse_file_name(f"atlatl-recall-{ulid}.jsonl") is None:
+            subjects.not_observed("the name has no ULID")
+            continue
+        before = max((known for ended, known in earlier if ended <= call.started - APART_S), default=None)
+        if before is not None:
+            subjects.expect(
+                before < ulid.upper(),
+                expected=f"a ULID greater than {before}, that of a call more than {APART_S * 1000:.0f} ms earlier",
+                observed=ulid,
+                at=CallInContext(call),
+            )
+        earlier.append((call.ended, ulid.upper()))
+
+
+APART_S = 0.02
+"""Seconds between two calls of which a server may take the time from a clock that ticks sixty times a second."""
 
 
 @check("LRO-NAME-04")

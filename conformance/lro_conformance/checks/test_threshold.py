@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from lro_conformance.analysis.comparison import Comparison
 from lro_conformance.analysis.documents import Document, Documents
 from lro_conformance.analysis.estimate import LARGER, Estimates
 from lro_conformance.analysis.exchanges import Exchanges
+from lro_conformance.analysis.switch import difference, twins
 from lro_conformance.analysis.threshold import Rule, latches_after_offloading
 from lro_conformance.capture.call import Call, CallInContext
 from lro_conformance.capture.estimate import characters, honest_range, is_honest
-from lro_conformance.capture.records import WORDS, Record, tells_of, wide_share
+from lro_conformance.capture.records import (
+    WORDS,
+    Record,
+    by_id,
+    envelope,
+    tells_of,
+    wide_share,
+)
 from lro_conformance.judging.check import check
 from lro_conformance.judging.outcome import NotApplicable, NotObserved
 from lro_conformance.judging.subjects import Subjects, evidence_of
-from lro_conformance.lab.operations import matching_tool
+from lro_conformance.lab.operations import TOOLS, matching_tool
 from lro_conformance.trials.boundary import Edge, Edges, Probe
 from lro_conformance.trials.defaults import Bracket, Defaults
+from lro_conformance.trials.disabled import Control, Disabled
 from lro_conformance.trials.exploration import Explored
 from lro_conformance.trials.seeded import Seeded
-from lro_conformance.trials.survey import Survey
+from lro_conformance.trials.survey import Inline, Survey
 from lro_spec.editions import Edition
 from lro_spec.tokens import LOW
 
@@ -52,8 +62,17 @@ def _in_scope(survey: Survey, operation: str, subjects: Subjects) -> None:
     """Expect one operation to offload at all; by which threshold is judged by other checks."""
     if operation not in survey.operations:
         listed = matching_tool(operation, [str(t.get("name")) for t in survey.tools])
+        if operation in survey.absent and listed not in (None, TOOLS[operation]):
+            raise NotApplicable(f"the profile says that {listed} does not perform {operation}")
         if listed is not None:
             raise NotObserved(f"the server lists {listed}, the profile does not (profile: operations.{operation})")
+        known = {key for c in survey.calls for key in by_id(c.filed)}
+        hidden = next((q for q in survey.queries if known & set(q.ids) and not q.offloaded), None)
+        if operation == "search" and hidden is not None:
+            raise NotObserved(
+                f"{hidden.tool} takes a query and returns memories inline at threshold_tokens = {survey.lowest}: "
+                "if it is the search, name it (profile: operations.search)"
+            )
         raise NotApplicable(f"the server lists no tool for {operation}")
     calls = [c for (n, _), c in survey.whole.items() if n == operation and c.outcome in ("inline", "offloaded")]
     if not survey.adjustable and not any(c.outcome == "offloaded" for c in calls):
@@ -116,9 +135,28 @@ def test_default_threshold(
     for bracket in crossed if len(crossed) > 1 or not defaults.brackets else defaults.brackets:
         _both_sides(survey, estimates, bracket, default, subjects)
     if not crossed:
-        subjects.inconclusive(f"no result of more than {default} tokens was offloaded by default (profile: seed)")
+        subjects.inconclusive(
+            f"no result of more than {default} tokens was offloaded by default ({survey.seed_advice})"
+        )
     elif all(b.inline is None for b in crossed):
         subjects.inconclusive(f"no result of {default} tokens or less was seen inline")
+    elif (between := _far_apart(crossed)) is not None:
+        lower, upper = between
+        subjects.inconclusive(
+            f"the default lies between {lower} and {upper} tokens, as no result has a size in between: a limit "
+            "(profile: operations) or a tool that stores memories (profile: seed) varies the size"
+        )
+
+
+def _far_apart(crossed: Sequence[Bracket]) -> tuple[int, int] | None:
+    """Tokens of the largest result inline and of the smallest offloaded one, if their ratio exceeds `CLOSE`."""
+    upper = min((size for b in crossed if (size := _size(b)) is not None), default=0)
+    lower = max((b.inline_estimate for b in crossed if b.inline_estimate is not None), default=upper)
+    return (lower, upper) if upper > CLOSE * lower else None
+
+
+CLOSE = 2
+"""Factor between an inline and an offloaded result below which the two tell the default."""
 
 
 def contradiction(defaults: Defaults) -> tuple[Bracket, Bracket] | None:
@@ -174,12 +212,22 @@ def test_estimate_is_honest(survey: Survey, documents: Documents, estimates: Est
         return None
 
     documents.judge("LRO-THR-02", subjects, skip=elsewhere, among=survey.files)
+    if estimates.fraction is not None:
+        call, share = estimates.fraction
+        subjects.expect(
+            holds=False,
+            expected="characters ÷ 4 of some text of the result",
+            observed=f"characters ÷ {4 / share:.1f} of the record lines, at every detail level: E = {call.estimate} "
+            f"for {characters(call)}",
+            at=call,
+        )
 
 
 @check("LRO-THR-03")
-def test_wide_scripts_weigh_more(survey: Survey, seeded: Seeded, subjects: Subjects) -> None:
+def test_wide_scripts_weigh_more(survey: Survey, seeded: Seeded, estimates: Estimates, subjects: Subjects) -> None:
     """Records in CJK scripts are estimated at 1.2 times characters ÷ 4 or more, as a tokenizer would."""
-    if any(not is_honest(c) for c in survey.files if isinstance(c.estimate, int) and c.filed):
+    implausible = any(not is_honest(c) for c in survey.files if isinstance(c.estimate, int) and c.filed)
+    if implausible or estimates.fraction is not None:
         raise NotObserved("the estimate is not honest for other texts either")
     for call in (c for c in seeded.wide if c.estimate):
         text = "".join(line.raw.decode("utf-8", "replace") for line in call.file.record_lines) if call.file else ""
@@ -193,6 +241,41 @@ def test_wide_scripts_weigh_more(survey: Survey, seeded: Seeded, subjects: Subje
             observed=f"E = {call.estimate}",
             at=call,
         )
+
+
+@check("LRO-THR-04", optional=("disabled", "control"))
+def test_operation_runs_as_without_lro(
+    inline: Inline,
+    comparison: Comparison,
+    disabled: Disabled | None,
+    control: Control | None,
+    edition: Edition,
+    subjects: Subjects,
+) -> None:
+    """With LRO on, a result below the threshold has the records that the same call returns with LRO off: as many, the
+    same ones, in the same order and with the same values."""
+    pairs = [] if disabled is None else twins(inline, disabled, control)
+    if not pairs and not edition.switchable:
+        raise NotApplicable("LRO cannot be switched off here, so there is no usual result to compare with")
+    if not pairs:
+        raise NotObserved(
+            "no call gave the same memories each time with LRO on, and a result with LRO off (LRO-CFG-01)"
+        )
+    for pair in (p for p in pairs if p.off.records is not None):
+        if pair.ignores_limit or pair.is_cut:
+            subjects.not_observed("with LRO off, a result is not what the call asked for (LRO-CFG-01)")
+            continue
+        differing = difference(pair, comparison)
+        subjects.expect(
+            differing is None,
+            expected=f"{pair.off.label} with LRO on, below the threshold, as with LRO off: {differing[0]}"
+            if differing is not None
+            else "",
+            observed=differing[1] if differing is not None else "",
+            at=pair.on[-1],
+        )
+    if all(p.off.records is None for p in pairs):
+        subjects.not_observed("no records can be read in inline results (profile: inline)")
 
 
 @check("LRO-THR-05")
@@ -229,20 +312,33 @@ def test_estimate_covers_the_whole_set(survey: Survey, estimates: Estimates, sub
                 at=less,
             )
             continue
-        sizes = {c.estimate for c in survey.files if c.operation == name and c.estimate and is_honest(c)}
-        if len(sizes) < 2:
-            subjects.not_observed("fewer than two estimates are honest")
-            continue
-        call = estimates.of_a_part(name)
-        low = honest_range(call)[0] if call is not None else 0
-        subjects.expect(
-            call is None,
-            expected=f"{name}: E of at least {low} for {len(call.filed)} records, as it is honest for fewer"
-            if call is not None
-            else "",
-            observed=f"E = {call.estimate}, that of only a part of them" if call is not None else "",
-            at=call,
-        )
+        _covers_all(name, survey.files, estimates.of_a_part(name), subjects)
+
+
+@check("LRO-THR-05")
+def test_estimate_covers_stored_memories(
+    survey: Survey, seeded: Seeded, estimates: Estimates, subjects: Subjects
+) -> None:
+    """If E is honest for the server's own memories, it is honest for them and those that the suite has stored."""
+    for name in {c.operation for c in seeded.wide}:
+        if estimates.estimated_before_limit(name) is None:
+            _covers_all(name, [*survey.files, *seeded.wide], estimates.of_a_part(name, seeded.wide), subjects)
+
+
+def _covers_all(name: str, files: Iterable[Call], part: Call | None, subjects: Subjects) -> None:
+    """Expect no call whose E is that of a *part* of its set, if two others are honest that differ in size."""
+    if len({c.estimate for c in files if c.operation == name and c.estimate and is_honest(c)}) < 2:
+        subjects.not_observed("fewer than two estimates are honest")
+        return
+    low = honest_range(part)[0] if part is not None else 0
+    subjects.expect(
+        part is None,
+        expected=f"{name}: E of at least {low} for {len(part.filed)} records, as it is honest for fewer"
+        if part is not None
+        else "",
+        observed=f"E = {part.estimate}, that of only a part of them" if part is not None else "",
+        at=part,
+    )
 
 
 @check("LRO-THR-06")
@@ -316,6 +412,22 @@ def test_any_memory_counts(exchanges: Exchanges, subjects: Subjects) -> None:
     exchanges.judge("LRO-THR-08", subjects)
 
 
+@check("LRO-THR-07", optional=("control",))
+def test_envelope_is_that_without_lro(
+    inline: Inline, disabled: Disabled, control: Control | None, subjects: Subjects
+) -> None:
+    """A result below the threshold has every member beside its records that the same call has with LRO off."""
+    for pair in (p for p in twins(inline, disabled, control) if p.off.records):
+        lost = pair.lost_members
+        subjects.expect(
+            not lost,
+            expected=f"{pair.off.label} with LRO on, below the threshold, has a member as with LRO off: "
+            + (lost[0] if lost else ""),
+            observed=f"it is missing; there are {', '.join(sorted(envelope(pair.on[-1].result, ())))}",
+            at=pair.on[-1],
+        )
+
+
 @check("LRO-THR-08")
 def test_total_is_compared(
     edges: Edges, decisions: Mapping[str, Rule], estimates: Estimates, subjects: Subjects
@@ -326,8 +438,6 @@ def test_total_is_compared(
         unclear = rule not in ("exact", "per record") or estimates.measure_differently(name)
         if edge.largest >= edge.above[0].threshold or unclear:
             subjects.not_observed("no set of small records with an exactly known total")
-            continue
-        if name == "inject" and rule != "per record":
             continue
         subjects.expect(
             rule != "per record",
@@ -358,9 +468,11 @@ def test_large_memory_below_threshold_stays_inline(survey: Survey, seeded: Seede
 
 @check("LRO-THR-09")
 def test_one_threshold_for_all(
-    edges: Edges, defaults: Defaults, decisions: Mapping[str, Rule], subjects: Subjects
+    survey: Survey, edges: Edges, defaults: Defaults, decisions: Mapping[str, Rule], subjects: Subjects
 ) -> None:
     """The same threshold holds for every operation and every detail level."""
+    if len(survey.operations) == 1 and not any(len(o.details) > 1 for o in survey.operations.values()):
+        raise NotApplicable("the server has one operation and no choice of detail levels")
     if edges.reason is not None:
         subjects.not_observed(edges.reason)
     if latches_after_offloading(edges):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shlex import join, quote
 
 import click
 
-from lro_conformance.errors import EXIT_NO_VERDICT, UsageError
+from lro_conformance.errors import EXIT_FAILED, EXIT_NO_VERDICT, UsageError
 
 
 @click.command(context_settings={"allow_interspersed_args": False})
@@ -33,7 +34,8 @@ def init(output: Path, force: bool, tools: tuple[str, ...], command: tuple[str, 
     The server is started several times, in temporary directories. No memory is stored in it. What could not be found
     is marked NOT FOUND in the profile.
 
-    Exit code: 0 written, 2 the call is wrong or the file exists, 3 the server does not start or does not answer.
+    Exit code: 0 written, 1 written, but no operation was found, 2 the call is wrong or the file exists, 3 the server
+    does not start or does not answer.
     """
     from lro_conformance.init.probe import probe
     from lro_conformance.init.writer import profile_text
@@ -77,9 +79,19 @@ def init(output: Path, force: bool, tools: tuple[str, ...], command: tuple[str, 
     if masks.value(command) != command:
         click.echo(f"{output}: its command contains a secret, which is a value of your environment", err=True)
     option = "" if output == Path("lro.yaml") else f" --profile {output}"
-    retry = f"lro init --force{option and f' -o {output}'} --tool recall=NAME -- COMMAND"
-    click.echo(f"next: {retry if found.tools and not found.operations else f'lro certify{option}'}")
-    return 0
+    if found.operations:
+        if not found.offloads:
+            click.echo("nothing was offloaded: the server does not offload, or no way was found to set a threshold")
+        click.echo(f"next: lro certify{option}")
+        return 0
+    why = "none of the tools resembles recall, search or inject" if found.tools else "the server lists no tools"
+    click.echo(f"lro init: no operation was found: {why}, so nothing could be observed", err=True)
+    if found.tools:
+        names = [str(tool.get("name")) for tool in found.tools]
+        tool = quote(f"recall={one_line(names[0], 200)}") if len(names) == 1 else "recall=NAME"
+        words = join(masks.value(command)) if len(names) == 1 else "COMMAND"
+        click.echo(f"next: lro init --force{option and f' -o {output}'} --tool {tool} -- {words}")
+    return EXIT_FAILED
 
 
 def _tools_by_operation(tools: tuple[str, ...]) -> dict[str, str]:

@@ -16,6 +16,7 @@ from lro_conformance.judging.subjects import evidence_of, reproducer_of
 from lro_conformance.lab.errors import ServerTrouble
 from lro_conformance.lab.thresholds import NEVER
 from lro_conformance.trials.boundary import Edges
+from lro_conformance.trials.cleanup import Cleanup
 from lro_conformance.trials.fallback import Fallback
 from lro_conformance.trials.protocols import Eras
 from lro_conformance.trials.survey import Inline, Survey
@@ -37,6 +38,9 @@ def notes(evidence: Evidence, trouble: str | None) -> tuple[str, ...]:
             found.append(f"a threshold of 1 is rejected; {survey.lowest} is the lowest of those tried that is accepted")
         found += _unused_features(survey)
         found += _undecided(survey)
+    cleanup = have.get("cleanup")
+    if isinstance(cleanup, Cleanup) and cleanup.at_start_only and cleanup.own is not None and cleanup.own.gone:
+        found.append("expired files were deleted at a start; whether they are while the server runs is unknown (I-43)")
     eras = have.get("eras")
     if isinstance(eras, Eras):
         found.append(f"the server also speaks MCP {eras.protocol} (server/discover): its calls were judged by both")
@@ -82,7 +86,7 @@ def _unconfirmed(survey: Survey) -> str:
         f"result certainly exceeds the default of {survey.default_tokens} tokens (the largest has "
         f"{survey.largest_inline} characters). "
         "Either that setting does not reach the server (profile: settings.threshold_tokens), or the server does not "
-        "offload; memories for a larger result would show which (profile: seed)"
+        f"offload; memories for a larger result would show which ({survey.seed_advice})"
     )
 
 
@@ -103,7 +107,10 @@ def nothing_observed(survey: Survey) -> str:
         return _unconfirmed(survey)
     failed = next((c for c in survey.calls if c.outcome in ("error", "no answer")), None)
     error = f"; {failed.label}: {evidence_of(failed).splitlines()[-1][:200]}" if failed is not None else ""
-    return f"no operation returned a result that could have been offloaded (profile: seed gives it memories){error}"
+    gives = "profile: seed gives it memories"
+    if survey.seeded_by is not None:
+        gives = f"{survey.seed_advice}: name arguments that find them, profile: operations"
+    return f"no operation returned a result that could have been offloaded ({gives}){error}"
 
 
 def start_reproducer(survey: object) -> str:

@@ -22,12 +22,14 @@ from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.lab.errors import ServerTrouble
 from lro_conformance.lab.lab import Lab
 from lro_conformance.lab.operations import Operation, operations_of, sample_value
+from lro_conformance.lab.queries import found_nothing, replace_poor_queries
 from lro_conformance.lab.settings import Settings
 from lro_conformance.lab.thresholds import NEVER
-from lro_conformance.profile import Cleanup, Profile, Setting
+from lro_conformance.profile import Cleanup, Client, Profile, Setting
 from lro_conformance.profile import Operation as NamedOperation
 from lro_conformance.trials.cleanup import TTL, Cleaning, clean
 from lro_conformance.trials.decoys import DAY
+from lro_conformance.trials.directories import CLIENT
 from lro_conformance.wire.interrupt import interruptible
 from lro_conformance.wire.workspace import Workspace
 
@@ -101,6 +103,8 @@ class ProbeResult:
     """The tool that seems to store memories."""
     description: str = ""
     """The server's description of itself and of its tools."""
+    fruitless: Sequence[str] = ()
+    """Names of the operations that found nothing by any query."""
     inline_found: bool | None = None
     """True if records were found in an inline result; None if there was no inline result."""
 
@@ -127,6 +131,11 @@ def probe(profile: Profile, report: Callable[[str], None], tools: Mapping[str, s
                 profile = replace(profile, operations={name: _as_written(o) for name, o in known.items()})
                 lab = lab.for_profile(profile)
                 found = _first(lab, profile)
+            if found.operations and not found.offloads and profile.client.name is None:
+                report(f"starting it once more as the client {CLIENT}")
+                other = lab.for_profile(replace(found.profile, client=Client(CLIENT)))
+                again = _first(other, other.profile)
+                lab, found = (other, again) if again.offloads else (lab, found)
             if found.operations:
                 _settings(lab, found, report)
             if found.offloads:
@@ -138,8 +147,10 @@ def probe(profile: Profile, report: Callable[[str], None], tools: Mapping[str, s
 
 def _first(lab: Lab, profile: Profile) -> ProbeResult:
     with lab.lowest_bench(Settings(threshold_tokens=1)) as bench:
+        replace_poor_queries(bench)
         calls = {name: bench.call(name) for name in bench.operations}
         result = ProbeResult(profile, tools=bench.tools, operations=bench.operations, calls=calls)
+        result.fruitless = [name for name, call in calls.items() if found_nothing(call)]
         info = bench.server.server_info
         result.name, result.version = str(info.get("name", "")), str(info.get("version", ""))
         result.protocol = bench.server.protocol_version or ""
@@ -227,7 +238,7 @@ def _rest(lab: Lab, found: ProbeResult, report: Callable[[str], None]) -> None:
         report("looking for what triggers cleanup")
         conventional = Cleanup("run_custodial_task", {"task": "offload_cleanup"})
         listed = any(t.get("name") == conventional.tool for t in found.tools)
-        for way in ([conventional] if listed else []) + [Cleanup(restart=True)]:
+        for way in ([conventional] if listed else []) + [Cleanup(next_offload=True), Cleanup(restart=True)]:
             lab.launcher.profile = replace(found.profile, cleanup=way)
             with suppress(NotObserved), lab.bench(Settings(threshold_tokens=threshold)) as bench:
                 cleaning = clean(bench, None, (), lambda bench=bench: bench.call(first))

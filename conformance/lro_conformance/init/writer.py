@@ -43,6 +43,7 @@ def _lines(found: ProbeResult, redact: Callable[[str], str]) -> Iterator[str]:
     else:
         yield '  # env: {MY_DATA: "{workdir}/data"}   # {workdir}: a new directory for each process'
     yield ""
+    yield from _client(found)
     yield from _settings(found)
     yield ""
     yield from _operations(found, redact)
@@ -55,6 +56,17 @@ def _lines(found: ProbeResult, redact: Callable[[str], str]) -> Iterator[str]:
         yield ""
         yield "# NOT FOUND: records in an inline result. If they are JSON, name their path:"
         yield '# inline: {records: ".results"}'
+
+
+def _client(found: ProbeResult) -> Iterator[str]:
+    client = found.profile.client
+    if client.name is not None:
+        yield f"client: {_flow({'name': client.name})}   # nothing was offloaded for the suite's own name"
+        yield ""
+    elif found.operations and not found.offloads:
+        yield "# If the server offloads only for clients that it knows to have tools, name one of them:"
+        yield "# client: {name: claude-code}"
+        yield ""
 
 
 def _settings(found: ProbeResult) -> Iterator[str]:
@@ -103,6 +115,8 @@ def _operations(found: ProbeResult, redact: Callable[[str], str]) -> Iterator[st
         missing = [key for key in ("query", "limit", "detail") if getattr(operation, key) is None]
         if missing:
             yield f"    # NOT FOUND: an argument for {', '.join(missing)}"
+        if name in found.fruitless:
+            yield "    # NOT FOUND: arguments that find memories; they should find as many as possible"
         if call is not None and call.outcome in ("error", "no answer"):
             yield f"    # the call returned no result: {_safe(redact(evidence_of(call).splitlines()[-1]))[:160]}"
 
@@ -135,7 +149,8 @@ def _seed(found: ProbeResult) -> Iterator[str]:
 def _cleanup(found: ProbeResult) -> Iterator[str]:
     way = found.cleanup or found.profile.cleanup
     if way is None:
-        yield "# NOT FOUND: what makes the server delete expired files; or {restart: true}, {command: […]}, {wait_s: 5}"
+        yield "# NOT FOUND: what makes the server delete expired files; or {next_offload: true}, {restart: true},"
+        yield "# {command: […]}, {wait_s: 5}"
         tool = next((t for t in found.tools if _CLEANS.search(f"{t.get('name')} {t.get('description')}")), None)
         if tool is None:
             yield "# cleanup: {tool: run_custodial_task, arguments: {task: offload_cleanup}}"
@@ -147,7 +162,7 @@ def _cleanup(found: ProbeResult) -> Iterator[str]:
     elif way.tool is not None:
         yield f"cleanup: {_flow({'tool': way.tool, 'arguments': way.arguments})}"
     else:
-        yield "cleanup: {restart: true}"
+        yield f"cleanup: {{{'next_offload' if way.next_offload else 'restart'}: true}}"
 
 
 def _events(found: ProbeResult) -> Iterator[str]:

@@ -61,12 +61,14 @@ class Bench:
     on_restart: Callable[[Bench], None]
     """Called after the server was restarted, because it may have lost its seeded memories."""
     client: str | None = None
-    """The client name that the suite sends; None for its own."""
+    """The client name that the suite sends; None for that of the profile, or its own."""
     tools: Sequence[Mapping[str, Any]] = ()
     operations: dict[str, Operation] = field(default_factory=dict[str, Operation])
     lock: threading.RLock = field(default_factory=threading.RLock)
     command_stderr: list[str] = field(default_factory=list[str])
     """Lines that commands of the profile, run along with the server, wrote to stderr."""
+    files_before: frozenset[str] = frozenset()
+    """The names in the output folder before the first call: nobody's remains."""
     named_files: set[str] = field(default_factory=set[str])
     """The names of the files that descriptors of this server named."""
     state_changing_requests: list[int] = field(default_factory=list[int])
@@ -278,8 +280,9 @@ class Bench:
         return {n: len(f.data) for n, f in seen.items() if f.problem is None and _is_offloaded(n, f, editions)}
 
     def files(self) -> list[str]:
-        """The names in the output folder that are not folders."""
-        return [] if self.output_dir is None else names_in(self.output_dir)
+        """The names in the output folder that are not folders, without those that were there before the first call."""
+        names = [] if self.output_dir is None else names_in(self.output_dir)
+        return [name for name in names if name not in self.files_before]
 
     def store(self, memory: Mapping[str, Any]) -> Reply | None:
         """Store one memory by the seed tool; None if the profile names no such tool."""
@@ -299,6 +302,15 @@ class Bench:
         reply = self.store(memory)
         result: object = None if reply is None else reply.result
         return isinstance(result, dict) and cast("dict[str, Any]", result).get("isError") is not True
+
+    def call_other(self, tool: str, arguments: Mapping[str, Any]) -> Reply:
+        """Call a tool that performs no operation, and note the file that it may name."""
+        with self.lock:
+            reply = self.server.call_tool(tool, dict(arguments))
+            self._note_file(reply)
+        if reply.failure is not None:
+            self.ledger.note_failure(reply.failure, f"{tool}(…)")
+        return reply
 
     def _note_file(self, reply: Reply) -> None:
         """Note the file that a reply of any tool names, because proxies and some servers offload all large results."""
@@ -337,8 +349,20 @@ class Bench:
         elif how is not None and how.wait_s is not None:
             with self.lock:
                 self.server.drain(how.wait_s)
+        elif how is not None and how.next_offload:
+            self._offload_something()
         else:
             self.restart()
+
+    def _offload_something(self) -> None:
+        """Make calls for large results until one is offloaded, under whatever threshold."""
+        with self.lock:
+            for name, operation in self.operations.items():
+                call = self.call(name, detail=operation.details[-1] if operation.details else None)
+                if call.outcome == "offloaded":
+                    self.cleanup_request = call.reply.id
+                    self.state_changing_requests.append(call.reply.id)
+                    return
 
     def restart(self) -> None:
         """Stop the server and start it again under the same settings, in the same folders."""

@@ -13,6 +13,7 @@ from typing import Any
 
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.lab.errors import Refused, ServerTrouble, trouble_of
+from lro_conformance.profile import Client
 from lro_conformance.wire.reply import MODERN_VERSION, Failure, Reply
 from lro_conformance.wire.server import ServerProcess
 
@@ -25,12 +26,14 @@ class Handshakes:
     """The way in which conversations with the server of one profile are opened."""
 
     note_failure: Callable[[Failure], None]
+    client: Client = field(default_factory=Client)
+    """The client that the profile names."""
     modern: bool = False
     """True when conversations are opened by `server/discover`."""
     tried_modern: bool = False
     """True when that was tried."""
     capabilities: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """Capabilities that the suite claims as a client."""
+    """Capabilities that the suite claims as a client, beside those that the profile names."""
     slowest_s: float = 0.0
     introduced: tuple[Mapping[str, Any], str | None] = field(default_factory=lambda: ({}, None))
     """Server information and protocol of the last server, known even when nothing else is."""
@@ -48,12 +51,17 @@ class Handshakes:
         self.modern = False
 
     def open(self, server: ServerProcess, client: str | None = None) -> Reply:
-        """Open the conversation, as *client* or else under the suite's own name.
+        """Open the conversation as the client of this name, or else as the profile's or the suite's own.
 
         Raises `ServerTrouble` when that fails, and `Refused` when the server answers with an error.
         """
         opening = server.discover if self.modern else server.initialize
-        reply = opening(client_name=client, capabilities=self.capabilities)
+        known = self.client
+        reply = opening(
+            client_name=client or known.name,
+            client_version=known.version,
+            capabilities={**known.capabilities, **self.capabilities},
+        )
         self.slowest_s = max(self.slowest_s, reply.elapsed_s)
         if reply.failure is not None:
             self.note_failure(reply.failure)
@@ -76,7 +84,13 @@ class Handshakes:
 
         A server that does not may stay silent or answer oddly: neither is a violation.
         """
-        server.discover(timeout_s=max(PROBE_LEAST_S, PROBE_TIMES * self.slowest_s))
+        known = self.client
+        server.discover(
+            client_name=known.name,
+            client_version=known.version,
+            capabilities=known.capabilities,
+            timeout_s=max(PROBE_LEAST_S, PROBE_TIMES * self.slowest_s),
+        )
         if not server.modern:
             server.transcript.anomalies.clear()
             raise NotObserved(f"the server does not speak MCP {MODERN_VERSION}")

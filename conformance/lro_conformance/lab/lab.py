@@ -108,13 +108,15 @@ class Lab:
         client: str | None = None,
         modern: bool = False,
         in_far_zone: bool = False,
+        seeds: bool = True,
     ) -> Generator[Bench, None, None]:
         """A server under *settings*, stopped at the end unless *keep* names the trial that keeps it.
 
         *folder* is the name of its own output folder; *prepare* is called with that path before the server starts (by
         default the folder is made); *file_size_limit* bounds every file that the server writes, in bytes; *client* is
-        the name that the suite gives; *modern* selects MCP 2026-07-28, whatever the other servers speak;
-        *in_far_zone* sets local time far from UTC, unless the profile sets TZ.
+        the name that the suite gives, if not the profile's or its own; *modern* selects MCP 2026-07-28, whatever the
+        other servers speak; *in_far_zone* sets local time far from UTC, unless the profile sets TZ; without *seeds* the
+        seed tool stores nothing in it.
 
         Raises `ServerTrouble` when the server does not start.
         """
@@ -135,7 +137,7 @@ class Lab:
             else:
                 del values["output_dir"]
         zone = {"TZ": far_zone()} if in_far_zone else {}
-        made = self._open(values, workdir, temp, output_dir, file_size_limit, client, zone, modern=modern)
+        made = self._open(values, workdir, temp, output_dir, file_size_limit, client, zone, modern=modern, seeds=seeds)
         made.server.forget_opening(raw_only=keep is not None or modern)
         if keep is not None:
             with self._lock:
@@ -158,6 +160,7 @@ class Lab:
         zone: Mapping[str, str],
         *,
         modern: bool,
+        seeds: bool,
     ) -> Bench:
         server, start = self.launcher.spawn(values, workdir, temp, output_dir, file_size_limit, zone)
         refill = self.seeding.fill_again
@@ -169,14 +172,17 @@ class Lab:
             else:
                 self.launcher.handshake(server, client)
             made.tools, made.operations = self._find_operations(server)
-            if self.seeding.on:
+            made.files_before = frozenset(made.files())
+            if self.seeding.on and seeds:
                 self.seeding.fill(made)
         except Refused as refused:
             self.launcher.stop(server)
             if self._operations is not None or not handshakes.switch_protocol():  # others were served, or it was tried
                 raise
             try:
-                return self._open(values, workdir, temp, output_dir, file_size_limit, client, zone, modern=modern)
+                return self._open(
+                    values, workdir, temp, output_dir, file_size_limit, client, zone, modern=modern, seeds=seeds
+                )
             except ServerTrouble:
                 handshakes.revert_protocol()
                 raise refused from None  # the first refusal is the one that its makers expect
@@ -247,6 +253,14 @@ class Lab:
         """Let the running servers begin the next experiment."""
         for bench in self._kept:
             bench.forget_experiment()
+
+    @property
+    def seeded_by(self) -> str | None:
+        """Way in which the suite's memories come into every server: tool, env or command; None if they do not."""
+        seed = self.profile.seed
+        if seed is None or seed.tool is not None:
+            return "tool" if self.seeding.on else None
+        return "env" if seed.env is not None else "command"
 
     def can_set(self, name: str) -> bool:
         """Return whether the profile says how this setting reaches the server."""

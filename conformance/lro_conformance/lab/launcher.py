@@ -17,7 +17,7 @@ from types import MappingProxyType
 from typing import Protocol
 
 from lro_conformance import profile as profiles
-from lro_conformance.capture.corpus import corpus
+from lro_conformance.capture.corpus import as_lines, corpus
 from lro_conformance.capture.start import Start
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.lab.errors import ServerTrouble, describe
@@ -67,7 +67,7 @@ class Launcher:
         self.profile = profile
         self.workspace = workspace
         self.ledger = ledger
-        self.handshakes = Handshakes(ledger.note_failure)
+        self.handshakes = Handshakes(ledger.note_failure, profile.client)
         self._recorder = recorder
         self._numbers = itertools.count(1) if numbers is None else numbers
         self._starts: weakref.WeakKeyDictionary[ServerProcess, Start] = weakref.WeakKeyDictionary()
@@ -92,7 +92,8 @@ class Launcher:
             if not self.can_set(name):
                 raise NotObserved(f"the server offers no setting {name} (profile: settings.{name})")
         self.ledger.check_waits()
-        launch = self.launch(values, workdir, seed_file=self._seed_file(workdir))
+        seed_file, seed_command = self._seed(workdir)
+        launch = self.launch(values, workdir, seed_file=seed_file)
         spec = self.profile.server
         environment = {"TMPDIR": str(temp), **zone, **launch.env}
         server = self.workspace.server(
@@ -122,6 +123,8 @@ class Launcher:
             file_size_limit=file_size_limit,
             files={} if config is None else {str(config): config.read_text(encoding="utf-8", errors="replace")},
             seed=None if seed is None or seed.tool is None else (seed.tool, json.dumps(seed.arguments)),
+            seed_file=seed_file,
+            seed_command=seed_command,
             python=sys.executable,
             sent=server.sent,
         )
@@ -138,7 +141,7 @@ class Launcher:
         return profiles.launch(self.profile, values, workdir, seed_file=seed_file)
 
     def handshake(self, server: ServerProcess, client: str | None = None) -> Reply:
-        """Open the conversation, as *client* or else under the suite's own name. Raises `ServerTrouble`."""
+        """Open the conversation as the client of this name, or else as the profile says. Raises `ServerTrouble`."""
         return self.handshakes.open(server, client)
 
     def stop(self, server: ServerProcess) -> None:
@@ -195,14 +198,14 @@ class Launcher:
                 if self.workspace.aborted or time.monotonic() > until:
                     raise subprocess.TimeoutExpired(process.args, COMMAND_S) from None
 
-    def _seed_file(self, workdir: Path) -> Path | None:
-        """The suite's memories as JSONL, after the seed command was run; None if the profile seeds by no file."""
+    def _seed(self, workdir: Path) -> tuple[Path | None, tuple[str, ...]]:
+        """The file with the suite's memories and the seed command that was run with it; none of a seed tool."""
         seed = self.profile.seed
         if seed is None or seed.tool is not None:
-            return None
+            return None, ()
         path = workdir / "seed.jsonl"
-        path.write_text("".join(json.dumps(m, ensure_ascii=False) + "\n" for m in corpus()), encoding="utf-8")
-        if seed.command:
-            words = [profiles.fill(word, workdir=workdir, seed_file=path) for word in seed.command]
+        path.write_text("".join(as_lines(corpus())), encoding="utf-8")
+        words = tuple(profiles.fill(word, workdir=workdir, seed_file=path) for word in seed.command)
+        if words:
             self.run_command(words, "seed.command", {}, workdir)
-        return path
+        return path, words

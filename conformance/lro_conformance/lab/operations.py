@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
+
+from lro_conformance.capture.records import as_record
 
 if TYPE_CHECKING:
     from lro_conformance.profile import Operation as Named
@@ -67,14 +69,14 @@ def resolve(
     listed = {str(t.get("name")): t for t in tools}
     found: dict[str, Operation] = {}
     for name in known:
-        named = profile.operations.get(name) if profile.operations is not None else None
         if profile.operations is not None:
+            named = profile.operations.get(name)
             if named is not None:
-                found[name] = _from_profile(name, named, listed.get(named.tool, {}))
+                found[name] = _operation(name, {"name": named.tool, **listed.get(named.tool, {})}, named)
             continue
         tool = matching_tool(name, listed)
         if tool is not None:
-            found[name] = _from_listing(name, listed[tool])
+            found[name] = _operation(name, listed[tool])
     return found
 
 
@@ -83,51 +85,46 @@ def operations_of(tools: Mapping[str, str], listed: Sequence[Mapping[str, Any]])
     by_name = {str(t.get("name")): t for t in listed}
     if missing := [tool for tool in tools.values() if tool not in by_name]:
         raise NoSuchTool(f"the server lists no tool {missing[0]}; it lists {', '.join(by_name) or 'none'}")
-    return {name: _from_listing(name, by_name[tool]) for name, tool in tools.items()}
+    return {name: _operation(name, by_name[tool]) for name, tool in tools.items()}
 
 
-def _from_profile(name: str, named: Named, tool: Mapping[str, Any]) -> Operation:
-    schema = properties_of(tool)
-    details = _details(schema.get(named.detail or "", {})) if named.detail else ()
-    return Operation(
-        name=name,
-        tool=named.tool,
-        arguments={**_needed_detail(name, named.detail, details, tool), **named.arguments},
-        query=named.query,
-        limit=named.limit,
-        detail=named.detail,
-        budget=named.budget or _argument("budget", schema),
-        details=details,
-        limit_maximum=_maximum(schema.get(named.limit or "", {})),
-        output_schema=_output_schema(tool),
-        needs_detail=named.detail in required_of(tool),
-    )
+def _operation(name: str, tool: Mapping[str, Any], named: Named | None = None) -> Operation:
+    """An operation as the profile names it; what the profile does not name is taken from the tool's input schema.
 
+    An argument with a value in the profile keeps it in every call, so it is not guessed to be one that is varied.
+    """
+    properties, required = properties_of(tool), required_of(tool)
+    given: Mapping[str, Any] = named.arguments if named is not None else {}
+    free = {n: node for n, node in properties.items() if n not in given}
 
-def _from_listing(name: str, tool: Mapping[str, Any]) -> Operation:
-    properties = properties_of(tool)
-    names = {kind: _argument(kind, properties) for kind in _NAMES}
+    def argument(kind: str, among: Mapping[str, Any] = free) -> str | None:
+        if named is not None and (kind in named.without or getattr(named, kind) is not None):
+            return getattr(named, kind)
+        return _argument(kind, among)
+
+    query, limit = argument("query"), argument("limit")
+    detail = argument("detail")
+    if detail is None and (named is None or "detail" not in named.without):
+        detail = next((n for n, node in free.items() if _names_levels(node)), None)
+    details = _details(properties.get(detail, {})) if detail is not None else ()
     arguments: dict[str, Any] = {}
-    if names["query"] is not None:
-        arguments[names["query"]] = _QUERIES[name]
-    for required in required_of(tool):
-        if required not in arguments and required not in (names["limit"], names["detail"]):
-            arguments[required] = sample_value(properties.get(required, {}))
-    detail = names["detail"] or next((n for n, node in properties.items() if _names_levels(node)), None)
-    details = _details(properties.get(detail, {})) if detail else ()
-    limit = names["limit"]
+    if query is not None and (named is None or query in required):
+        arguments[query] = _QUERIES[name]
+    for other in required:
+        if other not in arguments and other not in (limit, detail):
+            arguments[other] = sample_value(properties.get(other, {}))
     return Operation(
         name=name,
         tool=str(tool.get("name")),
-        arguments=_needed_detail(name, detail, details, tool) | arguments,
-        query=names["query"],
+        arguments={**_needed_detail(name, detail, details, tool), **arguments, **given},
+        query=query,
         limit=limit,
-        detail=detail if details else None,
-        budget=names["budget"] if name == "inject" else None,
+        detail=detail if details or (named is not None and named.detail is not None) else None,
+        budget=argument("budget", properties) if name == "inject" or named is not None else None,
         details=details,
-        limit_maximum=_maximum(properties.get(limit, {})) if limit else None,
+        limit_maximum=_maximum(properties.get(limit, {})) if limit is not None else None,
         output_schema=_output_schema(tool),
-        needs_detail=bool(details) and detail in required_of(tool),
+        needs_detail=bool(details) and detail in required,
     )
 
 
@@ -145,16 +142,53 @@ def matching_tool(name: str, listed: Iterable[str]) -> str | None:
     if TOOLS[name] in names:
         return TOOLS[name]
     for tool in names:
-        if _WORDS.get(name, set()) & set(re.split(r"[^a-z]+", re.sub(r"([A-Z])", r"_\1", tool).lower())):
+        if _WORDS.get(name, set()) & _words_of(tool):
             return tool
     return None
 
 
+def queries_in(tools: Sequence[Mapping[str, Any]], known: Collection[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Tools that seem to find something by a query and to change nothing, other than those *known*, with arguments.
+
+    A verb in the name says so, and the tool requires nothing but the query.
+    """
+    for tool in tools:
+        name = str(tool.get("name"))
+        properties, words = properties_of(tool), _words_of(name)
+        query = _argument("query", properties)
+        if name in known or query is None or not words & _FINDS or words & _CHANGES:
+            continue
+        if set(required_of(tool)) <= {query}:
+            yield name, {query: _QUERIES["search"]}
+
+
+_FINDS = {"query", "find", "lookup", "retrieve"}
+_CHANGES = {
+    *("add", "archive", "clear", "create", "delete", "edit", "forget", "insert", "merge", "move", "purge", "remove"),
+    *("replace", "save", "set", "store", "update", "write"),
+}
+
+
+def _words_of(name: str) -> set[str]:
+    return set(re.split(r"[^a-z]+", re.sub(r"([A-Z])", r"_\1", name).lower()))
+
+
 def properties_of(tool: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of a tool as a server lists it, each with its schema; empty if there are none."""
-    schema = tool.get("inputSchema")
-    properties = cast("dict[str, Any]", schema).get("properties") if isinstance(schema, dict) else None
-    return cast("dict[str, Any]", properties) if isinstance(properties, dict) else {}
+    """The arguments of a tool as a server lists it, each with its schema; empty if there are none.
+
+    A schema that refers to a definition of the tool's own is replaced by that.
+    """
+    schema = as_record(tool.get("inputSchema"))
+    return {name: _resolved(as_record(node), schema) for name, node in as_record(schema.get("properties")).items()}
+
+
+def _resolved(node: dict[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
+    named = _DEFINITION.fullmatch(str(node.get("$ref")))
+    definition = as_record(as_record(schema.get(named["place"])).get(named["name"])) if named is not None else {}
+    return {**definition, **{k: v for k, v in node.items() if k != "$ref"}} if definition else node
+
+
+_DEFINITION = re.compile(r"#/(?P<place>\$defs|definitions)/(?P<name>[^/~%]+)")
 
 
 def required_of(tool: Mapping[str, Any]) -> list[str]:
@@ -211,10 +245,11 @@ def _output_schema(tool: Mapping[str, Any]) -> Mapping[str, Any] | None:
 
 
 def sample_value(schema: Any) -> Any:
-    """A value that is valid for a schema's default, enumeration and type."""
+    """A value that is valid for a schema's constant, default, enumeration and type."""
     node = cast("dict[str, Any]", schema) if isinstance(schema, dict) else {}
-    if "default" in node:
-        return node["default"]
+    for certain in ("const", "default"):
+        if certain in node:
+            return node[certain]
     options = _enumeration(node)
     if options:
         return options[0]

@@ -5,12 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, cast
 
-from lro_conformance.capture.claims import size_of
 from lro_conformance.capture.corpus import corpus
 from lro_conformance.capture.records import show, text_of
 from lro_conformance.lab.bench import Bench
+from lro_conformance.lab.queries import is_enough, largest_result
+from lro_conformance.profile import Seed
 from lro_conformance.wire.reply import Reply
-from lro_spec.tokens import LOW
+
+
+def reason_not_to_store(seed: Seed | None) -> str | None:
+    """The reason why the suite cannot store memories while a server runs; None if it can."""
+    if seed is None:
+        return "the suite cannot store memories (profile: seed)"
+    if seed.tool is not None:
+        return None
+    way = "seed.env" if seed.env is not None else "seed.command"
+    return (
+        f"{way} gives the server memories before it starts; this needs further ones, while it runs (profile: seed.tool)"
+    )
 
 
 class Seeding:
@@ -26,10 +38,7 @@ class Seeding:
         seed = bench.profile.seed
         if seed is None or seed.tool is None or not bench.operations:
             return False
-        name, operation = next(iter(bench.operations.items()))
-        call = bench.call(name, detail=operation.details[-1] if operation.details else None)
-        enough = 1.2 * max(e.default_threshold_tokens for e in bench.editions.all)
-        return (call.estimate or LOW * size_of(call) / 4) < enough
+        return not is_enough(bench, largest_result(bench, next(iter(bench.operations))))
 
     def begin(self, bench: Bench) -> None:
         """Seed this server, and every one started later."""

@@ -8,12 +8,23 @@
 from lro_conformance.profile.builtin import profile_for_command
 from lro_conformance.profile.errors import Problem, ProfileError
 from lro_conformance.profile.launcher import Launch, SettingNotOffered, fill, launch
-from lro_conformance.profile.model import Cleanup, ConfigFile, Events, Operation, Profile, Seed, ServerSpec, Setting
+from lro_conformance.profile.model import (
+    Cleanup,
+    Client,
+    ConfigFile,
+    Events,
+    Operation,
+    Profile,
+    Seed,
+    ServerSpec,
+    Setting,
+)
 from lro_conformance.profile.proxy import in_front, own_lro, proxy_command
 from lro_conformance.profile.reader import load, parse
 
 __all__ = [
     "Cleanup",
+    "Client",
     "ConfigFile",
     "Events",
     "Launch",

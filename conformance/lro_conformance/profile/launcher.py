@@ -13,6 +13,8 @@ from lro_conformance.profile.proxy import own_lro
 
 _CONFIG_NAME = "lro-config.toml"
 _EVENTS_NAME = "lro-events.jsonl"
+_SERVERS_OWN = "work"
+"""Name of the directory that ``{workdir}`` stands for."""
 
 Value = str | int | float | bool | Path
 
@@ -52,10 +54,12 @@ def launch(
     """Compose the parameters of a server process, and write its config file.
 
     *values* are settings by name; all others keep the default of the server. *workdir* is an existing, empty directory
-    for this process. The config file is written even if it is empty, so that the server does not read that of the
-    user. Raises `SettingNotOffered` for a setting that the profile does not have.
+    for this process, of which ``{workdir}`` is a part (see `fill`). The config file is written even if it is empty, so
+    that the server does not read that of the user. Raises `SettingNotOffered` for a setting that the profile does not
+    have.
     """
     workdir = Path(workdir).absolute()
+    Path(fill("{workdir}", workdir=workdir)).mkdir(parents=True, exist_ok=True)
     server = profile.server
     argv = [fill(word, workdir=workdir) for word in own_lro(server.command)]
     env = {name: fill(value, workdir=workdir) for name, value in server.env.items()}
@@ -89,8 +93,12 @@ def launch(
 
 
 def fill(word: str, *, workdir: str | os.PathLike[str], seed_file: str | os.PathLike[str] | None = None) -> str:
-    """Replace ``{workdir}`` and ``{seed_file}`` in a word; other braces are left as they are."""
-    word = word.replace("{workdir}", os.fspath(workdir))
+    """Replace ``{workdir}`` and ``{seed_file}`` in a word; other braces are left as they are.
+
+    ``{workdir}`` is a directory within *workdir* that only the server uses: no name in it is reserved for files of the
+    suite.
+    """
+    word = word.replace("{workdir}", os.path.join(workdir, _SERVERS_OWN))
     return word if seed_file is None else word.replace("{seed_file}", os.fspath(seed_file))
 
 

@@ -32,6 +32,15 @@ class ServerSpec:
 
 
 @dataclass(frozen=True, slots=True)
+class Client:
+    """The suite as a client, in the handshake; None for what is its own."""
+
+    name: str | None = None
+    version: str | None = None
+    capabilities: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+
+@dataclass(frozen=True, slots=True)
 class Setting:
     """Way of a setting to the server; exactly one field is set."""
 
@@ -66,7 +75,7 @@ class ConfigFile:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """Tool of an operation and the names of its arguments; None for an argument that the tool does not have."""
+    """Tool of an operation and the names of its arguments; None for an argument that the profile does not name."""
 
     tool: str
     arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
@@ -76,6 +85,8 @@ class Operation:
     detail: str | None = None
     budget: str | None = None
     """Argument for a token budget (inject)."""
+    without: tuple[str, ...] = ()
+    """Those of query, limit, detail and budget that the tool does not have, as the profile says by null."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +113,8 @@ class Cleanup:
     command: tuple[str, ...] = ()
     wait_s: float | None = None
     """Seconds after which the server has cleaned up without a trigger."""
+    next_offload: bool = False
+    """True if it cleans up whenever it offloads a result."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,13 +141,14 @@ class Profile:
     edition: str = DEFAULT_EDITION
     level: int | None = None
     """Claimed level; None without a claim."""
+    client: Client = Client()
     settings: Mapping[str, Setting | None] = field(default_factory=dict[str, "Setting | None"])
     """By name (enabled, threshold_tokens, ttl_seconds, output_dir); None for one that the server does not have."""
     given: tuple[str, ...] = ()
     """Names of the settings that the profile sets explicitly."""
     config_file: ConfigFile | None = None
-    operations: Mapping[str, Operation] | None = None
-    """By name; None if the suite is to find them among the listed tools."""
+    operations: Mapping[str, Operation | None] | None = None
+    """By name, None for one that the server does not have; None if the suite is to find them among the listed tools."""
     seed: Seed | None = None
     cleanup: Cleanup | None = None
     events: Events = Events()

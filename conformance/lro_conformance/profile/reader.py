@@ -16,6 +16,7 @@ from lro_conformance.profile.model import (
     DEFAULT_TIMEOUT_S,
     Channel,
     Cleanup,
+    Client,
     ConfigFile,
     Events,
     Operation,
@@ -205,10 +206,11 @@ def _profile(value: Mapping[str, Any], path: Path) -> Profile:
         ),
         edition=edition,
         level=value.get("level"),
+        client=Client(**value.get("client", {})),
         settings=settings,
         given=tuple(name for name, entry in value.get("settings", {}).items() if entry),
         config_file=_config_file(value.get("config_file")),
-        operations=None if operations is None else {n: Operation(**o) for n, o in operations.items() if o is not None},
+        operations=None if operations is None else {n: _operation(o) for n, o in operations.items()},
         seed=_seed(value.get("seed")),
         cleanup=_cleanup(value.get("cleanup")),
         events=_events(value["events"]) if "events" in value else Events(),
@@ -217,6 +219,12 @@ def _profile(value: Mapping[str, Any], path: Path) -> Profile:
         proxy=_words(value.get("proxy", {}).get("command", ())),
         path=path,
     )
+
+
+def _operation(entry: Mapping[str, Any] | None) -> Operation | None:
+    if entry is None:
+        return None
+    return Operation(**entry, without=tuple(name for name, value in entry.items() if value is None))
 
 
 def _setting(entry: Mapping[str, Any]) -> Setting:

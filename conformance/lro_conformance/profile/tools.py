@@ -55,7 +55,8 @@ def match(profile: Profile, tools: Sequence[Mapping[str, Any]]) -> list[str]:
 def _uses(profile: Profile) -> Iterator[tuple[_Key, str, list[tuple[_Key, str, bool]]]]:
     """Each tool in the profile: key, name, and arguments with their keys; True if the schema must list them."""
     for name, operation in (profile.operations or {}).items():
-        yield ("operations", name), operation.tool, [*_named(operation), *_fixed(operation.arguments)]
+        if operation is not None:
+            yield ("operations", name), operation.tool, [*_named(operation), *_fixed(operation.arguments)]
     for part, use in (("seed", profile.seed), ("cleanup", profile.cleanup)):
         if use is not None and use.tool is not None:
             yield (part,), use.tool, list(_fixed(use.arguments))

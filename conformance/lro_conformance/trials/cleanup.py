@@ -167,6 +167,8 @@ class Cleanup:
     sessions: Sessions | None = None
     refused: str | None = None
     """Reason why the expiry of own files was not observed: the server does not start with a short TTL."""
+    at_start_only: bool = False
+    """True when cleanup was triggered by a restart."""
 
 
 @trial("cleanup under a TTL of two days, and of seconds")
@@ -193,7 +195,8 @@ def cleanup(lab: Lab, survey: Survey) -> Cleanup:
             own, refused = expiry.result() if expiry is not None else expire(), None
         except RefusedError as why:
             own, refused = None, str(why)
-    return Cleanup(crowd, set_ttl, own, None, sessions, refused)
+    by_restart = lab.profile.cleanup is not None and lab.profile.cleanup.restart
+    return Cleanup(crowd, set_ttl, own, None, sessions, refused, by_restart)
 
 
 def _scan(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate
@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lro_conformance.capture.call import Call
-from lro_conformance.capture.claims import size_of
+from lro_conformance.capture.corpus import GROWING_WORD, growing
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.lab.settings import Settings
 from lro_conformance.lab.thresholds import LIMIT
 from lro_conformance.trials import trial
 from lro_conformance.trials.cleanup import HOUR, Cleaning, clean
-from lro_conformance.trials.survey import Survey
+from lro_conformance.trials.survey import Survey, usual_detail
 from lro_spec.filenames import real_path
 
 if TYPE_CHECKING:
@@ -30,8 +30,10 @@ MARGIN_S = 300
 """Seconds by which back-dated files are older or younger than the default TTL."""
 MAX_LIMIT = 4000
 """The largest limit of calls that look for a result above the default threshold."""
-QUERIES = 8
-"""Words that are searched for if a tool has no limit, from frequent to rare ones."""
+QUERIES = 40
+"""Number of words that are searched for at most if a tool has no limit, frequent ones and rare ones."""
+NEAR = 0.85
+"""Share of the default from which each further memory is followed by a call of the server as shipped."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,12 @@ class Bracket:
     """Its E, learned from the same call with a threshold of 1."""
     offloaded: Call | None
     """The smallest result that was offloaded."""
+
+    @property
+    def is_close(self) -> bool:
+        """True if both ends are known and the larger is less than a tenth above the other."""
+        upper = self.offloaded.estimate if self.offloaded is not None else None
+        return upper is not None and self.inline_estimate is not None and upper <= 1.1 * self.inline_estimate
 
 
 @dataclass(frozen=True)
@@ -69,6 +77,7 @@ def defaults(lab: Lab, survey: Survey) -> Defaults:
         raise NotObserved("no operation answered")
     with lab.bench(Settings(as_shipped=True)) as bench:
         brackets = tuple(_brackets(lab, bench, survey))
+        brackets += tuple(_stored(lab, survey, brackets))
         crossing = next((b.offloaded for b in brackets if b.offloaded is not None), None)
         cleaning = None
         if crossing is not None:
@@ -115,35 +124,86 @@ def _brackets(lab: Lab, bench: Bench, survey: Survey) -> list[Bracket]:
 
 
 def _bracket(lab: Lab, bench: Bench, survey: Survey, name: str, detail: str | None) -> Bracket:
-    """Halve the interval of limits until its ends are neighbours."""
+    """Halve the interval of limits until its ends are neighbours; that of queries where the tool takes no limit."""
     top = next((c for c in _growing(bench, name, detail) if c.outcome == "offloaded"), None)
-    if top is None or top.limit is None:
-        greatest = _answered(bench, name, detail, LIMIT) if top is None else _narrower(bench, top)
-        inline = greatest if greatest is not None and greatest.outcome == "inline" else None
-        return Bracket(name, detail, inline, _known(lab, survey, inline), top)
-    low, high, lower, upper = 0, min(top.limit, max(1, len(top.filed))), None, top
+    if top is None:
+        greatest = _answered(bench, name, detail, LIMIT)
+        inline = greatest if greatest.outcome == "inline" else None
+        return Bracket(name, detail, inline, _known(lab, survey, inline), None)
+    if top.limit is None:
+        asked = _queries_by_size(lab, survey, top)
+        low, high = -1, len(asked)
+    else:
+        asked, low, high = None, 0, min(top.limit, max(1, len(top.filed)))
+    lower, upper = None, top
     # The search begins near the default of the edition; the server's behaviour decides where it ends.
-    near = _near(top, bench.editions.own.default_threshold_tokens)
+    near = _near(top, bench.editions.own.default_threshold_tokens) if asked is None else iter(())
     while high - low > 1:
         middle = next((n for n in near if low < n < high), (low + high) // 2)
-        call = bench.call(name, detail=detail, limit=middle)
+        if asked is None:
+            call = bench.call(name, detail=detail, limit=middle)
+        else:
+            call = bench.call(name, detail=detail, query=asked[middle])
         if call.outcome == "offloaded":
             high, upper = middle, call
         else:
             low, lower = middle, call
-    return Bracket(name, detail, lower, _known(lab, survey, lower), upper)
+    inline = lower if lower is not None and lower.outcome == "inline" and lower.text else None
+    return Bracket(name, detail, inline, _known(lab, survey, inline), upper)
 
 
-def _narrower(bench: Bench, top: Call) -> Call | None:
-    """The largest inline result of a query, for a tool without a limit; queries are words of titles."""
-    if bench.operations[top.operation].query is None:
-        return None
+def _queries_by_size(lab: Lab, survey: Survey, top: Call) -> list[str]:
+    """Words of titles, ordered by the E of what they find; without E, by how many titles have them."""
+    if survey.operations[top.operation].query is None:
+        return []
     titles = [str(r.get("title") or "") for r in top.filed]
     known = Counter(word for title in titles for word in {w for w in re.findall(r"\w{4,}", title) if w.isascii()})
-    asked = [word for word, _ in known.most_common()]
-    step = max(1, len(asked) // QUERIES)
-    calls = (bench.call(top.operation, detail=top.detail, query=word) for word in asked[step // 2 :: step][:QUERIES])
-    return max((c for c in calls if c.outcome == "inline" and c.text), key=size_of, default=None)
+    words = [word for word, _ in known.most_common()]
+    ranks = {int(len(words) ** (n / QUERIES)) for n in range(QUERIES)}  # closer together among the frequent ones
+    asked = [words[rank - 1] for rank in sorted(ranks, reverse=True) if 1 <= rank <= len(words)]
+    if not survey.adjustable:
+        return asked
+    calls = (lab.kept["survey"].call(top.operation, detail=top.detail, query=word) for word in asked)
+    sized = sorted((c.estimate, str(c.query)) for c in calls if c.estimate is not None)
+    return [query for _, query in sized]
+
+
+def _stored(lab: Lab, survey: Survey, brackets: Sequence[Bracket]) -> Iterator[Bracket]:
+    """Brackets by results that grow with each stored memory, for the operations whose default is not bracketed closely.
+
+    Two servers are given the same memories: one as shipped, and one whose threshold of 1 tells E.
+    """
+    seed, default = lab.profile.seed, lab.editions.own.default_threshold_tokens
+    loose = [n for n in survey.effective if not any(b.operation == n and b.is_close for b in brackets)]
+    if seed is None or seed.tool is None or not loose or any(survey.operations[n].limit is not None for n in loose):
+        return
+    lab.step("defaults", "results that grow with each stored memory")
+    with (
+        lab.bench(Settings(as_shipped=True), seeds=False) as bench,
+        lab.bench(Settings(threshold_tokens=1), seeds=False) as twin,
+    ):
+        below: dict[str, tuple[Call, int]] = {}
+        for memory in growing():
+            if not (bench.stored(memory) and twin.stored(memory)):
+                return
+            for name in loose[:]:
+                detail = usual_detail(bench.operations[name])
+                estimate = twin.call(name, detail=detail, query=GROWING_WORD).estimate
+                if estimate is None or (estimate < NEAR * default and name in below):
+                    continue
+                call = bench.call(name, detail=detail, query=GROWING_WORD)
+                if call.outcome == "inline":
+                    below[name] = call, estimate
+                elif call.outcome == "offloaded":
+                    inline, known = below.get(name, (None, None))
+                    yield Bracket(name, detail, inline, known, call)
+                    loose.remove(name)
+            if not loose:
+                return
+        for name in loose:
+            if name in below:
+                inline, known = below[name]
+                yield Bracket(name, usual_detail(bench.operations[name]), inline, known, None)
 
 
 def _near(top: Call, default: int) -> Iterator[int]:

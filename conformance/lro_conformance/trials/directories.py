@@ -42,7 +42,7 @@ class Folders:
     refused: str | None
     """Reason why the server did not start with an empty output_dir; then `unset` are calls without that setting."""
     stranger: tuple[Call, ...]
-    """The calls of `unset` made by the client `CLIENT` on a server whose local time is far from UTC."""
+    """The calls of `unset` made by `client` on a server whose local time is far from UTC."""
     odd: tuple[Call, ...]
     """Calls with queries that need escaping in JSON, one that needs it in a shell, and a very long one."""
     nothing: tuple[Call, ...]
@@ -52,6 +52,8 @@ class Folders:
     awkward_dir: Path | None
     refusing: Start | None = None
     """The server that did not start so."""
+    client: str | None = CLIENT
+    """The name of the client of `stranger`; None if the profile names the client, and no other is tried."""
 
 
 @trial("no output folder; different client; unusual queries; awkward folder name")
@@ -69,14 +71,15 @@ def _settings(survey: Survey, output_dir: str | None) -> Settings:
 
 def _empty(lab: Lab, survey: Survey, names: list[str]) -> Folders:
     """Calls with an empty output_dir, a different client and time zone; on a second server if those mattered."""
+    client = CLIENT if lab.profile.client.name is None else None
     settings, refused = _settings(survey, "" if lab.can_set("output_dir") else None), None
     refusing: Start | None = None
     try:
-        seen = _look(lab, survey, names, settings, CLIENT)
+        seen = _look(lab, survey, names, settings, client)
     except ServerTrouble as trouble:
         refused, refusing = str(trouble), trouble.start
         settings = _settings(survey, None)
-        seen = _look(lab, survey, names, settings, CLIENT)
+        seen = _look(lab, survey, names, settings, client)
     if all(c.outcome == "offloaded" for c in seen.stranger):
         return replace(seen, refused=refused, refusing=refusing)
     with lab.bench(settings) as bench:
@@ -84,7 +87,7 @@ def _empty(lab: Lab, survey: Survey, names: list[str]) -> Folders:
         return replace(seen, unset=unset, real_temps=real_temps(bench), refused=refused, refusing=refusing)
 
 
-def _look(lab: Lab, survey: Survey, names: list[str], settings: Settings, client: str) -> Folders:
+def _look(lab: Lab, survey: Survey, names: list[str], settings: Settings, client: str | None) -> Folders:
     with lab.bench(settings, client=client, in_far_zone=True) as bench:
         unset = _unset(bench, survey, names)
         nothing = tuple(asking(bench, names, NOWHERE))
@@ -92,7 +95,7 @@ def _look(lab: Lab, survey: Survey, names: list[str], settings: Settings, client
         bench.store(odd(word))
         unusual = [*asking(bench, names, odd_query(word))]
         unusual += [c for query in (long_query(word), shell_query(word)) for c in asking(bench, names[:1], query)]
-        return Folders(unset, real_temps(bench), None, unset, tuple(unusual), nothing, (), None)
+        return Folders(unset, real_temps(bench), None, unset, tuple(unusual), nothing, (), None, client=client)
 
 
 def _few(bench: Bench, survey: Survey, names: list[str]) -> tuple[Call, ...]:

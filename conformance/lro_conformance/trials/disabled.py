@@ -11,7 +11,7 @@ from lro_conformance.capture.corpus import NOWHERE
 from lro_conformance.lab.settings import Settings
 from lro_conformance.lab.thresholds import LIMIT
 from lro_conformance.trials import trial
-from lro_conformance.trials.survey import EDGE_LIMIT, Survey
+from lro_conformance.trials.survey import EDGE_LIMIT, Inline, Survey
 
 if TYPE_CHECKING:
     from lro_conformance.lab.bench import Bench
@@ -33,7 +33,7 @@ class Disabled:
 def disabled(lab: Lab, survey: Survey) -> Disabled:
     """Call every operation that offloads, with ``enabled = false`` and a threshold of 1."""
     threshold = 1 if lab.can_set("threshold_tokens") else None
-    with lab.bench(Settings(enabled=False, threshold_tokens=threshold)) as bench:
+    with lab.bench(Settings(enabled=False, threshold_tokens=threshold), keep="disabled") as bench:
         offloading = [n for n in bench.operations if survey.offloads(n)]
         calls = [bench.call(name, limit=LIMIT) for name in offloading]
         listing = bench.listing()
@@ -45,3 +45,27 @@ def asking(bench: Bench, names: Iterable[str], query: str) -> Iterator[Call]:
     for name in names:
         if bench.operations[name].query is not None and bench.server.alive:
             yield bench.call(name, query=query, limit=EDGE_LIMIT)
+
+
+@dataclass(frozen=True)
+class Control:
+    """The same calls with LRO switched off and, afterwards, with LRO switched on and a threshold that nothing reaches.
+
+    They are those of `Inline`, which were made before: at each detail level, for `EDGE_LIMIT` records, and with a query
+    of one word.
+    """
+
+    off: tuple[Call, ...]
+    on: tuple[Call, ...]
+
+
+@trial("LRO off and on again, below the threshold")
+def control(lab: Lab, survey: Survey, inline: Inline, disabled: Disabled) -> Control:
+    """Repeat the calls of `inline` in the servers of `disabled` and of `inline`."""
+    made = [*inline.whole.values(), *inline.edges.values(), *inline.others]
+    asked = [(c.operation, c.detail, c.limit, c.query) for c in made if survey.offloads(c.operation)]
+    off, on = (
+        tuple(bench.call(name, detail=detail, limit=limit, query=query) for name, detail, limit, query in asked)
+        for bench in (lab.kept["disabled"], lab.kept["inline"])
+    )
+    return Control(off, on)

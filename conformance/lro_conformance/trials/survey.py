@@ -8,13 +8,14 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from lro_conformance.capture.call import Call
+from lro_conformance.capture.call import Call, descriptor_in
 from lro_conformance.capture.claims import claims, size_of, surely_exceeds
 from lro_conformance.capture.file import FileSeen, see_file
 from lro_conformance.capture.recipes import paths_named
-from lro_conformance.capture.records import WORDS, common_word
+from lro_conformance.capture.records import WORDS, as_record, by_id, common_word, find_records
 from lro_conformance.judging.outcome import NotObserved
-from lro_conformance.lab.operations import TOOLS, Operation
+from lro_conformance.lab.operations import TOOLS, Operation, queries_in
+from lro_conformance.lab.queries import replace_poor_queries
 from lro_conformance.lab.settings import Settings
 from lro_conformance.lab.thresholds import LIMIT, NEVER
 from lro_conformance.trials import trial
@@ -36,6 +37,9 @@ CROWDED = 1000
 SETTLING_S = 0.6
 """Seconds after the first call before files are read again, to detect writes after the answer."""
 
+APART_S = 1.1
+"""Seconds between two identical calls, so that a field that holds the time in whole seconds differs."""
+
 MANY = 40
 """Largest number of notifications that are kept per server."""
 
@@ -55,6 +59,16 @@ def messages_of(server: ServerProcess) -> tuple[Said, ...]:
     opened = "server/discover" if server.modern else "initialize"
     notes = [Said(str(n["method"]), n.get("params")) for n in server.notifications()[:MANY]]
     return (Said(opened, server.handshake), *(Said("tools/list", page) for page in server.listed), *notes)
+
+
+@dataclass(frozen=True)
+class Query:
+    """A call of a tool that performs no known operation, although it seems to find something by a query."""
+
+    tool: str
+    ids: tuple[str, ...]
+    """The ids of the records that came inline."""
+    offloaded: bool
 
 
 @dataclass(frozen=True)
@@ -108,8 +122,16 @@ class Survey:
     """The default threshold of the edition that the run is judged by."""
     lowest: int = 1
     """The lowest threshold that the server accepts; also 1 if it cannot be set."""
+    queries: tuple[Query, ...] = ()
+    """Calls of tools that may search by another name; none if a tool for search is known."""
+    client: str | None = None
+    """The name of the client that the profile names; None if the suite gave its own name."""
     real: Mapping[str, str] = field(default_factory=dict[str, str])
     """Maps each path named in a descriptor or recipe to its real path at the time of the run."""
+    absent: tuple[str, ...] = ()
+    """Operations that the server does not have, as the profile says by null."""
+    seeded_by: str | None = None
+    """Key of the profile's seed that gave the server the suite's memories; None if it was not given them."""
 
     @property
     def offloaded(self) -> list[Call]:
@@ -133,6 +155,13 @@ class Survey:
         mixed = any(len(c.filed) != len(a.filed) for c, a in seen if c.filed and a.filed)
         shared = len({c.file.path for c, _ in seen if c.file is not None}) < len(seen)
         return [] if mixed or shared else [c for c, _ in seen if c.outcome == "offloaded"]
+
+    @property
+    def seed_advice(self) -> str:
+        """The key of the profile that gives the server memories, or the one that did."""
+        if self.seeded_by is None:
+            return "profile: seed"
+        return f"though it was given the suite's memories, profile: seed.{self.seeded_by}"
 
     @property
     def guessed(self) -> bool:
@@ -206,9 +235,12 @@ def survey(lab: Lab) -> Survey:
     """Call every operation at every detail level with a threshold of 1, or the lowest that the server accepts."""
     adjustable = lab.can_set("threshold_tokens")
     with lab.lowest_bench(Settings(threshold_tokens=1 if adjustable else None), keep="survey") as bench:
+        fruitless = replace_poor_queries(bench)
         if lab.seeding.is_wanted(bench):
             lab.step("survey", "the server has too few memories: seeding")
             lab.seeding.begin(bench)
+            fruitless = replace_poor_queries(bench)
+        lab.ledger.remark(*fruitless)
         seen = _look(lab, bench, adjustable)
     decided = seen.offloaded or not seen.operations or (seen.implemented is None and not seen.claims)
     if decided or not lab.can_set("enabled"):
@@ -257,6 +289,7 @@ def _look(lab: Lab, bench: Bench, adjustable: bool) -> Survey:
     asked = [_in_flight(o, m, word) for m in (3, 5) for o in bench.operations.values()]
     together = bench.calls(asked * 2)
     alone = [bench.call(**each) for each in asked] * 2
+    queries = tuple(_queries(bench)) if adjustable and "search" not in bench.operations else ()
     calls = (
         *whole.values(),
         *(c for pair in repeats.values() for c in pair),
@@ -306,7 +339,21 @@ def _look(lab: Lab, bench: Bench, adjustable: bool) -> Survey:
         claims=claims(lab.profile, bench.tools, bench.server.handshake),
         default_tokens=lab.editions.own.default_threshold_tokens,
         lowest=lab.accepted.lowest,
+        client=lab.profile.client.name,
+        queries=queries,
+        absent=tuple(n for n, o in (lab.profile.operations or {}).items() if o is None),
+        seeded_by=lab.seeded_by,
     )
+
+
+def _queries(bench: Bench) -> Iterator[Query]:
+    """Call the tools that may search by another name."""
+    for tool, arguments in queries_in(bench.tools, {o.tool for o in bench.operations.values()}):
+        if bench.server.alive:
+            reply = bench.call_other(tool, arguments)
+            result = as_record(reply.result)
+            records = find_records(result, bench.profile.inline_records) or []
+            yield Query(tool, tuple(by_id(records)), descriptor_in(reply) is not None)
 
 
 @dataclass(frozen=True)
@@ -326,33 +373,56 @@ class Inline:
     listing: Mapping[str, int] = field(default_factory=dict[str, int])
     """The offloaded files in the output folder after all of them, with their sizes."""
     fullest: Mapping[str, Call] = field(default_factory=dict[str, Call])
-    """The calls at the richest detail level, repeated."""
+    """The calls at the richest detail level, in that second process; recorded by 0.1.0, in the first one again."""
     threshold: int = NEVER
     """The highest threshold that the server accepts."""
+    filed: Mapping[tuple[str, str | None], Call] = field(default_factory=dict[tuple[str, "str | None"], Call])
+    """The calls of `whole`, offloaded once more in the server of the survey: after `whole`, before `repeated`."""
+    repeated: Mapping[tuple[str, str | None], Call] = field(default_factory=dict[tuple[str, "str | None"], Call])
+    """The calls of `whole`, repeated at least `APART_S` later."""
 
     @property
     def calls(self) -> list[Call]:
-        """All calls of this server except `many` and `fullest`."""
+        """All calls of this server except `many` and the repetitions."""
         return [*self.whole.values(), *self.again.values(), *self.edges.values(), *self.others]
 
 
 @trial("highest threshold: the same calls inline")
 def inline(lab: Lab, survey: Survey) -> Inline:
-    """Make the calls of the survey with a threshold that no result reaches."""
+    """Make the calls of the survey with a threshold that no result reaches.
+
+    Then the same calls are offloaded once more, and made inline once more. What the clock or a counter changes differs
+    between the two inline results; what does not, was the same when the file between them was written.
+    """
     if not lab.can_set("threshold_tokens"):
         raise NotObserved("the server's threshold cannot be set (profile: settings.threshold_tokens)")
     with lab.highest_bench(Settings(threshold_tokens=NEVER), keep="inline") as bench:
         whole = {key: bench.call(key[0], detail=key[1]) for key in survey.whole}
         again = {name: bench.call(name) for name in bench.operations}
         edges = {n: bench.call(n, detail=usual_detail(o), limit=EDGE_LIMIT) for n, o in bench.operations.items()}
-        fullest = {n: bench.call(n, detail=o.details[-1]) for n, o in bench.operations.items() if o.details}
         queried = [n for n, o in bench.operations.items() if o.query is not None and survey.word is not None]
         others = [bench.call(name, query=survey.word) for name in queried]
         many = None if survey.many is None else bench.call(survey.many.operation, limit=CROWDED)
+        listing, made = bench.listing(), time.monotonic()
     with lab.bench(Settings(threshold_tokens=NEVER)) as second:
         elsewhere = {name: second.call(name) for name in second.operations}
-    found = whole, again, edges, elsewhere, tuple(others), many, bench.listing(), fullest
-    return Inline(*found, lab.accepted.highest)
+        fullest = {n: second.call(n, detail=o.details[-1]) for n, o in second.operations.items() if o.details}
+    offloading = lab.kept["survey"]
+    filed = {key: offloading.call(key[0], detail=key[1]) for key, c in survey.whole.items() if c.outcome == "offloaded"}
+    lab.workspace.pause(max(0.0, made + APART_S - time.monotonic()))
+    return Inline(
+        whole=whole,
+        again=again,
+        edges=edges,
+        elsewhere=elsewhere,
+        others=tuple(others),
+        many=many,
+        listing=listing,
+        fullest=fullest,
+        threshold=lab.accepted.highest,
+        filed=filed,
+        repeated={key: bench.call(key[0], detail=key[1]) for key in survey.whole},
+    )
 
 
 def usual_detail(operation: Operation) -> str | None:

@@ -345,15 +345,17 @@ class ServerProcess:
         self,
         *,
         client_name: str | None = None,
+        client_version: str | None = None,
         capabilities: Mapping[str, Any] | None = None,
         protocol_version: str = PROTOCOL_VERSION,
         timeout_s: float | None = None,
     ) -> Reply:
         """Perform the handshake, within `Limits.start_timeout_s`; a failure has the exit code and the end of stderr.
 
-        The client's name is `CLIENT_NAME` unless *client_name* is given; *capabilities* are the client's.
+        The client is `CLIENT_NAME` in the version of the suite, unless others are given; *capabilities* are those of
+        the client.
         """
-        client = {"name": client_name or CLIENT_NAME, "version": version()}
+        client = {"name": client_name or CLIENT_NAME, "version": client_version or version()}
         params = {"protocolVersion": protocol_version, "capabilities": dict(capabilities or {}), "clientInfo": client}
         reply = self.request("initialize", params, self.limits.start_timeout_s if timeout_s is None else timeout_s)
         if reply.ok:
@@ -369,6 +371,7 @@ class ServerProcess:
         self,
         *,
         client_name: str | None = None,
+        client_version: str | None = None,
         capabilities: Mapping[str, Any] | None = None,
         timeout_s: float | None = None,
     ) -> Reply:
@@ -376,7 +379,7 @@ class ServerProcess:
 
         Afterwards `modern` is True if the server speaks it; otherwise nothing has changed.
         """
-        client = {"name": client_name or CLIENT_NAME, "version": version()}
+        client = {"name": client_name or CLIENT_NAME, "version": client_version or version()}
         self._envelope = {
             f"{META}protocolVersion": MODERN_VERSION,
             f"{META}clientCapabilities": dict(capabilities or {}),

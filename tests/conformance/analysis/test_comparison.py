@@ -32,3 +32,34 @@ def test_a_file_is_taken_for_the_level_whose_fields_it_has(filed: Any, shown: An
     }  # fmt: skip
     comparison = Comparison(survey(), cast("Any", Made(whole=whole)))
     assert comparison.other_level(one(400, 100, filed), one(records=[shown])) == level
+
+
+def inline(**of: Any) -> Any:
+    """Inline results, as far as there are any."""
+    names = ("whole", "again", "edges", "elsewhere", "fullest", "repeated", "filed")
+    return Made(**{name: {} for name in names} | of)
+
+
+def test_what_differs_between_inline_results_of_one_level_is_volatile() -> None:
+    def seen(detail: str | None, **fields: Any) -> Any:
+        return one(detail=detail, records=[{"id": "a", **fields}])
+
+    comparison = Comparison(
+        survey(),
+        inline(
+            whole={("recall", None): seen(None, n=1), ("recall", "full"): seen("full", at={"s": 1, "t": 1}, n=2)},
+            elsewhere={"recall": seen(None, n=3)},
+            repeated={("recall", "full"): seen("full", at={"s": 1, "t": 2}, n=2)},
+        ),
+    )
+    assert comparison.volatile("recall") == {("n",), ("at", "t")}
+    assert comparison.volatile("search") == frozenset()
+
+
+def test_files_are_compared_that_were_written_between_two_inline_results() -> None:
+    key, filed, shown = ("recall", None), one(400, 100), one(records=[LIGHT])
+    made = survey(whole={key: one(400, 100)})
+    assert Comparison(made, inline(whole={key: shown})).bracketed == [(made.whole[key], shown)]
+    both = inline(whole={key: shown}, filed={key: filed}, repeated={key: shown})
+    assert Comparison(made, both).bracketed == [(filed, shown)]
+    assert Comparison(made, inline(whole={key: shown}, filed={key: filed})).bracketed == []

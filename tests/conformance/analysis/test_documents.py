@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lro_spec.validation.request import Request
 
 from lro_conformance import profile as profiles
 from lro_conformance.analysis.documents import Document, Documents
@@ -29,6 +28,7 @@ from lro_spec.findings import Finding, Kind
 from lro_spec.validation.editions import for_edition
 from lro_spec.validation.linked import Following
 from lro_spec.validation.recipes import RecipeJudge
+from lro_spec.validation.request import Request
 from tests.golden.unusual import of as made_call
 from tests.servers.editions.catalogue import variants
 from tests.servers.faults.catalogue import faults

@@ -213,7 +213,7 @@ class TestDetail:
             (("light", "full"), ("light",), (NOT_OBSERVED, 0)),
             (("light",), ("light", "full"), (NOT_OBSERVED, 0)),
             (("light", "full"), ("light", None), (NOT_OBSERVED, 0)),
-            ((), (), (NOT_OBSERVED, 0)),
+            ((), (), (Verdict.NOT_APPLICABLE, 0)),
         ],
     )
     def test_is_asked_of_two_levels(

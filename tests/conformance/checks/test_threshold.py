@@ -10,6 +10,7 @@ import pytest
 from lro_conformance.judging.subjects import evidence_of
 from lro_conformance.judging.verdicts import Verdict
 from lro_conformance.trials.boundary import Edge
+from lro_conformance.trials.survey import Query
 from lro_spec.editions import edition
 from tests.support.made_evidence import NO_EDGES, call, edge, file, judged, probe, seen, survey
 
@@ -37,9 +38,12 @@ class TestScope:
             "tools": [{"name": name} for name in tools],
             "whole": {(c.operation, str(n)): c for n, c in enumerate(calls)},
             "calls": list(calls),
+            "absent": (),
             "adjustable": True,
             "effective": ["recall"],
             "is_small": lambda call: False,
+            "queries": (),
+            "lowest": 1,
             **other,
         }
         return judged(f"threshold.{operation}_is_offloaded", survey=Made(**made))
@@ -49,6 +53,16 @@ class TestScope:
         assert found.verdict is NOT_OBSERVED
         assert "the server lists search_memories" in found.observed
         assert self.judged(operation="search", tools=("store",)).verdict is Verdict.NOT_APPLICABLE
+
+    def test_a_query_that_finds_memories_and_is_never_offloaded_may_be_the_search(self) -> None:
+        def search(*ids: str, offloaded: bool = False) -> Any:
+            return self.judged(call(), operation="search", queries=(Query("ask", ids, offloaded),))
+
+        found = search("a", "b")
+        assert found.verdict is NOT_OBSERVED
+        assert found.observed.startswith("ask takes a query and returns memories inline")
+        assert search("a", offloaded=True).verdict is Verdict.NOT_APPLICABLE
+        assert search("z").verdict is Verdict.NOT_APPLICABLE
 
     def test_without_a_setting_something_has_to_be_offloaded(self) -> None:
         inline = call(outcome="inline", records=ONE)
@@ -127,7 +141,8 @@ class TestDefault:
             (6401, 6400, False, PASS),
             (6400, 6400, False, FAIL),
             (6401, 6401, False, FAIL),
-            (9000, 100, False, PASS),
+            (9000, 4500, False, PASS),
+            (9000, 4499, False, NOT_OBSERVED),  # it may be anything in between
             (6096, 6400, True, PASS),
             (6095, 6400, True, FAIL),
             (7000, 6736, True, PASS),
@@ -180,7 +195,7 @@ class TestContradiction:
         )
         found = judged(
             "threshold.one_threshold_for_all",
-            survey=survey(operations={"recall": Made(details=())}),
+            survey=survey(operations={"recall": Made(details=("light", "full"))}),
             edges=Made(edges={"recall": edge()}, reason=None, far=(probe(call(), 9, 8),)),
             defaults=Made(brackets=(one, other), enabled=()),
         )
@@ -206,17 +221,23 @@ class TestFar:
         edges = Made(edges={"recall": edge()}, reason=None, far=(probe(call(outcome=outcome), estimate, threshold),))
         result = judged(
             "threshold.one_threshold_for_all",
-            survey=survey(operations={"recall": Made(details=())}),
+            survey=survey(operations={"recall": Made(details=("light", "full"))}),
             edges=edges,
             defaults=Made(brackets=()),
         )
         assert seen(result) == found
 
+    def test_one_operation_without_levels_has_nothing_to_compare(self) -> None:
+        made = survey(operations={"recall": Made(details=("light",))})
+        edges = Made(edges={"recall": edge()}, reason=None, far=())
+        found = judged("threshold.one_threshold_for_all", survey=made, edges=edges, defaults=Made(brackets=()))
+        assert found.verdict is Verdict.NOT_APPLICABLE
+
     def test_an_error_hides_none_of_the_others(self) -> None:
         far = (probe(call(outcome="error"), 9, 8), probe(call(outcome="inline"), 9, 8))
         result = judged(
             "threshold.one_threshold_for_all",
-            survey=survey(operations={"recall": Made(details=())}),
+            survey=survey(operations={"recall": Made(details=("light", "full"))}),
             edges=Made(edges={"recall": edge()}, reason=None, far=far),
             defaults=Made(brackets=()),
         )
@@ -241,7 +262,7 @@ class TestTotal:
     def test_of_one_operation_hides_none_of_the_others(self) -> None:
         one, other = edge(largest=99), edge(operation="search", largest=10)
         inject = edge(operation="inject", largest=10)
-        assert seen(self.judged(one, inject, other)) == (PASS, 1)
+        assert seen(self.judged(one, inject, other)) == (PASS, 2)
 
 
 class TestSizes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 import subprocess
 import sys
@@ -38,6 +39,12 @@ def test_the_plain_server_is_certified_by_what_was_found(tmp_path: Path) -> None
     text = (tmp_path / "lro.yaml").read_text()
     assert "NOT FOUND" not in text
     assert '# seed: {tool: store_memory, arguments: {memory: "$memory"}}' in text
+    assert _achieved(tmp_path) == 3
+
+
+def test_a_server_that_offloads_for_some_clients_is_asked_as_one_of_them(tmp_path: Path) -> None:
+    assert _init(tmp_path, "--", *command("offloads_for_clients_that_it_knows_only")).returncode == 0
+    assert "client: {name: claude-code}   # nothing was offloaded for" in (tmp_path / "lro.yaml").read_text()
     assert _achieved(tmp_path) == 3
 
 
@@ -171,7 +178,8 @@ def test_a_server_without_a_fitting_tool(tmp_path: Path) -> None:
         "    if 'id' in m: print(json.dumps(said), flush=True)\n"
     )
     done = _init(tmp_path, "-o", "mine.yaml", "--", sys.executable, str(server))
-    assert done.returncode == 0
+    assert done.returncode == 1
+    assert "lro init: no operation was found: none of the tools resembles recall, search or inject" in done.stderr
     text = (tmp_path / "mine.yaml").read_text()
     assert "# NOT FOUND: which tool performs which operation" in text
     assert "#   read_file   evil: 1, housekeeping" in text
@@ -182,8 +190,30 @@ def test_a_server_without_a_fitting_tool(tmp_path: Path) -> None:
     words = ["--force", "--tool", "recall=read_file\n  evil: 1", "--", sys.executable, str(server)]
     assert _init(tmp_path, *words).returncode == 0
     recall = (profiles.load(tmp_path / "lro.yaml").operations or {})["recall"]
+    assert recall is not None
     assert (recall.query, recall.limit, recall.detail) == ("text", "top", "view")
     assert "a tool for inject; the server also lists housekeeping\n" in (tmp_path / "lro.yaml").read_text()
+
+
+def test_a_server_with_one_tool_of_another_name(tmp_path: Path) -> None:
+    """Both words of the next command are known, so it can be pasted; an unknown query is replaced by one that finds."""
+    words = command("has_one_tool_of_another_name")
+    done = _init(tmp_path, "--", *words)
+    assert done.returncode == 1
+    following = done.stdout.splitlines()[-1].removeprefix("next: ")
+    assert following == f"lro init --force --tool recall=find_bookmarks -- {shlex.join(words)}"
+    assert _init(tmp_path, *shlex.split(following)[2:]).returncode == 0
+    recall = (profiles.load(tmp_path / "lro.yaml").operations or {})["recall"]
+    assert recall is not None
+    assert (recall.arguments, recall.query) == ({"query": "memory"}, "query")
+    assert _achieved(tmp_path) == 3
+
+
+def test_arguments_that_find_nothing_are_told(tmp_path: Path) -> None:
+    """An operation that finds nothing by any query is marked, as nothing of it could be observed."""
+    assert _init(tmp_path, "--", *command("holds_nothing")).returncode == 0
+    text = (tmp_path / "lro.yaml").read_text()
+    assert text.count("NOT FOUND: arguments that find memories") == 3
 
 
 @pytest.mark.parametrize("names", [("maxResults", "detailLevel"), ("max-results", "detail-level"), ("topK", "Details")])

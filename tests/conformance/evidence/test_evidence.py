@@ -415,12 +415,17 @@ KEPT = sorted((DATA / "evidence").glob("*.tar.xz"))
 
 @pytest.mark.parametrize("archive", KEPT, ids=lambda path: path.name)
 def test_evidence_of_earlier_releases_is_judged_as_it_was(archive: Path, tmp_path: Path) -> None:
-    """What a release recorded, every later one reads, and comes to the same verdicts."""
+    """What a release recorded, every later one reads, and comes to the same verdicts and levels.
+
+    A requirement that no check judged then may be judged now.
+    """
     shutil.unpack_archive(archive, tmp_path)
     then = json.loads((tmp_path / "report.json").read_text())
-    now = {r.requirement.id: r.verdict.label for r in judge_again(read(tmp_path)).requirements}
-    judged = {r["id"]: r["verdict"] for r in then["requirements"] if now[r["id"]] != "not-judged"}
+    report = judge_again(read(tmp_path))
+    now = {r.requirement.id: r.verdict.label for r in report.requirements}
+    judged = {r["id"]: r["verdict"] for r in then["requirements"] if r["checks"]}
     assert {id: now[id] for id in judged} == judged
+    assert report.to_dict()["level"] == then["level"]
 
 
 def test_this_release_has_evidence_of_every_trial(tmp_path: Path) -> None:

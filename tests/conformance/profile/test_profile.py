@@ -15,7 +15,7 @@ from lro_conformance.cli.main import main
 from lro_conformance.engine.run import certify
 from lro_conformance.profile import Problem, ProfileError, SettingNotOffered, launch, load, profile_for_command
 from lro_conformance.profile.launcher import toml
-from lro_conformance.profile.model import ConfigFile, Setting
+from lro_conformance.profile.model import Client, ConfigFile, Setting
 from lro_conformance.profile.tools import match
 from lro_spec.editions import EDITIONS
 from tests.servers.variants import profile_text
@@ -30,6 +30,7 @@ server:
   env: {MY_DATA: "{workdir}/data", WORKERS: 2}
   cwd: .
   timeout_s: 5
+client: {name: cursor, capabilities: {roots: {}}}
 settings:
   threshold_tokens: {arg: "--threshold={value}"}
   ttl_seconds: null
@@ -78,12 +79,13 @@ def test_every_key_arrives(tmp_path: Path):
     assert profile.level == 3
     assert profile.server.command[-1] == "8080"
     assert profile.server.env == {"MY_DATA": "{workdir}/data", "WORKERS": "2"}
+    assert profile.client == Client("cursor", None, {"roots": {}})
     assert profile.settings["ttl_seconds"] is None
     assert profile.settings["threshold_tokens"] == Setting(arg=("--threshold={value}",))
     assert profile.settings["enabled"] == Setting(env="ATLATL_PROMPT__OFFLOAD__ENABLED")
     assert profile.config_file == ConfigFile(arg=("--config", "{value}"))
     assert profile.operations is not None
-    assert set(profile.operations) == {"recall", "inject"}
+    assert profile.operations["search"] is None
     assert profile.operations["recall"].arguments == {"query": "*"}
     assert profile.operations["inject"].budget == "max_tokens"
     assert profile.operations["inject"].limit is None
@@ -153,7 +155,7 @@ def test_command_of_the_caller_stands_in_for_that_of_the_profile(tmp_path: Path)
         (MINIMAL + "seed: {command: [load, file]}\n", "seed.command: expected {seed_file}"),
         (
             MINIMAL + "cleanup: {restart: true, wait_s: 1}\n",
-            "cleanup: expected exactly one of tool, restart, command, wait_s, got restart and wait_s",
+            "cleanup: expected exactly one of tool, restart, command, wait_s, next_offload, got restart and wait_s",
         ),
         (MINIMAL + "events: notification\n", "did you mean notifications?"),
         (MINIMAL + "events: {file: X}\n", "events.file_env: missing; it is required"),
@@ -235,7 +237,7 @@ def test_settings_reach_the_server_each_in_its_own_way(tmp_path: Path):
     head = ("python", "-m", "my_server", "--port", "8080")
     assert started.argv == (*head, "--threshold=1", "--config", str(config))
     assert started.env["ATLATL_PROMPT__OFFLOAD__ENABLED"] == "false"
-    assert started.env["MY_DATA"] == f"{work}/data"
+    assert started.env["MY_DATA"] == f"{work}/work/data"
     assert started.env["EVENTS"] == str(started.events_file)
     assert tomllib.loads(config.read_text()) == {"prompt": {"offload": {"output_dir": 'a "b" \x7f 漢'}}}
     assert started.cwd.samefile(tmp_path)
@@ -266,7 +268,7 @@ def test_config_file_is_written_even_when_it_holds_nothing(tmp_path: Path):
 def test_config_file_can_be_where_the_server_looks_by_itself(tmp_path: Path):
     text = MINIMAL + "config_file: '{workdir}/.config/s.toml'\nsettings: {enabled: {toml: enabled}}\n"
     launch(load(written(tmp_path, text)), {"enabled": True}, tmp_path)
-    assert (tmp_path / ".config/s.toml").read_text() == "enabled = true\n"
+    assert (tmp_path / "work/.config/s.toml").read_text() == "enabled = true\n"
 
 
 def test_config_file_can_be_told_by_a_variable(tmp_path: Path):
@@ -306,7 +308,21 @@ def test_seed_file_reaches_the_server_by_its_variable(tmp_path: Path):
 
 def test_working_directory_may_be_the_private_folder(tmp_path: Path):
     profile = load(written(tmp_path, "server: {command: [x], cwd: '{workdir}'}\n"))
-    assert launch(profile, {}, tmp_path / "w").cwd == tmp_path / "w"
+    assert launch(profile, {}, tmp_path / "w").cwd == tmp_path / "w" / "work"
+
+
+def test_no_name_in_the_private_folder_is_reserved(tmp_path: Path):
+    text = """\
+server: {command: [x, "{workdir}/lro-config.toml"], env: {DATA: "{workdir}/seed.jsonl", OUT: "{workdir}/out"}}
+config_file: {env: CONFIG}
+seed: {env: SEED}
+events: {file_env: EVENTS}
+"""
+    made = launch(load(written(tmp_path, text)), {}, tmp_path, seed_file=tmp_path / "seed.jsonl")
+    theirs = {Path(text) for text in (made.argv[1], made.env["DATA"], made.env["OUT"])}
+    ours = {Path(made.env[name]) for name in ("CONFIG", "SEED", "EVENTS")} | {tmp_path / "out", tmp_path / "tmp"}
+    assert not theirs & ours
+    assert all(path.parent.is_dir() and not path.exists() for path in theirs)
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"])))

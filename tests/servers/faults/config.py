@@ -228,3 +228,79 @@ class refuses_small_thresholds_and_offloads_at_equal(Refusing):
 
     def exceeds(self, tokens: int, threshold: int) -> bool:
         return tokens >= threshold
+
+
+@fault("LRO-CFG-01", says="at most 40 records", proves=0)
+class ignores_the_limit_though_disabled(Server):
+    """The limit is the interceptor's business, so that without it everything is returned."""
+
+    def limited(self, found: list[Record], limit: int | None) -> list[Record]:
+        return super().limited(found, limit if self.settings.enabled else None)
+
+
+@fault("LRO-THR-04", says="200 records", proves=0)
+class finds_a_hundred_at_most_with_offloading(Server):
+    """Where results may be offloaded, no call finds more than a hundred memories."""
+
+    def limited(self, found: list[Record], limit: int | None) -> list[Record]:
+        return super().limited(found, min(limit or 100, 100) if self.settings.enabled else limit)
+
+
+@fault("LRO-THR-04", says="/content is", proves=0)
+class leaves_contents_out_with_offloading(Server):
+    """Where results may be offloaded, records at medium detail have no content, inline or filed."""
+
+    def at_detail(self, memory: Record, detail: str) -> Record:
+        record = super().at_detail(memory, detail)
+        if self.settings.enabled and detail == "medium":
+            record.pop("content", None)
+        return record
+
+
+@fault("LRO-THR-04", says="pairs are reversed", proves=0)
+class sorts_by_title_with_offloading(Server):
+    """Where results may be offloaded, they come by the alphabet, and not by relevance."""
+
+    def find(self, operation: str, query: str) -> list[Record]:
+        found = super().find(operation, query)
+        return sorted(found, key=lambda memory: memory["title"]) if self.settings.enabled else found
+
+
+@fault("LRO-THR-07", says="results", proves=0)
+class has_another_envelope_with_offloading(Server):
+    """Where results may be offloaded, the list of records has another name inline."""
+
+    def inline_value(self, call: Call) -> Any:
+        value = super().inline_value(call)
+        return {"memories": value.pop("results"), **value} if self.settings.enabled else value
+
+    def output_schema(self) -> Record:
+        return {"type": "object"}
+
+
+@fault("LRO-INJ-01", says="lines are missing", proves=0)
+class injects_one_title_with_offloading(Server):
+    """Where results may be offloaded, the text below the threshold is a heading and the title of one memory."""
+
+    def inject_text(self, call: Call, budget: int) -> str:
+        if self.settings.enabled and call.records:
+            return f"# Context from memory\n\n{call.records[0]['title']}"
+        return super().inject_text(call, budget)
+
+
+OTHER_NAMES = """\
+settings:
+  enabled: {env: MY_LRO}
+  threshold_tokens: {env: MY_LIMIT}
+  ttl_seconds: {env: MY_TTL}
+  output_dir: {env: MY_DIR}
+"""
+
+
+@fault("LRO-CFG-07", says="threshold_tokens is set by its documented variable", proves=3, profile=OTHER_NAMES)
+class knows_variables_of_its_own_only(Server):
+    """`MY_LIMIT` and others, which no deployment knows."""
+
+    def read_settings(self, env: Mapping[str, str]) -> Settings:
+        names = {"MY_LRO": "ENABLED", "MY_LIMIT": "THRESHOLD_TOKENS", "MY_TTL": "TTL_SECONDS", "MY_DIR": "OUTPUT_DIR"}
+        return super().read_settings({f"ATLATL_PROMPT__OFFLOAD__{names[k]}": v for k, v in env.items() if k in names})

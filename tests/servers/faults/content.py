@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.servers.faults.catalogue import fault
 from tests.servers.plain import Call, Server
+from tests.servers.worded import Markdown, Prose
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -413,3 +414,24 @@ class records_are_search_hits(Server):
 
     def scores(self, call: Call) -> list[float]:
         return [record.get("score", 1.0) for record in call.records]
+
+
+# Beside inline results that are no JSON
+
+
+@fault("LRO-FILE-09", says="missing", proves=0)
+class file_lacks_the_last_memory_of_the_text(Markdown):
+    """Inline results are Markdown; the file ends one memory early, and its header counts what is there."""
+
+    def offload(self, call: Call) -> str:
+        del call.records[-1:], call.found[-1:], call.lines[-1:]
+        return super().offload(call)
+
+
+@fault("LRO-FILE-10", says="as inline", proves=0)
+class file_has_one_line_of_what_the_text_shows(Prose):
+    """Inline results are prose; line feeds and tabs of a memory become spaces in the file."""
+
+    def record_line(self, record: Record) -> str:
+        content = record.get("content")
+        return super().record_line({**record, "content": " ".join(content.split())} if content else record)

@@ -118,7 +118,7 @@ class inject_defaults_to_the_level_last_used(Sticky):
     operation = "inject"
 
 
-@fault("LRO-DET-01", says="as at full detail", proves=0, also=("LRO-FILE-10",))
+@fault("LRO-DET-01", says="the fields of full detail", proves=0, also=("LRO-FILE-10",))
 class medium_searches_are_filed_in_full(Server):
     """Search at medium detail is shown at that, but weighed and written as the whole memories."""
 
@@ -135,7 +135,7 @@ class DeafSearch(Server):
         return super().at_detail(memory, "light" if "score" in memory else detail)
 
 
-@fault("LRO-DET-01", says="whatever is asked for, light detail", proves=0)
+@fault("LRO-DET-01", says="light detail at every level", proves=0)
 class search_knows_no_detail(DeafSearch):
     """And it says so in the header."""
 
@@ -145,7 +145,7 @@ class search_knows_no_detail(DeafSearch):
         return super().execute(operation, arguments)
 
 
-@fault("LRO-DET-01", says="whatever is asked for, the same detail", proves=0, long=True)
+@fault("LRO-DET-01", says="the same detail at every level", proves=0, long=True)
 class search_passes_the_detail_to_the_header_only(DeafSearch):
     """And the header says what was asked for."""
 
@@ -159,12 +159,12 @@ class Filed(Server):
         return [self.dumps(self.header(call)), *(self.record_line(self.at_detail(m, self.level)) for m in call.found)]
 
 
-@fault("LRO-DET-01", says="as at full detail", proves=0, also=("LRO-FILE-10",))
+@fault("LRO-DET-01", says="the fields of full detail", proves=0, also=("LRO-FILE-10",))
 class files_hold_whole_memories(Filed):
     """A line is a complete memory object, so all of it is written; what was asked for is weighed."""
 
 
-@fault("LRO-DET-01", says="as at light detail", proves=0, also=("LRO-FILE-10", "LRO-FILE-11"), long=True)
+@fault("LRO-DET-01", says="the fields of light detail", proves=0, also=("LRO-FILE-10", "LRO-FILE-11"), long=True)
 class files_hold_light_records(Filed):
     """Files are for browsing, so light records are written; what was asked for is weighed."""
 

@@ -167,6 +167,32 @@ class fallback_warns_of_the_failure_only(Server):
         return result
 
 
+@fault("LRO-ERR-03", says="warning", proves=2)
+class every_result_has_room_for_a_warning(Server):
+    """Members for an error and a truncation are in every envelope, and say nothing when writing fails either."""
+
+    def inline_value(self, call: Call) -> Any:
+        return {**super().inline_value(call), "error": None, "truncated": False}
+
+    def truncated(self, call: Call, warning: str) -> Record:
+        return self.inline(call)
+
+
+@fault("LRO-ERR-03", says="warning", proves=2)
+class every_result_speaks_of_errors(Server):
+    """A note with the words of a warning is in every result, and when writing fails nothing is added to it."""
+
+    def noted(self, result: Record) -> Record:
+        note = "Only active memories are shown; report errors to the operator."
+        return {**result, "content": [*result["content"], {"type": "text", "text": note}]}
+
+    def inline(self, call: Call) -> Record:
+        return self.noted(super().inline(call))
+
+    def truncated(self, call: Call, warning: str) -> Record:
+        return self.inline(call)
+
+
 @fault("LRO-ERR-04", says="OffloadWriteFailed", proves=2)
 class fallback_emits_no_event(Server):
     """Nobody watching learns of it."""
@@ -181,6 +207,14 @@ class failure_event_has_no_details(Server):
 
     def write_failed(self, call: Call, problem: OSError) -> None:
         self.emit("OffloadWriteFailed", "warning")
+
+
+@fault("LRO-ERR-04", says="without details", proves=2)
+class failure_event_names_the_operation_only(Server):
+    """The event says which operation was called, and nothing of the error."""
+
+    def write_failed(self, call: Call, problem: OSError) -> None:
+        self.emit("OffloadWriteFailed", "warning", operation=call.operation, error=None)
 
 
 @fault("LRO-ERR-04", says="OffloadWriteFailed", proves=2)
@@ -287,3 +321,14 @@ class fallback_cuts_the_text(Server):
     def truncated(self, call: Call, warning: str) -> Record:
         found = self.dumps([self.at_detail(memory, call.detail) for memory in call.found])
         return self.text(f"Warning: {warning}\n{found[: 4 * self.settings.threshold]}")
+
+
+@fault("LRO-ERR-03", says="warning", proves=2)
+class fallback_ends_with_a_member_that_is_no_warning(Server):
+    """The last member of the list says how many memories are shown, and nothing of a failure."""
+
+    def truncated(self, call: Call, warning: str) -> Record:
+        if call.operation == "inject":
+            return super().truncated(call, warning)
+        value = self.inline_value(call)
+        return self.structured({**value, "results": [*value["results"], {"shown": f"{len(call.records)} memories"}]})

@@ -58,6 +58,13 @@ class is_small_and_says_nothing_of_files(ignores_its_settings_and_is_small):
         return [{name: value for name, value in tool.items() if name != "outputSchema"} for tool in tools]
 
 
+class holds_nothing(Server):
+    """Has no memories."""
+
+    def corpus(self) -> list[Record]:
+        return []
+
+
 class names_its_tools_as_nobody_does(Server):
     """No tool sounds like recall, search or inject."""
 

@@ -186,6 +186,14 @@ class ulid_is_of_local_time(Timed):
         return self.ulid_of(int((time.time() + time.localtime().tm_gmtoff) * 1000))
 
 
+@fault("LRO-NAME-03", says="a ULID greater than", proves=0)
+class ulid_is_of_the_whole_second(Timed):
+    """The time is right to the second, so names of one second sort by chance."""
+
+    def ulid(self) -> str:
+        return self.ulid_of(int(time.time()) * 1000)
+
+
 @fault("LRO-NAME-03", says="ULID", proves=0)
 class ulid_has_letters_outside_its_alphabet(Timed):
     """Base 32 of RFC 4648, whose alphabet is A to Z and 2 to 7."""

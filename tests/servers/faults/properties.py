@@ -150,7 +150,7 @@ class recipe_4_does_not_sort_low_scores(OneRecipe):
     program = "jq -s 'sort_by(-([.provenance.confidence, 0.5] | max))'"
 
 
-@fault("LRO-REC-05", says="objects of id, title, namespace", proves=1, explored=True)
+@fault("LRO-REC-05", says="objects of id, title", proves=1, explored=True)
 class recipe_5_trims_titles(OneRecipe):
     """Spaces at the end of a title are cut off."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from tests.servers.faults.catalogue import fault
+from tests.servers.limitless import NO_LIMIT, Limitless
 from tests.servers.plain import Call, Server, Settings
 
 TYPE_CHECKING = False
@@ -121,6 +122,26 @@ class default_threshold_is_64000(AnotherDefault):
     default = 64000
 
 
+@fault("LRO-THR-01", says="6400", proves=0, profile=NO_LIMIT)
+class takes_no_limit_and_its_default_is_6000(Limitless, AnotherDefault):
+    """Nearly right, and only stored memories vary what a call returns."""
+
+    default = 6000
+
+    def corpus(self) -> list[Record]:
+        return []
+
+
+@fault("LRO-THR-01", says="6400", proves=0, profile=NO_LIMIT)
+class takes_no_limit_and_its_default_is_8000(Limitless, AnotherDefault):
+    """Nearly right on the other side, with memories whose titles have the same words."""
+
+    default = 8000
+
+    def corpus(self) -> list[Record]:
+        return [{**memory, "title": "A memory"} for memory in super().corpus()]
+
+
 @fault("LRO-THR-02", says="characters", proves=0)
 class counts_characters_as_tokens(Server):
     """The division by four is forgotten."""
@@ -167,6 +188,14 @@ class counts_kilobytes(Server):
 
     def estimate(self, lines: Sequence[str]) -> int:
         return -(-sum(len(line.encode()) for line in lines) // 1024)
+
+
+@fault("LRO-THR-02", says="characters ÷ 6", proves=0)
+class divides_by_six(Server):
+    """Six characters a token, which rendered text could have."""
+
+    def estimate(self, lines: Sequence[str]) -> int:
+        return -(-sum(len(line) for line in lines) // 6)
 
 
 @fault("LRO-THR-03", says="CJK", proves=3)

@@ -28,6 +28,7 @@ CHAPTERS = (
     "settings",
     "protocol",
     "unusual",
+    "profiles",
     "proxy",
     "extraction",
 )

@@ -41,6 +41,14 @@ class cleans_up_at_start(Taskless):
             self.cleanup(time.time())
 
 
+@sound("it needs a tool that cleans up, or a restart", profile="cleanup: {next_offload: true}\n")
+class cleans_up_at_the_next_offload(Taskless):
+    def offload(self, call: Call) -> str:
+        if os.path.isdir(self.output_dir()):
+            self.cleanup(time.time())
+        return super().offload(call)
+
+
 @sound("it needs a tool that cleans up", profile="cleanup: {wait_s: 2}\n")
 class cleans_up_in_the_background(Taskless):
     def started(self) -> None:

@@ -27,6 +27,13 @@ class resolves_links_in_the_path(Server):
         return os.path.realpath(super().output_dir())
 
 
+@sound("it expects names of one clock tick to sort by age")
+class ulids_follow_a_clock_that_ticks_sixty_times_a_second(Server):
+    def ulid(self) -> str:
+        value = int(int(time.time() * 64) / 64 * 1000) << 80 | int.from_bytes(os.urandom(10), "big")
+        return "".join(CROCKFORD[value >> 5 * place & 31] for place in range(25, -1, -1))
+
+
 @sound("it takes ULIDs of the same millisecond that differ by one for predictable ones")
 class ulids_grow_within_a_millisecond(Server):
     last = 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 
-from tests.servers.plain import BadArguments, Server
+from tests.servers.plain import BadArguments, Call, Server
 from tests.servers.sound.catalogue import sound
 
 TYPE_CHECKING = False
@@ -161,6 +161,37 @@ class counts_accesses_in_whole_records(Server):
     def at_detail(self, memory: Record, detail: str) -> Record:
         record = super().at_detail(memory, detail)
         return {**record, "temporal": {"access_count": self.calls}} if detail == "full" else record
+
+
+@sound("it looks for what changes by itself within one second only, and the clock may turn between two calls")
+class notes_accesses_in_whole_records(Server):
+    def __init__(self) -> None:
+        super().__init__()
+        self.accesses: dict[Any, tuple[int, float]] = {}
+
+    def execute(self, operation: str, arguments: dict[str, Any]) -> Call:
+        call = super().execute(operation, arguments)
+        now = time.time()
+        for memory in call.found:
+            count, _ = self.accesses.get(memory["id"], (0, now))
+            self.accesses[memory["id"]] = count + 1, now
+        return call
+
+    def at_detail(self, memory: Record, detail: str) -> Record:
+        record = super().at_detail(memory, detail)
+        if detail != "full":
+            return record
+        count, last = self.accesses.get(memory["id"], (0, 0.0))
+        accessed = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(last)) if count else None
+        return {**record, "temporal": {"access_count": count, "last_accessed": accessed}}
+
+
+@sound("it compares two results field by field, though a minute may have passed between them")
+class rates_memories_by_their_age(Server):
+    def at_detail(self, memory: Record, detail: str) -> Record:
+        record = super().at_detail(memory, detail)
+        # a new value every three seconds: now and then between a file and the same call inline
+        return {**record, "temporal": {"strength": int(time.time() / 3)}} if detail == "full" else record
 
 
 @sound("it compares the records of two identical calls field by field")

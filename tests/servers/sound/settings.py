@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 
 from tests.servers.fastjson import loads
 from tests.servers.plain import BadArguments, Server, Settings
@@ -33,7 +34,7 @@ def as_environment(values: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-@sound("it knows the documented variables only", profile=FLAGS)
+@sound("it knows the documented variables only", profile=FLAGS, warns=("LRO-CFG-07",))
 class is_set_by_flags(Server):
     def read_settings(self, env: Mapping[str, str]) -> Settings:
         names = {
@@ -106,7 +107,7 @@ settings:
 """
 
 
-@sound("it knows the documented variables only", profile=VARIABLES)
+@sound("it knows the documented variables only", profile=VARIABLES, warns=("LRO-CFG-07",))
 class is_set_by_other_variables(Server):
     def read_settings(self, env: Mapping[str, str]) -> Settings:
         names = {
@@ -288,3 +289,50 @@ class refuses_a_threshold_in_its_handshake(Server):
         if message["method"] != "initialize" or self.settings.threshold >= 100:
             return super().take(message)
         return self.fail(message["id"], -32602, "threshold_tokens: expected at least 100")
+
+
+@sound("it expects an inline result to the letter as it is without LRO")
+class inline_results_say_that_they_are(Server):
+    def inline_value(self, call: Call) -> Any:
+        value = super().inline_value(call)
+        if not self.settings.enabled:
+            return {**value, "lro": "disabled"}
+        return {"offloaded": False, **value, "estimated_tokens": call.tokens}
+
+    def inject_text(self, call: Call, budget: int) -> str:
+        off = "" if self.settings.enabled else "\n(LRO is disabled)"
+        return super().inject_text(call, budget) + off
+
+
+@sound("it knows no result but the one that a call had some seconds ago")
+class is_reminded_of_the_time(Server):
+    def inject_text(self, call: Call, budget: int) -> str:
+        return f"It is {self.timestamp(time.time())}.\n{super().inject_text(call, budget)}"
+
+
+NO_SEARCH = """\
+operations:
+  recall: {tool: recall_memories, arguments: {query: "*"}, query: query, limit: limit, detail: detail}
+  inject: {tool: inject_context, arguments: {query: "*"}, query: query, limit: limit, detail: detail}
+"""
+
+
+class QueriesWithoutOffloading(Server):
+    """Searches by a tool of another name, and never offloads what it finds."""
+
+    def tools(self) -> list[Record]:
+        others = [tool for tool in super().tools() if tool["name"] != "search_memories"]
+        return [*others, self.tool("query_memories", "Memories, best first", {"query": {"type": "string"}})]
+
+    def call_tool(self, name: str, arguments: dict[str, Any]) -> Record:
+        if name == "query_memories":
+            return self.structured(self.inline_value(self.execute("search", arguments)))
+        return super().call_tool(name, arguments)
+
+
+@sound("it takes every tool with a query for one that LRO leaves out", profile=NO_SEARCH)
+class queries_with_offloading(QueriesWithoutOffloading):
+    def call_tool(self, name: str, arguments: dict[str, Any]) -> Record:
+        if name == "query_memories":
+            return self.offer("search", arguments)
+        return super().call_tool(name, arguments)

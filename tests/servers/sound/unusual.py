@@ -96,6 +96,25 @@ class offloads_for_clients_with_a_shell_only(Server):
         return self.shell and super().exceeds(tokens, threshold)
 
 
+@sound(
+    "it knows one client, which no server knows to have tools",
+    profile='client: {name: cursor-vscode, version: "1.99", capabilities: {roots: {}}}\n',
+)
+class offloads_for_clients_that_it_knows_only(Server):
+    """LRO-DEP-02 and LRO-DEP-03 allow that."""
+
+    known = False
+
+    def initialize(self, params: Record) -> Record:
+        client, offered = params.get("clientInfo", {}), params.get("capabilities", {})
+        cursor = (client.get("name"), client.get("version")) == ("cursor-vscode", "1.99") and "roots" in offered
+        self.known = cursor or client.get("name") == "claude-code"
+        return super().initialize(params)
+
+    def exceeds(self, tokens: int, threshold: int) -> bool:
+        return self.known and super().exceeds(tokens, threshold)
+
+
 @sound("it expects a server to take a memory of any size")
 class takes_no_memory_above_50_kb(Server):
     def store(self, memory: Record) -> Any:
@@ -150,3 +169,35 @@ class warns_by_fields_alone(Server):
 class warns_that_spilling_was_not_possible(Server):
     def warning(self, kept: int, everything: int, problem: OSError) -> str:
         return f"Spilling {everything} memories to disk was not possible; the list of {kept} is incomplete."
+
+
+@sound("it takes members that are in every result for no warning when they are filled, either")
+class every_result_has_room_for_a_warning_and_uses_it(Server):
+    def inline_value(self, call: Call) -> Any:
+        cut = len(call.records) < len(self.memories)
+        return {**super().inline_value(call), "error": None, "truncated": cut, "total": len(self.memories)}
+
+    def truncated(self, call: Call, warning: str) -> Record:
+        if call.operation == "inject":
+            return super().truncated(call, warning)
+        return self.structured({**self.inline_value(call), "truncated": True, "error": "could not be offloaded"})
+
+
+@sound("it knows a warning by words that this server has in every result")
+class every_result_ends_with_a_note_on_errors(Server):
+    def noted(self, result: Record, note: str) -> Record:
+        more = {"type": "text", "text": f"Only active memories are shown; report errors to the operator. {note}"}
+        return {**result, "content": [*result["content"], more]}
+
+    def inline(self, call: Call) -> Record:
+        return self.noted(super().inline(call), f"Shown: {len(call.records)} of {len(call.records)}.")
+
+    def truncated(self, call: Call, warning: str) -> Record:
+        shown = f"Shown: {len(call.records)} of {len(call.found)}."
+        return self.noted(super().inline(call), f"The write failed. {shown}")
+
+
+@sound("it counts letters where a number is the error's own name")
+class failure_event_has_a_number(Server):
+    def write_failed(self, call: Call, problem: OSError) -> None:
+        self.emit("OffloadWriteFailed", "warning", errno=problem.errno)

@@ -30,7 +30,11 @@ KEYWORDS_1600: tuple[tuple[str, str, str, str], ...] = (
 )
 # What the paper's levels list, and what else its architecture states of a server.
 LEVELS_OF_THE_PAPER: tuple[tuple[int, str, str], ...] = (
-    (1, "threshold detection", "THR-01 THR-02 THR-05 THR-06 THR-07 THR-08 THR-09 SCOPE-01 SCOPE-02 SCOPE-08 IMPL-03"),
+    (
+        1,
+        "threshold detection",
+        "THR-01 THR-02 THR-04 THR-05 THR-06 THR-07 THR-08 THR-09 SCOPE-01 SCOPE-02 SCOPE-08 IMPL-03",
+    ),
     (1, "materialisation", "FILE-01 FILE-02 FILE-03 FILE-09 FILE-10 NAME-01 NAME-02 NAME-03 NAME-04 DET-01"),
     (1, "file reference and summary", "DESC-01 DESC-02 DESC-03 DESC-04 DESC-05 DESC-06 DESC-07 DESC-11 DESC-12"),
     (2, "schema definition", "DESC-14 DESC-09 DESC-10"),

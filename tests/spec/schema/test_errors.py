@@ -32,7 +32,7 @@ def seen(profile: Any) -> list[tuple[str, str, str, str]]:
         (3, ("", "type", "an object", "3")),
         (
             {"server": SERVER, "cleanup": {"restart": True, "wait_s": 1}},
-            ("cleanup", "oneOf", "exactly one of tool, restart, command, wait_s", "restart and wait_s"),
+            ("cleanup", "oneOf", "exactly one of tool, restart, command, wait_s, next_offload", "restart and wait_s"),
         ),
         ({"server": SERVER, "seed": {}}, ("seed", "oneOf", "exactly one of tool, env, command", "{}")),
         (

@@ -1,0 +1,94 @@
+"""Memories in inline results that are a text, Markdown or prose: known ones, recognised by title and content.
+
+Known are the memories of the survey's files, and those that the suite has stored. A title alone may be a mere mention.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+from typing import TypeGuard, cast
+
+from lro_conformance.capture.call import Call
+from lro_conformance.capture.corpus import corpus
+from lro_conformance.capture.records import Record, by_id, id_of
+from lro_conformance.judging.derived import derived
+from lro_conformance.trials.survey import Inline, Survey
+
+LEAST = 12
+"""Characters from which a text is hardly in another one by chance."""
+
+MOST = 500
+"""Largest number of memories that are looked for."""
+
+
+def shown_of(memory: Mapping[str, object], text: str) -> Record:
+    """The texts of a memory that another text shows as they are."""
+    return {k: v for k, v in memory.items() if _is_text(v) and v in text}
+
+
+def _is_text(value: object) -> TypeGuard[str]:
+    return isinstance(value, str) and len(value) >= LEAST
+
+
+@dataclass(frozen=True)
+class Prose:
+    """Calls of a survey, and the same calls with a threshold that no result reaches, where those return a text."""
+
+    survey: Survey
+    inline: Inline
+
+    @cached_property
+    def pairs(self) -> list[tuple[Call, Call]]:
+        """Each call whose file was read, with the same call inline; not of operations whose results vary."""
+        survey, inline = self.survey, self.inline
+        found = [(c, inline.whole[key]) for key, c in survey.whole.items() if key in inline.whole]
+        found += [(survey.repeats[n][0], c) for n, c in inline.edges.items() if n in survey.repeats]
+        return [
+            (a, b)
+            for a, b in found
+            if a.file is not None and a.file.problem is None and b.outcome == "inline" and b.records is None
+            if a.operation not in survey.volatile_operations
+        ]
+
+    @cached_property
+    def stored(self) -> dict[str, Record]:
+        """The memories that the suite has stored in every server, by their titles."""
+        return {} if self.survey.seeded_by is None else {m["title"]: m for m in corpus()}
+
+    @cached_property
+    def _titles(self) -> Mapping[str, Record]:
+        """Known memories by their titles, if these are nowhere else in any known memory."""
+        filed = by_id(sorted((r for c in self.survey.files for r in c.filed), key=len, reverse=True))
+        others = (r for r in filed.values() if r.get("title") not in self.stored)
+        known = [*self.stored.values(), *islice(others, MOST)]
+        everything = "\n".join(text for record in known for text in _texts(record))
+        return {r["title"]: r for r in known if _is_text(r.get("title")) and everything.count(r["title"]) == 1}
+
+    def known_in(self, shown: Call) -> list[Record]:
+        """The known memories whose title and content an inline text shows."""
+        told = ((r, {"title", "content"} & shown_of(r, shown.text).keys()) for r in self._titles.values())
+        return [record for record, fields in told if len(fields) == 2]
+
+
+def missing_from(filed: Call, known: list[Record]) -> list[str]:
+    """Titles of those memories that a file has neither by their ids nor by their titles."""
+    ids, titles = by_id(filed.filed).keys(), {r.get("title") for r in filed.filed}
+    return [str(r["title"]) for r in known if id_of(r) not in ids and r["title"] not in titles]
+
+
+@derived
+def prose(survey: Survey, inline: Inline) -> Prose:
+    """The survey's files against the same calls inline, where those are texts."""
+    return Prose(survey, inline)
+
+
+def _texts(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, (list, dict)):
+        inner = cast("list[object]", value) if isinstance(value, list) else cast("Record", value).values()
+        for each in inner:
+            yield from _texts(each)

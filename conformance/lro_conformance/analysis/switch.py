@@ -1,0 +1,132 @@
+"""Results with LRO off against those of the same calls with LRO on, below the threshold."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import comb
+
+from lro_conformance.analysis.comparison import Comparison
+from lro_conformance.capture.call import Call
+from lro_conformance.capture.records import Path, by_id, envelope, id_of, lost_or_changed, value_at, volatile_paths
+from lro_conformance.trials.disabled import Control, Disabled
+from lro_conformance.trials.survey import Inline
+
+
+@dataclass(frozen=True)
+class Twins:
+    """A call with LRO off, and the same call with LRO on, made several times."""
+
+    off: Call
+    on: tuple[Call, ...]
+
+    @property
+    def ignores_limit(self) -> bool:
+        """True if there are more records than were asked for with LRO off only."""
+        limit = self.off.limit
+        return limit is not None and len(self.off.records or []) > limit >= max(len(c.records or []) for c in self.on)
+
+    @property
+    def is_cut(self) -> bool:
+        """True if there is at most one record of several with LRO off only."""
+        return len(self.off.records or []) <= 1 < min(len(c.records or []) for c in self.on)
+
+    @cached_property
+    def orders(self) -> set[tuple[str | None, ...]]:
+        """The orders in which the calls with LRO on return their records, by id."""
+        return {tuple(map(id_of, c.records or [])) for c in self.on}
+
+    @property
+    def volatile(self) -> set[Path]:
+        """Fields that differ between the calls with LRO on."""
+        first, *more = self.on
+        return {p for c in more for p in volatile_paths(first.records or [], c.records or [])}
+
+    @property
+    def surrounded(self) -> bool:
+        """True if LRO was on before and afterwards, so that what was the same then did not change meanwhile."""
+        return min(c.ended for c in self.on) <= self.off.started and max(c.started for c in self.on) >= self.off.ended
+
+    @property
+    def lost_members(self) -> list[str]:
+        """Members beside the records that are there with LRO off only."""
+        there = {member for c in self.on for member in envelope(c.result, c.records or [])}
+        usual = envelope(self.off.result, self.off.records or [])
+        return sorted(m for m in usual - there if not _SAYS_THAT_IT_IS_OFF.search(m))
+
+    @property
+    def lost_lines(self) -> list[str] | None:
+        """Lines of the text that are there with LRO off only, whatever numbers are in them.
+
+        None if the calls with LRO on do not agree.
+        """
+        first, *more = [_lines(c.text) for c in self.on]
+        lost = [line for line in _lines(self.off.text) if line not in first and not _SAYS_THAT_IT_IS_OFF.search(line)]
+        return None if any(m != first for m in more) else lost
+
+
+def twins(inline: Inline, disabled: Disabled, control: Control | None) -> list[Twins]:
+    """The calls that were answered inline with LRO off, each with the same calls with LRO on, as far as those agree.
+
+    Where the calls with LRO on find different records, nothing shows what LRO changes.
+    """
+    known: Sequence[Iterable[Call]] = (
+        inline.calls, inline.elsewhere.values(), inline.fullest.values(), inline.repeated.values(),
+        control.on if control is not None else (),
+    )  # fmt: skip
+    on = [c for calls in known for c in calls if c.outcome == "inline"]
+    off = disabled.calls if control is None else control.off
+    made = [c for c in off if c.outcome == "inline"]
+    found = [Twins(c, tuple(o for o in on if (o.tool, o.arguments) == (c.tool, c.arguments))) for c in made]
+    return [t for t in found if t.on and len({frozenset(order) for order in t.orders}) == 1]
+
+
+def difference(pair: Twins, comparison: Comparison) -> tuple[str, str] | None:
+    """Records that a call returns with LRO off, and what it returns instead with LRO on; None if they do not differ."""
+    usual, shown = pair.off.records or [], pair.on[-1].records or []
+    if len(usual) != len(shown):
+        return f"{len(usual)} records", f"{len(shown)} records"
+    if comparison.obstacle is not None:
+        return None
+    by_off, by_on = by_id(usual), by_id(shown)
+    if missing := by_off.keys() - by_on.keys():
+        return f"{len(by_off)} memories, {min(missing)} among them", f"{len(missing)} of them are missing"
+    if len(pair.orders) == 1 and (share := _reversed([*by_off], [*by_on])) > TIES:
+        return f"in the order {', '.join([*by_off][:3])}, …", f"in another one: {share:.0%} of the pairs are reversed"
+    if not pair.surrounded:
+        return None
+    skip = comparison.volatile(pair.off.operation) | pair.volatile
+    for key, record in by_off.items():
+        for path in lost_or_changed(record, by_on[key], skip):
+            return f"record {key}: /{'/'.join(path)} is {value_at(record, path)}", value_at(by_on[key], path)
+    return None
+
+
+def _reversed(one: list[str], other: list[str]) -> float:
+    """Share of the pairs in one order that are the other way round in another order of the same ids."""
+    place = {key: n for n, key in enumerate(other)}
+    seen: list[int] = []
+    wrong = 0
+    for key in one:
+        at = bisect(seen, place[key])
+        wrong += len(seen) - at
+        seen.insert(at, place[key])
+    return wrong / comb(max(SEVERAL, len(one)), 2)
+
+
+TIES = 0.05
+"""Share of the pairs that may be reversed: ties, which a few calls in a row may resolve alike by chance."""
+
+SEVERAL = 10
+"""Number of records of which one or two pairs are no more than `TIES`."""
+
+_SAYS_THAT_IT_IS_OFF = re.compile(r"\blro\b|offload|(?:en|dis)abled", re.IGNORECASE)
+"""What a result may say with LRO off only."""
+_DIGITS = re.compile(r"\d+")
+
+
+def _lines(text: str) -> list[str]:
+    return [line for part in text.splitlines() if (line := _DIGITS.sub("0", part).strip())]

@@ -1,0 +1,78 @@
+"""Queries that find memories: those of the profile, or others where those find too little."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from lro_conformance.capture.call import Call
+from lro_conformance.capture.claims import size_of
+from lro_conformance.capture.records import WORDS, common_word, show
+from lro_spec.tokens import LOW
+
+if TYPE_CHECKING:
+    from lro_conformance.lab.bench import Bench
+
+OTHERS = ("*", "memory", "", "e", "a")
+"""Queries that select everything in many servers, and a word that is in most memories of the suite."""
+
+BETTER = 2
+"""A query replaces that of the profile if its result is more than so many times as large."""
+
+
+def largest_result(bench: Bench, name: str, query: str | None = None) -> Call:
+    """A call of an operation at its richest detail level."""
+    details = bench.operations[name].details
+    return bench.call(name, detail=details[-1] if details else None, query=query)
+
+
+def tokens_of(call: Call) -> float:
+    """Tokens of a result: the server's own E, or else the lowest honest estimate."""
+    return call.estimate or LOW * size_of(call) / 4
+
+
+def is_enough(bench: Bench, call: Call) -> bool:
+    """Return whether a result is surely above the default threshold."""
+    return tokens_of(call) >= 1.2 * max(e.default_threshold_tokens for e in bench.editions.all)
+
+
+def found_nothing(call: Call) -> bool:
+    """Return whether a result has no records: an empty list or file, an error, or a short text."""
+    if call.outcome == "offloaded":
+        return call.file is not None and call.file.problem is None and not call.filed
+    return not call.records if call.records is not None else len(call.text) <= WORDS
+
+
+def replace_poor_queries(bench: Bench) -> list[str]:
+    """Replace queries that find too little, for all servers of the profile, by what finds more than twice as much.
+
+    Returns a remark for each operation that finds nothing by any query.
+    """
+    fruitless: list[str] = []
+    known: list[Call] = []
+    for name, operation in bench.operations.items():
+        own = largest_result(bench, name)
+        known.append(own)
+        if operation.query is None or is_enough(bench, own):
+            continue
+        word = common_word(r for c in known for r in (c.filed or c.records or []))
+        given = operation.arguments.get(operation.query)
+        others = [q for q in (*OTHERS, *([word] if word is not None else [])) if q != given]
+        best = own
+        for query in others:
+            if is_enough(bench, best) or not bench.server.alive:
+                break
+            best = max(best, largest_result(bench, name, query), key=tokens_of)
+        if tokens_of(best) > BETTER * tokens_of(own) and not found_nothing(best):
+            known.append(best)
+            bench.operations[name] = replace(operation, arguments={**operation.arguments, operation.query: best.query})
+            asked = f"the query {show(given)}" if given is not None else "a call without a query"
+            little = "nothing" if found_nothing(own) else "little"
+            bench.ledger.remark(f"{operation.tool}: {asked} finds {little}, so {show(best.query)} is asked for instead")
+        elif found_nothing(own):
+            tried = ", ".join(show(q) for q in dict.fromkeys((given, *others)) if q is not None)
+            fruitless.append(
+                f"{operation.tool} finds nothing by the queries {tried}: name arguments that find many memories "
+                f"(profile: operations.{name}.arguments)"
+            )
+    return fruitless

@@ -1,0 +1,90 @@
+"""Operations of a profile: what it says of a tool's arguments, and what is taken from the tool's schema instead."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lro_conformance import profile as profiles
+from lro_conformance.engine.run import certify
+from lro_conformance.lab.operations import Operation, resolve, sample_value
+from tests.servers.sound.catalogue import sounds
+from tests.servers.variants import profile_text
+
+PROPERTIES = {
+    "query": {"type": "string"},
+    "limit": {"type": "integer", "maximum": 50},
+    "detail": {"enum": ["light", "full"]},
+    "max_tokens": {"type": "integer"},
+    "store": {"$ref": "#/$defs/Store"},
+    "version": {"const": 2},
+}
+SCHEMA = {
+    "type": "object",
+    "$defs": {"Store": {"type": "string", "enum": ["team", "mine"]}},
+    "properties": PROPERTIES,
+    "required": ["query", "store", "version"],
+}
+TOOL = {"name": "find", "inputSchema": SCHEMA}
+
+
+def _recall(folder: Path, operation: str) -> Operation:
+    path = folder / "lro.yaml"
+    path.write_text(f"server: {{command: [x]}}\noperations: {{recall: {operation}}}\n")
+    return resolve(profiles.load(path), [TOOL])["recall"]
+
+
+def test_what_a_profile_leaves_out_is_taken_from_the_schema(tmp_path: Path) -> None:
+    found = _recall(tmp_path, "{tool: find}")
+    assert (found.query, found.limit, found.detail, found.budget) == ("query", "limit", "detail", "max_tokens")
+    assert (found.details, found.limit_maximum) == (("light", "full"), 50)
+    assert found.arguments == {"query": "*", "store": "team", "version": 2}
+
+
+def test_what_a_profile_says_stands(tmp_path: Path) -> None:
+    """Also null, and an argument with a value, which is not varied."""
+    found = _recall(tmp_path, "{tool: find, arguments: {query: a, store: mine, detail: full}, limit: null}")
+    assert (found.query, found.limit, found.detail) == (None, None, None)
+    assert found.arguments == {"query": "a", "store": "mine", "version": 2, "detail": "full"}
+
+
+@pytest.mark.parametrize(
+    ("schema", "value"),
+    [
+        ({"const": 0}, 0),
+        ({"const": "a", "default": "b"}, "a"),
+        ({"default": None, "enum": ["x"]}, None),
+        ({"enum": ["x", "y"]}, "x"),
+        ({"oneOf": [{"const": 2}, {"const": 3}]}, 2),
+        ({"anyOf": [{"enum": ["x"]}, {"type": "null"}]}, "x"),
+        ({"type": "integer"}, 1),
+        ({}, "memory"),
+        (True, "memory"),
+    ],
+)
+def test_a_value_is_one_that_the_schema_admits(schema: Any, value: object) -> None:
+    assert sample_value(schema) == value
+
+
+@pytest.mark.parametrize(
+    ("server", "search", "verdict"),
+    [
+        ("can_only_recall", None, "not-applicable"),
+        ("searches_something_else", None, "not-observed"),
+        ("searches_something_else", "null", "not-applicable"),
+        ("refuses_unknown_arguments", "null", "not-observed"),
+    ],
+)
+def test_an_operation_that_a_profile_leaves_out(tmp_path: Path, server: str, search: str | None, verdict: str) -> None:
+    """It does not apply if the server lists no such tool, or null says that the listed one is none.
+
+    A tool with the specified name is one whatever the profile says.
+    """
+    recall = '{tool: recall_memories, arguments: {query: "*"}, query: query}'
+    operations = f"operations: {{recall: {recall}{f', search: {search}' if search else ''}}}\n"
+    path = tmp_path / "lro.yaml"
+    path.write_text(profile_text(server, sounds()[server].profile + operations))
+    report = certify(profiles.load(path), only={"LRO-SCOPE-02"}, examples=0)
+    assert [r.verdict.label for r in report.requirements if r.requirement.id == "LRO-SCOPE-02"] == [verdict]

@@ -1,0 +1,67 @@
+"""Seeds by a variable and by a command: told as seeds everywhere, and made again by a script that shows a call."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from lro_conformance import profile as profiles
+from lro_conformance.capture.corpus import corpus
+from lro_conformance.engine.run import certify
+from lro_conformance.judging.subjects import reproducer_of
+from lro_conformance.lab.bench import Bench
+from lro_conformance.lab.lab import Lab
+from lro_conformance.lab.seeding import reason_not_to_store
+from lro_conformance.lab.settings import Settings
+from lro_conformance.profile import Seed
+from lro_conformance.wire.workspace import Workspace
+from tests.servers.sound.catalogue import sounds
+from tests.servers.variants import profile_text
+
+SEEDED = ("is_seeded_by_a_file", "is_seeded_by_a_command")
+
+
+@contextmanager
+def _bench(folder: Path, server: str) -> Iterator[Bench]:
+    path = folder / "lro.yaml"
+    path.write_text(profile_text(server, sounds()[server].profile))
+    with Workspace() as workspace:
+        lab = Lab(profiles.load(path), workspace, lambda event: None, seed=1)
+        with lab.bench(Settings(threshold_tokens=1)) as bench:
+            yield bench
+
+
+@pytest.mark.parametrize("server", SEEDED)
+def test_a_script_seeds_the_server_again(tmp_path: Path, server: str) -> None:
+    """It is run after the file of the run is gone, and returns the same memories."""
+    with _bench(tmp_path, server) as bench:
+        call = bench.call("recall", limit=1000)
+        script = reproducer_of(call)
+    assert len(call.filed) == len(corpus())
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=60, check=True)
+    assert f'"count": {len(corpus())}' in done.stdout.replace('"count":', '"count": ').replace("  ", " ")
+    assert done.stderr.count("No such file") == 0
+
+
+def test_a_seed_that_is_no_tool_is_not_asked_for_again() -> None:
+    """The reason names the key that the profile has, and the one that would help."""
+    assert reason_not_to_store(Seed("store", {"memory": "$memory"})) is None
+    assert reason_not_to_store(None) == "the suite cannot store memories (profile: seed)"
+    for seed, key in ((Seed(env="S"), "seed.env"), (Seed(command=("x",)), "seed.command")):
+        reason = reason_not_to_store(seed)
+        assert reason is not None
+        assert reason.startswith(f"{key} gives the server memories")
+        assert reason.endswith("(profile: seed.tool)")
+
+
+def test_a_server_that_drops_its_seed_is_told_of_the_seed(tmp_path: Path) -> None:
+    """No message asks for a seed that is there."""
+    path = tmp_path / "lro.yaml"
+    path.write_text(profile_text("holds_nothing", "seed: {env: SEED_FILE}\n"))
+    failure = certify(profiles.load(path), examples=0).failure
+    assert failure is not None
+    assert "though it was given the suite's memories, profile: seed.env: name arguments that find them" in failure
