@@ -66,6 +66,13 @@ def find_records(result: Mapping[str, Any] | None, jq_path: str | None = None) -
     return [unwrap(r) for r in max(found, key=len)]
 
 
+def hit_scores(result: Mapping[str, Any] | None) -> list[float]:
+    """The scores of an inline result's hits, whether they are fields of the records or stand around them."""
+    lists = [found for p in _payloads(result) if (found := _largest_list(p, _DEPTH)) is not None]
+    values = [hit.get("score") for hit in max(lists, key=len)] if lists else []
+    return [v for v in values if isinstance(v, int | float) and not isinstance(v, bool)]
+
+
 def envelope(result: Mapping[str, Any] | None, records: Iterable[Record]) -> set[str]:
     """Names of the members that an inline result has beside its records, two deep; ``[]`` if it is a mere list."""
     ids = set(by_id(records))

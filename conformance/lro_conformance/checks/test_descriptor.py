@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import cast
 
 from lro_conformance.analysis.documents import Documents, breaks
+from lro_conformance.analysis.exchanges import Exchanges, repeated_record
 from lro_conformance.capture.call import Call
 from lro_conformance.capture.estimate import characters
-from lro_conformance.capture.records import as_record, broken_descriptor, show
+from lro_conformance.capture.records import as_record, show
 from lro_conformance.judging.check import check
 from lro_conformance.judging.subjects import Subjects
 from lro_conformance.trials.survey import Survey
-from lro_spec.discovery import FoundDescriptor
 from lro_spec.editions import Edition
 
 
@@ -37,18 +36,9 @@ def test_path_is_absolute(documents: Documents, subjects: Subjects) -> None:
 
 
 @check("LRO-DESC-02")
-def test_path_names_a_file(survey: Survey, subjects: Subjects) -> None:
+def test_path_names_a_file(exchanges: Exchanges, subjects: Subjects) -> None:
     """file_path names a regular file that can be read."""
-    for call in survey.offloaded:
-        if not isinstance(call.descriptor.get("file_path"), str) or call.file is None:
-            subjects.not_observed("a descriptor has no file_path")
-            continue
-        subjects.expect(
-            call.file.problem is None,
-            expected="the path of a regular, readable file",
-            observed=f"{show(call.file.path)}: {call.file.problem}",
-            at=call,
-        )
+    exchanges.judge("LRO-DESC-02", subjects)
 
 
 @check("LRO-DESC-03")
@@ -81,6 +71,12 @@ def test_score_range(documents: Documents, subjects: Subjects) -> None:
     documents.judge("LRO-DESC-07", subjects)
 
 
+@check("LRO-DESC-07")
+def test_score_range_is_that_of_the_hits(exchanges: Exchanges, subjects: Subjects) -> None:
+    """score_range matches the scores that the same call shows inline, if the file has none."""
+    exchanges.judge("LRO-DESC-07", subjects)
+
+
 @check("LRO-DESC-08")
 def test_summary_detail(documents: Documents, subjects: Subjects) -> None:
     """The summary's detail is the requested level, or else the default level."""
@@ -106,22 +102,9 @@ def test_schema_describes_the_line(documents: Documents, subjects: Subjects) -> 
 
 
 @check("LRO-DESC-11")
-def test_no_records_with_descriptor(survey: Survey, subjects: Subjects) -> None:
+def test_no_records_with_descriptor(exchanges: Exchanges, subjects: Subjects) -> None:
     """The descriptor replaces the records: none is returned with it, and both places of a result agree."""
-    for call in survey.files:
-        if call.found is None:
-            continue
-        differs = _differs(call, call.found)
-        subjects.expect(
-            differs is None,
-            expected="the same descriptor as text and as structuredContent",
-            observed=differs or "",
-            at=call,
-        )
-        if call.operation == "inject":
-            continue
-        leaked = _repeated(call, _beside(call))
-        subjects.expect(leaked is None, expected="no record next to the descriptor", observed=leaked or "", at=call)
+    exchanges.judge("LRO-DESC-11", subjects)
 
 
 @check("LRO-DESC-11")
@@ -205,87 +188,13 @@ def _sizes(calls: list[Call]) -> Iterator[tuple[Call, Call]]:
             yield small, large
 
 
-def _differs(call: Call, found: FoundDescriptor) -> str | None:
-    """Difference between the descriptors in text and structuredContent; None if they agree, or if there is only one."""
-    if found.where == "both":
-        return None if found.text_value == found.structured_value else "two that differ"
-    if found.where == "text":
-        return None
-    content: object = (call.result or {}).get("content")
-    blocks = cast("list[object]", content) if isinstance(content, list) else []
-    texts = (as_record(b).get("text") for b in blocks)
-    broken = next((p for t in texts if isinstance(t, str) and (p := broken_descriptor(t)) is not None), None)
-    return None if broken is None else f"complete in structuredContent, invalid JSON in the text: {broken}"
-
-
-def repeated_record(call: Call) -> str | None:
-    """A record of the file that the result repeats outside the descriptor's own fields; None when there is none."""
-    known = {"offloaded", "summary", "file_path", "line_schema", "jq_recipes", "guidance"}
-    rest = {k: v for k, v in call.descriptor.items() if k not in known}
-    return _repeated(call, show(rest, 10_000_000) + _beside(call))
-
-
-def _beside(call: Call) -> str:
-    """Everything in a result that is not in the descriptor."""
-    return (call.found.around if call.found is not None else "") + show(_other_members(call), 10_000_000)
-
-
-def _repeated(call: Call, text: str) -> str | None:
-    """A record of the file that a text repeats; None when there is none."""
-    strings = [
-        (str(r.get("id")), s) for r in call.filed for s in (r.get("content"), r.get("title")) if isinstance(s, str)
-    ]
-    ids = [str(r.get("id")) for r in call.filed if len(str(r.get("id"))) >= 8]
-    several = [i for i in ids if i in text]
-    if len(several) > max(3, len(ids) // 4):
-        return f"the ids of {len(several)} records next to the descriptor"
-    long = next((i for i, s in strings if len(s) >= 60 and s[:60] in text), None)
-    return f"the text of record {long} next to the descriptor" if long is not None else None
-
-
-def _other_members(call: Call) -> list[object]:
-    """Members of a result and its blocks besides their texts: ``_meta``, and the server's own."""
-    result = call.result or {}
-    content: object = result.get("content")
-    blocks = [as_record(b) for b in cast("list[object]", content)] if isinstance(content, list) else []
-    usual = {"content", "structuredContent"}
-    return [
-        {k: v for k, v in result.items() if k not in usual},
-        *({k: v for k, v in b.items() if k not in ("text", "resource")} for b in blocks),
-    ]
-
-
 @check("LRO-DESC-12")
-def test_offloaded_result_is_no_error(survey: Survey, subjects: Subjects) -> None:
+def test_offloaded_result_is_no_error(exchanges: Exchanges, subjects: Subjects) -> None:
     """An offloaded result is a success: isError is false or absent."""
-    for call in survey.offloaded:
-        flag = (call.result or {}).get("isError")
-        subjects.expect(flag is not True, expected="isError false or absent", observed="isError true", at=call)
+    exchanges.judge("LRO-DESC-12", subjects)
 
 
 @check("LRO-DESC-13")
-def test_no_cursor_with_descriptor(survey: Survey, subjects: Subjects) -> None:
+def test_no_cursor_with_descriptor(exchanges: Exchanges, subjects: Subjects) -> None:
     """A descriptor has no cursor to a next page."""
-    for call in survey.offloaded:
-        cursor = next(iter(_cursors(call.result)), None)
-        if call.found is not None and cursor is None:
-            known = {k: v for k, v in call.found.value.items() if k not in ("line_schema", "jq_recipes")}
-            cursor = next(iter(_cursors(known)), None)
-        subjects.expect(cursor is None, expected="no cursor next to a descriptor", observed=cursor or "", at=call)
-
-
-_CURSOR = re.compile(r"(next_?)?(page_?)?(cursor|token)", re.IGNORECASE)
-
-
-def _cursors(value: object) -> Iterator[str]:
-    """Members of a value that refer to a next page."""
-    if isinstance(value, list):
-        for entry in cast("list[object]", value):
-            yield from _cursors(entry)
-    elif isinstance(value, dict):
-        for key, inner in cast("dict[str, object]", value).items():
-            if key in ("line_schema", "jq_recipes"):
-                continue
-            if inner not in (None, False, "", 0) and _CURSOR.fullmatch(key) and key.lower() != "token":
-                yield f"{key} is {show(inner, 80)}"
-            yield from _cursors(inner)
+    exchanges.judge("LRO-DESC-13", subjects)

@@ -360,7 +360,7 @@ class offloads_a_single_large_record(Server):
         return 0 if large else self.settings.threshold
 
 
-@fault("LRO-THR-08", says="not counted", proves=0, also=("LRO-THR-06",), by_property="any_memory_counts")
+@fault("LRO-THR-08", says="not counted", proves=0, also=("LRO-THR-06",), explored=True)
 class small_memories_do_not_count(Server):
     """Memories with less than eighty characters of content are left out of the total."""
 
