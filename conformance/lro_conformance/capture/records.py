@@ -61,9 +61,16 @@ def find_records(result: Mapping[str, Any] | None, jq_path: str | None = None) -
     singles = [unwrap(cast("Record", p)) for p in payloads if isinstance(p, dict)]
     if not any(found) and len(singles) > 1 and all(id_of(s) is not None for s in singles):
         return singles
+    if not any(found) and len(singles) == 1 and _is_memory(singles[0]):
+        return singles
     if not found:
         return None
     return [unwrap(r) for r in max(found, key=len)]
+
+
+def _is_memory(record: Record) -> bool:
+    """True if an object has an id and at least two fields of a memory, so that it is no envelope."""
+    return id_of(record) is not None and len(record.keys() & set(MEMORY_FIELDS)) >= 2
 
 
 def hit_scores(result: Mapping[str, Any] | None) -> list[float]:

@@ -71,7 +71,7 @@ def test_score_range(documents: Documents, subjects: Subjects) -> None:
     documents.judge("LRO-DESC-07", subjects)
 
 
-@check("LRO-DESC-07")
+@check("LRO-DESC-07", calls_of=("inline",))
 def test_score_range_is_that_of_the_hits(exchanges: Exchanges, subjects: Subjects) -> None:
     """score_range matches the scores that the same call shows inline, if the file has none."""
     exchanges.judge("LRO-DESC-07", subjects)

@@ -39,7 +39,7 @@ def test_header_names_the_operation(documents: Documents, subjects: Subjects) ->
     documents.judge("LRO-FILE-04", subjects)
 
 
-@check("LRO-FILE-05")
+@check("LRO-FILE-05", calls_of=("folders",))
 def test_header_records_the_query(survey: Survey, exchanges: Exchanges, subjects: Subjects) -> None:
     """The header's query is that of the call; it may be omitted if the query selects everything.
 
@@ -62,7 +62,7 @@ def test_timestamp_is_iso_8601(documents: Documents, subjects: Subjects) -> None
     documents.judge("LRO-FILE-07", subjects)
 
 
-@check("LRO-FILE-07")
+@check("LRO-FILE-07", calls_of=("folders", "cleanup"))
 def test_header_timestamp(exchanges: Exchanges, subjects: Subjects) -> None:
     """The header's timestamp is the time at which the file was written, in any time zone and however long the server
     has run: Z is UTC, an offset is correct."""
@@ -81,13 +81,13 @@ def test_each_memory_appears_once(documents: Documents, subjects: Subjects) -> N
     documents.judge("LRO-FILE-09", subjects, skip=documents.duplicates_in_store)
 
 
-@check("LRO-FILE-09")
+@check("LRO-FILE-09", calls_of=("inline", "seeded"))
 def test_file_is_complete(exchanges: Exchanges, subjects: Subjects) -> None:
     """The file has the memories that the same call returns inline."""
     exchanges.judge("LRO-FILE-09", subjects)
 
 
-@check("LRO-FILE-10")
+@check("LRO-FILE-10", calls_of=("inline", "seeded"))
 def test_values_are_untouched(exchanges: Exchanges, subjects: Subjects) -> None:
     """Every value in the file is the same as in the inline result of the call."""
     exchanges.judge("LRO-FILE-10", subjects)

@@ -31,7 +31,7 @@ def test_name_has_a_ulid(documents: Documents, subjects: Subjects) -> None:
     documents.judge("LRO-NAME-03", subjects)
 
 
-@check("LRO-NAME-03")
+@check("LRO-NAME-03", calls_of=("folders", "cleanup"))
 def test_ulid_encodes_creation_time(exchanges: Exchanges, subjects: Subjects) -> None:
     """The ULID's time is the time at which the file was written, in any time zone and however long the server has run:
     a ULID counts from 1970 in UTC."""

@@ -46,9 +46,9 @@ if TYPE_CHECKING:
 @click.option(
     "--budget",
     type=click.Choice(list(BUDGETS)),
+    metavar="B",
     default="standard",
-    show_default=True,
-    help="How much is explored: quick for a first look, thorough for a release.",
+    help="How much is explored: quick, standard (the default) or thorough.",
 )
 @click.option("--seed", type=click.IntRange(min=0), metavar="N", help="Repeat the random choices of an earlier run.")
 @report_options

@@ -36,7 +36,7 @@ class Plan:
         """
         wanted = [c for c in checks() if only is None or c.name in only or c.requirement in only]
         judged = [c for edition in (profile.edition, *others) for c in checks_of_edition(edition, wanted)]
-        needed = captured(n for c in judged for n in c.needs)
+        needed = captured(n for c in judged for n in (*c.needs, *c.calls_of))
         further = EXPLORERS if examples and wanted else ()
         left_out = {} if examples else dict.fromkeys(EXPLORERS, NotObserved("this run did not explore"))
         trials = closure(["survey", *(n for n in needed if n != OVERALL and n not in left_out), *further])

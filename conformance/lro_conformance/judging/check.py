@@ -46,15 +46,19 @@ class Check:
     """Its docstring, which reports show as the expectation."""
     by_edition: bool = False
     """True if the check has a parameter for the edition."""
+    calls_of: tuple[str, ...] = ()
+    """The names of further trials whose calls it examines through derived evidence."""
     optional: tuple[str, ...] = ()
     """The names of evidence that is None if it is missing, without preventing the check."""
 
 
-def check(requirement_id: str, *, optional: Iterable[str] = ()) -> Callable[[Function], Function]:
+def check(
+    requirement_id: str, *, optional: Iterable[str] = (), calls_of: Iterable[str] = ()
+) -> Callable[[Function], Function]:
     """Bind a function to the requirement that it judges.
 
     A name may be used only once; the docstring is shown to users. *optional* names parameters that are None if their
-    evidence is missing.
+    evidence is missing. *calls_of* names trials whose calls are examined through derived evidence, so that they run.
     """
 
     def register(function: Function) -> Function:
@@ -72,7 +76,7 @@ def check(requirement_id: str, *, optional: Iterable[str] = ()) -> Callable[[Fun
         without = tuple(optional)
         if not set(without) <= set(needs):
             raise ValueError(f"check {name} has no parameter {', '.join(sorted(set(without) - set(needs)))}")
-        made = Check(name, requirement_id, function, needs, doc, EDITION in parameters, without)
+        made = Check(name, requirement_id, function, needs, doc, EDITION in parameters, tuple(calls_of), without)
         _REGISTRY[name] = made
         function.lro_check = made  # type: ignore[attr-defined]
         return function

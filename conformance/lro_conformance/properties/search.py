@@ -6,6 +6,7 @@ To be imported where an exploration begins, not before: a third of what a run im
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -65,27 +66,45 @@ def _settings(examples: int, **more: Any) -> settings:
 
 @contextmanager
 def on_its_own(folder: Path) -> Generator[None]:
-    """Context in which Hypothesis stores its tables in *folder*, and draws no constants from loaded modules.
+    """Hypothesis keeps its tables in *folder* for a while, and draws no constants from the modules that are loaded.
 
-    By default it searches the source of every module outside of site-packages for numbers and strings to try. That
-    takes as long as ten starts of a server, and a seed would give different examples in a checkout than in an
-    installation. There is no public switch; if a later Hypothesis works differently inside, its default behaviour
-    remains.
+    By itself it reads the source of every module outside of site-packages for numbers and strings to try: that takes
+    as long as ten starts of a server, and a seed would find other examples from a checkout than from an installation.
+    There is no public switch; if a later Hypothesis is built differently inside, its usual way is kept. Explorers in
+    several threads share what the first one has set; the last one restores it.
     """
-    usual = storage_directory(intent_to_write=False).home_directory
-    set_hypothesis_home_dir(folder)
-    inside: Any = providers
-    before: dict[str, object] = {}
-    with suppress(AttributeError, TypeError):
-        none, cache = inside.Constants(), inside.LRUCache(1024)
-        changed: dict[str, object] = {"_get_local_constants": lambda: none, "CONSTANTS_CACHE": cache}
-        before = {name: getattr(inside, name) for name in changed}
-        _set(inside, changed)
+    with _lock:
+        _users.append(folder)
+        if len(_users) == 1:
+            _begin(folder)
     try:
         yield
     finally:
-        _set(inside, before)
-        set_hypothesis_home_dir(usual)
+        with _lock:
+            _users.pop()
+            if not _users:
+                _end()
+
+
+_lock = threading.Lock()
+_users: list[Path] = []
+_usual: dict[str, Any] = {}
+
+
+def _begin(folder: Path) -> None:
+    _usual["home"] = storage_directory(intent_to_write=False).home_directory
+    set_hypothesis_home_dir(folder)
+    inside: Any = providers
+    with suppress(AttributeError, TypeError):
+        none, cache = inside.Constants(), inside.LRUCache(1024)
+        changed: dict[str, object] = {"_get_local_constants": lambda: none, "CONSTANTS_CACHE": cache}
+        _usual["inside"] = {name: getattr(inside, name) for name in changed}
+        _set(inside, changed)
+
+
+def _end() -> None:
+    _set(providers, _usual.pop("inside", {}))
+    set_hypothesis_home_dir(_usual.pop("home"))
 
 
 def _set(module: object, values: Mapping[str, object]) -> None:

@@ -41,7 +41,10 @@ def sweeps(lab: Lab, survey: Survey, cleanup: Cleanup) -> Sweeps:
     from lro_conformance.properties.strategies import any_ages, any_names
 
     name = cleanup.set_ttl.call.operation if cleanup.set_ttl.call is not None else "recall"
-    with lab.bench(Settings(threshold_tokens=1, ttl_seconds=TTL)) as bench, on_its_own(lab.workspace.root / "sweeps"):
+    with (
+        lab.bench(Settings(threshold_tokens=1, ttl_seconds=TTL)) as bench,
+        on_its_own(lab.workspace.root / "hypothesis"),
+    ):
         sweeper = _Sweeper(lab, bench, name, survey)
         prefix = lab.editions.own.file_prefix
         named = sweeper.explore(any_names(prefix), sweeper.by_name, wrong_by_name)

@@ -43,7 +43,8 @@ def context(
     comparison = Made(obstacle=obstacle, volatile=lambda name: set(), other_level=lambda filed, shown: None)
     edges = Made(edges={"recall": Made(drift=0)})
     of: Any = Context
-    return of(survey, None, None, edition("lro-6400"), comparison, edges, {"recall": decision})
+    prose = Made(known_in=lambda shown: [], stored={})
+    return of(survey, None, None, edition("lro-6400"), comparison, edges, {"recall": decision}, prose)
 
 
 def judged(id: str, exchange: Exchange, known: Any = None) -> list[bool | str]:
@@ -57,7 +58,7 @@ def inline(*records: Any, **other: Any) -> Any:
 
 
 def exchange(one: Any, twin: Any = None, **other: Any) -> Exchange:
-    return Exchange(one, twin, **other)
+    return Exchange(one, twin, **{"close": True, **other})
 
 
 # Records

@@ -43,8 +43,9 @@ class Engine:
         jobs: int | None,
         observer: Callable[[Any], None],
         evidence: Path | None,
+        examples: int,
     ) -> Report:
-        self.calls.append(SimpleNamespace(profile=profile, seed=seed, jobs=jobs))
+        self.calls.append(SimpleNamespace(profile=profile, seed=seed, jobs=jobs, examples=examples))
         observer(RunStarted(profile.server.command, profile.edition, ("edges",)))
         observer(TrialStarted("edges", "the threshold"))
         observer(TrialFinished("edges", 0.1))

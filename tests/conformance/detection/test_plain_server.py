@@ -200,7 +200,7 @@ def test_start_is_quick() -> None:
 def greeted(variant: Fault | Sound, folder: Path) -> str:
     """What is wrong with a variant's first words; empty when nothing is."""
     profile = yaml.safe_load(profile_text(variant.name, variant.profile))
-    recall = profile["operations"]["recall"]
+    recall = next(iter(profile["operations"].values()))
     env = settings(threshold_tokens=getattr(variant.server, "refused_below", 1), output_dir=folder)
     argv = [word.replace("{workdir}", str(folder)) for word in profile["server"]["command"]]
     requests: list[Request] = [

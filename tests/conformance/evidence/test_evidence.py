@@ -192,9 +192,9 @@ def test_a_failure_pasted_into_bash_shows_itself(recorded: tuple[Path, Report]) 
     assert (kept["direction"], asked["id"], asked["method"]) == ("out", answer["id"], "tools/call")
 
 
-def test_a_property_is_shown_by_the_smallest_call(tmp_path: Path) -> None:
+def test_a_violation_is_shown_by_the_shortest_sequence(tmp_path: Path) -> None:
     """The memory that it takes is stored first, and no other; then the call."""
-    report = _certified(tmp_path, "drops_unicode_separators", only={"properties.any_memory_survives"}, examples=12)
+    report = _certified(tmp_path, "drops_unicode_separators", only={"file.values_are_untouched"}, examples=8)
     failed = _failed(report)
     said, _ = _pasted(failed.reproduce)
     assert failed.reproduce.count('"store_memory"') == 1

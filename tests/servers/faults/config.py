@@ -304,3 +304,13 @@ class knows_variables_of_its_own_only(Server):
     def read_settings(self, env: Mapping[str, str]) -> Settings:
         names = {"MY_LRO": "ENABLED", "MY_LIMIT": "THRESHOLD_TOKENS", "MY_TTL": "TTL_SECONDS", "MY_DIR": "OUTPUT_DIR"}
         return super().read_settings({f"ATLATL_PROMPT__OFFLOAD__{names[k]}": v for k, v in env.items() if k in names})
+
+
+@fault("LRO-CFG-07", says="output_dir is set by its documented variable", proves=3, profile=OTHER_NAMES)
+class knows_its_folder_by_another_name(knows_variables_of_its_own_only):
+    """The documented variables are read, but for that of the output folder."""
+
+    def read_settings(self, env: Mapping[str, str]) -> Settings:
+        documented = {k: v for k, v in env.items() if not k.endswith("OUTPUT_DIR")}
+        own = super().read_settings(env)
+        return own if "MY_LIMIT" in env else Server.read_settings(self, documented)

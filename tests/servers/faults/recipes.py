@@ -263,7 +263,7 @@ class recipe_10_searches_the_title(Spelled):
     number, program = 10, 'jq \'select(.title | test("pattern"; "i"))\''
 
 
-@fault("LRO-REC-10", says="looking for", proves=1)
+@fault("LRO-REC-10", says="searching for", proves=1)
 class recipe_10_minds_upper_and_lower_case(Spelled):
     """Without the flag `i`."""
 

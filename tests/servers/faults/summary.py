@@ -181,7 +181,7 @@ class score_range_is_upside_down(Server):
         return found and found[::-1]
 
 
-@fault("LRO-DESC-07", says="not that of the file: [0.0,", proves=0)
+@fault("LRO-DESC-07", says="is not the file's: [0.0,", proves=0)
 class score_range_of_search_starts_at_zero(Server):
     """The lowest possible score in place of the lowest one found."""
 
