@@ -99,6 +99,8 @@ class Edition:
     """Fields of a descriptor at level 1."""
     summary_fields: tuple[str, ...] = ("count", "estimated_tokens", "operation", "top_namespaces", "detail")
     """Fields of its summary; the score range may be absent in all editions."""
+    self_contained_schema: bool = False
+    """True if a line schema has to be understood without any other document."""
     top_namespaces: int | None = 5
     """Largest number of namespaces in the summary; None if the edition names neither a number nor a form."""
     misquoted: Mapping[int, str] = field(default_factory=lambda: MappingProxyType({}))
@@ -234,6 +236,7 @@ EDITIONS: Mapping[str, Edition] = MappingProxyType(
                 marked_header=False,
                 descriptor_fields=("summary", "file_path"),
                 summary_fields=("count", "estimated_tokens", "operation", "top_namespaces"),
+                self_contained_schema=True,
                 top_namespaces=None,
                 deterministic_recipes=True,
                 misquoted=MappingProxyType({1: "titles with namespaces", 6: "count by namespace"}),

@@ -88,6 +88,12 @@ class Kind(StrEnum):
     UNREPEATABLE = "unrepeatable"
     """A command whose output depends on more than the file."""
     BLANK_TEXT = "blank-text"
+    TOO_LITTLE = "too-little"
+    """A text that says too little to be what it has to be."""
+    ORDER = "order"
+    """Guidance that orders what it may only advise."""
+    PAYLOAD = "payload"
+    """Records in the descriptor, which is there to replace them."""
 
     # line schemas
     NO_SCHEMA = "no-schema"
@@ -108,6 +114,8 @@ class Kind(StrEnum):
     WRONG_OUTPUT = "wrong-output"
     FAILS_AS_PRINTED = "fails-as-printed"
     """A recipe that fails as the specification prints it."""
+    OTHER_RECIPE = "other-recipe"
+    """A description that is the one of another recipe."""
     BAD_LITERAL = "bad-literal"
     """A recipe that fails because of the text inserted into it."""
 

@@ -117,22 +117,36 @@ class Projection:
 
     records: Sequence[Record]
     fields: tuple[str, ...]
+    optional: tuple[str, ...] = ()
+    """Fields that may be there or not, for all records alike."""
 
     def met_by(self, values: Sequence[Any]) -> bool:
         """True if every value has the fields; it may have others, but not the whole record."""
-        return len(values) == len(self.records) and all(map(self._is_cut, values, self.records))
+        return any(
+            len(values) == len(self.records)
+            and all(self._is_cut(v, r, fields) for v, r in zip(values, self.records, strict=True))
+            for fields in self._choices
+        )
 
-    def _is_cut(self, value: Json, record: Record) -> bool:
+    @property
+    def _choices(self) -> tuple[tuple[str, ...], ...]:
+        both = (*self.fields, *self.optional)
+        return (both,) if not self.optional else (both, self.fields)
+
+    def _is_cut(self, value: Json, record: Record, fields: tuple[str, ...]) -> bool:
         if not isinstance(value, dict):
             return False
         cut = cast("dict[str, Any]", value)
-        left_out = set(record) - set(self.fields)
-        return (not left_out or not left_out <= set(cut)) and all(equal(cut.get(f), record.get(f)) for f in self.fields)
+        left_out = set(record) - {*self.fields, *self.optional}
+        if any(name in cut for name in {*self.optional} - {*fields}):
+            return False
+        return (not left_out or not left_out <= set(cut)) and all(equal(cut.get(f), record.get(f)) for f in fields)
 
     def text(self) -> str:
         """The fields."""
-        shown = [canonical({f: r.get(f) for f in self.fields}) for r in self.records[:2]]
-        return f"{len(self.records)} objects of {', '.join(self.fields)}{_list(shown)}"
+        shown = [canonical({f: r.get(f) for f in (*self.fields, *self.optional)}) for r in self.records[:2]]
+        maybe = "".join(f", perhaps {name}" for name in self.optional)
+        return f"{len(self.records)} objects of {', '.join(self.fields)}{maybe}{_list(shown)}"
 
 
 @dataclass(frozen=True, slots=True)

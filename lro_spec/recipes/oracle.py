@@ -147,7 +147,7 @@ _EFFECTS: Mapping[str, Callable[[list[Record], str], Expected]] = {
     "sort-by-flat-confidence": lambda records, _: Ranking(records, _flat_confidence),
     "sort-by-created": lambda records, _: ByOrder(records, "created"),
     "top-by-confidence": lambda records, _: Ranking(records, _confidence, _TOP),
-    "identity-projection": lambda records, _: Projection(records, ("id", "title", "namespace")),
+    "identity-projection": lambda records, _: Projection(records, ("id", "title"), ("namespace",)),
     "memory-type": _type,
     "with-entities": _entities,
     "with-tag": _tag,

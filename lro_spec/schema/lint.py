@@ -7,7 +7,7 @@ one that is invalid in every dialect is.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, cast
 
 from lro_spec.display import pointer
@@ -92,20 +92,52 @@ def _class_end(pattern: str, at: int) -> int | None:
 
 
 def dangling(schema: object) -> Iterator[tuple[str, str]]:
-    """References whose target is not in the schema: the pointer to each, and its text. Nothing is fetched."""
+    """References to what neither the schema nor another document has: the pointer to each, and what it says."""
+    yield from ((pointer([*path]), said) for path, said, published in _unresolved(schema) if not published)
+
+
+def published(schema: object) -> Iterator[tuple[Path, str]]:
+    """References to another document, by its absolute address: the path of each, and what it says. None is fetched."""
+    yield from ((path, said) for path, said, published in _unresolved(schema) if published)
+
+
+def without(schema: object, references: Iterable[Path]) -> object:
+    """The schema without some of its references, so that the rest can be evaluated."""
+    paths = set(references)
+    dialect: object = cast("dict[str, object]", schema).get("$schema") if isinstance(schema, dict) else None
+    siblings_count = not isinstance(dialect, str) or not re.search(r"draft-0[3-7]", dialect)
+
+    def copied(value: object, path: Path) -> object:
+        if isinstance(value, list):
+            return [copied(one, (*path, n)) for n, one in enumerate(cast("list[object]", value))]
+        if not isinstance(value, dict):
+            return value
+        node = cast("dict[str, object]", value)
+        left_out = {name for name in node if (*path, name) in paths}
+        kept = node if siblings_count or not left_out else {k: v for k, v in node.items() if k == "$schema"}
+        return {name: copied(part, (*path, name)) for name, part in kept.items() if name not in left_out}
+
+    return copied(cast("object", schema), ())
+
+
+def _unresolved(schema: object) -> Iterator[tuple[Path, str, bool]]:
+    """References that nothing in the schema resolves: path, text, and whether each is the address of a document."""
     nodes = list(subschemas(schema))
     if not any(name in node for _, node in nodes for name in _REFERENCES):
         return
+    from urllib.parse import urljoin
+
     from jsonschema_specifications import REGISTRY  # pyright: ignore[reportMissingTypeStubs]
-    from referencing.exceptions import NoSuchResource, Unresolvable, Unretrievable
+    from referencing.exceptions import NoSuchAnchor, NoSuchResource, PointerToNowhere, Unresolvable, Unretrievable
     from referencing.jsonschema import UnknownDialect, specification_with
 
     whole = cast("Mapping[str, Any]", schema)
     places = {id(node): path for path, node in nodes}
     root = specification_with(str(draft(whole).META_SCHEMA.get("$schema"))).create_resource(cast("Any", whole))
-    left = [(root, REGISTRY.resolver_with_root(root))]
+    broken = (Unresolvable, Unretrievable, NoSuchResource, ValueError, TypeError)
+    left = [(root, REGISTRY.resolver_with_root(root), root.id() or "")]
     while left:
-        resource, resolver = left.pop()
+        resource, resolver, base = left.pop()
         contents: object = resource.contents
         node = cast("dict[str, Any]", contents) if isinstance(contents, dict) else {}
         for keyword in _REFERENCES if id(node) in places else ():
@@ -114,10 +146,24 @@ def dangling(schema: object) -> Iterator[tuple[str, str]]:
                 continue
             try:
                 resolver.lookup(reference)
-            except (Unresolvable, Unretrievable, NoSuchResource, ValueError, TypeError):
-                yield pointer([*places[id(node)], keyword]), reference
+            except broken as problem:
+                is_missing = isinstance(problem, Unresolvable) and not isinstance(
+                    problem, (NoSuchAnchor, PointerToNowhere)
+                )
+                yield (*places[id(node)], keyword), reference, is_missing and _is_address(urljoin(base, reference))
         try:
             inside = list(resource.subresources())
-            left += [(each, resolver.in_subresource(each)) for each in reversed(inside)]
+            left += [(each, resolver.in_subresource(each), urljoin(base, each.id() or "")) for each in reversed(inside)]
         except (UnknownDialect, ValueError, TypeError, AttributeError):
-            continue  # a part in a different dialect
+            continue  # a part in a language of its own
+
+
+def _is_address(reference: str) -> bool:
+    """Return whether a reference is an absolute address of the web."""
+    from urllib.parse import urlsplit
+
+    try:
+        parts = urlsplit(reference)
+    except ValueError:
+        return False
+    return parts.scheme in ("http", "https") and bool(parts.netloc)

@@ -22,8 +22,9 @@ from lro_spec.recipes.lexer import unrepeatable
 from lro_spec.recipes.pipeline import Pipeline, file_read, parse_command
 from lro_spec.recipes.shell import RecipeSyntaxError
 from lro_spec.schema.errors import SchemaError, from_schema, violations
+from lro_spec.validation.descriptions import unhelpful_descriptions
 from lro_spec.validation.filename import name_problem
-from lro_spec.validation.guidance import wrong_name, wrong_recipe
+from lro_spec.validation.guidance import instructs_nobody, order, wrong_name, wrong_recipe
 
 MAX_GUIDANCE = 4000
 """Limit in characters of a "brief" instruction block."""
@@ -152,7 +153,7 @@ def operation_in_name(path: str, edition: Edition) -> str | None:
     return None if parts is None else parts.operation
 
 
-def _line_schema(descriptor: dict[str, Any], _: Edition) -> Iterator[Finding]:
+def _line_schema(descriptor: dict[str, Any], edition: Edition) -> Iterator[Finding]:
     from lro_spec.schema.line_schema import is_vacuous, refuses_every_record, schema_problem
 
     schema = descriptor["line_schema"]
@@ -163,14 +164,18 @@ def _line_schema(descriptor: dict[str, Any], _: Edition) -> Iterator[Finding]:
             "LRO-DESC-09", Kind.NO_SCHEMA, "/line_schema", "line_schema is not a valid schema", expected, problem
         )
         return
-    unevaluated = list(_not_evaluated(schema))
+    unevaluated = list(_not_evaluated(schema, edition))
     yield from unevaluated
     if any(finding.severity == "error" for finding in unevaluated):
         return
-    empty = is_vacuous(schema, ())
-    if empty is not None and refuses_every_record(schema):
+    rest = evaluable(schema)
+    empty = is_vacuous(rest, ())
+    if empty is not None and refuses_every_record(rest):
         message, expected = "no record can satisfy line_schema", "a schema of one record"
         yield Finding("LRO-DESC-09", Kind.VACUOUS_SCHEMA, "/line_schema", message, expected, show(schema))
+    elif empty is not None and rest != schema:
+        message, expected = "all that line_schema says is in another document", "a schema that names fields itself"
+        yield Finding("LRO-DESC-10", Kind.NOT_EVALUATED, "/line_schema", message, expected, empty, severity="warning")
     elif empty is not None:
         expected = "a schema that names the fields of a record"
         hint = 'for example {"type": "object", "properties": {"id": {"type": "string"}}, "required": ["id"]}'
@@ -179,16 +184,35 @@ def _line_schema(descriptor: dict[str, Any], _: Edition) -> Iterator[Finding]:
         )
 
 
-def _not_evaluated(schema: object) -> Iterator[Finding]:
+def evaluable(schema: object) -> object:
+    """The part of a line schema that can be evaluated: without references to other documents, as none is fetched."""
+    from lro_spec.schema.lint import published, without
+
+    references = [path for path, _ in published(schema)]
+    return without(schema, references) if references else schema
+
+
+def _not_evaluated(schema: object, edition: Edition) -> Iterator[Finding]:
     """Findings about the parts of a schema that cannot be evaluated."""
-    from lro_spec.schema.lint import broken, dangling, foreign_patterns
+    from lro_spec.schema.lint import broken, dangling, foreign_patterns, published
     from lro_spec.schema.regex import is_evaluated
 
     for where, reference in dangling(schema):
         message, expected = "line_schema has a $ref whose target is not in it", "a reference within line_schema"
-        hint = "remote schemas are not fetched: put the target under $defs"
+        hint = "put the target under $defs"
         yield Finding(
             "LRO-DESC-09", Kind.DANGLING_REFERENCE, f"/line_schema{where}", message, expected, show(reference), hint
+        )
+    for path, reference in published(schema):
+        where, expected = f"/line_schema{pointer(list(path))}", "a reference within line_schema"
+        hint = "put the target under $defs: readers without a network, and this one, do not fetch it"
+        if edition.self_contained_schema:
+            message, kind = "line_schema needs another document", Kind.DANGLING_REFERENCE
+            yield Finding("LRO-DESC-09", kind, where, message, expected, show(reference), hint)
+            continue
+        message = "line_schema refers to another document, which is not fetched, so lines are not checked against it"
+        yield Finding(
+            "LRO-DESC-09", Kind.NOT_EVALUATED, where, message, expected, show(reference), hint, severity="warning"
         )
     for path, pattern in foreign_patterns(schema):
         where, why = f"/line_schema{pointer(list(path))}", broken(pattern)
@@ -214,6 +238,7 @@ def _recipes(descriptor: dict[str, Any], edition: Edition) -> Iterator[Finding]:
         yield Finding(
             "LRO-REC-13", Kind.RECIPE_COUNT, "/jq_recipes", message, expected, found, hint, severity="warning"
         )
+    yield from unhelpful_descriptions(recipes)
 
 
 def _commands(
@@ -296,9 +321,17 @@ def _guidance(descriptor: dict[str, Any], edition: Edition) -> Iterator[Finding]
             "a brief block of instructions",
             show(guidance),
         )
-    if len(guidance) > MAX_GUIDANCE:
+    elif len(guidance) > MAX_GUIDANCE:
         expected, observed = f"at most {MAX_GUIDANCE} characters", f"{len(guidance)} characters"
         yield Finding("LRO-GUI-01", Kind.OUT_OF_BOUNDS, "/guidance", "guidance is too long", expected, observed)
+    elif instructs_nobody(guidance, descriptor["file_path"]):
+        message, expected = "guidance has no instructions", "a text that leads to the file, the recipes or a tool"
+        yield Finding("LRO-GUI-01", Kind.TOO_LITTLE, "/guidance", message, expected, show(guidance))
+    given = order(guidance.replace(descriptor["file_path"], "FILE"))
+    if given is not None:
+        message, expected = "guidance gives an order", "advice that can be skipped without a shell"
+        hint = 'offer the recipes ("can be used", "if a shell is available")'
+        yield Finding("LRO-GUI-04", Kind.ORDER, "/guidance", message, expected, show(given), hint)
     left = _PLACEHOLDER.search(guidance)
     if left is not None and left.group() not in descriptor["file_path"]:
         message = f"the placeholder {left.group()} was not replaced"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, cast
 
 from lro_spec.display import show
@@ -13,24 +14,71 @@ from lro_spec.jsonl.values import whole_number
 COUNT = re.compile(r"(?<![\d,._])([\d,._]*\d)\s+(?:memor(?:y|ies)|records?|results)\b")
 """A number of records in guidance."""
 
-_TOKENS = re.compile(r"(?<![\d,._])([\d,._]*\d)\s+tokens\b")
-_BESIDE = re.compile(
-    r"\b(?:threshold|limit|budget|exceed\w*|(?:more|less|fewer) than|at (?:most|least)|up to|over|above|below|under)"
-    r"(?:\s+[a-z]+){0,3}[^\w,.;]*$|\b(?:top|first|last|best|newest|latest|each|every)\s+$",
-    re.IGNORECASE,
-)
-"""Text before a number that is a bound, or that counts only some records."""
-_PART = re.compile(r"(?<![\d,._])([\d,._]*\d)\s+(?:out\s+)?of\s+(?:(?:all|about|the)\s+)*$", re.IGNORECASE)
-_BOUND = re.compile(r"\s+(?:threshold|limit|budget)\b", re.IGNORECASE)
+TOKENS = re.compile(r"(?<![\d,._])([\d,._]*\d)\s+tokens\b")
+"""A number of tokens as guidance states it."""
+
 _EXAMINED_CHARACTERS = 8000
 """Number of characters that are examined: twice the limit of brief guidance."""
 _MOST_DIGITS = 100
 
 
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence of guidance: up to a full stop that white space follows, or to the end of its line."""
+
+    text: str
+    heading: str = ""
+    """For an item of a list, which is without its mark, the sentence with a colon that introduces the list."""
+
+
+_WRAP = re.compile(r"(?<=[^.!?:\s])[ \t]*\n[ \t]*(?=[a-z])|(?<=,)[ \t]*\n")
+"""A line break within a sentence: the next line goes on in lower case, or this one ends in a comma."""
+_STOP = re.compile(r"(?<=[.!?])[\"')\]]*\s+")
+_ITEM = re.compile(r"\s*(?:[-*+•–]|\d+[.)])\s")
+
+
+def sentences(guidance: str) -> Iterator[Sentence]:
+    """The sentences at the beginning of a guidance, up to twice the limit of a brief one."""
+    heading = ""
+    for line in _WRAP.sub(" ", guidance[:_EXAMINED_CHARACTERS]).splitlines():
+        item = _ITEM.match(line)
+        heading = heading if item is not None else ""
+        parts = [part for part in _STOP.split(line[item.end() if item is not None else 0 :]) if part.strip()]
+        yield from (Sentence(part, heading) for part in parts)
+        if parts and item is None and parts[-1].rstrip().endswith(":"):
+            heading = parts[-1]
+
+
+# Numbers
+
+_OF_THE_RESULT = re.compile(
+    r"offload|\bsav(?:e[ds]?|ing)\b|\bwr(?:ote|itten)\b|\bstored\b|\bkept\b|\bfound\b|match|\bholds?\b|contain"
+    r"|\btotal\b|returned|\bcosts?\b|\b(?:has|have|was|were|is|are)\b|/\S*\.json"
+    r"|^\W*\d",
+    re.IGNORECASE,
+)
+"""Words of a sentence that states what the result has; advice has numbers, too ("read 20 records at a time")."""
+_OF_A_RECIPE = re.compile(r"\brecipes?\b|#\d", re.IGNORECASE)
+"""Words of a sentence that states what a recipe does."""
+_BESIDE = re.compile(
+    r"\b(?:threshold|limit|budget|exceed\w*|(?:more|less|fewer) than|at (?:most|least)|up to|over|above|below|under)"
+    r"(?:\s+[a-z]+){0,3}[^\w,.;]*$|\b(?:top|first|last|best|newest|latest|each|every)\s+$"
+    r"|\b(?:lines?|rows?|steps?|pages?|levels?|versions?|parts?|number)\s+$",
+    re.IGNORECASE,
+)
+"""Text before a number that is a bound, counts some records only, or is the number of a line."""
+_PART = re.compile(r"(?<![\d,._])([\d,._]*\d)\s+(?:out\s+)?of\s+(?:(?:all|about|the)\s+)*$", re.IGNORECASE)
+_BOUND = re.compile(r"\s+(?:threshold|limit|budget)\b", re.IGNORECASE)
+
+
 def wrong_number(guidance: str, counts: Sequence[object], tokens: Sequence[object]) -> str | None:
-    """The first count or number of tokens in guidance that is not in *counts* or *tokens*; None if all are."""
-    for what, pattern, meant in (("count", COUNT, counts), ("tokens", _TOKENS, tokens)):
-        said = next(_claims(pattern, guidance[:_EXAMINED_CHARACTERS]), ())
+    """The first count or number of tokens in guidance that matches none of *counts* or *tokens*; None if all match.
+
+    Numbers are read in sentences that state what the result has, not in those about a recipe, and not in advice.
+    """
+    stated = [s.text for s in sentences(guidance) if _OF_THE_RESULT.search(s.text) and not _OF_A_RECIPE.search(s.text)]
+    for what, pattern, meant in (("count", COUNT, counts), ("tokens", TOKENS, tokens)):
+        said = next((claim for text in stated for claim in _claims(pattern, text)), ())
         known = sorted({abs(m) for m in map(whole_number, meant) if m is not None})
         numbers = [int(re.sub(r"\D", "", n)[:_MOST_DIGITS]) for n in said]
         if not numbers or not any(known):
@@ -41,7 +89,7 @@ def wrong_number(guidance: str, counts: Sequence[object], tokens: Sequence[objec
 
 
 def _claims(pattern: re.Pattern[str], text: str) -> Iterator[tuple[str, ...]]:
-    """The numbers that a text states about the descriptor; in "40 of 200 memories" either may be meant."""
+    """The numbers that a text states about the result; for "40 of 200 memories" it may be either."""
     for found in pattern.finditer(text):
         before = text[max(0, found.start() - 80) : found.start()]
         part = _PART.search(before)
@@ -49,6 +97,86 @@ def _claims(pattern: re.Pattern[str], text: str) -> Iterator[tuple[str, ...]]:
             yield part.group(1), found.group(1)
         elif not _BESIDE.search(before) and not _BOUND.match(text, found.end()):
             yield (found.group(1),)
+
+
+# Orders
+
+_SHELL = r"(?:shell|bash|zsh|terminal|console|command[ -]line|command prompt)\b"
+_LEAD = r"(?:^|;\s)\W*(?:(?:now|first|then|next|please|always|immediately|important)\b[,:]?\s*)*"
+_MUST = r"(?:must|ha(?:ve|s) to|needs? to|(?:are|is) (?:required|obliged) to|shall)\s+(?:(?:always|first|now|also)\s+)*"
+_SOON = r"(?:now|immediately|first|at once|right away|before)\b"
+_VERSION = re.compile(r"\bjq\s+(?:version\s+)?v?\d[\d.]*(?:\+|\s+or\s+\w+)?", re.IGNORECASE)
+"""A version of jq, which is no program to be run but a fact about the recipes."""
+
+_URGENT = re.compile(
+    rf"{_LEAD}(?:run|execute)\b.{{0,80}}\b(?:command|jq|shell|bash|recipe)\w*.{{0,80}}\b{_SOON}"
+    r"|\b(?:run|execute)\b.{0,60}\b(?:now|immediately)\b"
+    r"|\balways\s+(?:run|execute)\b|\b(?:start|begin) (?:by|with) (?:running|executing)\b"
+    r"|\bbefore (?:you )?(?:answer|respond|continue|proceed)\w*,? (?:please )?(?:run|execute|open|read)\b"
+    r"|\b(?:do not|don't|never) (?:answer|continue|proceed|respond).{0,40}\b(?:until|before|without)\b"
+    rf"|(?<!you can )\b(?:open|launch|enter|(?<!to )start)\s+(?:(?:your|an?|the)\s+)?(?:new\s+)?{_SHELL}"
+    r"|\b(?:make|be) sure (?:to|you|that you) (?:run|execute|open)\b",
+    re.IGNORECASE,
+)
+"""Orders that only a condition excuses."""
+
+_NECESSARY = re.compile(
+    rf"\b(?:you|(?:the )?(?:assistant|model|agent|client|reader))s?(?:\s+will|'ll)?\s+{_MUST}"
+    r"(?!(?:not|never|have|be)\b).{0,60}?"
+    rf"\b(?:run|execute|open|read|pipe|call|invoke|use\b.{{0,40}}\b(?:recipe|command|tail|jq|{_SHELL}))"
+    rf"|{_LEAD}(?:run|execute|pipe|type)\b.{{0,120}}\b(?:with|in|into|through|via|using|from)\s+(?:(?:your|an?|the|any)\s+)?"
+    rf"(?:[\w-]+\s+)?{_SHELL}"
+    rf"|\b{_MUST}be\s+(?:run|executed|opened|piped|invoked)\b"
+    rf"(?!\s+(?:with|by|in|under|from|as|through|via)\s+(?!(?:your|the)\s+(?:\w+\s+)?{_SHELL}))"
+    r"|\b(?:running|executing|opening)\b.{0,60}\b(?:is|are) (?:mandatory|required|obligatory|compulsory)\b"
+    r"|\bit is (?:mandatory|required|essential|necessary|imperative|vital) (?:to|that you) (?:run|execute|open|pipe)\b",
+    re.IGNORECASE,
+)
+"""Orders that a purpose excuses as well: "to see the titles you need to use recipe #1" is a fact about the recipe."""
+
+_REQUIRED = re.compile(
+    rf"(?<!\bno )(?<!\bno other ){_SHELL}(?:\s+(?:access|tool))?\s+(?:is|will be)\s+"
+    r"(?:required|needed|necessary|mandatory|essential|assumed|presumed)\b"
+    r"(?!\s+(?:to (?!answer|continue|proceed)|for\b))",
+    re.IGNORECASE,
+)
+"""A shell that is said to be there or to be needed, whatever for."""
+
+_CONDITION = re.compile(
+    r"\b(?:(?<!even )(?<!as )if|where|unless|provided|in case|as long as|assuming|should (?:you|the \w+) have)\b"
+    r"|\bwhen(?:ever)?\s+(?:\w+\s+){0,6}?(?:available|possible|needed|need|want|have|has|can|using|running)\b"
+    rf"|\bwith (?:(?:an?|your) )?{_SHELL}(?: access)?[,:]",
+    re.IGNORECASE,
+)
+"""A condition that limits an order to models that can follow it."""
+
+_PURPOSE = re.compile(
+    r"\b(?:to|for)\s+(?:\w+ly\s+)?(?:see|list|find|brows|extract|filter|count|get|search|narrow|sort|select|pick|look"
+    r"|show|analy[sz]|check|explor|inspect|quer|retriev|rank|group|locat|view|display|fetch|summari[sz]|compar)\w*"
+    r"|\bfor recipes?\b",
+    re.IGNORECASE,
+)
+
+
+def order(guidance: str) -> str | None:
+    """The first order in guidance that a model without a shell could not follow; None if there is none.
+
+    Advice ("use …", "you can", "consider") is none, nor is an order that depends on a condition.
+    """
+    for sentence in sentences(guidance):
+        text = _VERSION.sub("that version", sentence.text)
+        purpose = _PURPOSE.search(text) is not None
+        for pattern in (_URGENT, _REQUIRED) if purpose else (_URGENT, _NECESSARY, _REQUIRED):
+            found = pattern.search(text)
+            if found is not None and not _is_conditional(sentence, text, found):
+                return sentence.text.strip()
+    return None
+
+
+def _is_conditional(sentence: Sentence, text: str, found: re.Match[str]) -> bool:
+    """Whether a condition stands before an order, in its heading, or after it in the same clause."""
+    after = re.split(r"[;:]|,?\s+and\b", text[found.end() :], maxsplit=1)[0]
+    return any(_CONDITION.search(each) for each in (sentence.heading, text[: found.end()], after))
 
 
 def wrong_name(guidance: str, descriptor: Mapping[str, Any]) -> str | None:
@@ -87,6 +215,25 @@ def wrong_recipe(guidance: str, descriptor: Mapping[str, Any], edition: Edition 
         if own and not wanted & own and better:
             return f"recipe #{number} is not {show(said)}: #{better[0]} is"
     return None
+
+
+_LEADS_SOMEWHERE = re.compile(
+    r"#\d|\bjq\b|json|file|fichier|archivo|arquivo|datei|bestand|re[zc][ei]|tool|shell|command|quer|extract|summary|\bpath\b",
+    re.IGNORECASE,
+)
+"""Words for the file, the recipes and what reads them, in the languages that can be written in ASCII."""
+_FEWEST_CHARACTERS = 6
+"""Characters of the shortest instruction in a script that has a character for a word."""
+
+
+def instructs_nobody(guidance: str, path: str) -> bool:
+    """True if a text leads neither to the file nor to the recipes or a tool, as far as words can tell.
+
+    Words are looked for in texts in ASCII only: another language has other ones, so it only has to be a phrase.
+    """
+    if path in guidance or _LEADS_SOMEWHERE.search(guidance):
+        return False
+    return guidance.isascii() or len(guidance.strip()) < _FEWEST_CHARACTERS
 
 
 def paths(text: str) -> list[str]:

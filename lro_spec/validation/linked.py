@@ -19,11 +19,12 @@ from lro_spec.findings import Finding, Kind, revise
 from lro_spec.jsonl.compression import PACKED_SUFFIXES, plain_name, unpacked
 from lro_spec.jsonl.lines import Block, Readable
 from lro_spec.schema.checker import LineSchemaChecker
-from lro_spec.validation.descriptor import contradicting_guidance, operation_in_name, validate_descriptor
+from lro_spec.validation.descriptor import contradicting_guidance, evaluable, operation_in_name, validate_descriptor
 from lro_spec.validation.file import judge_file
 from lro_spec.validation.guidance import wrong_number
 from lro_spec.validation.header import holds_memories
 from lro_spec.validation.line import with_place
+from lro_spec.validation.payload import payload
 from lro_spec.validation.request import Request
 from lro_spec.validation.state import FileState
 from lro_spec.validation.summary import Facts, Range, estimate_of_header, summary_against_file
@@ -95,7 +96,7 @@ class Following:
         # If name and summary differ on the operation, the header decides which is wrong.
         undecided: list[Finding] = []
         for finding in validate_descriptor(self._descriptor, edition=self._edition.name, real=self._real):
-            if finding.severity == "error":
+            if finding.severity == "error" and finding.rule not in _OF_TONE:
                 wrong.add(finding.pointer.removeprefix("/"))
             if finding.kind is Kind.NAME_AGAINST_SUMMARY or (finding.rule, finding.pointer) in _OF_MEMORIES:
                 undecided.append(finding)
@@ -199,7 +200,10 @@ class Following:
             if {"summary", "guidance"} <= valid:
                 yield from _numbers(descriptor, state.header, state.records)
             if "line_schema" in valid and reader.records:
-                yield from _vacuous(descriptor["line_schema"], reader.records)
+                whole = reader.schema == descriptor["line_schema"]
+                yield from _vacuous(reader.schema, reader.records, whole=whole)
+            if reader.records:
+                yield from payload(descriptor, reader.records)
             yield from recipes.findings()
 
     def _in_file(self, path: str, state: FileState) -> Iterator[Finding]:
@@ -216,6 +220,8 @@ class Following:
 
 
 _RULE = "LRO-DESC-02"
+_OF_TONE = ("LRO-GUI-01", "LRO-GUI-04")
+"""Requirements on guidance that may be broken by one that states wrong figures, too."""
 _OF_NAMES = ("LRO-NAME-02", "LRO-NAME-03")
 _OF_MEMORIES = {
     ("LRO-NAME-02", "/file_path"),
@@ -239,7 +245,7 @@ class _Reader:
         self.overlong = False
         """True if the sample ended at a line that is too long for it."""
         self.run_recipes: Callable[[], None] = _nothing
-        self.schema: object = descriptor["line_schema"] if "line_schema" in valid else None
+        self.schema: object = evaluable(descriptor["line_schema"]) if "line_schema" in valid else None
         self._judge = LineSchemaChecker(self.schema) if self.schema is not None else None
         self._bytes = 0
         self._next: int = 2
@@ -391,7 +397,8 @@ def _numbers(descriptor: dict[str, Any], header: dict[str, Any], records: int) -
         yield contradicting_guidance(wrong)
 
 
-def _vacuous(schema: object, records: list[dict[str, Any]]) -> Iterator[Finding]:
+def _vacuous(schema: object, records: list[dict[str, Any]], *, whole: bool) -> Iterator[Finding]:
+    """The finding about a schema that describes other records; if it is not *whole*, the rest may describe these."""
     from lro_spec.schema.line_schema import is_vacuous
 
     if is_vacuous(schema, ()) is not None:
@@ -399,6 +406,6 @@ def _vacuous(schema: object, records: list[dict[str, Any]]) -> Iterator[Finding]
     empty = is_vacuous(schema, records)
     if empty is not None:
         expected = "a schema that names the fields of the file's records"
-        yield Finding(
-            "LRO-DESC-10", Kind.VACUOUS_SCHEMA, "/line_schema", "line_schema describes other records", expected, empty
-        )
+        message, kind = "line_schema describes other records", Kind.VACUOUS_SCHEMA if whole else Kind.NOT_EVALUATED
+        severity = "error" if whole else "warning"
+        yield Finding("LRO-DESC-10", kind, "/line_schema", message, expected, empty, severity=severity)

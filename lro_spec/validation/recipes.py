@@ -114,7 +114,9 @@ class RecipeJudge:
         self.first: dict[tuple[str, str, str], tuple[_Trial, int]] = {}
         """The first file that had a command, and the command's index there, by edition, detail level and command."""
         self.compared: set[tuple[str, str]] = set()
-        """(effect, command) pairs that the installed jq has also run."""
+        """(effect, command) pairs that the installed jq has run, too."""
+        self.only_installed: list[Finding] = []
+        """Findings that only the output of the installed jq shows."""
         self._known: dict[tuple[object, ...], Judgement] = {}
         self._problems: dict[str, str | None] = {}
 
@@ -406,7 +408,10 @@ class _Trial:
             done = installed.run(self._with_search_word(recipe, pipeline, word)[0], self._sample.lines)
         except EngineError:
             return None
-        return self._check_output(recipe, where, pipeline, word, done) if compiles(done) else None
+        found = self._check_output(recipe, where, pipeline, word, done) if compiles(done) else None
+        if found is not None:
+            self._judge.only_installed.append(found)
+        return found
 
     def _broken(
         self, recipe: StandardRecipe, where: str, pipeline: Pipeline, words: Sequence[str | None]

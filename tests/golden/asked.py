@@ -14,7 +14,7 @@ from lro_conformance.trials.extensions.payloads import dumps
 from tests.golden.evidence import Told
 
 OUT = Path("/out")
-START: Any = Made(settings={}, argv=("serve",), output_dir=OUT, lines={}, folder="")
+START: Any = Made(settings={}, env={}, argv=("serve",), output_dir=OUT, lines={}, folder="")
 
 
 def asked(

@@ -10,10 +10,22 @@ from types import SimpleNamespace as Made
 from typing import Any
 
 from lro_conformance.judging.subjects import reproducer_of
-from lro_conformance.trials.cleanup import HOUR, LONG_TTL, NEAR_S, Cleaning, Cleanup, Crowd, Decoy, Planted, Sessions
+from lro_conformance.trials.cleanup import (
+    HOUR,
+    LONG_TTL,
+    NEAR_S,
+    TTL,
+    Cleaning,
+    Cleanup,
+    Crowd,
+    Decoy,
+    Planted,
+    Sessions,
+)
 from lro_conformance.trials.decoys import OLD_S
 from lro_conformance.trials.defaults import MARGIN_S, Defaults
 from lro_conformance.trials.expiry import Expiry
+from lro_conformance.trials.exploration import Sweeps
 from lro_conformance.trials.retention import Lasting
 from tests.golden import Cases
 from tests.golden.evidence import Change, evidence, made
@@ -109,6 +121,7 @@ def have(
         "defaults": Defaults((), None if "cleaning" in without else usually, None, (), ()),
         "lasting": Lasting(tuple((call, (lasts or {}).get(n, False)) for n, call in enumerate(CALLS)), 9.0),
         "survey": replace(usual()["survey"], told=told, **(survey or {})),
+        "sweeps": Sweeps(TTL),
     }
 
 
@@ -123,7 +136,7 @@ STOPPED: Change = {"stopped_by": ("atlatl-0.jsonl", "a folder")}
 FRESH: Change = {"own": ((MINE[0], True), (MINE[1], False))}
 UNREAD = {"read": Planted(name("recall", 1), OLD_S, gone=False)}
 FALSE = ("x: OffloadFileExpired a", "x: OffloadFileExpired b")
-SHARED = replace(CALLS[0], start=Made(settings={}, argv=("serve",), output_dir=None, lines={}, folder=""))
+SHARED = replace(CALLS[0], start=Made(settings={}, env={}, argv=("serve",), output_dir=None, lines={}, folder=""))
 SPARED = {"inject": False}
 RECALL: Change = {
     "taken": {"recall": False, FOUR: False, LATE: False}, "late": {"recall": False, AFTER: False},

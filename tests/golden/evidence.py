@@ -104,7 +104,9 @@ def made(
     told = json.dumps(changed(whole, change.get("descriptor", {}))) if not inline else json.dumps(kept)
     result = change.get("result", {"content": [{"type": "text", "text": told}]})
     reply: Any = Made(result=result, error=change.get("error"), raw=b"x", failure=None, request=b"", id=place)
-    start: Any = Made(settings={}, argv=("serve",), output_dir=OUT, lines={}, folder="", **change.get("start", {}))
+    start: Any = Made(
+        settings={}, env={}, argv=("serve",), output_dir=OUT, lines={}, folder="", **change.get("start", {})
+    )
     written = FileSeen(path, data=data, mode=0o600, real=path, **change.get("file", {}))
     file = None if inline or result is None or change.get("no file") else written
     arguments = {"query": query, "limit": limit, "detail": detail}

@@ -57,7 +57,7 @@ def of(edition: str, way: Way, *, only: slice = slice(None), turned: bool = Fals
         survey = have["survey"]
         every: Documents = Evidence(edition, have).select(["documents"])["documents"]
         chosen = replace(every, documents=tuple(every.of(survey.files)))
-        known = {"documents": chosen, "recipes": recipes(chosen, text), "commands": commands(survey)}
+        known = {"documents": chosen, "recipes": recipes(chosen, {}, text), "commands": commands(survey)}
         said = [f"{len(commands(survey))} commands"]
         held = {r.id for r in catalogue(edition)}
         for one in (c for c in JUDGED if c.requirement in held):

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from lro_conformance import checks as package
-from lro_conformance.engine.plan import WITHOUT_TRIAL
-from lro_conformance.judging.check import LIVE, checks, checks_of
+from lro_conformance.capture.overall import OVERALL
+from lro_conformance.judging.check import checks, checks_of
 from lro_conformance.judging.derived import captured
 from lro_conformance.judging.verdicts import Verdict, requirement_verdict
 from lro_conformance.trials import closure, trials
@@ -51,9 +51,7 @@ def test_names_of_checks_are_unique() -> None:
 
 
 def test_every_trial_is_made_for_some_check() -> None:
-    needed = {
-        t.name for t in closure(n for n in captured(n for c in checks() for n in c.needs) if n not in WITHOUT_TRIAL)
-    }
+    needed = {t.name for t in closure(n for n in captured(n for c in checks() for n in c.needs) if n != OVERALL)}
     assert needed == set(trials())
 
 
@@ -102,9 +100,7 @@ CHECK_MODULES = sorted(Path(package.__path__[0]).glob("test_*.py"))
 
 
 def test_checks_do_no_input_or_output() -> None:
-    """Property checks are the exception: they hold live servers."""
-    found = [looks(path) for path in CHECK_MODULES if path.name != "test_properties.py"]
-    assert set().union(*found) == set()
+    assert set().union(*map(looks, CHECK_MODULES)) == set()
 
 
 @pytest.mark.parametrize(
@@ -139,13 +135,6 @@ def test_a_fault_names_requirements_that_are_judged() -> None:
     named = {name: {fault.requirement, *fault.also} for name, fault in faults().items()}
     assert {name: ids - set(JUDGED) for name, ids in named.items() if ids - set(JUDGED)} == {}
     assert [name for name, fault in faults().items() if fault.requirement in fault.also] == []
-
-
-def test_every_property_check_has_a_fault_of_its_own() -> None:
-    """Which it fails is shown by test_faults.py, that of the chapter `properties` with `--long`."""
-    judged = {c.name: c.requirement for c in checks() if LIVE in c.needs}
-    broken = {f"properties.{f.by_property}": f.requirement for f in faults().values() if f.by_property}
-    assert broken == judged
 
 
 def test_a_fault_says_what_its_blame_must_say() -> None:

@@ -28,7 +28,7 @@ def test_the_result_of_a_tool_call_is_looked_into(tmp_path: Path, where: str):
 def test_the_message_says_all_that_is_wrong(tmp_path: Path):
     descriptor = made(tmp_path, summary(count=3))
     descriptor["guidance"] = ""
-    assert_valid_descriptor({**descriptor, "guidance": "x"})
+    assert_valid_descriptor({**descriptor, "guidance": "See the recipes."})
     with pytest.raises(AssertionError) as raised:
         assert_valid_descriptor(descriptor, follow=True)
     lines = str(raised.value).split("\n")

@@ -19,9 +19,9 @@ from typing import Any
 from zlib import crc32
 
 from lro_conformance import profile as profiles
+from lro_conformance.engine.capture import SEQUENCES
 from lro_conformance.engine.run import certify
 from lro_conformance.judging.verdicts import Verdict
-from lro_conformance.properties.explore import EXAMPLES
 from tests.servers.editions.catalogue import Variant, variants
 from tests.servers.faults.catalogue import Fault, faults
 from tests.servers.sound.catalogue import Sound, sounds
@@ -32,7 +32,7 @@ AHEAD = 8
 """How many jobs are under way before anybody asks for what they found."""
 
 CALLED_FALSELY = ("counts_accesses", "ties_come_in_any_order", "inline_is_jsonl")
-"""Sound servers that property checks are always tried on: those that a naive property would accuse first."""
+"""Sound servers that are always explored: those that a naive model would accuse first."""
 
 BLAMED = (Verdict.WARN.label, Verdict.FAIL.label, Verdict.ERROR.label)
 
@@ -45,7 +45,7 @@ class Job:
     only: str | None = None
     """The one requirement to judge; None for all of them."""
     properties: bool = False
-    """Whether property checks have their part in it."""
+    """True if the server is explored as well."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ def certified(job: Job) -> Outcome:
             seed=1,
             jobs=1,
             only=None if job.only is None else {job.only},
-            examples=EXAMPLES if job.properties else 0,
+            examples=SEQUENCES if job.properties else 0,
         )
     return Outcome(
         verdicts={r.requirement.id: r.verdict.label for r in report.requirements},
@@ -104,8 +104,8 @@ def certified(job: Job) -> Outcome:
 
 
 def with_properties() -> set[str]:
-    """The servers that property checks have a part in: those that only they can tell, or that they might accuse."""
-    return {name for name, fault in faults().items() if fault.by_property} | set(CALLED_FALSELY)
+    """The servers that are explored: those whose fault shows in no other way, and those that might be accused."""
+    return {name for name, fault in faults().items() if fault.explored} | set(CALLED_FALSELY)
 
 
 @contextmanager

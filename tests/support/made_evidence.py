@@ -7,6 +7,8 @@ from pathlib import Path
 from types import SimpleNamespace as Made
 from typing import Any
 
+from lro_conformance.analysis.comparison import Comparison
+from lro_conformance.analysis.exchanges import Context, Exchange, Exchanges
 from lro_conformance.capture import reproduce
 from lro_conformance.capture.call import Call, CallInContext, descriptor_in
 from lro_conformance.capture.file import FileSeen
@@ -18,6 +20,7 @@ from lro_conformance.judging.verdicts import Verdict
 from lro_conformance.trials.boundary import Edge, Probe
 from lro_spec.catalogue import first_wording
 from lro_spec.editions import DEFAULT_EDITION
+from lro_spec.editions import edition as edition_named
 from lro_spec.filenames import parse_file_name
 
 OUT = Path("/out")
@@ -42,9 +45,25 @@ def judged(name: str, by: str | None = None, **have: Any) -> CheckResult:
     one = next(c for c in checks() if c.name == name)
     held = first_wording(one.requirement).editions
     known = by or (DEFAULT_EDITION if DEFAULT_EDITION in held else held[0])
+    if "exchanges" in one.needs and "exchanges" not in have:
+        have["exchanges"] = exchanges(have, known)
     evidence = Evidence(known, {name: have.get(name, Made()) for name in captured(one.needs)})
     given = {need: have[need] if need in have else evidence.select([need])[need] for need in one.needs}
     return judge(one, given, edition=known)
+
+
+def exchanges(have: Mapping[str, Any], edition: str) -> Exchanges:
+    """The exchanges of a made-up survey: its calls, and those that a comparison pairs with the same calls inline."""
+    survey, comparison = have.get("survey"), have.get("comparison")
+    if comparison is None and "inline" in have:
+        comparison = Comparison(have["survey"], have["inline"])
+    pairs = list(comparison.pairs) if comparison is not None else []
+    paired = {id(filed) for filed, _ in pairs}
+    made = [Exchange(filed, shown) for filed, shown in pairs]
+    made += [Exchange(c) for c in getattr(survey, "calls", ()) if id(c) not in paired]
+    made += [Exchange(c, in_flight=True) for c, _ in getattr(survey, "together", ())]
+    of: Any = Context
+    return Exchanges(made, of(survey, None, None, edition_named(edition), comparison))
 
 
 def seen(result: CheckResult) -> tuple[Verdict, int]:
@@ -52,7 +71,9 @@ def seen(result: CheckResult) -> tuple[Verdict, int]:
 
 
 def file(path: str = f"/out/atlatl-recall-{ULID}.jsonl", **other: Any) -> Made:
-    return Made(**{"path": path, "real": path, "problem": None, "lines": [], "characters": 0, **other})
+    return Made(
+        **{"path": path, "real": path, "problem": None, "lines": [], "record_lines": [], "characters": 0, **other}
+    )
 
 
 def call(**other: Any) -> Made:

@@ -27,10 +27,10 @@ for folder in (ROOT / "reference_impl", ROOT / "conformance", ROOT):
 from lro_conformance import profile as profiles  # noqa: E402
 from lro_conformance.cli.explain import EXAMPLES, example_key  # noqa: E402
 from lro_conformance.engine import capture, judgement  # noqa: E402
+from lro_conformance.engine.capture import SEQUENCES as TRIES  # noqa: E402
 from lro_conformance.engine.run import certify  # noqa: E402
 from lro_conformance.judging.results import CheckResult, Report  # noqa: E402
 from lro_conformance.judging.subjects import Subjects, evidence_of  # noqa: E402
-from lro_conformance.properties.explore import EXAMPLES as TRIES  # noqa: E402
 from lro_spec.catalogue import catalogue  # noqa: E402
 from lro_spec.editions import DEFAULT_EDITION, EDITIONS  # noqa: E402
 from tests.servers.editions.catalogue import Variant, variants  # noqa: E402
@@ -84,8 +84,8 @@ def run(
 def failing(id: str, shown: str | None) -> dict[str, Any] | None:
     """The failure of a fault of this requirement, preferably the one *shown*; None if no fault breaks it."""
     mine = [f for f in faults().values() if f.requirement == id]
-    for fault in sorted(mine, key=lambda f: (f.name != shown, f.by_property, bool(f.also))):
-        if (made := blamed(id, fault, tries=TRIES if fault.by_property else 0)) is not None:
+    for fault in sorted(mine, key=lambda f: (f.name != shown, f.explored, bool(f.also))):
+        if (made := blamed(id, fault, tries=TRIES if fault.explored else 0)) is not None:
             return made
     return None
 

@@ -24,9 +24,9 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from lro_conformance import profile as profiles
+from lro_conformance.engine.capture import SEQUENCES
 from lro_conformance.engine.run import certify
 from lro_conformance.profile import profile_for_command
-from lro_conformance.properties.explore import EXAMPLES
 from tests.servers.editions.catalogue import variants
 from tests.servers.faults.catalogue import faults
 from tests.servers.sound.catalogue import sounds
@@ -85,7 +85,7 @@ def record(folder: Path, name: str) -> str:
             path.write_text(profile_text(name if variant else "", variant.profile if variant else ""), encoding="utf-8")
             profile = profiles.load(path)
         kept = Path(scratch) / "evidence"
-        certify(profile, seed=1, jobs=1, examples=EXAMPLES if name in with_properties() else 0, evidence=kept)
+        certify(profile, seed=1, jobs=1, examples=SEQUENCES if name in with_properties() else 0, evidence=kept)
         part = folder / f"{name}.part"
         with tarfile.open(part, "w:gz", compresslevel=1) as archive:
             archive.add(kept, arcname=name)

@@ -19,6 +19,7 @@ from lro_conformance.capture.recipes import Command, commands_of
 from lro_conformance.capture.records import Record, id_of
 from lro_conformance.judging.derived import derived
 from lro_conformance.judging.subjects import Subjects
+from lro_conformance.trials.exploration import Explored, LiveFinding
 from lro_conformance.trials.fallback import Failing
 from lro_conformance.trials.survey import Survey
 from lro_spec.editions import DEFAULT_EDITION, Edition
@@ -33,9 +34,8 @@ from lro_spec.validation.recipes import RecipeJudge, Sample
 from lro_spec.validation.request import Request
 from lro_spec.validation.state import FileState
 
-NOT_DOCUMENTS = frozenset(("proxied", "extraction", "families", "compaction", "live"))
-"""Evidence whose calls are not documents of the run: calls of tools other than those of the operations, and live
-servers of property checks, which are not recorded."""
+NOT_DOCUMENTS = frozenset(("proxied", "extraction", "families", "compaction"))
+"""Evidence whose calls are not documents of the run: calls of other tools than those of the operations."""
 
 
 @dataclass(frozen=True)
@@ -193,7 +193,7 @@ def documents(survey: Survey, details: DetailLevels, found: Mapping[str, Any], e
     """Validate every descriptor and file of the run by the edition of the report; identical ones are validated once."""
     known: dict[bytes, Document] = {}
     validated_calls: list[Document] = []
-    calls = list(_calls(survey, found))
+    calls = list(calls_of_run(survey, found))
     offloaded = [c for c in calls if c.outcome == "offloaded"]
     real = _without_links(survey.real)
     for call in offloaded:
@@ -211,11 +211,20 @@ def documents(survey: Survey, details: DetailLevels, found: Mapping[str, Any], e
 
 
 @derived
-def recipes(documents: Documents, edition: Edition) -> Documents:
-    """Check the recipes of every document. The largest file comes first because it is probed most thoroughly."""
+def recipes(documents: Documents, found: Mapping[str, Any], edition: Edition) -> Documents:
+    """Judge the recipes of every document, too. The largest file comes first because it is probed most thoroughly."""
+    explored = found.get("explored")
+    live = explored.live if isinstance(explored, Explored) else ()
     ordered = sorted(documents.documents, key=lambda d: (len(d.call.filed), d.call.weight), reverse=True)
     with RecipeJudge(fallback=True) as judge:
-        return replace(documents, documents=tuple(with_recipes(one, judge, edition) for one in ordered))
+        judged = (with_recipes(one, judge, edition) for one in ordered)
+        return replace(documents, documents=tuple(_with_live(one, live) for one in judged))
+
+
+def _with_live(one: Document, live: Sequence[LiveFinding]) -> Document:
+    """A document with what only a program of the machine that made the run could find in it."""
+    more = [f.finding for f in live if f.call is one.call]
+    return replace(one, findings=(*one.findings, *more)) if more else one
 
 
 def with_recipes(one: Document, judge: RecipeJudge, edition: Edition) -> Document:
@@ -249,9 +258,11 @@ def commands(survey: Survey) -> Commands:
     return tuple(c for call in (*survey.files, *survey.concurrent_files) for c in commands_of(call))
 
 
-def _calls(survey: Survey, found: Mapping[str, Any]) -> Iterator[Call]:
-    """Every call of an operation in the run, once, without concurrent calls whose files other calls modified, and
-    without snapshots of files that were still being written."""
+def calls_of_run(survey: Survey, found: Mapping[str, Any]) -> Iterator[Call]:
+    """Every call of an operation in the run, once.
+
+    Excludes concurrent calls whose files other calls modified, and snapshots of files that were still being written.
+    """
     odd = {id(c) for c in (*(c for c, _ in survey.together), *survey.unsettled)} - {
         id(c) for c in survey.concurrent_files if c.filed
     }
@@ -363,7 +374,8 @@ def _needs_member(*path: str, type: type = object) -> Precondition:
 
 
 def _needs_valid_schema(one: Document) -> str | None:
-    broken = any(f.rule == "LRO-DESC-09" and f.pointer.startswith("/line_schema") for f in one.findings)
+    about = (f for f in one.findings if f.rule == "LRO-DESC-09" and f.severity == "error")
+    broken = any(f.pointer.startswith("/line_schema") for f in about)
     return "a line_schema is not a schema that records can satisfy (LRO-DESC-09)" if broken else None
 
 
@@ -443,6 +455,7 @@ _PRECONDITIONS: Mapping[str, Precondition] = {
     "LRO-DESC-08": _all(_needs_level, _needs_member("summary", "detail")),
     "LRO-DESC-09": _all(_needs_records, _needs_member("line_schema")),
     "LRO-DESC-10": _all(_needs_records, _needs_member("line_schema"), _needs_valid_schema),
+    "LRO-DESC-11": _needs_records,
     "LRO-DESC-14": _nothing,
     "LRO-DET-01": _all(_needs_light_detail, _needs_records),
     "LRO-FILE-01": _needs_file,
@@ -456,6 +469,7 @@ _PRECONDITIONS: Mapping[str, Precondition] = {
     "LRO-FILE-11": _needs_records,
     "LRO-FILE-12": _needs_schema_version,
     "LRO-GUI-01": _needs_member("guidance", type=str),
+    "LRO-GUI-04": _all(_needs_member("guidance", type=str), _needs_guidance),
     "LRO-GUI-05": _all(_needs_member("guidance", type=str), _needs_guidance, _needs_file),
     "LRO-NAME-02": _all(_needs_file, _needs_member("file_path", type=str)),
     "LRO-NAME-03": _all(_needs_file, _needs_member("file_path", type=str)),

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import gcd
+from typing import cast
 
 from lro_conformance.analysis.detail import DetailLevels
 from lro_conformance.capture.call import Call
@@ -18,6 +19,11 @@ from lro_spec.tokens import HIGH, LOW
 
 SAME_SIZE = 0.03
 """Two sizes that differ by less than this share count as the same."""
+
+_TELLING = 2000
+"""Characters from which rounding and an envelope do not matter."""
+_LESS, _CONSTANT, _DIFFERENT = 0.9, 0.01, 0.05
+"""Share of characters ÷ 4 that no JSON text has; spread of a constant share; spread by which files differ in kind."""
 
 LARGER = 1.1
 """Ratio of sizes from which the larger file must have the greater E."""
@@ -63,6 +69,23 @@ class Estimates:
             abs(a.header["estimated_tokens"] - b.header["estimated_tokens"]) <= slack(a, b)
             for a, b in self.same_memories
         )
+
+    @cached_property
+    def fraction(self) -> tuple[Call, float] | None:
+        """The largest file and E as a part of its characters ÷ 4, if that is the same low figure in all files.
+
+        A text other than the record lines, such as a rendered one, has another share of them at each detail level: its
+        keys weigh more where records are short. So a constant share is another divisor. None if the files are too much
+        alike to tell.
+        """
+        known = [c for c in self.survey.files if c.estimate and c.filed and characters(c) >= _TELLING]
+        known = [c for c in known if not self.is_cut_short(c) and not self.measure_differently(c.operation)]
+        if not known or _spread([_values_share(c) for c in known]) < _DIFFERENT:
+            return None
+        shares = [4 * tokens_per_character(c) for c in known]
+        if max(shares) > _LESS or _spread(shares) > _CONSTANT:
+            return None
+        return max(known, key=characters), sum(shares) / len(shares)
 
     def of_a_part(self, operation: str, more: Sequence[Call] = ()) -> Call | None:
         """A call whose E is too low for its file although smaller results have an honest E: E covers only a part of the
@@ -159,6 +182,24 @@ class Estimates:
 def estimates(survey: Survey, details: DetailLevels) -> Estimates:
     """Estimates of the survey's files."""
     return Estimates(survey, details)
+
+
+def _spread(shares: list[float]) -> float:
+    """How much the largest share exceeds the smallest, as a part of it."""
+    return max(shares) / min(shares) - 1 if min(shares) > 0 else 0.0
+
+
+def _values_share(call: Call) -> float:
+    """Share of the record lines that is in texts and numbers, not in keys and punctuation."""
+    return sum(map(_characters_of_values, call.filed)) / characters(call)
+
+
+def _characters_of_values(value: object) -> int:
+    if isinstance(value, dict):
+        return sum(map(_characters_of_values, cast("dict[str, object]", value).values()))
+    if isinstance(value, list):
+        return sum(map(_characters_of_values, cast("list[object]", value)))
+    return 0 if value is None else len(str(value))
 
 
 def slack(one: Call, other: Call) -> int:

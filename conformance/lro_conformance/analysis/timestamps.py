@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Iterable
 from datetime import UTC, datetime
 
 from lro_conformance.capture.call import Call
 from lro_conformance.capture.records import show
-from lro_conformance.judging.subjects import Subjects
-from lro_conformance.trials.cleanup import Cleanup
+from lro_spec.editions import Edition
+from lro_spec.filenames import parse_file_name
 from lro_spec.timestamps import moments
 
 CLOCK_S = 2.0
@@ -20,28 +20,52 @@ early."""
 _MINUTES = re.compile(r"[Tt ]\d\d:?\d\d(?![:\d])")
 
 
-def call_after_uptime(cleanup: Cleanup) -> list[Call]:
-    """The call to a server that has been running for more than two seconds; None if it wrote no file."""
-    call = cleanup.own.late if cleanup.own is not None else None
-    return [] if call is None or call.file is None or call.file.problem is not None else [call]
+Compared = tuple[bool, str, str]
+"""Whether a time lies within the call, what was expected, and what was observed."""
 
 
-def expect_times_within_call(calls: Iterable[Call], subjects: Subjects) -> None:
-    """Expect each header's timestamp to lie within the call; a timestamp without seconds stands for a whole minute."""
-    for call in (c for c in calls if isinstance(c.header.get("timestamp"), str) and c.header["timestamp"]):
-        said = str(call.header["timestamp"])
-        meant = [m.timestamp() for m in moments(said, call.local)]
-        if not meant:
-            subjects.not_observed("a timestamp is not an ISO 8601 date and time")
-            continue
-        coarse = 3600 if re.search(r"[Tt ]\d\d(?![:\d])", said) else 60 if _MINUTES.search(said) else 0
-        low, high = call.started - CLOCK_S - coarse, call.ended + CLOCK_S
-        subjects.expect(
-            any(low <= m <= high for m in meant),
-            expected=f"an ISO 8601 time between {_iso(call.started)} and {_iso(call.ended)} (± {CLOCK_S:.0f} s)",
-            observed=show(said) + _ahead(meant[0], call),
-            at=call,
-        )
+def written_at(call: Call) -> Compared | str | None:
+    """Compare the header's timestamp with the call; one without seconds means a whole minute.
+
+    A reason if the timestamp cannot be read; None if there is none.
+    """
+    said = call.header.get("timestamp")
+    if not isinstance(said, str) or not said:
+        return None
+    meant = [m.timestamp() for m in moments(said, call.local)]
+    if not meant:
+        return "a timestamp is not an ISO 8601 date and time"
+    coarse = 3600 if re.search(r"[Tt ]\d\d(?![:\d])", said) else 60 if _MINUTES.search(said) else 0
+    low, high = call.started - CLOCK_S - coarse, call.ended + CLOCK_S
+    return (
+        any(low <= m <= high for m in meant),
+        f"an ISO 8601 time between {_iso(call.started)} and {_iso(call.ended)} (± {CLOCK_S:.0f} s)",
+        show(said) + _ahead(meant[0], call),
+    )
+
+
+def ulid_time(call: Call, edition: Edition) -> Compared | str:
+    """Compare the time in the file name's ULID with the call; a reason if the name has no ULID."""
+    ulid = ulid_of(call, edition)
+    parsed = parse_file_name(f"atlatl-recall-{ulid}.jsonl")
+    if parsed is None:
+        return "the name has no ULID"
+    moment = parsed.created.timestamp()
+    return (
+        call.started - CLOCK_S <= moment <= call.ended + CLOCK_S,
+        f"a ULID whose time lies within the call (± {CLOCK_S:.0f} s)",
+        f"{ulid} says {parsed.created.isoformat()}, "
+        + (in_local_time(moment, call) or f"{moment - call.started:+.0f} s from the call"),
+    )
+
+
+def ulid_of(call: Call, edition: Edition) -> str | None:
+    """The part of a file's name where its ULID should be, or that looks like one; None if there is none."""
+    name = os.path.basename(call.path)
+    found = re.fullmatch(rf"{edition.file_prefix}-[a-z_]+-(.+)\.jsonl", name) or re.search(
+        r"(?:^|[^0-9A-Za-z])([0-9A-Za-z]{26})\b", name
+    )
+    return found[1] if found else None
 
 
 def _ahead(moment: float, call: Call) -> str:

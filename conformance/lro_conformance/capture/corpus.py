@@ -135,6 +135,62 @@ def rough() -> Memory:
     }
 
 
+def various() -> tuple[Memory, ...]:
+    """Memories that differ in everything that recipes look at, each documented field filled, empty and absent among
+    them. They have no ids."""
+    base = {k: v for k, v in _memory(random.Random(7), 0).items() if k not in ("id", "modified", "tags", "entities")}
+    confidence = (0.1234, 0.1239, 0.1239, 1, 0, 1e-05, 2e-05)
+    shapes: tuple[Memory, ...] = (
+        {"title": "ends with spaces  ", "content": "a pattern", "memory_type": "semantic"},
+        {
+            "title": "a Keyword\tand a tab",
+            "content": "PATTERNS",
+            "memory_type": "episodic",
+            "entities": [{"name": "one"}],
+        },
+        {"title": "keyword Keyword", "content": "xpatternx", "tags": [], "entities": [], "summary": ""},
+        {
+            "title": "xkeywordx",
+            "content": "pattern " * 40,
+            "namespace": "other/d",
+            "entities": [{"name": "a"}, {"name": "b"}],
+        },
+        {"title": "KEYWORDS", "content": "Pattern", "namespace": "Other/d", "tags": ["keyword"], "status": "archived"},
+        {"title": '"keyword"', "content": "", "namespace": "other/d", "memory_type": "procedural"},
+        {
+            "title": "every field",
+            "content": "the pattern, in full",
+            "modified": "2026-02-03T04:05:06.789012+02:00",
+            "tags": ["one", "two"],
+            "entities": [{"name": "one", "type": "concept"}],
+            "relationships": [{"type": "relates-to", "target": "elsewhere", "strength": 0.25}],
+            "wiki_links": ["Elsewhere"],
+            "summary": "In short.",
+            "temporal": {"valid_from": "2026-01-01T00:00:00Z", "valid_until": None},
+            "extensions": {"x-rank": 1, "x-ratio": 0.1, "x-none": None},
+            "blocks": [{"type": "text", "text": "A block."}],
+            "citations": [{"url": "https://example.org/a", "title": "A"}],
+        },
+    )
+    shared = {"status": "active", "provenance": {"confidence": 0.5, "source_type": "observation"}}
+    return tuple(
+        {**base, **shared, **shape, "provenance": {"confidence": share, "source_type": "observation"}}
+        for shape, share in zip(shapes, confidence, strict=True)
+    )
+
+
+def tiny() -> Memory:
+    """A memory of few characters. It has no id."""
+    return {
+        "memory_type": "semantic",
+        "namespace": "a",
+        "title": "",
+        "content": "",
+        "created": "2026-01-02T03:04:05Z",
+        "provenance": {"confidence": 0.5},
+    }
+
+
 MIXED_WORDS = ("gastropod", "cephalopod")
 """Words that only the memories of `mixed` contain."""
 

@@ -66,14 +66,11 @@ def find_records(result: Mapping[str, Any] | None, jq_path: str | None = None) -
     return [unwrap(r) for r in max(found, key=len)]
 
 
-def _without_last_words(records: list[Record]) -> list[Record]:
-    """The records of a list without a last member that only says something of it: that it is truncated, say.
-
-    All others have an id; the last has a text, and neither an id nor any field of a memory.
-    """
-    *others, last = records or [{}]
-    says = any(isinstance(v, str) for v in last.values()) and not last.keys() & {"id", *MEMORY_FIELDS}
-    return others if others and says and all(id_of(unwrap(r)) is not None for r in others) else records
+def hit_scores(result: Mapping[str, Any] | None) -> list[float]:
+    """The scores of an inline result's hits, whether they are fields of the records or stand around them."""
+    lists = [found for p in _payloads(result) if (found := _largest_list(p, _DEPTH)) is not None]
+    values = [hit.get("score") for hit in max(lists, key=len)] if lists else []
+    return [v for v in values if isinstance(v, int | float) and not isinstance(v, bool)]
 
 
 def envelope(result: Mapping[str, Any] | None, records: Iterable[Record]) -> set[str]:
@@ -90,6 +87,16 @@ def envelope(result: Mapping[str, Any] | None, records: Iterable[Record]) -> set
             if name not in ids:
                 found.update(f"{place}: {name}.{inner}" for inner in as_record(value) if inner not in ids)
     return found
+
+
+def _without_last_words(records: list[Record]) -> list[Record]:
+    """The records of a list without a last member that only says something of it: that it is truncated, say.
+
+    All others have an id; the last has a text, and neither an id nor any field of a memory.
+    """
+    *others, last = records or [{}]
+    says = any(isinstance(v, str) for v in last.values()) and not last.keys() & {"id", *MEMORY_FIELDS}
+    return others if others and says and all(id_of(unwrap(r)) is not None for r in others) else records
 
 
 _MORE = re.compile(r"(next_?)?(page_?)?cursor|next_?(page_?)?(token|page|offset)|has_?(more|next)", re.IGNORECASE)

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from lro_conformance.judging.results import CheckResult, ServerInfo, Span
+from lro_conformance.judging.results import ServerInfo, Span
 from lro_conformance.profile import Profile
 
 
@@ -18,7 +18,7 @@ class CapturedRun:
     """The profile, with the edition that the run was made for."""
     seed: int
     examples: int
-    """Number of examples tried for each property; 0 if property checks were left out."""
+    """Sequences that the explorer was to try; 0 if it was left out."""
     only: Collection[str] | None
     """Names of the checks, or ids of the requirements, that the run was restricted to; None if it was complete."""
     started_at: str
@@ -32,6 +32,4 @@ class CapturedRun:
     trouble: str | None
     """The first call without a response, and the reason; None if every call had one."""
     trials: Mapping[str, Any]
-    """Evidence by the name of its trial; an exception takes the place of missing evidence."""
-    properties: Mapping[str, CheckResult]
-    """Results of property checks, which explore live servers, by the names of the checks."""
+    """Evidence by the name of its trial; an exception stands for evidence that is missing."""

@@ -5,7 +5,6 @@ The contract of every check:
 - It judges one requirement and no other. If something else is wrong, its subject is *not observed*, with a reason.
 - It can fail. It passes only when it examined at least one subject that could have failed it, and it counts those.
 - It is a pure function of the evidence that its parameters name: it reads no file, starts nothing and asks no clock.
-  The exceptions are checks with the parameter `live`, which explore servers through Hypothesis (`test_properties`).
 - Requirements of documents are decided by `lro_spec.validation`, for `lro validate` as well. A check of such a
   requirement collects the findings with its id, over all documents of the run (`lro_conformance.analysis.documents`);
   it adds the context that only a live server gives: the same call inline, the clock, other files in the directory.

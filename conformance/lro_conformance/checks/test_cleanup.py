@@ -7,6 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 from lro_conformance.analysis.events import events_in, times
+from lro_conformance.analysis.sweeps import wrong_by_age, wrong_by_name
 from lro_conformance.capture.records import show
 from lro_conformance.judging.check import check
 from lro_conformance.judging.outcome import NotObserved
@@ -14,6 +15,7 @@ from lro_conformance.judging.subjects import Subjects
 from lro_conformance.trials.cleanup import EXPIRED, HOUR, Cleaning, Cleanup, Planted
 from lro_conformance.trials.decoys import OLD_S, operation_of
 from lro_conformance.trials.defaults import Defaults
+from lro_conformance.trials.exploration import Sweeps
 from lro_conformance.trials.retention import Lasting
 from lro_conformance.trials.survey import Survey
 from lro_spec.editions import Edition
@@ -416,3 +418,39 @@ def _decoys(cleanup: Cleanup, defaults: Defaults, kinds: tuple[str, ...], subjec
                 observed="it was deleted",
                 at=cleaning,
             )
+
+
+@check("LRO-HARD-04")
+def test_any_other_name_stays(sweeps: Sweeps, subjects: Subjects) -> None:
+    """Cleanup leaves a file alone unless its name matches the pattern, whatever it is called."""
+    for sweep in (*sweeps.smallest, *sweeps.sweeps):
+        if not sweep.worked or not sweep.named:
+            subjects.not_observed(_NO_SWEEP)
+            continue
+        gone = wrong_by_name(sweep)
+        subjects.expect(
+            not gone, expected=f"{show(gone[0])} is left alone" if gone else "", observed="it was deleted", at=sweep
+        )
+
+
+@check("LRO-CFG-03")
+def test_any_age_by_the_ttl(sweeps: Sweeps, cleanup: Cleanup, subjects: Subjects) -> None:
+    """With ttl_seconds = 600, files of any age are deleted or kept by that age."""
+    cleaning = cleanup.set_ttl
+    if cleaning is None or cleaning.takes_fresh or not goes_by_age(cleaning):
+        raise NotObserved("files are not deleted by their age under this TTL")
+    for sweep in (*sweeps.smallest, *sweeps.sweeps):
+        if not sweep.worked or not sweep.aged:
+            subjects.not_observed(_NO_SWEEP)
+            continue
+        wrong = next(iter(wrong_by_age(sweep, sweeps.ttl_s)), None)
+        age, gone = wrong or (0, False)
+        subjects.expect(
+            wrong is None,
+            expected=f"with a TTL of {sweeps.ttl_s} s a file {age} s old {'stays' if gone else 'is deleted'}",
+            observed="it was deleted" if gone else "it is still there",
+            at=sweep,
+        )
+
+
+_NO_SWEEP = "no cleanup ran, a moment after the last one"

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import cast
 
-from lro_conformance.analysis.documents import Documents
+from lro_conformance.analysis.documents import Documents, breaks
+from lro_conformance.analysis.exchanges import Exchanges, repeated_record
 from lro_conformance.capture.call import Call
-from lro_conformance.capture.records import as_record, broken_descriptor, show
+from lro_conformance.capture.estimate import characters
+from lro_conformance.capture.records import as_record, show
 from lro_conformance.judging.check import check
 from lro_conformance.judging.subjects import Subjects
 from lro_conformance.trials.survey import Survey
-from lro_spec.discovery import FoundDescriptor
+from lro_spec.editions import Edition
 
 
 @check("LRO-DESC-01")
@@ -35,18 +36,9 @@ def test_path_is_absolute(documents: Documents, subjects: Subjects) -> None:
 
 
 @check("LRO-DESC-02")
-def test_path_names_a_file(survey: Survey, subjects: Subjects) -> None:
+def test_path_names_a_file(exchanges: Exchanges, subjects: Subjects) -> None:
     """file_path names a regular file that can be read."""
-    for call in survey.offloaded:
-        if not isinstance(call.descriptor.get("file_path"), str) or call.file is None:
-            subjects.not_observed("a descriptor has no file_path")
-            continue
-        subjects.expect(
-            call.file.problem is None,
-            expected="the path of a regular, readable file",
-            observed=f"{show(call.file.path)}: {call.file.problem}",
-            at=call,
-        )
+    exchanges.judge("LRO-DESC-02", subjects)
 
 
 @check("LRO-DESC-03")
@@ -79,6 +71,12 @@ def test_score_range(documents: Documents, subjects: Subjects) -> None:
     documents.judge("LRO-DESC-07", subjects)
 
 
+@check("LRO-DESC-07")
+def test_score_range_is_that_of_the_hits(exchanges: Exchanges, subjects: Subjects) -> None:
+    """score_range matches the scores that the same call shows inline, if the file has none."""
+    exchanges.judge("LRO-DESC-07", subjects)
+
+
 @check("LRO-DESC-08")
 def test_summary_detail(documents: Documents, subjects: Subjects) -> None:
     """The summary's detail is the requested level, or else the default level."""
@@ -104,96 +102,99 @@ def test_schema_describes_the_line(documents: Documents, subjects: Subjects) -> 
 
 
 @check("LRO-DESC-11")
-def test_no_records_with_descriptor(survey: Survey, subjects: Subjects) -> None:
+def test_no_records_with_descriptor(exchanges: Exchanges, subjects: Subjects) -> None:
     """The descriptor replaces the records: none is returned with it, and both places of a result agree."""
-    for call in survey.files:
-        if call.found is None:
-            continue
-        differs = _differs(call, call.found)
+    exchanges.judge("LRO-DESC-11", subjects)
+
+
+@check("LRO-DESC-11")
+def test_no_records_in_descriptor(documents: Documents, subjects: Subjects) -> None:
+    """No member of the descriptor holds the records; a preview of a few is allowed."""
+    beside = "the text of an injection accompanies its descriptor (LRO-INJ-04)"
+    documents.judge(
+        "LRO-DESC-11",
+        subjects,
+        skip=lambda d: beside if d.call.operation == "inject" and repeated_record(d.call) is not None else None,
+    )
+
+
+PART = 10
+"""The answer may grow by this part of what the result grows by, and be this part of a very large result."""
+
+GROWTH = 200
+"""Tokens by which any answer may grow: further namespaces, longer numbers, fields that few records have."""
+
+MOST = 4000
+"""Tokens of the answer to a result of ten times the default threshold: five times what the paper gives."""
+
+LARGER = 4000
+"""Tokens by which two results have to differ so that a tenth of that shows."""
+
+
+@check("LRO-DESC-15")
+def test_answer_is_compact(survey: Survey, documents: Documents, edition: Edition, subjects: Subjects) -> None:
+    """The answer hardly grows with the result, and is a small part of a very large one."""
+    full = {id(d.call) for d in documents.documents if any(map(breaks, d.of("LRO-DESC-11")))}
+    calls = [c for c in survey.files if c.found is not None and id(c) not in full and repeated_record(c) is None]
+    if len(calls) < len(survey.files):
+        subjects.not_observed("an answer has records beside its descriptor or in it (LRO-DESC-11)")
+    for small, large in _sizes(calls):
+        most = cost(small) + GROWTH + (size(large) - size(small)) // PART
         subjects.expect(
-            differs is None,
-            expected="the same descriptor as text and as structuredContent",
-            observed=differs or "",
+            cost(large) <= most,
+            expected=f"at most {most} tokens for a result of {size(large)}, since the answer has {cost(small)} for one "
+            f"of {size(small)}",
+            observed=f"an answer of {cost(large)} tokens",
+            at=large,
+        )
+    for call in (c for c in calls if size(c) >= 10 * edition.default_threshold_tokens):
+        most = min(MOST, size(call) // PART)
+        subjects.expect(
+            cost(call) <= most,
+            expected=f"at most {most} tokens for a result of {size(call)}",
+            observed=f"an answer of {cost(call)} tokens",
             at=call,
         )
-        if call.operation == "inject":
-            continue
-        leaked = repeated_record(call)
-        subjects.expect(leaked is None, expected="no record next to the descriptor", observed=leaked or "", at=call)
+    if not subjects.examined:
+        subjects.not_observed(f"no two results of one operation and level differ by {LARGER} tokens")
 
 
-def _differs(call: Call, found: FoundDescriptor) -> str | None:
-    """Difference between the descriptors in text and structuredContent; None if they agree, or if there is only one."""
-    if found.where == "both":
-        return None if found.text_value == found.structured_value else "two that differ"
-    if found.where == "text":
-        return None
-    content: object = (call.result or {}).get("content")
-    blocks = cast("list[object]", content) if isinstance(content, list) else []
-    texts = (as_record(b).get("text") for b in blocks)
-    broken = next((p for t in texts if isinstance(t, str) and (p := broken_descriptor(t)) is not None), None)
-    return None if broken is None else f"complete in structuredContent, invalid JSON in the text: {broken}"
+def size(call: Call) -> int:
+    """Tokens of the records in a call's file, at four characters to a token, whatever the server estimates."""
+    return characters(call) // 4
 
 
-def repeated_record(call: Call) -> str | None:
-    """A record of the file that the result repeats outside the descriptor's own fields; None when there is none."""
-    known = {"offloaded", "summary", "file_path", "line_schema", "jq_recipes", "guidance"}
-    rest = {k: v for k, v in call.descriptor.items() if k not in known}
-    text = (call.found.around if call.found is not None else "") + show([rest, *_other_members(call)], 10_000_000)
-    strings = [
-        (str(r.get("id")), s) for r in call.filed for s in (r.get("content"), r.get("title")) if isinstance(s, str)
-    ]
-    ids = [str(r.get("id")) for r in call.filed if len(str(r.get("id"))) >= 8]
-    several = [i for i in ids if i in text]
-    if len(several) > max(3, len(ids) // 4):
-        return f"the ids of {len(several)} records next to the descriptor"
-    long = next((i for i, s in strings if len(s) >= 60 and s[:60] in text), None)
-    return f"the text of record {long} next to the descriptor" if long is not None else None
+def cost(call: Call) -> int:
+    """Tokens of an answer, at four characters to a token: of its content, or of its structured content if that is more.
 
-
-def _other_members(call: Call) -> list[object]:
-    """Members of a result and its blocks besides their texts: ``_meta``, and the server's own."""
+    Clients show the model one of the two.
+    """
     result = call.result or {}
     content: object = result.get("content")
     blocks = [as_record(b) for b in cast("list[object]", content)] if isinstance(content, list) else []
-    usual = {"content", "structuredContent"}
-    return [
-        {k: v for k, v in result.items() if k not in usual},
-        *({k: v for k, v in b.items() if k not in ("text", "resource")} for b in blocks),
-    ]
+    texts = (b["text"] if isinstance(b.get("text"), str) else show(b, 10_000_000) for b in blocks)
+    structured = show(result["structuredContent"], 10_000_000) if "structuredContent" in result else ""
+    return max(sum(map(len, texts)), len(structured)) // 4
+
+
+def _sizes(calls: list[Call]) -> Iterator[tuple[Call, Call]]:
+    """For each operation and level, the calls with the smallest and the largest result, if they differ much."""
+    groups: dict[tuple[str, str], list[Call]] = {}
+    for call in calls:
+        groups.setdefault((call.operation, str(call.summary.get("detail"))), []).append(call)
+    for group in groups.values():
+        small, large = min(group, key=size), max(group, key=size)
+        if size(large) - size(small) >= LARGER:
+            yield small, large
 
 
 @check("LRO-DESC-12")
-def test_offloaded_result_is_no_error(survey: Survey, subjects: Subjects) -> None:
+def test_offloaded_result_is_no_error(exchanges: Exchanges, subjects: Subjects) -> None:
     """An offloaded result is a success: isError is false or absent."""
-    for call in survey.offloaded:
-        flag = (call.result or {}).get("isError")
-        subjects.expect(flag is not True, expected="isError false or absent", observed="isError true", at=call)
+    exchanges.judge("LRO-DESC-12", subjects)
 
 
 @check("LRO-DESC-13")
-def test_no_cursor_with_descriptor(survey: Survey, subjects: Subjects) -> None:
+def test_no_cursor_with_descriptor(exchanges: Exchanges, subjects: Subjects) -> None:
     """A descriptor has no cursor to a next page."""
-    for call in survey.offloaded:
-        cursor = next(iter(_cursors(call.result)), None)
-        if call.found is not None and cursor is None:
-            known = {k: v for k, v in call.found.value.items() if k not in ("line_schema", "jq_recipes")}
-            cursor = next(iter(_cursors(known)), None)
-        subjects.expect(cursor is None, expected="no cursor next to a descriptor", observed=cursor or "", at=call)
-
-
-_CURSOR = re.compile(r"(next_?)?(page_?)?(cursor|token)", re.IGNORECASE)
-
-
-def _cursors(value: object) -> Iterator[str]:
-    """Members of a value that refer to a next page."""
-    if isinstance(value, list):
-        for entry in cast("list[object]", value):
-            yield from _cursors(entry)
-    elif isinstance(value, dict):
-        for key, inner in cast("dict[str, object]", value).items():
-            if key in ("line_schema", "jq_recipes"):
-                continue
-            if inner not in (None, False, "", 0) and _CURSOR.fullmatch(key) and key.lower() != "token":
-                yield f"{key} is {show(inner, 80)}"
-            yield from _cursors(inner)
+    exchanges.judge("LRO-DESC-13", subjects)

@@ -2,54 +2,23 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable
-
-from lro_conformance.analysis.comparison import Comparison
 from lro_conformance.analysis.documents import Documents, describe
 from lro_conformance.analysis.estimate import Estimates
-from lro_conformance.analysis.prose import shown_of
 from lro_conformance.capture.call import Call, died
-from lro_conformance.capture.corpus import DELICATE_WORD, OTHER_WORD, ROUGH_WORD, TWINS, WORD, delicate, large, rough
+from lro_conformance.capture.corpus import OTHER_WORD, WORD
 from lro_conformance.capture.estimate import characters, honest_range
 from lro_conformance.capture.recipes import commands_of
-from lro_conformance.capture.records import Record, at_path, lost_or_changed, show
+from lro_conformance.capture.records import Record, show
 from lro_conformance.judging.check import check
-from lro_conformance.judging.outcome import NotApplicable, NotObserved
+from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.judging.subjects import Subjects
 from lro_conformance.lab.thresholds import LIMIT
 from lro_conformance.trials.directories import Folders
 from lro_conformance.trials.disabled import Disabled
-from lro_conformance.trials.seeded import LARGE, Seeded
+from lro_conformance.trials.seeded import Seeded
 from lro_conformance.trials.survey import Inline, Survey
 from lro_spec.findings import Kind
 from lro_spec.tokens import LOW
-
-
-@check("LRO-FILE-05")
-def test_header_records_any_query(survey: Survey, folders: Folders, subjects: Subjects) -> None:
-    """The header records a query with quotation marks, a backslash and a line feed, and one of hundreds of characters.
-
-    White space may differ.
-    """
-    if all(o.query is None for o in survey.operations.values()):
-        raise NotApplicable("no tool takes a query")
-    for call in odd_files(folders, subjects):
-        recorded = call.header.get("query")
-        if not call.header or not isinstance(recorded, (str, type(None))):
-            subjects.not_observed("a file has no header, or the query in it is not a string")
-            continue
-        subjects.expect(
-            (recorded or "").split() == (call.query or "").split(),
-            expected=f'"query": {show(call.query)}',
-            observed=_shown_query(recorded, call.query or "") if "query" in call.header else "no query",
-            at=call,
-        )
-
-
-def _shown_query(query: str | None, asked: str) -> str:
-    cut = query is not None and len(query) < len(asked) and asked.startswith(query.rstrip("… .")) and len(asked) > 100
-    return f"the first {len(query or '')} of {len(asked)} characters" if cut else show(query)
 
 
 @check("LRO-REC-13")
@@ -143,62 +112,6 @@ def test_any_client_is_served(survey: Survey, folders: Folders, subjects: Subjec
         )
 
 
-@check("LRO-FILE-10")
-def test_long_texts_are_untouched(seeded: Seeded, subjects: Subjects) -> None:
-    """A memory of tens of thousands of characters is the same in the file as inline."""
-    filed, shown = _filed_with(WORD, seeded.large_filed), _shown(map(large, LARGE), WORD, seeded.large)
-    if not filed or not shown:
-        raise NotObserved("the large memory was not obtained both inline and in a file")
-    for key in (k for k in ("title", "content") if shown.get(k)):
-        whole, part = str(shown[key]), str(filed.get(key) or "")
-        subjects.expect(
-            part == whole,
-            expected=f"/{key} of {len(whole)} characters, as inline: … {show(whole[-40:])}",
-            observed=f"{len(part)} characters: … {show(part[-40:])}",
-            at=seeded.large_filed,
-        )
-
-
-@check("LRO-FILE-10")
-def test_delicate_values_are_untouched(comparison: Comparison, seeded: Seeded, subjects: Subjects) -> None:
-    """Decomposed letters, exact fractions, nulls, and unusual texts and names are the same in the file as inline."""
-    seen = _compare(comparison, delicate(), DELICATE_WORD, seeded.delicate_filed, seeded.delicate, subjects)
-    if not seen:
-        raise NotObserved("the memory with such values was not obtained both inline and in a file")
-
-
-@check("LRO-FILE-10")
-def test_rough_values_are_untouched(comparison: Comparison, seeded: Seeded, subjects: Subjects) -> None:
-    """U+0000 and other control characters, deep objects, and empty values in extensions are the same as inline."""
-    if not _compare(comparison, rough(), ROUGH_WORD, seeded.rough_filed, seeded.rough, subjects):
-        raise NotObserved("the server did not accept the memory with such values, or does not return it")
-
-
-def _compare(
-    comparison: Comparison, memory: Record, word: str, filed_by: Call | None, shown_by: Call | None, subjects: Subjects
-) -> bool:
-    """Expect each field of a memory to be the same in a file as inline; False if the memory is not in both.
-
-    Values that differ inline from the stored ones are ignored, because the server generates them, perhaps anew in each
-    process.
-    """
-    filed, shown = _filed_with(word, filed_by), _shown([memory], word, shown_by)
-    if not filed or not shown or filed_by is None:
-        return False
-    skip = comparison.volatile(filed_by.operation)
-    keys = [k for k in memory if k not in ("id", "created", "modified") and k in shown and k in filed]
-    for key in keys:
-        wrong = lost_or_changed({key: shown[key]}, {key: filed[key]}, skip)
-        wrong = [path for path in wrong if at_path(shown, path) == at_path(memory, path)]
-        subjects.expect(
-            not wrong,
-            expected=f"/{'/'.join(wrong[0])} is {_coded(at_path(shown, wrong[0]))}, as inline" if wrong else "",
-            observed=_coded(at_path(filed, wrong[0])) if wrong else "",
-            at=filed_by,
-        )
-    return True
-
-
 @check("LRO-THR-02")
 def test_estimate_is_of_this_call(estimates: Estimates, seeded: Seeded, subjects: Subjects) -> None:
     """The header's E is that of this call's records, not of an earlier call with the same limit and a different query.
@@ -244,31 +157,6 @@ def test_many_records_are_all_present(survey: Survey, inline: Inline, subjects: 
     )
 
 
-@check("LRO-FILE-09")
-def test_twins_are_both_present(seeded: Seeded, subjects: Subjects) -> None:
-    """Two memories that differ only in their ids are both in the file if both are inline."""
-    filed, call = _all_with(DELICATE_WORD, seeded.delicate_filed), seeded.delicate
-    if call is not None and _is_text(call):
-        shown = call.text.count(delicate()["content"])
-    else:
-        shown = len(_all_with(DELICATE_WORD, call))
-    if not filed or shown < len(TWINS):
-        raise NotObserved("two identical memories could not be stored, or the server keeps only one of them")
-    # A server that persists its memories returns those of earlier processes, too.
-    both = min(shown, len(TWINS))
-    subjects.expect(
-        len(filed) >= both,
-        expected=f"{both} memories that differ in their ids only, as inline",
-        observed=f"{len(filed)} of them",
-        at=seeded.delicate_filed,
-    )
-
-
-def _coded(value: object) -> str:
-    """A value as JSON in ASCII with escapes, since such values look alike."""
-    return json.dumps(value, default=str)
-
-
 @check("LRO-THR-06")
 def test_huge_memory_is_offloaded(survey: Survey, seeded: Seeded, subjects: Subjects) -> None:
     """One large memory is offloaded even if a small one need not be, and so is one of more than 65,536 tokens."""
@@ -299,27 +187,6 @@ def test_huge_memory_is_offloaded(survey: Survey, seeded: Seeded, subjects: Subj
 def _with(word: str, call: Call | None) -> Record:
     """The memory with this word in a call's result; empty if there is none."""
     found = _all_with(word, call)
-    return found[0] if found else {}
-
-
-def _shown(memories: Iterable[Record], word: str, call: Call | None) -> Record:
-    """One of these memories, the one with this *word*, as a call shows it; empty if it does not.
-
-    A text shows of it what is there as it was stored.
-    """
-    if call is None or not _is_text(call):
-        return _with(word, call)
-    return max((shown_of(memory, call.text) for memory in memories), key=len)
-
-
-def _is_text(call: Call) -> bool:
-    return call.outcome == "inline" and call.records is None
-
-
-def _filed_with(word: str, call: Call | None) -> Record:
-    """The memory with this word on a valid line of a call's file; invalid lines are LRO-FILE-01."""
-    lines = call.file.record_lines if call is not None and call.file is not None else []
-    found = [r for line in lines if line.problem is None and (r := line.record) and _has(word, r)]
     return found[0] if found else {}
 
 

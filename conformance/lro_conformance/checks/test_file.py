@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Mapping
 
-from lro_conformance.analysis.comparison import Comparison
 from lro_conformance.analysis.documents import Documents
 from lro_conformance.analysis.estimate import Estimates, slack
-from lro_conformance.analysis.prose import Prose, missing_from, shown_of
+from lro_conformance.analysis.exchanges import Exchanges
 from lro_conformance.analysis.threshold import Rule
-from lro_conformance.analysis.timestamps import call_after_uptime, expect_times_within_call
-from lro_conformance.capture.call import Call, CallInContext
-from lro_conformance.capture.file import Line
-from lro_conformance.capture.records import by_id, id_of, is_a_page, is_blank, lost_or_changed, show, value_at
+from lro_conformance.capture.records import show
 from lro_conformance.judging.check import check
 from lro_conformance.judging.subjects import Subjects
 from lro_conformance.trials.boundary import Edges
-from lro_conformance.trials.cleanup import Cleanup
-from lro_conformance.trials.directories import Folders
-from lro_conformance.trials.survey import EDGE_LIMIT, Survey
+from lro_conformance.trials.survey import Survey
 
 
 @check("LRO-FILE-01")
@@ -46,28 +39,13 @@ def test_header_names_the_operation(documents: Documents, subjects: Subjects) ->
     documents.judge("LRO-FILE-04", subjects)
 
 
-def _calls_with_files(survey: Survey) -> Iterator[tuple[Call, Call | CallInContext]]:
-    """Calls with a file, including concurrent ones, each with the subject whose reproducer is shown."""
-    yield from ((c, c) for c in survey.files)
-    yield from ((c, CallInContext(c)) for c in survey.concurrent_files)
-
-
 @check("LRO-FILE-05")
-def test_header_records_the_query(survey: Survey, subjects: Subjects) -> None:
-    """The header's query is that of the call; it may be omitted if the query selects everything."""
-    for call, at in _calls_with_files(survey):
-        if call.query is None or not call.header:
-            continue
-        recorded = call.header.get("query")
-        everything = not call.query.strip() or call.query == "*"
-        if "query" in call.header and recorded is not None and not isinstance(recorded, str):
-            continue
-        subjects.expect(
-            recorded == call.query or (everything and recorded in (None, "", "*")),
-            expected=f'"query": {show(call.query)}',
-            observed=show(recorded) if "query" in call.header else "no query",
-            at=at,
-        )
+def test_header_records_the_query(survey: Survey, exchanges: Exchanges, subjects: Subjects) -> None:
+    """The header's query is that of the call; it may be omitted if the query selects everything.
+
+    White space may differ.
+    """
+    exchanges.judge("LRO-FILE-05", subjects)
     if not any(c.query is not None for c in survey.files):
         subjects.not_applicable("no tool takes a query")
 
@@ -85,21 +63,10 @@ def test_timestamp_is_iso_8601(documents: Documents, subjects: Subjects) -> None
 
 
 @check("LRO-FILE-07")
-def test_header_timestamp(survey: Survey, subjects: Subjects) -> None:
-    """The header's timestamp is the time at which the file was written."""
-    expect_times_within_call(survey.files, subjects)
-
-
-@check("LRO-FILE-07")
-def test_header_timestamp_respects_time_zone(folders: Folders, subjects: Subjects) -> None:
-    """The header's timestamp is right where local time is seven hours ahead of UTC: Z is UTC, an offset is correct."""
-    expect_times_within_call((c for c in folders.stranger if c.file is not None and c.file.problem is None), subjects)
-
-
-@check("LRO-FILE-07")
-def test_header_timestamp_advances(cleanup: Cleanup, subjects: Subjects) -> None:
-    """The header's timestamp is still right when the server has run for some seconds."""
-    expect_times_within_call(call_after_uptime(cleanup), subjects)
+def test_header_timestamp(exchanges: Exchanges, subjects: Subjects) -> None:
+    """The header's timestamp is the time at which the file was written, in any time zone and however long the server
+    has run: Z is UTC, an offset is correct."""
+    exchanges.judge("LRO-FILE-07", subjects)
 
 
 @check("LRO-FILE-08")
@@ -115,97 +82,15 @@ def test_each_memory_appears_once(documents: Documents, subjects: Subjects) -> N
 
 
 @check("LRO-FILE-09")
-def test_file_is_complete(survey: Survey, comparison: Comparison, prose: Prose, subjects: Subjects) -> None:
-    """The file has the memories that the same call returns inline.
-
-    A text returns a memory if it has its title and its content.
-    """
-    for filed, shown in prose.pairs:
-        known = prose.known_in(shown)
-        missing = missing_from(filed, known)
-        if known:
-            subjects.expect(
-                not missing,
-                expected=f"the {len(known)} memories whose title and content the call shows inline",
-                observed=f"{len(filed.filed)} records, {len(missing)} missing; first missing: {missing[:1]}",
-                at=filed,
-            )
-    same = comparison.obstacle is None
-    for filed, shown in comparison.pairs:
-        ids = [i for r in filed.filed if (i := id_of(r)) is not None]
-        records = shown.records or []
-        here = by_id(records).keys()
-        if same and here and (filed.operation not in survey.volatile_operations or filed.limit != EDGE_LIMIT):
-            missing, added = here - set(ids), set(ids) - here if not is_a_page(shown.result) else set[str]()
-            subjects.expect(
-                not missing and not added,
-                expected=f"the {len(here)} memories that the call returns inline",
-                observed=f"{len(ids)} records: {len(missing)} missing, {len(added)} others"
-                + (f"; first missing: {min(missing)}" if missing else ""),
-                at=filed,
-            )
-        else:
-            more = is_a_page(shown.result) and len(filed.filed) > len(records)
-            subjects.expect(
-                len(filed.filed) == len(records) or more,
-                expected=f"{len(records)} records, as inline",
-                observed=f"{len(filed.filed)} records",
-                at=filed,
-            )
+def test_file_is_complete(exchanges: Exchanges, subjects: Subjects) -> None:
+    """The file has the memories that the same call returns inline."""
+    exchanges.judge("LRO-FILE-09", subjects)
 
 
 @check("LRO-FILE-10")
-def test_values_are_untouched(comparison: Comparison, prose: Prose, subjects: Subjects) -> None:
-    """Every value in the file is the same as in the inline result of the call.
-
-    A text shows a value of a memory that the suite has stored if the value is in it as it was stored.
-    """
-    for filed, shown in prose.pairs:
-        there = {r.get("title"): r for r in filed.filed}
-        for title in prose.stored.keys() & there.keys():
-            for key, value in shown_of(prose.stored[title], shown.text).items():
-                if key in ("title", "content") and key in there[title]:
-                    subjects.expect(
-                        there[title][key] == value,
-                        expected=f"memory {show(title)}: /{key} is {show(value)}, as stored and as inline",
-                        observed=show(there[title][key]),
-                        at=filed,
-                    )
-    if comparison.obstacle is not None:
-        subjects.not_observed(comparison.obstacle)
-        return
-    for filed, shown in comparison.bracketed:
-        skip = comparison.volatile(filed.operation)
-        level = comparison.other_level(filed, shown)
-        there = by_id(r for line in _lines(filed) if line.problem is None and (r := line.record) is not None)
-        for key, record in by_id(shown.records or []).items():
-            if key not in there:
-                continue
-            wrong = lost_or_changed(record, there[key], skip)
-            if level is not None:
-                wrong = [p for p in wrong if not _blank_side(record, there[key], p)]
-            subjects.expect(
-                not wrong,
-                expected=f"record {key}: {_path(wrong)} is {value_at(record, wrong[0])}" if wrong else "",
-                observed=value_at(there[key], wrong[0]) if wrong else "",
-                at=filed,
-            )
-
-
-def _lines(call: Call) -> list[Line]:
-    return call.file.record_lines if call.file is not None else []
-
-
-def _blank_side(inline: dict[str, Any], filed: dict[str, Any], path: tuple[str, ...]) -> bool:
-    """Return whether only one side has the field.
-
-    In a file with the fields of a different level, that does not violate LRO-FILE-10.
-    """
-    return len(path) == 1 and is_blank(inline.get(path[0])) != is_blank(filed.get(path[0]))
-
-
-def _path(paths: list[tuple[str, ...]]) -> str:
-    return "/" + "/".join(paths[0]) if paths else ""
+def test_values_are_untouched(exchanges: Exchanges, subjects: Subjects) -> None:
+    """Every value in the file is the same as in the inline result of the call."""
+    exchanges.judge("LRO-FILE-10", subjects)
 
 
 @check("LRO-FILE-11")
@@ -270,3 +155,9 @@ def test_header_estimate_is_stable(estimates: Estimates, subjects: Subjects) -> 
             observed=f"E = {b}",
             at=other,
         )
+
+
+@check("LRO-FILE-13")
+def test_estimate_is_the_same_at_each_threshold(exchanges: Exchanges, subjects: Subjects) -> None:
+    """The same call has the same E whatever the threshold is."""
+    exchanges.judge("LRO-FILE-13", subjects)

@@ -12,34 +12,16 @@ from lro_conformance.judging.outcome import NotApplicable
 from lro_conformance.judging.subjects import Subjects
 from lro_conformance.trials.survey import Survey
 from lro_spec.editions import Edition
-from lro_spec.validation.guidance import COUNT, paths
+from lro_spec.jsonl.values import whole_number
+from lro_spec.validation.guidance import COUNT, TOKENS, paths
 
 EXTRACT = "lro_extract"
 """Name of the native extraction tool."""
 
-_COMMANDS = re.compile(
-    r"\b(you|the assistant|the model)\s+(must|have to|need to|are required to|shall)\s+(?!(?:not|have|be able)\b)"
-    r"[^.\n]{0,60}?"
-    r"\b(run|execute|use|open|read|pipe|call|invoke|shell|jq|bash|terminal)\b"
-    r"|^\s*(now\s+)?(run|execute)\s+(the\s+|this\s+|these\s+)?[^.\n]{0,40}\b(command|jq|shell|bash|recipe)\w*[^.\n]{0,30}"
-    r"\b(now|immediately|first|before)\b"
-    r"|\b(run|execute)\b[^.\n]{0,60}\b(now|immediately)\b|\bopen\s+(your|a|the)\s+(terminal|shell|console)\b"
-    r"|\balways\s+(run|execute)\b|\b(start|begin) (by|with) (running|executing)\b"
-    r"|\bbefore (you )?(answer|respond|continue|proceed)\w*,? (please )?(run|execute|open|read)\b"
-    r"|\bdo not (answer|continue|proceed|respond)[^.\n]{0,40}\b(until|before|without)\b",
-    re.IGNORECASE | re.MULTILINE,
-)
-"""Orders that a model without a shell could not follow. Advice ("use …", "you can", "consider") is not an order."""
-
-_CONDITION = re.compile(r"\b(if|where|unless|provided|in case)\b[^.\n]*$", re.IGNORECASE)
-"""Condition before an order that limits it to models that can follow it."""
-_SENTENCE = 300
-"""Characters before an order in which a condition is looked for."""
-
 
 @check("LRO-GUI-01")
 def test_guidance_is_brief(documents: Documents, subjects: Subjects) -> None:
-    """The guidance is a block of text, not empty, of at most 4,000 characters."""
+    """The guidance is a block of instructions: it leads to file, recipes or a tool, in at most 4,000 characters."""
     documents.judge("LRO-GUI-01", subjects)
 
 
@@ -53,6 +35,7 @@ def test_guidance_follows_the_template(survey: Survey, edition: Edition, subject
             what
             for what, there in {
                 "the count": bool(COUNT.search(guidance)) or str(len(call.filed)) in _plain_numbers(guidance),
+                "the tokens saved": bool(TOKENS.search(guidance)) or _names_estimate(call),
                 "the path of the file": str(call.descriptor.get("file_path")) in guidance or bool(paths(guidance)),
                 "the recipes": "recipe" in guidance.lower(),
                 "the header line": native
@@ -62,7 +45,7 @@ def test_guidance_follows_the_template(survey: Survey, edition: Edition, subject
         ]
         subjects.expect(
             not missing,
-            expected="count, file, recipes and header line",
+            expected="count, tokens saved, file, recipes and header line",
             observed=f"missing: {', '.join(missing)}",
             at=call,
         )
@@ -84,25 +67,9 @@ def test_guidance_names_the_detail(survey: Survey, subjects: Subjects) -> None:
 
 
 @check("LRO-GUI-04")
-def test_guidance_is_advice(survey: Survey, subjects: Subjects) -> None:
+def test_guidance_is_advice(documents: Documents, subjects: Subjects) -> None:
     """The guidance advises: it gives no order that a model without a shell could not follow."""
-    for call in _guided(survey):
-        order = _order(_text(call))
-        subjects.expect(
-            order is None,
-            expected="advice that can be skipped without a shell",
-            observed=f"an order: {show(order)}",
-            at=call,
-        )
-
-
-def _order(text: str) -> str | None:
-    """The first unconditional order in a guidance; None if there is none."""
-    for found in _COMMANDS.finditer(text):
-        at = found.start()
-        if not _CONDITION.search(text, max(0, at - _SENTENCE), at):
-            return found.group(0)
-    return None
+    documents.judge("LRO-GUI-04", subjects)
 
 
 @check("LRO-GUI-05")
@@ -128,6 +95,12 @@ def _extracts(survey: Survey) -> bool:
 
 def _plain_numbers(text: str) -> str:
     return re.sub(r"(?<=\d)[,._ ](?=\d{3})", "", text)
+
+
+def _names_estimate(call: Call) -> bool:
+    """Whether the guidance has the tokens of the summary or of the header as a number, in whatever words."""
+    known = (call.summary.get("estimated_tokens"), call.header.get("estimated_tokens"))
+    return any(re.search(rf"(?<!\d){n}(?!\d)", _plain_numbers(_text(call))) for n in map(whole_number, known) if n)
 
 
 def _guided(survey: Survey) -> list[Call]:

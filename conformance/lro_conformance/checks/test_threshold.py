@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from lro_conformance.analysis.comparison import Comparison
 from lro_conformance.analysis.documents import Document, Documents
 from lro_conformance.analysis.estimate import LARGER, Estimates
+from lro_conformance.analysis.exchanges import Exchanges
 from lro_conformance.analysis.switch import difference, texts_only, twins
 from lro_conformance.analysis.threshold import Rule, latches_after_offloading
 from lro_conformance.capture.call import Call, CallInContext
@@ -27,6 +28,7 @@ from lro_conformance.lab.operations import TOOLS, matching_tool
 from lro_conformance.trials.boundary import Edge, Edges, Probe
 from lro_conformance.trials.defaults import Bracket, Defaults
 from lro_conformance.trials.disabled import Control, Disabled
+from lro_conformance.trials.exploration import Explored
 from lro_conformance.trials.seeded import Seeded
 from lro_conformance.trials.survey import Inline, Survey
 from lro_spec.editions import Edition
@@ -211,12 +213,22 @@ def test_estimate_is_honest(survey: Survey, documents: Documents, estimates: Est
         return None
 
     documents.judge("LRO-THR-02", subjects, skip=elsewhere, among=survey.files)
+    if estimates.fraction is not None:
+        call, share = estimates.fraction
+        subjects.expect(
+            holds=False,
+            expected="characters ÷ 4 of some text of the result",
+            observed=f"characters ÷ {4 / share:.1f} of the record lines, at every detail level: E = {call.estimate} "
+            f"for {characters(call)}",
+            at=call,
+        )
 
 
 @check("LRO-THR-03")
-def test_wide_scripts_weigh_more(survey: Survey, seeded: Seeded, subjects: Subjects) -> None:
+def test_wide_scripts_weigh_more(survey: Survey, seeded: Seeded, estimates: Estimates, subjects: Subjects) -> None:
     """Records in CJK scripts are estimated at 1.2 times characters ÷ 4 or more, as a tokenizer would."""
-    if any(not is_honest(c) for c in survey.files if isinstance(c.estimate, int) and c.filed):
+    implausible = any(not is_honest(c) for c in survey.files if isinstance(c.estimate, int) and c.filed)
+    if implausible or estimates.fraction is not None:
         raise NotObserved("the estimate is not honest for other texts either")
     for call in (c for c in seeded.wide if c.estimate):
         text = "".join(line.raw.decode("utf-8", "replace") for line in call.file.record_lines) if call.file else ""
@@ -388,6 +400,26 @@ def _edges(
                 observed=_words(probe.call.outcome),
                 at=CallInContext(probe.call) if probe is edge.after else probe.call,
             )
+
+
+@check("LRO-THR-06", optional=("explored",))
+def test_anything_above_is_offloaded(exchanges: Exchanges, explored: Explored | None, subjects: Subjects) -> None:
+    """For any limit, detail level, query and memories, a result that exceeds the threshold is offloaded."""
+    exchanges.judge("LRO-THR-06", subjects)
+    if explored is None:
+        subjects.not_observed("no sequences of calls were explored")
+
+
+@check("LRO-THR-07")
+def test_anything_else_is_inline(exchanges: Exchanges, subjects: Subjects) -> None:
+    """For any limit, detail level, query and memories, a result that does not exceed the threshold is inline."""
+    exchanges.judge("LRO-THR-07", subjects)
+
+
+@check("LRO-THR-08")
+def test_any_memory_counts(exchanges: Exchanges, subjects: Subjects) -> None:
+    """Every memory counts: alone, it exceeds the lowest threshold."""
+    exchanges.judge("LRO-THR-08", subjects)
 
 
 @check("LRO-THR-07", optional=("control",))

@@ -12,6 +12,9 @@ from lro_conformance import PROFILE_NAME
 from lro_conformance.cli.options import ALL_EDITIONS, EDITION_HELP, ReportOptions, known_edition, report_options
 from lro_conformance.errors import UsageError
 
+BUDGETS = {"quick": 3, "standard": 8, "thorough": 300}
+"""Number of sequences that the explorer tries, by the name of a budget."""
+
 if TYPE_CHECKING:
     from lro_conformance.judging.results import Report
     from lro_conformance.profile import Profile
@@ -40,6 +43,13 @@ if TYPE_CHECKING:
 @click.option(
     "-j", "--jobs", type=click.IntRange(min=1), metavar="N", help="Maximum concurrent servers (default: one per core)."
 )
+@click.option(
+    "--budget",
+    type=click.Choice(list(BUDGETS)),
+    default="standard",
+    show_default=True,
+    help="How much is explored: quick for a first look, thorough for a release.",
+)
 @click.option("--seed", type=click.IntRange(min=0), metavar="N", help="Repeat the random choices of an earlier run.")
 @report_options
 @click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="[-- COMMAND ARG…]")
@@ -49,6 +59,7 @@ def certify(
     level: int | None,
     evidence: Path | None,
     jobs: int | None,
+    budget: str,
     seed: int | None,
     options: ReportOptions,
     command: tuple[str, ...],
@@ -70,7 +81,9 @@ def certify(
     problems: list[str] = []
 
     def run(view: View) -> tuple[Report, ...]:
-        reports, problem = _certify(profile, seed, jobs, evidence, view, all_editions=all_editions)
+        reports, problem = _certify(
+            profile, seed, jobs, evidence, view, sequences=BUDGETS[budget], all_editions=all_editions
+        )
         problems.extend([problem] if problem is not None else [])
         return reports
 
@@ -100,7 +113,14 @@ def _profile(path: Path | None, command: tuple[str, ...], edition_name: str | No
 
 
 def _certify(
-    profile: Profile, seed: int | None, jobs: int | None, evidence: Path | None, view: View, *, all_editions: bool
+    profile: Profile,
+    seed: int | None,
+    jobs: int | None,
+    evidence: Path | None,
+    view: View,
+    *,
+    sequences: int,
+    all_editions: bool,
 ) -> tuple[tuple[Report, ...], str | None]:
     """Certify a server: the report, or one for each edition, and the reason for which evidence is incomplete."""
     from lro_conformance.engine.run import certify as run
@@ -116,8 +136,12 @@ def _certify(
             if all_editions:
                 from lro_conformance.engine.run import certify_by_all
 
-                return certify_by_all(profile, seed=seed, jobs=jobs, observer=view, evidence=evidence), None
-            return (run(profile, seed=seed, jobs=jobs, observer=view, evidence=evidence),), None
+                reports = certify_by_all(
+                    profile, seed=seed, jobs=jobs, observer=view, evidence=evidence, examples=sequences
+                )
+                return reports, None
+            report = run(profile, seed=seed, jobs=jobs, observer=view, evidence=evidence, examples=sequences)
+            return (report,), None
     except ProfileError as problem:  # problems that only the tools of the server reveal
         raise UsageError(str(problem)) from None
     except EvidenceError as problem:

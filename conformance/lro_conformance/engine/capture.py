@@ -1,10 +1,10 @@
-"""Capturing a run: concurrent trials on servers of the profile, and property checks while those servers are up."""
+"""Capturing a run: concurrent trials on servers of the profile."""
 
 from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from datetime import UTC, datetime
 from typing import Any
@@ -12,25 +12,22 @@ from typing import Any
 from lro_conformance.capture.overall import OVERALL, Overall
 from lro_conformance.capture.run import CapturedRun
 from lro_conformance.engine.plan import Plan
-from lro_conformance.judging.check import LIVE, Check, judge
 from lro_conformance.judging.derived import Evidence
-from lro_conformance.judging.events import CheckJudged, Observer, RunStarted, TrialFinished, TrialStarted
-from lro_conformance.judging.results import CheckResult, ServerInfo, Span
-from lro_conformance.lab.lab import Lab
+from lro_conformance.judging.events import Observer, RunStarted, TrialFinished, TrialStarted
+from lro_conformance.judging.results import ServerInfo, Span
+from lro_conformance.lab.lab import Budget, Lab
 from lro_conformance.lab.launcher import Recorder
 from lro_conformance.profile import Profile, ProfileError
-from lro_conformance.properties.explore import EXAMPLES, Live
 from lro_conformance.trials import Trial
 from lro_conformance.trials.survey import Survey
 from lro_conformance.wire.interrupt import interruptible
 from lro_conformance.wire.workspace import Workspace
-from lro_spec.catalogue import requirement
 
-EXPLORED_TRIALS = ("survey", "inline", "edges", "defaults")
-"""Trials whose servers are reused by property checks; the checks wait until these trials are done."""
-
-FIRST_TRIALS = ("cleanup", *EXPLORED_TRIALS, "fallback")
+FIRST_TRIALS = ("cleanup", "inline", "edges", "defaults", "explored", "fallback")
 """Trials that start first: the one that waits for a TTL, those that many others depend on, and slow ones."""
+
+SEQUENCES = Budget().sequences
+"""Number of sequences that the explorer tries by default."""
 
 
 class Capture:
@@ -42,7 +39,7 @@ class Capture:
         *,
         seed: int | None = None,
         only: Collection[str] | None = None,
-        examples: int = EXAMPLES,
+        examples: int = SEQUENCES,
         others: Sequence[str] = (),
         observer: Observer = lambda event: None,
         recorder: Recorder | None = None,
@@ -65,8 +62,6 @@ class Capture:
         started, self._clock = datetime.now(UTC), time.monotonic()
         command = tuple(self.profile.server.command)
         self._observer(RunStarted(command, self.profile.edition, tuple(t.name for t in self.plan.trials)))
-        live_checks = [c for c in self.plan.checks if c.is_live]
-        properties = PropertyChecks(live_checks, self.evidence, self._observer, self._record)
         workspace = Workspace()
         with interruptible(workspace.abort), workspace:
             lab = Lab(
@@ -74,17 +69,16 @@ class Capture:
                 workspace,
                 self._observer,
                 seed=self.seed,
+                budget=Budget(self.examples),
                 recorder=self._recorder,
                 others=self._others,
             )
-            live = Live(lab, self.examples)
             try:
-                self._run_trials(lab, jobs, live, properties, on_evidence)
+                self._run_trials(lab, jobs, on_evidence)
             except BaseException:
                 workspace.abort()  # stop waiting for replies
                 raise
             finally:
-                live.close()
                 lab.close()
             starts, ledger = workspace.starts, lab.ledger
             remarks = tuple(dict.fromkeys(ledger.remarks))
@@ -102,12 +96,9 @@ class Capture:
             timeline=tuple(self._timeline),
             trouble=ledger.trouble,
             trials=dict(self.evidence.captured),
-            properties=properties.results,
         )
 
-    def _run_trials(
-        self, lab: Lab, jobs: int, live: Live, properties: PropertyChecks, on_evidence: Callable[[], object]
-    ) -> None:
+    def _run_trials(self, lab: Lab, jobs: int, on_evidence: Callable[[], object]) -> None:
         """Run each trial as soon as the evidence that it needs is there, the survey first."""
         self.evidence.add("survey", self._run_trial(lab, self.plan.trials[0]))
         survey = self.evidence.captured["survey"]
@@ -127,16 +118,10 @@ class Capture:
                     waiting.remove(one)
                     under_way[pool.submit(self._run_trial, lab, one)] = one
                 on_evidence()
-                rest = [*waiting, *under_way.values()]
-                servers_busy = any(t.name in EXPLORED_TRIALS for t in rest) if lab.can_set("output_dir") else bool(rest)
-                if survey.implemented and not servers_busy:  # property checks run beside the remaining trials
-                    properties.advance(live, lambda: lab.workspace.aborted or any(f.done() for f in under_way))
                 done, _ = wait(under_way, return_when=FIRST_COMPLETED)
                 for future in done:
                     self.evidence.add(under_way.pop(future).name, future.result())
             on_evidence()
-            if survey.implemented:
-                properties.advance(live, lambda: lab.workspace.aborted)
         except BaseException:
             lab.workspace.abort()  # otherwise the pool waits for running trials
             raise
@@ -175,43 +160,3 @@ class Capture:
             seconds = time.monotonic() - begun
             self._timeline.append(Span(one.name, one.title, "trial", begun - self._clock, seconds, text))
             self._observer(TrialFinished(one.name, seconds, text))
-
-    def _record(self, check: Check, begun: float) -> None:
-        title = requirement(check.requirement, self.profile.edition).title
-        seconds = time.monotonic() - begun
-        self._timeline.append(Span(check.name, title, "check", begun - self._clock, seconds))
-
-
-class PropertyChecks:
-    """Property checks of a run, one at a time and always in the same order, so that a seed replays them."""
-
-    def __init__(
-        self,
-        checks: Iterable[Check],
-        evidence: Evidence,
-        observer: Observer = lambda event: None,
-        finished: Callable[[Check, float], object] = lambda check, begun: None,
-    ) -> None:
-        """*finished* is called after each check, with the time of the monotonic clock at which it began."""
-        self._checks = list(checks)
-        self._evidence = evidence
-        self._observer = observer
-        self._finished = finished
-        self.results: dict[str, CheckResult] = {}
-        """Results so far, by the names of the checks."""
-
-    def advance(self, live: object, is_interrupted: Callable[[], bool] = lambda: False) -> None:
-        """Explore *live* servers with the next checks until one lacks its evidence, or *is_interrupted* after one."""
-        while len(self.results) < len(self._checks):
-            check = self._checks[len(self.results)]
-            names = [name for name in check.needs if name != LIVE]
-            if not self._evidence.has(names):
-                return
-            begun = time.monotonic()
-            have: Mapping[str, Any] = self._evidence.select(names) | {LIVE: live}
-            result = judge(check, have, edition=self._evidence.edition)
-            self._finished(check, begun)
-            self.results[check.name] = result
-            self._observer(CheckJudged(result))
-            if is_interrupted():  # a trial has ended that others may wait for
-                return

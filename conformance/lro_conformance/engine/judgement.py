@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from lro_conformance.analysis.coverage import coverage
 from lro_conformance.capture.overall import OVERALL
 from lro_conformance.capture.run import CapturedRun
 from lro_conformance.engine.notes import no_verdict, notes, nothing_observed, start_reproducer
 from lro_conformance.engine.plan import Plan
-from lro_conformance.evidence.edition_filter import foreign_operations, restricted
+from lro_conformance.evidence.edition_filter import restricted
 from lro_conformance.evidence.reader import Stored
-from lro_conformance.judging.check import LIVE, Check, judge, with_edition_verdict
+from lro_conformance.judging.check import Check, judge
 from lro_conformance.judging.derived import Evidence, captured
 from lro_conformance.judging.events import CheckJudged, Observer, RunFinished, RunStarted, redacting
 from lro_conformance.judging.outcome import NotApplicable, NotObserved
@@ -20,10 +21,10 @@ from lro_conformance.judging.results import CheckResult, Report, RequirementResu
 from lro_conformance.judging.verdicts import LevelVerdict, Verdict, achieved, level_verdict, requirement_verdict
 from lro_conformance.profile import Profile
 from lro_conformance.profile.secrets import masks_of
+from lro_conformance.trials.exploration import Explored
 from lro_conformance.trials.survey import Survey
 from lro_conformance.version import version
 from lro_spec.catalogue import EXTENSIONS, Requirement, catalogue, requirement
-from lro_spec.editions import Edition
 from lro_spec.editions import edition as edition_named
 
 LEVELS = (1, 2, 3)
@@ -46,20 +47,13 @@ class Judgement:
         self._results: dict[str, CheckResult] = {}
 
     def advance(self) -> None:
-        """Judge every check whose evidence has been captured, but for property checks."""
+        """Judge every check whose evidence has been captured."""
         for check in self._checks:
-            if check.name not in self._results and not check.is_live and self._evidence.has(check.needs):
+            if check.name not in self._results and self._evidence.has(check.needs):
                 self._judge(check)
 
     def report(self, run: CapturedRun) -> Report:
-        """Judge the remaining checks and report on the run, whose evidence is complete.
-
-        Property checks have been judged while it was captured; their results are taken over.
-        """
-        if self._gate() is None:
-            for check in self._checks:
-                if check.name in run.properties:
-                    self._results[check.name] = with_edition_verdict(run.properties[check.name], self._profile.edition)
+        """Judge the remaining checks and report on the run, whose evidence is complete."""
         for check in self._checks:
             if check.name not in self._results:
                 self._judge(check)
@@ -101,6 +95,7 @@ class Judgement:
             for group in ("hardening", *EXTENSIONS)
         }
         failure = no_verdict(survey, run.trouble)
+        explored = self._evidence.captured.get("explored")
         return Report(
             suite_version=version(),
             edition=edition,
@@ -120,6 +115,7 @@ class Judgement:
             hardening=groups["hardening"],
             extensions={group: groups[group] for group in EXTENSIONS},
             timeline=tuple(sorted(run.timeline, key=lambda s: s.started_s)),
+            coverage=coverage(explored) if isinstance(explored, Explored) else None,
         )
 
     def _requirement(self, one: Requirement, results: list[CheckResult]) -> RequirementResult:
@@ -164,18 +160,6 @@ def judge_run(
     if missing is not None:
         have = {name: run.trials.get(name, missing) for name in (*(t.name for t in plan.trials), OVERALL)}
         have |= {**plan.excluded, **plan.unlisted(have["survey"])}
-    have[LIVE] = missing or NotObserved("not tried by this edition")
-    checks = plan.checks
     if run.profile.edition != profile.edition:
-        have, checks = _by_edition(edition_named(profile.edition), have, checks)
-    return Judgement(profile, checks, Evidence(profile.edition, have), observer).report(run)
-
-
-def _by_edition(
-    edition: Edition, have: dict[str, Any], checks: tuple[Check, ...]
-) -> tuple[dict[str, Any], tuple[Check, ...]]:
-    """The evidence that applies to another edition, and the checks that can still be judged."""
-    survey, have = have["survey"], restricted(have, edition)
-    # Property checks that used the recipes, names or operations of the run's own edition say nothing about this one.
-    other_operations = foreign_operations(survey, edition)
-    return have, tuple(c for c in checks if not (c.is_live and (c.by_edition or other_operations)))
+        have = restricted(have, edition_named(profile.edition))
+    return Judgement(profile, plan.checks, Evidence(profile.edition, have), observer).report(run)

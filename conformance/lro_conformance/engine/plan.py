@@ -6,15 +6,15 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from lro_conformance.capture.overall import OVERALL
-from lro_conformance.judging.check import LIVE, Check, checks, checks_of_edition
+from lro_conformance.judging.check import Check, checks, checks_of_edition
 from lro_conformance.judging.derived import captured
-from lro_conformance.judging.outcome import NotApplicable
+from lro_conformance.judging.outcome import NotApplicable, NotObserved
 from lro_conformance.profile import Profile
 from lro_conformance.trials import Trial, closure
 from lro_conformance.trials.survey import Survey
 
-WITHOUT_TRIAL = (LIVE, OVERALL)
-"""Evidence that no trial captures."""
+EXPLORERS = ("explored", "sweeps")
+"""Trials that explore. What they capture is judged by every check of an exchange, so no check needs to name them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,26 +24,27 @@ class Plan:
     checks: tuple[Check, ...]
     trials: tuple[Trial, ...]
     """The survey first; each after those that it builds on."""
-    excluded: Mapping[str, NotApplicable]
-    """Trials of parts that the server does not have according to its profile, with the reason."""
+    excluded: Mapping[str, NotApplicable | NotObserved]
+    """Trials that are not run, with the reason: the server does not have the part, according to its profile."""
 
     @classmethod
     def of(cls, profile: Profile, *, only: Collection[str] | None, examples: int, others: Sequence[str] = ()) -> Plan:
         """Plan of a run. Trials are chosen for the edition of the profile and for the *others*.
 
-        *only* restricts it to the checks with these names or of these requirement ids; *examples* of 0 leaves property
-        checks out.
+        *only* restricts it to the checks with these names or of these requirement ids; *examples* of 0 leaves the
+        explorers out.
         """
         wanted = [c for c in checks() if only is None or c.name in only or c.requirement in only]
-        wanted = [c for c in wanted if examples or not c.is_live]
         judged = [c for edition in (profile.edition, *others) for c in checks_of_edition(edition, wanted)]
         needed = captured(n for c in judged for n in c.needs)
-        trials = closure(["survey", *(n for n in needed if n not in WITHOUT_TRIAL)])
-        reasons = {t.name: reason for t in trials if (reason := t.unbound(profile)) is not None}
+        further = EXPLORERS if examples and wanted else ()
+        left_out = {} if examples else dict.fromkeys(EXPLORERS, NotObserved("this run did not explore"))
+        trials = closure(["survey", *(n for n in needed if n != OVERALL and n not in left_out), *further])
+        reasons = {t.name: NotApplicable(r) for t in trials if (r := t.unbound(profile)) is not None}
         return cls(
             checks=tuple(checks_of_edition(profile.edition, wanted)),
             trials=tuple(t for t in trials if t.name not in reasons),
-            excluded={name: NotApplicable(reason) for name, reason in reasons.items()},
+            excluded=left_out | reasons,
         )
 
     def unlisted(self, survey: object) -> dict[str, NotApplicable]:

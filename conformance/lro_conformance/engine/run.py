@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from lro_conformance.engine.capture import Capture
+from lro_conformance.engine.capture import SEQUENCES, Capture
 from lro_conformance.engine.judgement import Judgement, judge_run
 from lro_conformance.evidence.format import EvidenceError
 from lro_conformance.evidence.recorder import Recorder
@@ -15,7 +15,6 @@ from lro_conformance.judging.events import Observer, RunFinished, redacting
 from lro_conformance.judging.results import Report
 from lro_conformance.profile import Profile, ProfileError
 from lro_conformance.profile.secrets import masks_of
-from lro_conformance.properties.explore import EXAMPLES
 from lro_spec.editions import EDITIONS
 
 
@@ -26,15 +25,15 @@ def certify(
     jobs: int | None = None,
     observer: Observer | None = None,
     only: Collection[str] | None = None,
-    examples: int = EXAMPLES,
+    examples: int = SEQUENCES,
     evidence: Path | None = None,
 ) -> Report:
     """Run the suite against the server of *profile*.
 
-    *seed* replays the property checks of an earlier run. *jobs* is the number of trials at a time (default: one per
-    core). *only* restricts the run to the checks with these names or of these requirement ids, and to the trials they
-    need. *examples* is the number of examples that a property is tried with; 0 leaves property checks out. *evidence*
-    is a folder to keep everything in that was observed.
+    *seed* replays the explorer of an earlier run. *jobs* is the number of trials at a time (default: one per core).
+    *only* restricts the run to the checks with these names or of these requirement ids, and to the trials they need.
+    *examples* is the number of sequences that the explorer tries; 0 leaves the explorer out.
+    *evidence* is a folder to keep everything in that was observed.
 
     Never raises for what a server does: if a server cannot be observed, the ``failure`` of the report says why. Raises
     `ProfileError` for problems that only the tools of the server reveal. Raises
@@ -51,7 +50,7 @@ def certify_by_all(
     jobs: int | None = None,
     observer: Observer | None = None,
     evidence: Path | None = None,
-    examples: int = EXAMPLES,
+    examples: int = SEQUENCES,
 ) -> tuple[Report, ...]:
     """Run the suite once and judge the evidence by every edition: that of the profile first, which is claimed.
 

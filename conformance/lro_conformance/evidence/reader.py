@@ -19,8 +19,7 @@ from lro_conformance.evidence import format
 from lro_conformance.evidence.codec import Codec, answer
 from lro_conformance.evidence.format import EvidenceError, as_bytes
 from lro_conformance.judging.outcome import NotApplicable, NotObserved
-from lro_conformance.judging.results import CheckResult, ServerInfo, Span
-from lro_conformance.judging.verdicts import Verdict
+from lro_conformance.judging.results import ServerInfo, Span
 from lro_conformance.lab.errors import Refused, ServerTrouble
 from lro_conformance.profile import Profile
 from lro_conformance.trials import trials
@@ -125,7 +124,6 @@ class _Reader:
             timeline=self._codec.decode(tuple[Span, ...], manifest["timeline"]),
             trouble=manifest["trouble"],
             trials=trials,
-            properties={p.name: p for p in self._properties()},
             machine=manifest["machine"],
         )
 
@@ -268,19 +266,6 @@ class _Reader:
                 path = self._folder / format.FILES / name
                 raise EvidenceError(f"{path}: changed since it was recorded: its checksum differs")
         return known
-
-    def _properties(self) -> list[CheckResult]:
-        found: list[CheckResult] = []
-        verdicts = {v.label: v for v in Verdict}
-        from lro_conformance.judging.check import checks
-
-        requirements = {c.name: c.requirement for c in checks()}
-        for told in self._jsonl(format.PROPERTIES):
-            if told["name"] in requirements:
-                verdict = verdicts[told["verdict"]]
-                rest = {k: v for k, v in told.items() if k not in ("name", "verdict")}
-                found.append(CheckResult(told["name"], requirements[told["name"]], verdict, **rest))
-        return found
 
 
 def _trials(manifest: Mapping[str, Any]) -> list[str]:

@@ -27,7 +27,7 @@ from lro_spec.redaction import Masks
 
 if TYPE_CHECKING:
     from lro_conformance.capture.run import CapturedRun
-    from lro_conformance.judging.results import CheckResult, Report
+    from lro_conformance.judging.results import Report
     from lro_conformance.wire.reply import Reply
     from lro_conformance.wire.server import ServerProcess
     from lro_conformance.wire.transcript import Entry
@@ -153,7 +153,6 @@ class Recorder:
             kept = _problem(found) if isinstance(found, BaseException) else {"found": codec.encode(found)}
             self._store.write_json(f"{format.TRIALS}/{name}.json", kept)
         self._store.write_lines(format.CALLS, calls)
-        self._store.write_lines(format.PROPERTIES, (codec.encode(_property(p)) for p in run.properties.values()))
         self._store.write_json(format.REPORT, report.to_dict(), indent=2)
         self._store.write_json(format.MANIFEST, self._manifest(run, report, codec))
 
@@ -240,11 +239,6 @@ def _problem(found: BaseException) -> dict[str, Any]:
     told: dict[str, Any] = {"raised": type(found).__name__, "message": str(found)}
     start = getattr(found, "start", None)
     return told if start is None else told | {"start": _number(start)}
-
-
-def _property(result: CheckResult) -> dict[str, Any]:
-    names = ("name", "subjects", "expected", "observed", "evidence", "reproduce", "location", "erratum")
-    return {"verdict": result.verdict.label, **{n: getattr(result, n) for n in names}}
 
 
 def _listing(folder: Path) -> list[dict[str, Any]]:

@@ -12,7 +12,7 @@ import importlib
 import inspect
 import pkgutil
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from typing import Any, TypeVar
 
@@ -27,9 +27,6 @@ from lro_spec.editions import edition as edition_named
 Function = TypeVar("Function", bound=Callable[..., None])
 
 _REGISTRY: dict[str, Check] = {}
-
-LIVE = "live"
-"""The evidence of property checks: running servers. It exists only while a run is captured."""
 
 EDITION = "edition"
 """The parameter for the edition that a check judges by."""
@@ -51,11 +48,6 @@ class Check:
     """True if the check has a parameter for the edition."""
     optional: tuple[str, ...] = ()
     """The names of evidence that is None if it is missing, without preventing the check."""
-
-    @property
-    def is_live(self) -> bool:
-        """True for a property check, which explores live servers."""
-        return LIVE in self.needs
 
 
 def check(requirement_id: str, *, optional: Iterable[str] = ()) -> Callable[[Function], Function]:
@@ -160,15 +152,8 @@ def missed(requirement_id: str, edition: str) -> Verdict:
     return Verdict.FAIL if requirement(requirement_id, edition).keyword == "MUST" else Verdict.WARN
 
 
-def with_edition_verdict(result: CheckResult, edition: str) -> CheckResult:
-    """A result of another edition with the verdict that the requirement's keyword gives in this edition."""
-    if result.erratum or result.verdict not in (Verdict.FAIL, Verdict.WARN):
-        return result
-    return replace(result, verdict=missed(result.requirement, edition))
-
-
 def checks_of_edition(edition: str, checks: Iterable[Check]) -> list[Check]:
-    """The checks whose requirement an edition has and judges."""
+    """Those whose requirement an edition holds, and judges."""
     held = {r.id for r in catalogue(edition) if r.excluded is None}
     return [c for c in checks if c.requirement in held]
 

@@ -66,7 +66,7 @@ class ServerInfo:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A span of the run: an experiment, or a property check on a live server."""
+    """One stretch of the run: an experiment."""
 
     name: str
     title: str
@@ -91,6 +91,35 @@ class Acceptance:
     reason: str
     state: Literal["accepted", "expired", "stale", "open"]
     """``open`` if there is no verdict to compare with: the suite erred, or the server could not be observed."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExploredCalls:
+    """Number of calls that the explorer made of one kind, by what came of them."""
+
+    operation: str
+    detail: str
+    """The detail level that was asked for; empty for the default."""
+    records: str
+    """The class of their results by number of records: "0", "1", "2-10", "11-50" or "51+"."""
+    inline: int = 0
+    offloaded: int = 0
+    failed: int = 0
+    """Calls that were answered by an error, or not at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """How much the explorer has tried."""
+
+    sequences: int
+    memories: int
+    """Number of memories that were stored."""
+    threshold: int
+    """Threshold of the server between the lowest and the highest; 0 if there was none."""
+    in_flight: int
+    """Number of calls that were made while others were under way."""
+    calls: tuple[ExploredCalls, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +155,8 @@ class Report:
     """Baseline entries that the run was compared with, and the result; they decide the exit code and no verdict."""
     timeline: tuple[Span, ...] = ()
     """Spans of the run, in the order in which they began; several may overlap."""
+    coverage: Coverage | None = None
+    """What the explorer has tried; None if it was left out."""
 
     def counts(self) -> dict[str, int]:
         """Number of requirements with each verdict, by its label."""
@@ -163,6 +194,7 @@ class Report:
             "server_starts": self.starts,
             "started_at": self.started_at,
             "duration_s": round(self.duration_s, 3),
+            **({"explored": asdict(self.coverage)} if self.coverage is not None else {}),
             "baseline": [asdict(a) | {"verdict": a.verdict.label} for a in self.baseline],
             "timeline": [
                 asdict(s) | {"started_s": round(s.started_s, 3), "duration_s": round(s.duration_s, 3)}

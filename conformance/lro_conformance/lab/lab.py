@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,20 @@ from lro_conformance.wire.server import ServerProcess
 from lro_conformance.wire.workspace import Workspace
 
 
+@dataclass(frozen=True)
+class Budget:
+    """How much is explored, by sequences of steps that nobody wrote down."""
+
+    sequences: int = 8
+    steps: int = 5
+    """Largest number of steps of a sequence."""
+
+    @property
+    def seconds(self) -> float:
+        """Time after which no further sequence is begun: slow servers get fewer."""
+        return 4.0 * self.sequences
+
+
 class Lab:
     """Opens benches of one server for one run."""
 
@@ -36,9 +50,11 @@ class Lab:
         observer: Observer,
         *,
         seed: int,
+        budget: Budget = Budget(),
         recorder: Recorder | None = None,
         others: Sequence[str] = (),
     ) -> None:
+        self.budget = budget
         ledger = Ledger(HeldMemory(), StrayFiles(workspace.root))
         self._set_up(
             Launcher(profile, workspace, ledger, recorder), Editions.named(profile.edition, others), observer, seed
@@ -68,7 +84,7 @@ class Lab:
         other._set_up(
             self.launcher.for_profile(profile, self.ledger.for_profile()), self.editions, self._observer, self.seed
         )
-        other.switched_on, other._kept, other.kept = self.switched_on, self._kept, {}
+        other.switched_on, other._kept, other.kept, other.budget = self.switched_on, self._kept, {}, self.budget
         return other
 
     @property

@@ -1,4 +1,4 @@
-"""Hypothesis strategies for properties: memories that any conformant server can store, calls, file names, ages."""
+"""Hypothesis strategies: memories that any honest server can be given, calls, file names, ages."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from lro_conformance.capture.records import Record
 
-_ODD = "\n\t\r\"\\/'`$\x1b\x7f\x85\u2028\u2029\ufeff\ufffd\U0001f9e0\U0010ffff"
+_ODD = "\n\t\r\"\\/'`$\x1b\x7f\x85\u2028\u2029\ufeff\ufffd\u0301\u200d\u00df\u0130\U0001f9e0\U0010ffff"
 
 
 def _spelt(data: bytes) -> str:
@@ -33,87 +33,107 @@ def _spelt(data: bytes) -> str:
 # Not st.text(), for which Hypothesis first builds a table of all of Unicode; that takes as long as ten starts of a
 # server. Nor a list of characters: each of them would be drawn for itself, and drawing was a tenth of what a run costs.
 _TEXT = (st.binary(max_size=8) | st.binary(min_size=8, max_size=80)).map(_spelt)
+_NAME = _TEXT.filter(bool)
 _NUMBER = st.integers(-(2**53) + 1, 2**53 - 1) | st.floats(-1e300, 1e300, allow_subnormal=False)
 _JSON = st.recursive(
     st.none() | st.booleans() | _NUMBER | _TEXT,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_TEXT.filter(bool), inner, max_size=3),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_NAME, inner, max_size=3),
     max_leaves=12,
 )
-_COMMON: dict[str, st.SearchStrategy[Any]] = {
-    "memory_type": st.sampled_from(["semantic", "episodic", "procedural"]),
-    "namespace": st.sampled_from(["_semantic/a", "_semantic/b", "_episodic/c", "other/d"]),
-    "title": _TEXT,
-    "created": st.just("2026-01-02T03:04:05Z"),
-    "status": st.just("active"),
-    "provenance": st.fixed_dictionaries({"confidence": st.integers(0, 100).map(lambda n: n / 100)}),
-}
-
-MEMORY: st.SearchStrategy[Record] = st.fixed_dictionaries(
-    {
-        **_COMMON,
-        "content": _TEXT.map(lambda t: f"Content {t}"),
-        "tags": st.lists(_TEXT.filter(bool), max_size=3, unique=True),
-        "entities": st.lists(st.fixed_dictionaries({"name": _TEXT}), max_size=2),
-        "extensions": st.dictionaries(_TEXT.filter(bool), _JSON, max_size=3),
-    }
+_TIME = st.sampled_from(
+    ["2026-01-02T03:04:05Z", "2026-01-02T03:04:05.678901+02:00", "2024-02-29T23:59:59Z", "1999-12-31T00:00:00Z"]
 )
-"""Any memory that JSON can transport between conformant libraries: no lone surrogates, no NUL, no integers beyond 2^53.
-
-It has neither an id nor a search word yet. A check adds new ones each time it tries the memory, so that an earlier copy
-in the server does not change the answer.
-"""
+_SHARE = st.integers(0, 100).map(lambda n: n / 100) | st.sampled_from([1e-05, 2e-05, 0.1234, 0.1239, 1])
 
 
 def _with(*words: str) -> st.SearchStrategy[str]:
-    """Texts, some of which contain one of these words, so that a search can find something."""
-    return st.tuples(_TEXT, st.sampled_from(("", *words)), _TEXT).map("".join)
+    """Texts of which some have one of these words in them, so that there is something to be found."""
+    return st.tuples(_TEXT, st.sampled_from(("", "", *words)), _TEXT).map("".join)
 
 
-_CONFIDENCE = st.integers(0, 100).map(lambda n: n / 100) | st.sampled_from([1e-05, 2e-05, 0.1234, 0.1239, 1])
+BOUNDARIES = (4 << 10, 64 << 10)
+"""Sizes of buffers, in bytes. Some lines of a file are about as long."""
 
-CORPUS: st.SearchStrategy[list[Record]] = st.lists(
-    st.fixed_dictionaries(
-        {
-            **_COMMON,
-            "title": _with("keyword", "Keyword", "KEYWORDS", "keyword Keyword", "xkeywordx"),
-            "content": _with("pattern", "Pattern", "PATTERNS", "pattern Pattern", "xpatternx"),
-            "namespace": st.sampled_from(["_semantic/a", "_semantic/b", "_episodic/c", "other/d", "Other/d"]),
-            "provenance": st.fixed_dictionaries({"confidence": _CONFIDENCE}),
-            "entities": st.sampled_from([None, [], [{"name": "one"}], [{"name": "one"}, {"name": "two"}]]),
-        }
-    ).map(lambda memory: {key: value for key, value in memory.items() if value is not None}),
-    min_size=3,
-    max_size=8,
+_LENGTH = st.just(0) | st.just(0) | st.tuples(st.sampled_from(BOUNDARIES), st.integers(-700, 100)).map(sum)
+
+
+def _padded(text: str, length: int) -> str:
+    return text if len(text) >= length else text + " " + "lorem ipsum " * ((length - len(text)) // 12 + 1)
+
+
+_CONTENT = st.tuples(_with("pattern", "Pattern", "PATTERNS", "pattern Pattern", "xpatternx"), _LENGTH).map(
+    lambda pair: f"Content {_padded(*pair)}"
 )
-"""Some memories that differ in the fields that recipes use; some of them contain the search texts of the standard
-recipes."""
 
-_LETTER = st.sampled_from(string.ascii_letters + string.digits + "-_.~ äß記")
-_NAME = st.lists(_LETTER, min_size=1, max_size=24).map("".join)
+_ALWAYS: dict[str, st.SearchStrategy[Any]] = {
+    "memory_type": st.sampled_from(["semantic", "episodic", "procedural"]),
+    "namespace": st.sampled_from(["_semantic/a", "_semantic/b", "_episodic/c", "other/d", "Other/d"]),
+    "title": _with("keyword", "Keyword", "KEYWORDS", "keyword Keyword", "xkeywordx"),
+    "content": _CONTENT,
+    "created": _TIME,
+    "status": st.sampled_from(["active", "active", "archived"]),
+    "provenance": st.fixed_dictionaries(
+        {"confidence": _SHARE}, optional={"source_type": st.just("observation"), "agent": _TEXT}
+    ),
+}
+_SOMETIMES: dict[str, st.SearchStrategy[Any]] = {
+    "modified": _TIME,
+    "tags": st.lists(_NAME, max_size=3, unique=True),
+    "entities": st.lists(st.fixed_dictionaries({"name": _TEXT}, optional={"type": st.just("concept")}), max_size=2),
+    "relationships": st.lists(
+        st.fixed_dictionaries({"type": st.just("relates-to"), "target": _NAME, "strength": _SHARE}), max_size=2
+    ),
+    "wiki_links": st.lists(_NAME, max_size=2, unique=True),
+    "summary": _TEXT,
+    "temporal": st.fixed_dictionaries({}, optional={"valid_from": _TIME, "valid_until": st.none() | _TIME}),
+    "extensions": st.dictionaries(_NAME, _JSON, max_size=3),
+    "blocks": st.lists(st.fixed_dictionaries({"type": st.just("text"), "text": _TEXT}), max_size=2),
+    "citations": st.lists(st.fixed_dictionaries({"url": st.just("https://example.org/a"), "title": _TEXT}), max_size=2),
+}
+
+MEMORIES: st.SearchStrategy[list[Record]] = st.lists(
+    st.fixed_dictionaries(_ALWAYS, optional=_SOMETIMES), min_size=1, max_size=6
+)
+"""Some memories that JSON can carry between honest libraries: no lone surrogates, no NUL, no integers beyond 2^53.
+
+Any documented field may be absent or empty. They have no ids yet, nor a word to find them by: the explorer gives them
+new ones each time, so that a server which holds them from the time before does not answer otherwise.
+"""
+
+NEAR = (-1, 0, 1, 2)
+"""Distances from the threshold, in tokens, at which the explorer places results."""
 
 
-def any_call(details: Mapping[str, Sequence[str]], word: str | None) -> st.SearchStrategy[dict[str, Any]]:
-    """Arguments of calls: one of the operations in *details*, with *word* as a query or without a query."""
+def calls(details: Mapping[str, Sequence[str]]) -> st.SearchStrategy[dict[str, Any]]:
+    """Arguments of calls: an operation with its *details*, a limit, and which query is used.
+
+    ``find`` is "stored" for the memories that were stored last, "word" for the common word of the server's memories,
+    and "all" for the profile's own query.
+    """
 
     def of(name: str) -> st.SearchStrategy[dict[str, Any]]:
         return st.fixed_dictionaries(
             {
                 "name": st.just(name),
-                "limit": st.integers(1, 80) | st.sampled_from((16, 17, 32, 33, 48, 49, 64, 65)),
+                "limit": st.integers(1, 80) | st.sampled_from((16, 17, 32, 33, 48, 49, 64, 65, 99, 100, 101, 200)),
                 "detail": st.sampled_from([None, *details[name]]),
-                "query": st.sampled_from([None, word] if word is not None else [None]),
+                "find": st.sampled_from(["stored", "stored", "word", "all"]),
             }
         )
 
     return st.sampled_from(list(details)).flatmap(of)
 
 
+_LETTER = st.sampled_from(string.ascii_letters + string.digits + "-_.~ äß記")
+_FILE_NAME = st.lists(_LETTER, min_size=1, max_size=24).map("".join)
+
+
 def any_names(prefix: str) -> st.SearchStrategy[list[str]]:
     """File names; some begin almost like those of offloaded files."""
     almost = (f"{prefix}-", prefix, f"{prefix.capitalize()}-", f"{prefix}_recall-", f" {prefix}-", f"l{prefix}-")
     endings = st.sampled_from([".jsonl", ".json", ".jsonl.1", "", ".JSONL"])
-    near = st.tuples(st.sampled_from(almost), _NAME, endings).map("".join)
-    return st.lists(near | _NAME, min_size=1, max_size=8, unique=True)
+    near = st.tuples(st.sampled_from(almost), _FILE_NAME, endings).map("".join)
+    return st.lists(near | _FILE_NAME, min_size=1, max_size=8, unique=True)
 
 
 def any_ages(fresh: tuple[int, int], old: tuple[int, int]) -> st.SearchStrategy[list[int]]:

@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from lro_conformance.errors import UsageError
-from lro_conformance.judging.results import Acceptance, CheckResult, Report, RequirementResult, ServerInfo, Span
+from lro_conformance.judging.results import (
+    Acceptance,
+    CheckResult,
+    Coverage,
+    ExploredCalls,
+    Report,
+    RequirementResult,
+    ServerInfo,
+    Span,
+)
 from lro_conformance.judging.verdicts import Verdict
 from lro_spec.catalogue import Requirement, catalogue
 from lro_spec.display import pointer
@@ -75,6 +85,7 @@ def parse_report(value: Any, name: str = "the report") -> Report:
         extensions=dict(value.get("extensions", {})),
         baseline=tuple(map(_acceptance, value.get("baseline", ()))),
         timeline=tuple(map(_span, value.get("timeline", ()))),
+        coverage=_coverage(value["explored"]) if "explored" in value else None,
     )
 
 
@@ -120,6 +131,12 @@ def _result(value: Mapping[str, Any], definitions: Mapping[str, Requirement], ed
 def _acceptance(value: Mapping[str, Any]) -> Acceptance:
     verdict = Verdict.of(value["verdict"])
     return Acceptance(value["check"], value["requirement"], verdict, value["until"], value["reason"], value["state"])
+
+
+def _coverage(value: Mapping[str, Any]) -> Coverage:
+    calls = tuple(ExploredCalls(**{f.name: c[f.name] for f in fields(ExploredCalls)}) for c in value["calls"])
+    counts = {name: value[name] for name in ("sequences", "memories", "threshold", "in_flight")}
+    return Coverage(**counts, calls=calls)
 
 
 def _span(value: Mapping[str, Any]) -> Span:

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
+EXPLORERS = ("lro_conformance.properties.explorer", "lro_conformance.properties.sweeper")
+"""Modules with trials that hold what they see to the model, and so stand above the other trials."""
+
 _REGISTRY: dict[str, Trial] = {}
 
 
@@ -74,6 +77,8 @@ def trial(
 def trials() -> dict[str, Trial]:
     """Every trial there is, by name."""
     for module in sorted(m.name for m in pkgutil.walk_packages(__path__, f"{__name__}.")):
+        importlib.import_module(module)
+    for module in EXPLORERS:
         importlib.import_module(module)
     return dict(_REGISTRY)
 

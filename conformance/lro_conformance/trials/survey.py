@@ -339,10 +339,10 @@ def _look(lab: Lab, bench: Bench, adjustable: bool) -> Survey:
         claims=claims(lab.profile, bench.tools, bench.server.handshake),
         default_tokens=lab.editions.own.default_threshold_tokens,
         lowest=lab.accepted.lowest,
-        absent=tuple(n for n, o in (lab.profile.operations or {}).items() if o is None),
-        seeded_by=lab.seeded_by,
         client=lab.profile.client.name,
         queries=queries,
+        absent=tuple(n for n, o in (lab.profile.operations or {}).items() if o is None),
+        seeded_by=lab.seeded_by,
     )
 
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from lro_conformance.analysis.timestamps import CLOCK_S
 from lro_conformance.capture import reproduce
-from lro_conformance.checks.test_naming import CLOCK_S
 from lro_conformance.judging.results import CheckResult
 from lro_conformance.judging.verdicts import Verdict
 from lro_conformance.trials.cleanup import Cleaning, Decoy, Planted

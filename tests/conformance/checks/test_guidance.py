@@ -9,7 +9,6 @@ import pytest
 from lro_conformance.judging.results import CheckResult
 from lro_conformance.judging.verdicts import Verdict
 from lro_spec.editions import edition
-from tests.support.ending import ends
 from tests.support.made_evidence import call, judged, seen, survey
 
 PASS, FAIL, WARN, NOT_APPLICABLE = Verdict.PASS, Verdict.FAIL, Verdict.WARN, Verdict.NOT_APPLICABLE
@@ -43,7 +42,7 @@ class TestTheTool:
 
 
 class TestTheTemplate:
-    TEXT = "2 memories in /out/a.jsonl: see the recipes"
+    TEXT = "2 memories in /out/a.jsonl (50 tokens saved): see the recipes"
 
     @pytest.mark.parametrize(
         ("tools", "by", "complete"),
@@ -64,26 +63,3 @@ class TestTheTemplate:
     def test_any_words_for_the_header_do(self) -> None:
         for words in ("the header", "line 1", "The FIRST LINE"):
             assert guided("guidance_follows_the_template", f"{self.TEXT}; skip {words}").verdict is PASS
-
-
-class TestOrders:
-    @pytest.mark.parametrize(
-        ("text", "order"),
-        [
-            ("You must run jq.", True),
-            ("If you have a shell, you must run jq.", False),
-            ("If you like. You must run jq.", True),
-            ("Where a shell is at hand you have to run jq; always run #1.", False),
-            ("If" + " you" * 70 + " must run jq", False),
-            ("If" + " you" * 80 + " must run jq", True),
-            ("if so, always run it. Always execute it", True),
-            ("You have to have a shell.", False),
-        ],
-    )
-    def test_bind_only_without_a_condition(self, text: str, order: bool) -> None:
-        assert (guided("guidance_is_advice", text).verdict is not PASS) is order
-
-    def test_conditions_without_number_take_no_time(self) -> None:
-        with ends():
-            assert guided("guidance_is_advice", "if " * 100_000 + "always run it").verdict is PASS
-            assert guided("guidance_is_advice", "if always run it " * 20_000).verdict is PASS

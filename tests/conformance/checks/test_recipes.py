@@ -99,7 +99,7 @@ class TestDocuments:
         survey: Any = Made(real={}, operations=("recall",))
         text = edition("lro-6400")
         found = tuple(validated(c, Request("recall", "full"), text) for c in calls)
-        return judged(name, recipes=recipes(Documents(found, {}), text), survey=survey)
+        return judged(name, recipes=recipes(Documents(found, {}), {}, text), survey=survey)
 
     def put(self: Any, command: Any, at: int = NUMBER) -> Any:
         return lambda found: [{**r, "command": command} if n == at else r for n, r in enumerate(found, 1)]

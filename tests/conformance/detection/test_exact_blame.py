@@ -41,7 +41,7 @@ def judge(outcome: Outcome, fault: Fault) -> None:
     assert outcome.achieved == fault.proves
 
 
-@pytest.mark.parametrize("job", [pytest.param(Job(n, properties=bool(faults()[n].by_property)), id=n) for n in SAMPLED])
+@pytest.mark.parametrize("job", [pytest.param(Job(n, properties=faults()[n].explored), id=n) for n in SAMPLED])
 def test_nothing_but_the_fault_is_blamed(job: Job, certified: Callable[[Job], Outcome]) -> None:
     judge(certified(job), faults()[job.server])
 

@@ -9,10 +9,10 @@ from collections.abc import Callable
 import pytest
 
 from lro_conformance import profile as profiles
+from lro_conformance.engine.capture import SEQUENCES
 from lro_conformance.engine.run import certify
 from lro_conformance.judging.results import Report
 from lro_conformance.judging.verdicts import Verdict
-from lro_conformance.properties.explore import EXAMPLES
 from tests.servers.faults.catalogue import faults
 from tests.servers.variants import PROFILE
 from tests.support.paths import SERVERS
@@ -48,7 +48,7 @@ def judged(installed: Installed, tmp_path_factory: pytest.TempPathFactory) -> Ca
 
 
 def test_a_conformant_server_proves_every_level(judged: Callable[..., Report]) -> None:
-    report = judged(examples=EXAMPLES)
+    report = judged(examples=SEQUENCES)
     assert report.failure is None
     assert {r.verdict for r in report.requirements} == {Verdict.PASS, Verdict.NOT_APPLICABLE, Verdict.NOT_JUDGED}
     assert report.achieved == 3

@@ -8,15 +8,7 @@ from typing import Any
 
 import pytest
 
-from lro_conformance.judging.check import (
-    Check,
-    check,
-    checks,
-    checks_of,
-    checks_of_edition,
-    judge,
-    with_edition_verdict,
-)
+from lro_conformance.judging.check import Check, check, checks, checks_of, checks_of_edition, judge
 from lro_conformance.judging.outcome import NotApplicable, NotObserved
 from lro_conformance.judging.results import CheckResult
 from lro_conformance.judging.subjects import Miss, Subjects, evidence_of, location_of, reproducer_of
@@ -171,20 +163,6 @@ class TestACheck:
 
 
 class TestAnotherEdition:
-    @pytest.mark.parametrize(
-        ("id", "verdict", "erratum", "there"),
-        [
-            (MUST, Verdict.WARN, False, Verdict.FAIL),
-            (MUST, Verdict.WARN, True, Verdict.WARN),
-            (MUST, Verdict.PASS, False, Verdict.PASS),
-            (SHOULD, Verdict.FAIL, False, Verdict.WARN),
-            (SHOULD, Verdict.NOT_OBSERVED, False, Verdict.NOT_OBSERVED),
-        ],
-    )
-    def test_says_what_a_miss_means(self, id: str, verdict: Verdict, erratum: bool, there: Verdict) -> None:
-        result = CheckResult("chapter.it", id, verdict, 1, "", "", erratum=erratum)
-        assert with_edition_verdict(result, "lro-6400").verdict is there
-
     def test_holds_what_it_has_and_does_not_exclude(self) -> None:
         known = [made(expecting(), id) for id in (MUST, "LRO-IMPL-01", "LRO-NONE-01", SHOULD)]
         assert checks_of_edition("lro-6400", known) == [known[0], known[3]]

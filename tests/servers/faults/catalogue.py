@@ -52,7 +52,7 @@ class Fault:
         proves: int,
         also: tuple[str, ...],
         profile: str,
-        by_property: str,
+        explored: bool,
         everywhere: bool,
         long: bool,
     ) -> None:
@@ -69,9 +69,8 @@ class Fault:
         """Requirements that the same fault cannot help touching: blaming them too is no error, nor is silence."""
         self.profile = profile
         """Sections of lro.yaml that replace those of `tests.servers.variants.PROFILE`."""
-        self.by_property = by_property
-        """The property check that it is for: the only one that can see it, as it shows with some memories or arguments
-        alone. Empty where others see it."""
+        self.explored = explored
+        """True if only the explorer finds it: it shows with some memories, arguments, names or ages alone."""
         self.everywhere = everywhere
         """True if it only shows in trials of other requirements, so that all trials are necessary."""
         self.long = long
@@ -88,7 +87,7 @@ def fault(
     proves: int,
     also: tuple[str, ...] = (),
     profile: str = "",
-    by_property: str = "",
+    explored: bool = False,
     everywhere: bool = False,
     long: bool = False,
 ) -> Callable[[type[S]], type[S]]:
@@ -97,7 +96,7 @@ def fault(
     def enter(server: type[S]) -> type[S]:
         if server.__name__ in FAULTS:
             raise ValueError(f"two faults are named {server.__name__}")
-        FAULTS[server.__name__] = Fault(server, requirement, says, proves, also, profile, by_property, everywhere, long)
+        FAULTS[server.__name__] = Fault(server, requirement, says, proves, also, profile, explored, everywhere, long)
         return server
 
     return enter

@@ -295,7 +295,7 @@ class files_hold_each_tag_once(Rewriting):
         return {**record, "tags": list(dict.fromkeys(tags))} if isinstance(tags, list) else record
 
 
-@fault("LRO-FILE-10", says="content", proves=0, by_property="any_memory_survives", long=True)
+@fault("LRO-FILE-10", says="content", proves=0, explored=True, long=True)
 class trims_contents(Rewriting):
     """White space at the ends of a content is cut off; no memory of the server's own has any."""
 

@@ -249,7 +249,7 @@ class line_schema_bounds_confidence_too_low(Server):
         return schema
 
 
-@fault("LRO-DESC-09", says="does not satisfy line_schema", proves=0)
+@fault("LRO-DESC-09", says="does not satisfy line_schema", proves=0, everywhere=True)
 class line_schema_lists_the_namespaces_of_the_start(Server):
     """Only the namespaces that there were when the server started are allowed; memories come in others later."""
 
@@ -380,7 +380,7 @@ class inject_has_another_descriptor_as_structured_content(Answering):
         return {**result, "structuredContent": {**value, "summary": {**value["summary"], "count": 0}}}
 
 
-@fault("LRO-DESC-11", says="next to the descriptor", proves=0)
+@fault("LRO-DESC-11", says="/results", proves=0)
 class descriptor_carries_the_records(Described):
     """A field `results` with all of them."""
 
@@ -411,3 +411,55 @@ class offloads_search_as_an_error(Answering):
 
     def answered(self, call: Call, result: Record) -> Record:
         return {**result, "isError": call.operation == "search"}
+
+
+@fault("LRO-DESC-11", says="/line_schema", proves=0)
+class line_schema_has_all_records_as_examples(Server):
+    """Every record is an example of the schema."""
+
+    def descriptor(self, call: Call, path: str) -> Record:
+        value = super().descriptor(call, path)
+        return {**value, "line_schema": {**value["line_schema"], "examples": call.records}}
+
+
+@fault("LRO-DESC-11", says="/summary", proves=0)
+class summary_has_ids_titles_and_contents(Described):
+    """Lists in the summary hold what the file holds."""
+
+    def described(self, call: Call, value: Record) -> Record:
+        lists = {f"{name}s": [r.get(name) for r in call.records] for name in ("id", "title", "content")}
+        return {**value, "summary": {**value["summary"], **lists}}
+
+
+@fault("LRO-DESC-11", says="/jq_recipes", proves=0)
+class recipes_come_with_their_results(Described):
+    """Each recipe has the records that it would find."""
+
+    def described(self, call: Call, value: Record) -> Record:
+        return {**value, "jq_recipes": [{**recipe, "result": call.records} for recipe in value["jq_recipes"]]}
+
+
+@fault("LRO-DESC-11", says="a preview of 10 records at most", proves=0)
+class previews_a_quarter_of_the_records(Described):
+    """The first quarter of the result stands in a member `preview`."""
+
+    def described(self, call: Call, value: Record) -> Record:
+        return {**value, "preview": call.records[: -(-len(call.records) // 4)]}
+
+
+@fault("LRO-DESC-15", says="a result of", proves=3)
+class summary_lists_the_tags_of_each_record(Described):
+    """A list of tags for each record: no record is there, and the descriptor grows with their number."""
+
+    def described(self, call: Call, value: Record) -> Record:
+        tags = [{"at": n, "tags": r.get("tags"), "created": r.get("created")} for n, r in enumerate(call.records, 1)]
+        return {**value, "summary": {**value["summary"], "tags": tags}}
+
+
+@fault("LRO-DESC-15", says="a result of", proves=3)
+class descriptor_indexes_every_line(Described):
+    """A member `index` has the namespace and the time of every line."""
+
+    def described(self, call: Call, value: Record) -> Record:
+        index = {f"line {n}": [r["namespace"], r["created"]] for n, r in enumerate(call.records, 2)}
+        return {**value, "index": index}

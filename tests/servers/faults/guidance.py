@@ -171,3 +171,54 @@ class guidance_has_the_tokens_of_another_call(Guiding):
 
     def guided(self, text: str, path: str, summary: Record) -> str:
         return text.replace(f"~{summary['estimated_tokens']} ", f"~{summary['estimated_tokens'] * 10} ")
+
+
+@fault("LRO-GUI-01", says="no instructions", proves=0, also=("LRO-GUI-02", "LRO-GUI-03"))
+class guidance_is_one_word(Guiding):
+    """`ok`."""
+
+    def guided(self, text: str, path: str, summary: Record) -> str:
+        return "ok"
+
+
+@fault("LRO-GUI-01", says="leads to the file", proves=0, also=("LRO-GUI-02", "LRO-GUI-03"))
+class guidance_leads_nowhere(Guiding):
+    """A sentence that excuses the size of the result."""
+
+    def guided(self, text: str, path: str, summary: Record) -> str:
+        return "Sorry, this was more than we could send you at once."
+
+
+@fault("LRO-GUI-02", says="tokens", proves=3)
+class guidance_lacks_the_tokens(Guiding):
+    """What was saved is not said."""
+
+    def guided(self, text: str, path: str, summary: Record) -> str:
+        return text.replace(f" (~{summary['estimated_tokens']} tokens saved)", "")
+
+
+@fault("LRO-GUI-04", says="Open bash", proves=0)
+class guidance_tells_to_open_bash(Guiding):
+    """Three short orders, none with `must` and `you`."""
+
+    def guided(self, text: str, path: str, summary: Record) -> str:
+        return (
+            f"{text}\nOpen bash. Run recipe #1 with your shell tool. "
+            "The shell is required: jq must be run on this file."
+        )
+
+
+@fault("LRO-GUI-04", says="with your shell tool", proves=0)
+class guidance_tells_to_use_the_shell_tool(Guiding):
+    """An imperative that takes a shell for granted."""
+
+    def guided(self, text: str, path: str, summary: Record) -> str:
+        return f"{text}\nRun recipe #1 with your shell tool."
+
+
+@fault("LRO-GUI-04", says="must be run", proves=0)
+class guidance_says_that_jq_must_be_run(Guiding):
+    """An order in the passive voice."""
+
+    def guided(self, text: str, path: str, summary: Record) -> str:
+        return f"{text}\njq must be run on this file."

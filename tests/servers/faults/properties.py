@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 # Limits
 
 
-@fault("LRO-THR-06", says="offloaded", proves=0, also=("LRO-THR-09",), by_property="anything_above_is_offloaded")
+@fault("LRO-THR-06", says="offloaded", proves=0, also=("LRO-THR-09",), explored=True)
 class lets_pages_of_41_to_79_be_twice_as_large(Server):
     """A page of 41 to 79 memories may be twice as large."""
 
@@ -25,7 +25,7 @@ class lets_pages_of_41_to_79_be_twice_as_large(Server):
         return self.settings.threshold * (2 if 41 <= call.arguments.get("limit", 0) <= 79 else 1)
 
 
-@fault("LRO-THR-06", says="offloaded", proves=0, also=("LRO-THR-09",), by_property="anything_above_is_offloaded")
+@fault("LRO-THR-06", says="offloaded", proves=0, also=("LRO-THR-09",), explored=True)
 class forgets_a_page_that_has_just_begun(Server):
     """Nothing is offloaded if the last page of sixteen memories has only one."""
 
@@ -37,7 +37,7 @@ class forgets_a_page_that_has_just_begun(Server):
         return super().tokens(call)
 
 
-@fault("LRO-THR-07", says="inline", proves=0, also=("LRO-THR-09",), by_property="anything_else_is_inline")
+@fault("LRO-THR-07", says="inline", proves=0, also=("LRO-THR-09",), explored=True)
 class offloads_short_pages(Server):
     """A page of 2 to 20 memories is offloaded with whatever threshold."""
 
@@ -50,10 +50,10 @@ class offloads_short_pages(Server):
 
 @fault(
     "LRO-FILE-01",
-    says="every line one JSON object",
+    says="one JSON object",
     proves=0,
     also=tuple(f"LRO-REC-{n:02}" for n in range(1, 11)),
-    by_property="any_memory_is_one_line",
+    explored=True,
 )
 class writes_carriage_returns_as_they_are(Server):
     """Strings are escaped, but not carriage returns in them."""
@@ -65,7 +65,7 @@ class writes_carriage_returns_as_they_are(Server):
 # Cleanup
 
 
-@fault("LRO-CFG-03", says="with a TTL of", proves=1, by_property="any_age_by_the_ttl")
+@fault("LRO-CFG-03", says="with a TTL of", proves=1, explored=True)
 class takes_an_age_of_two_months_for_a_wrong_clock(Server):
     """Files that seem older than sixty days are kept."""
 
@@ -73,7 +73,7 @@ class takes_an_age_of_two_months_for_a_wrong_clock(Server):
         return super().is_expired(path, now) and now - self.created_at(path) < 60 * 86400
 
 
-@fault("LRO-HARD-04", says="is left alone", proves=3, by_property="any_other_name_stays")
+@fault("LRO-HARD-04", says="is left alone", proves=3, explored=True)
 class ignores_case_in_names(Server):
     """`Atlatl-notes.JSONL` is taken for an offloaded file."""
 
@@ -94,7 +94,7 @@ class OneRecipe(Server):
         return [(t, self.program if n == self.number else p) for n, (t, p) in enumerate(RECIPES, 1)]
 
 
-@fault("LRO-REC-01", says="rows", proves=1, by_property="titles_of_any_memories")
+@fault("LRO-REC-01", says="rows", proves=1, explored=True)
 class recipe_1_trims_titles(OneRecipe):
     """Spaces at the end of a title are cut off."""
 
@@ -102,7 +102,7 @@ class recipe_1_trims_titles(OneRecipe):
     program = 'jq -r \'[(.title | sub(" +$"; "")), .provenance.confidence] | @tsv\''
 
 
-@fault("LRO-REC-02", says="records", proves=1, by_property="prefix_in_any_memories")
+@fault("LRO-REC-02", says="records", proves=1, explored=True)
 class recipe_2_wants_tags(OneRecipe):
     """Memories without tags are left out."""
 
@@ -110,7 +110,7 @@ class recipe_2_wants_tags(OneRecipe):
     program = "jq 'select(.namespace | startswith(\"_semantic\")) | select(.tags | length > 0)'"
 
 
-@fault("LRO-REC-03", says="records", proves=1, by_property="keyword_in_any_memories")
+@fault("LRO-REC-03", says="records", proves=1, explored=True)
 class recipe_3_wants_tags(OneRecipe):
     """Memories without tags are left out."""
 
@@ -118,7 +118,7 @@ class recipe_3_wants_tags(OneRecipe):
     program = 'jq \'select(.title | test("keyword"; "i")) | select(.tags | length > 0)\''
 
 
-@fault("LRO-REC-03", says="records", proves=1, by_property="keyword_in_any_memories")
+@fault("LRO-REC-03", says="records", proves=1, explored=True)
 class recipe_3_gives_a_memory_for_each_match(OneRecipe):
     """`match` with `g`: a title that has the keyword twice is listed twice."""
 
@@ -126,7 +126,7 @@ class recipe_3_gives_a_memory_for_each_match(OneRecipe):
     program = 'jq \'select(.title | match("keyword"; "ig"))\''
 
 
-@fault("LRO-REC-03", says="record", proves=1, by_property="keyword_in_any_memories")
+@fault("LRO-REC-03", says="record", proves=1, explored=True)
 class recipe_3_finds_whole_words(OneRecipe):
     """The keyword stands between bounds of words."""
 
@@ -134,7 +134,7 @@ class recipe_3_finds_whole_words(OneRecipe):
     program = 'jq \'select(.title | test("\\\\bkeyword\\\\b"; "i"))\''
 
 
-@fault("LRO-REC-07", says="records", proves=1, by_property="entities_of_any_memories")
+@fault("LRO-REC-07", says="records", proves=1, explored=True)
 class recipe_7_takes_no_entities_for_some(OneRecipe):
     """Selects lists that differ from the empty one, and so also records without the list."""
 
@@ -142,7 +142,7 @@ class recipe_7_takes_no_entities_for_some(OneRecipe):
     program = "jq 'select(.entities != [])'"
 
 
-@fault("LRO-REC-04", says="by: ", proves=1, by_property="order_of_any_memories")
+@fault("LRO-REC-04", says="by: ", proves=1, explored=True)
 class recipe_4_does_not_sort_low_scores(OneRecipe):
     """Confidences below one half count as one half."""
 
@@ -150,7 +150,7 @@ class recipe_4_does_not_sort_low_scores(OneRecipe):
     program = "jq -s 'sort_by(-([.provenance.confidence, 0.5] | max))'"
 
 
-@fault("LRO-REC-05", says="objects of id, title, namespace", proves=1, by_property="projection_of_any_memories")
+@fault("LRO-REC-05", says="objects of id, title", proves=1, explored=True)
 class recipe_5_trims_titles(OneRecipe):
     """Spaces at the end of a title are cut off."""
 
@@ -158,7 +158,7 @@ class recipe_5_trims_titles(OneRecipe):
     program = 'jq \'{id, title: (.title | sub(" +$"; "")), namespace}\''
 
 
-@fault("LRO-REC-06", says="records", proves=1, by_property="type_in_any_memories")
+@fault("LRO-REC-06", says="records", proves=1, explored=True)
 class recipe_6_wants_tags(OneRecipe):
     """Memories without tags are left out."""
 
@@ -166,7 +166,7 @@ class recipe_6_wants_tags(OneRecipe):
     program = "jq 'select(.memory_type == \"semantic\") | select(.tags | length > 0)'"
 
 
-@fault("LRO-REC-07", says="records", proves=1, by_property="entities_of_any_memories")
+@fault("LRO-REC-07", says="records", proves=1, explored=True)
 class recipe_7_wants_one_entity(OneRecipe):
     """`== 1` in place of `> 0`."""
 
@@ -174,7 +174,7 @@ class recipe_7_wants_one_entity(OneRecipe):
     program = "jq 'select(.entities | length == 1)'"
 
 
-@fault("LRO-REC-08", says="values of namespace", proves=1, by_property="counts_of_any_memories")
+@fault("LRO-REC-08", says="values of namespace", proves=1, explored=True)
 class recipe_8_leaves_out_what_is_there_once(OneRecipe):
     """Namespaces with a single memory are not listed."""
 
@@ -185,7 +185,7 @@ class recipe_8_leaves_out_what_is_there_once(OneRecipe):
     )
 
 
-@fault("LRO-REC-09", says="by: ", proves=1, by_property="top_ten_of_any_memories")
+@fault("LRO-REC-09", says="by: ", proves=1, explored=True)
 class recipe_9_leaves_out_low_scores(OneRecipe):
     """A confidence below one half is not among the best, even where there is no better."""
 
@@ -193,7 +193,7 @@ class recipe_9_leaves_out_low_scores(OneRecipe):
     program = "jq -s 'map(select(.provenance.confidence >= 0.5)) | sort_by(-.provenance.confidence) | .[:10]'"
 
 
-@fault("LRO-REC-10", says="records", proves=1, by_property="pattern_in_any_memories")
+@fault("LRO-REC-10", says="records", proves=1, explored=True)
 class recipe_10_wants_long_contents(OneRecipe):
     """Contents of less than sixty characters are not searched."""
 

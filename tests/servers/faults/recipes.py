@@ -131,11 +131,11 @@ class recipe_4_keeps_a_hundred(Spelled):
     number, program = 4, "jq -s 'sort_by(-.provenance.confidence) | .[:100]'"
 
 
-@fault("LRO-REC-05", says="namespace", proves=1)
-class recipe_5_lacks_the_namespace(Spelled):
-    """Ids and titles, as its name says, but the text's program has three fields."""
+@fault("LRO-REC-05", says="title", proves=1)
+class recipe_5_lacks_the_title(Spelled):
+    """Ids and namespaces, which nobody can choose from."""
 
-    number, program = 5, "jq '{id, title}'"
+    number, program = 5, "jq '{id, namespace}'"
 
 
 @fault("LRO-REC-05", says="id", proves=1)
@@ -414,3 +414,33 @@ class descriptions_are_called_title(Server):
 
     def recipes(self, path: str) -> list[Record]:
         return [{"title": r["description"], "command": r["command"]} for r in super().recipes(path)]
+
+
+class Described(Server):
+    """Other descriptions for the standard programs, and guidance that cites no number."""
+
+    def descriptions(self) -> Sequence[str]:
+        raise NotImplementedError
+
+    def programs(self) -> Sequence[tuple[str, str]]:
+        return [(about, program) for about, (_, program) in zip(self.descriptions(), RECIPES, strict=True)]
+
+    def guidance(self, path: str, summary: Record) -> str:
+        return "\n".join(line for line in super().guidance(path, summary).split("\n") if "#" not in line)
+
+
+@fault("LRO-REC-13", says="told apart", proves=1)
+class recipes_are_all_described_alike(Described):
+    """Ten times `recipe`."""
+
+    def descriptions(self) -> Sequence[str]:
+        return ["recipe"] * 10
+
+
+@fault("LRO-REC-13", says="other recipes", proves=1)
+class recipes_have_their_neighbours_descriptions(Described):
+    """The list of descriptions is off by one."""
+
+    def descriptions(self) -> Sequence[str]:
+        about = [about for about, _ in RECIPES]
+        return [*about[1:], about[0]]

@@ -190,6 +190,14 @@ class counts_kilobytes(Server):
         return -(-sum(len(line.encode()) for line in lines) // 1024)
 
 
+@fault("LRO-THR-02", says="characters ÷ 6", proves=0)
+class divides_by_six(Server):
+    """Six characters a token, which rendered text could have."""
+
+    def estimate(self, lines: Sequence[str]) -> int:
+        return -(-sum(len(line) for line in lines) // 6)
+
+
 @fault("LRO-THR-03", says="CJK", proves=3)
 class counts_cjk_like_latin(Server):
     """Four characters a token in every script."""
@@ -352,7 +360,7 @@ class offloads_a_single_large_record(Server):
         return 0 if large else self.settings.threshold
 
 
-@fault("LRO-THR-08", says="not counted", proves=0, also=("LRO-THR-06",), by_property="any_memory_counts")
+@fault("LRO-THR-08", says="not counted", proves=0, also=("LRO-THR-06",), explored=True)
 class small_memories_do_not_count(Server):
     """Memories with less than eighty characters of content are left out of the total."""
 

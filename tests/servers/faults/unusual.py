@@ -133,7 +133,7 @@ class knows_its_judge(Server):
 # Memories
 
 
-@fault("LRO-DESC-09", says="a field 'entities'", proves=0)
+@fault("LRO-DESC-09", says="a field 'entities'", proves=0, everywhere=True)
 class line_schema_requires_what_the_first_record_has(Server):
     """Inferred from one record: what that has, all others must have, too."""
 
@@ -143,7 +143,7 @@ class line_schema_requires_what_the_first_record_has(Server):
         return {**value, "line_schema": {**value["line_schema"], "required": required}}
 
 
-@fault("LRO-DESC-09", says="additional properties", proves=0)
+@fault("LRO-DESC-09", says="additional properties", proves=0, everywhere=True)
 class line_schema_forbids_what_the_first_record_lacks(Server):
     """Inferred from one record: what that has not, no other may have."""
 

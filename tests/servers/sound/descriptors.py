@@ -129,3 +129,86 @@ class guidance_orders_only_who_can_follow(Server):
     def guidance(self, path: str, summary: Record) -> str:
         more = "If you have a shell, run recipe #1 first; you must have a shell to run recipes."
         return f"{super().guidance(path, summary)}\n{more}"
+
+
+@sound("it takes a note on the version of jq for an order to run it")
+class guidance_notes_the_version_of_jq(Server):
+    def guidance(self, path: str, summary: Record) -> str:
+        return f"{super().guidance(path, summary)}\nNote: for recipe #3 you must use jq 1.5 or newer."
+
+
+@sound("it takes what a recipe is good for, and what it needs, for an order")
+class guidance_says_what_recipes_need(Server):
+    def guidance(self, path: str, summary: Record) -> str:
+        more = (
+            "To see titles you need to use recipe #1. A shell is required to run the recipes. "
+            "Commands must be run with the path in quotes.\n"
+            "With shell access:\n- run recipe #8 first\n- run recipe #1 in bash\n"
+            "If there is none,\nthe summary may be enough; no other shell is needed."
+        )
+        return f"{super().guidance(path, summary)}\n{more}"
+
+
+@sound("it takes the number of a line for a number of records")
+class guidance_says_that_line_1_records_the_metadata(Server):
+    def guidance(self, path: str, summary: Record) -> str:
+        about = f"All that was found is in {path}, at detail level {summary['detail']}."
+        return f"{about}\nLine 1 records the metadata, as a header.\n{_counted(summary)} The jq recipes may help."
+
+
+@sound("it takes what a recipe gives for what the file holds")
+class guidance_says_how_many_a_recipe_gives(Server):
+    def guidance(self, path: str, summary: Record) -> str:
+        first = "Recipe #9 gives the 10 memories with the highest confidence; read 20 records at a time, with a header."
+        return f"{first}\nFile: {path}, detail level {summary['detail']}.\n{_counted(summary)}"
+
+
+def _counted(summary: Record) -> str:
+    return f"{summary['count']} memories were offloaded and ~{summary['estimated_tokens']} tokens saved."
+
+
+@sound("it takes instructions in another language for none", warns=("LRO-GUI-02", "LRO-GUI-03"))
+class guidance_is_in_chinese(Server):
+    def guidance(self, path: str, summary: Record) -> str:
+        return "可以用上面的配方提取所需的数据。"
+
+
+@sound("it takes three examples for the result")
+class line_schema_has_three_examples(Server):
+    def descriptor(self, call: Call, path: str) -> Record:
+        value = super().descriptor(call, path)
+        return {**value, "line_schema": {**value["line_schema"], "examples": call.records[:3]}}
+
+
+@sound("it takes a preview for the result")
+class previews_the_first_records(Server):
+    def descriptor(self, call: Call, path: str) -> Record:
+        few = max(3, min(10, len(call.records) // 4))
+        shown = [{name: r[name] for name in ("id", "title")} for r in call.records[:few]]
+        return {**super().descriptor(call, path), "preview": shown}
+
+
+@sound("it expects two or more where several occur")
+class names_one_namespace(Server):
+    def top_namespaces(self, records: Sequence[Record]) -> list[str]:
+        return super().top_namespaces(records)[:1]
+
+
+@sound("it takes what it does not fetch for what is not there", proves=0)
+class line_schema_refers_to_a_published_one(Server):
+    def line_schema(self, detail: str) -> Record:
+        schema = super().line_schema(detail)
+        schema["properties"]["provenance"] = {"$ref": "https://example.org/mif/1.0/provenance.json"}
+        return schema
+
+
+@sound("it takes what it does not fetch for nothing", proves=0)
+class line_schema_is_a_published_one(Server):
+    def line_schema(self, detail: str) -> Record:
+        return {"$ref": "https://example.org/mif/1.0/memory.json"}
+
+
+@sound("it compares the count as it is written")
+class header_counts_with_a_fraction_of_nothing(Server):
+    def header(self, call: Call) -> Record:
+        return {**super().header(call), "count": float(len(call.records))}

@@ -75,3 +75,9 @@ class summary_subtracts_the_descriptor(Server):
         saved = max(0, call.tokens - self.estimate([self.dumps(value)]))
         summary = {**value["summary"], "estimated_tokens": saved}
         return {**value, "summary": summary, "guidance": self.guidance(path, summary)}
+
+
+@sound("it takes rendered text, which has fewer characters than JSON, for another divisor")
+class estimates_a_text_without_quotation_marks(Server):
+    def tokens(self, call: Call) -> int:
+        return self.estimate([line.replace('"', "") for line in call.lines])

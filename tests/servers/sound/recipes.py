@@ -252,3 +252,15 @@ class has_a_recipe_for_a_page(Server):
     def recipes(self, path: str) -> list[Record]:
         page = f"tail -n +2 {self.quote(path)} | sed -n '11,20p' | jq -c ."
         return [*super().recipes(path), {"description": "The second ten", "command": page}]
+
+
+@sound("it wants three fields from a recipe that the text describes as ids and titles only")
+class recipe_5_has_ids_and_titles_only(Respelled):
+    changes = (("{id, title, namespace}", "{id, title}"),)
+
+
+@sound("it takes two variants of one recipe for one that has no description")
+class has_two_recipes_of_one_description(Server):
+    def programs(self) -> Sequence[tuple[str, str]]:
+        more = (("Memories of one type", "jq 'select(.memory_type == \"episodic\")'"),)
+        return (*RECIPES, *more)

@@ -86,6 +86,7 @@ STATEMENTS: tuple[tuple[str, str, str], ...] = (
     ("File Naming", "ULID: unique and ordered by time", "NAME-03 NAME-04"),
     ("File Naming", "absolute path, creation time, time to live", "DESC-02 CLN-03"),
     ("Inline Response Format", "descriptor in place of the result", "DESC-11 DESC-12"),
+    ("Inline Response Format", "compact", "DESC-15"),
     ("Inline Response Format", "fields of the descriptor", "DESC-01"),
     ("Inline Response Format", "absolute path to the file", "DESC-02"),
     ("Inline Response Format", "schema of each line", "DESC-09 DESC-10"),

@@ -10,7 +10,7 @@ import pytest
 from lro_spec.findings import Finding
 from lro_spec.jsonl.lines import Block
 from lro_spec.schema.checker import LineSchemaChecker
-from lro_spec.schema.lint import broken, dangling, foreign_patterns, subschemas
+from lro_spec.schema.lint import broken, dangling, foreign_patterns, published, subschemas, without
 from lro_spec.validation.descriptor import validate_descriptor
 
 
@@ -74,8 +74,9 @@ def test_a_pattern_that_nothing_here_applies_is_told() -> None:
 @pytest.mark.parametrize(
     ("schema", "where"),
     [
-        ({"$ref": "https://example.org/schema.json"}, "/$ref"),
-        ({"properties": {"id": {}, "far": {"$ref": "https://example.org/a"}}}, "/properties/far/$ref"),
+        ({"$ref": "schema.json"}, "/$ref"),
+        ({"properties": {"id": {}, "far": {"$ref": "urn:example:a"}}}, "/properties/far/$ref"),
+        ({"$id": "https://example.org/a", "properties": {"id": {"$ref": "#/$defs/none"}}}, "/properties/id/$ref"),
         ({"properties": {"id": {"$ref": "#/$defs/none"}}}, "/properties/id/$ref"),
         ({"properties": {"id": {"$ref": "http://["}}}, "/properties/id/$ref"),
     ],
@@ -197,3 +198,41 @@ def test_patterns_that_python_has_not_are_found(schema: Any, patterns: list[tupl
 )
 def test_references_to_nothing_are_found(schema: Any, found: list[tuple[str, str]]) -> None:
     assert list(dangling(schema)) == found
+
+
+FAR = "https://example.org/mif.json"
+
+
+@pytest.mark.parametrize(
+    ("schema", "found"),
+    [
+        ({"$ref": FAR}, [("$ref",)]),
+        ({"properties": {"a": {"$ref": f"{FAR}#/$defs/a"}}}, [("properties", "a", "$ref")]),
+        (
+            {"$id": FAR, "properties": {"a": {"$ref": "other.json"}, "b": {"$ref": "#/c"}}},
+            [("properties", "a", "$ref")],
+        ),
+        ({"$defs": {"a": {"$id": FAR}}, "$ref": FAR}, []),
+        ({"$ref": "other.json"}, []),
+        ({"$ref": "urn:example:a"}, []),
+        ({"$ref": "http://["}, []),
+    ],
+)
+def test_references_to_other_documents_are_found_by_their_address(schema: Any, found: list[Any]) -> None:
+    assert [path for path, _ in published(schema)] == found
+
+
+def test_a_schema_without_a_reference_keeps_the_rest() -> None:
+    schema = {"allOf": [{"$ref": FAR, "type": "object"}, {"required": ["id"]}]}
+    assert without(schema, [("allOf", 0, "$ref")]) == {"allOf": [{"type": "object"}, {"required": ["id"]}]}
+
+
+def test_what_stands_beside_a_reference_counts_for_nothing_in_older_drafts() -> None:
+    draft = "http://json-schema.org/draft-07/schema#"
+    schema = {"$schema": draft, "$ref": FAR, "required": ["id"]}
+    assert without(schema, [("$ref",)]) == {"$schema": draft}
+
+
+def test_another_document_is_not_fetched_and_is_no_fault() -> None:
+    assert of_schema({"properties": {"id": {"$ref": FAR}}}) == [("/line_schema/properties/id/$ref", "warning")]
+    assert of_schema({"$ref": FAR}) == [("/line_schema/$ref", "warning"), ("/line_schema", "warning")]

@@ -451,7 +451,10 @@ class TestDescriptor:
             ({"guidance": ""}, "LRO-GUI-01", "/guidance"),
             ({"guidance": " \n"}, "LRO-GUI-01", "/guidance"),
             ({"guidance": "x" * 4001}, "LRO-GUI-01", "/guidance"),
-            ({"guidance": "{count} memories"}, "LRO-GUI-05", "/guidance"),
+            ({"guidance": "{count} memories: see the recipes"}, "LRO-GUI-05", "/guidance"),
+            ({"guidance": "ok"}, "LRO-GUI-01", "/guidance"),
+            ({"guidance": "The result was too large and is elsewhere."}, "LRO-GUI-01", "/guidance"),
+            ({"guidance": "Run the recipes in your shell now."}, "LRO-GUI-04", "/guidance"),
         ],
     )
     def test_each_fault_is_found_under_its_requirement(self, changed: dict[str, Any], rule: str, pointer: str):

@@ -15,7 +15,8 @@ def found(tmp_path: Path, change: Change, *commands: str) -> list[Finding]:
     def more(descriptor: dict[str, Any], lines: list[dict[str, Any]]) -> None:
         change(descriptor, lines)
         path = descriptor["file_path"]
-        descriptor["jq_recipes"] += [{"description": "More", "command": c.replace("F", path)} for c in commands]
+        more = [c.replace("F", path) for c in commands]
+        descriptor["jq_recipes"] += [{"description": f"More {n}", "command": c} for n, c in enumerate(more)]
 
     return [finding for finding in follow(made(tmp_path, more)) if finding.rule == "LRO-REC-13"]
 

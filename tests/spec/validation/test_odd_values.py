@@ -10,15 +10,11 @@ from typing import Any, cast
 
 import pytest
 
-from lro_conformance.checks import test_properties
 from lro_conformance.engine import notes
-from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.lab.bench import Bench
 from lro_spec.editions import EDITIONS
 from lro_spec.validation import follow
 from lro_spec.validation.linked import Following
-from lro_spec.validation.recipes import RecipeJudge
-from tests.golden.evidence import evidence
 from tests.support.offloads import made, rules
 from tests.support.private import inner
 
@@ -41,13 +37,6 @@ def test_tools_may_have_names_that_are_none(name: Any) -> None:
     (found,) = inner(notes, "_unused_features")(known)
     assert found.startswith("recall may be called as MCP tasks, but the server does not declare the capability")
     assert found.endswith(": they were called directly (LRO-SCOPE-07)")
-
-
-def test_recipes_that_were_not_decided_on_the_servers_own_memories_are_not_tried_on_any() -> None:
-    [one] = evidence(-1, {"recipes": lambda _: "x"})["survey"].files[:1]
-    live = Made(recipes=RecipeJudge(), profile=Made(seed=Made(tool="remember")))
-    with pytest.raises(NotObserved, match=r"^jq_recipes is not a list"):
-        inner(test_properties, "_any_corpus")("LRO-REC-01", live, Made(files=[one]), EDITIONS["lro-6400"], None)
 
 
 HUGE = 10**400

@@ -36,7 +36,7 @@ DESCRIPTOR: dict[str, Any] = {
     "file_path": PATH,
     "line_schema": {"type": "object", "properties": {"id": {}}, "required": ["id"]},
     "jq_recipes": [],
-    "guidance": "1 memory",
+    "guidance": "1 memory, in a file",
 }
 
 

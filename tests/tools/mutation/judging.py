@@ -7,7 +7,7 @@ from hashlib import sha256
 from typing import Any
 
 from lro_conformance.capture.call import Call
-from lro_conformance.judging.check import LIVE, Check, checks, judge
+from lro_conformance.judging.check import Check, checks, judge
 from lro_conformance.judging.derived import Evidence, captured
 from lro_conformance.judging.subjects import reproducer_of
 from lro_conformance.judging.verdicts import Verdict
@@ -25,9 +25,7 @@ class Judging:
     def __init__(self, recordings: Sequence[Recording], module: str | None = None) -> None:
         """With *module*, only its checks."""
         self._recordings: Mapping[str, Recording] = {r.server: r for r in recordings}
-        self._checks: Mapping[str, Check] = {
-            c.name: c for c in checks() if LIVE not in c.needs and module in (None, c.function.__module__)
-        }
+        self._checks: Mapping[str, Check] = {c.name: c for c in checks() if module in (None, c.function.__module__)}
         self._trials = [f"{name} {r.server}" for r in recordings for name, c in self._checks.items() if _has(r, c)]
         # Scripts are not looked at here, and to write them takes more time than to judge.
         reproducer_of.register(Call, _nothing)

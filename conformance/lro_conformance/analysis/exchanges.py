@@ -1,0 +1,731 @@
+"""The model of one exchange: what the specification asks of a call, its result and its file, whichever call it is.
+
+A rule is a pure function of an `Exchange` and a `Context`. It yields what it examined: a `Judged` for each subject, or
+the reason why there was none. `Exchanges.judge` applies the rules of a requirement to every exchange of the run. What a
+descriptor and a file show by themselves is decided in `lro_spec.validation`, see `lro_conformance.analysis.documents`.
+"""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, cast
+
+from lro_conformance.analysis.comparison import Comparison
+from lro_conformance.analysis.detail import DetailLevels, filled_fields
+from lro_conformance.analysis.documents import calls_of_run
+from lro_conformance.analysis.estimate import Estimates, slack
+from lro_conformance.analysis.prose import Prose, missing_from, shown_of
+from lro_conformance.analysis.threshold import Rule as DecisionRule
+from lro_conformance.analysis.threshold import decisions
+from lro_conformance.analysis.timestamps import ulid_time, written_at
+from lro_conformance.capture.call import Call, CallInContext, died
+from lro_conformance.capture.claims import size_of, surely_exceeds
+from lro_conformance.capture.corpus import TWINS, delicate, large, rough
+from lro_conformance.capture.records import (
+    Path,
+    Record,
+    as_record,
+    at_path,
+    broken_descriptor,
+    by_id,
+    hit_scores,
+    id_of,
+    is_a_page,
+    is_blank,
+    lost_or_changed,
+    show,
+    value_at,
+)
+from lro_conformance.judging.derived import derived
+from lro_conformance.judging.subjects import Subjects
+from lro_conformance.trials.boundary import Edges
+from lro_conformance.trials.exploration import AfterStoring, Explored, Triple
+from lro_conformance.trials.seeded import LARGE, Seeded
+from lro_conformance.trials.survey import Inline, Survey
+from lro_spec.discovery import FoundDescriptor
+from lro_spec.editions import Edition
+from lro_spec.jsonl.strict import equal
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """A call of an operation, and what is known of the same call under other settings."""
+
+    call: Call
+    twin: Call | None = None
+    """The same call of a server that offloads nothing and holds the same memories; None if there is none."""
+    lowest: Call | None = None
+    """The same call with the lowest threshold, of a server that holds the same memories. Its E is that of this call."""
+    close: bool = False
+    """True if the twin shows the values that the records had when the file was written, whatever the clock changes."""
+    in_flight: bool = False
+    """True if other calls were under way, so that only the whole conversation shows it again."""
+    shares: Call | None = None
+    """An earlier call whose file this call names; None if the file is its own."""
+    stray: tuple[str, ...] = ()
+    """Offloaded files that appeared during the call and that its result does not name."""
+    stored: Mapping[str, Record] = field(default_factory=dict[str, Record])
+    """The memories that the suite gave to the servers of the call and of its twin, by id."""
+
+    @property
+    def at(self) -> Call | CallInContext | AfterStoring:
+        """The subject whose reproducer shows this exchange."""
+        found = by_id(self.call.filed or self.call.records or []).keys()
+        memories = tuple(m for key, m in self.stored.items() if key in found)
+        if memories:
+            return AfterStoring(self.call, memories, self.in_flight)
+        return CallInContext(self.call) if self.in_flight else self.call
+
+    @property
+    def is_filed(self) -> bool:
+        """True if the call was offloaded to a file that could be read."""
+        return self.call.outcome == "offloaded" and self.call.file is not None and self.call.file.problem is None
+
+    @cached_property
+    def by_key(self) -> Callable[[Iterable[Record]], dict[str, Record]]:
+        """How records are matched with those of the twin: by id, or by title if the servers replace the ids."""
+        shown = self.twin.records if self.twin is not None else None
+        titles = {m.get("title") for m in self.stored.values()}
+        ours = [r for r in shown or [] if r.get("title") in titles]
+        return _by_title if ours and not any(id_of(r) in self.stored for r in ours) else by_id
+
+
+@dataclass(frozen=True)
+class Context:
+    """What the run has shown of the server as a whole."""
+
+    survey: Survey
+    details: DetailLevels
+    estimates: Estimates
+    edition: Edition
+    comparison: Comparison | None = None
+    """None if no inline results could be had."""
+    edges: Edges | None = None
+    """None if no exact threshold could be tried."""
+    decisions: Mapping[str, DecisionRule] | None = None
+    prose: Prose | None = None
+    """Memories by which texts are understood; None if no inline results could be had."""
+
+    @cached_property
+    def volatile(self) -> Mapping[str, frozenset[Path]]:
+        """Fields of each operation's records that differ between identical inline calls."""
+        known = self.comparison
+        return {} if known is None else {name: known.volatile(name) for name in self.survey.operations}
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """One subject that a rule examined."""
+
+    holds: bool
+    expected: str = ""
+    observed: str = ""
+
+
+Rule = Callable[[Exchange, Context], Iterator[Judged | str]]
+"""What a requirement asks of an exchange. Yields a reason instead of a `Judged` where nothing could be examined."""
+
+
+@dataclass(frozen=True)
+class Exchanges:
+    """All exchanges of a run."""
+
+    exchanges: Sequence[Exchange]
+    context: Context
+
+    def judge(self, requirement: str, subjects: Subjects) -> None:
+        """Examine every exchange by the rules of a requirement."""
+        for exchange in self.exchanges:
+            for found in findings(exchange, self.context, requirement):
+                if isinstance(found, str):
+                    subjects.not_observed(found)
+                else:
+                    subjects.expect(found.holds, expected=found.expected, observed=found.observed, at=exchange.at)
+
+
+def findings(exchange: Exchange, context: Context, requirement: str) -> Iterator[Judged | str]:
+    """Everything that the rules of a requirement find in an exchange."""
+    for rule in RULES[requirement]:
+        yield from rule(exchange, context)
+
+
+@derived
+def exchanges(
+    survey: Survey, details: DetailLevels, estimates: Estimates, found: Mapping[str, Any], edition: Edition
+) -> Exchanges:
+    """Every call of the run with its twins, those of the explorer's shortest sequence before its others."""
+    inline = found.get("inline")
+    edges = found.get("edges")
+    explored = found.get("explored")
+    context = context_of(
+        survey,
+        details,
+        estimates,
+        edition,
+        inline if isinstance(inline, Inline) else None,
+        edges if isinstance(edges, Edges) else None,
+    )
+    twins = {key: call for call in (inline.calls if isinstance(inline, Inline) else ()) if (key := _key(call))}
+    close = {id(c) for c, _ in context.comparison.bracketed} if context.comparison is not None else set[int]()
+    explicit = [*_seeded(found.get("seeded"))]
+    if isinstance(explored, Explored):
+        explicit += exchanges_of(explored.smallest + explored.triples, explored.memories)
+        known = {id(c) for t in (*explored.smallest, *explored.triples, *explored.unsteady) for c in t.calls}
+    else:
+        known = set[int]()
+    known |= {id(e.call) for e in explicit}
+    concurrent = {id(c) for c, _ in survey.together}
+    made = [
+        Exchange(c, twin=_twin(c, twins), close=id(c) in close, in_flight=id(c) in concurrent)
+        for c in calls_of_run(survey, found)
+        if id(c) not in known
+    ]
+    return Exchanges([*made, *explicit], context)
+
+
+def _seeded(found: object) -> Iterator[Exchange]:
+    """Exchanges of calls for memories that the suite stored, each with the same call inline."""
+    if not isinstance(found, Seeded):
+        return
+    whole = {r.get("content") for r in (found.large.records or [])} if found.large is not None else set[object]()
+    pairs = (
+        (found.large_filed, found.large, [m for m in map(large, LARGE) if m["content"] in whole]),
+        (found.delicate_filed, found.delicate, [{**delicate(), "id": key} for key in TWINS]),
+        (found.rough_filed, found.rough, [rough()]),
+    )
+    for filed, shown, memories in pairs:
+        if filed is not None and shown is not None and shown.outcome == "inline":
+            yield Exchange(filed, shown, close=True, stored={m["id"]: m for m in memories})
+
+
+def context_of(
+    survey: Survey,
+    details: DetailLevels,
+    estimates: Estimates,
+    edition: Edition,
+    inline: Inline | None,
+    edges: Edges | None,
+) -> Context:
+    """The context that the evidence of these trials gives."""
+    comparison = None if inline is None else Comparison(survey, inline)
+    decided = None if edges is None else decisions(edges, estimates)
+    prose = None if inline is None else Prose(survey, inline)
+    return Context(survey, details, estimates, edition, comparison, edges, decided, prose)
+
+
+def exchanges_of(triples: Sequence[Triple], memories: Sequence[Record]) -> list[Exchange]:
+    """The exchanges of calls that were made in lockstep: each offloaded one with its inline twin."""
+    made: list[Exchange] = []
+    named: dict[str, Call] = {}
+    stored = {m["id"]: m for m in memories}
+    for triple in triples:
+        for call in triple.calls:
+            path = call.path if call.outcome == "offloaded" else ""
+            made.append(
+                Exchange(
+                    call,
+                    twin=triple.inline if call is not triple.inline and triple.inline.outcome == "inline" else None,
+                    lowest=triple.lowest,
+                    close=True,
+                    in_flight=triple.in_flight,
+                    shares=named.get(path) if path else None,
+                    stray=triple.stray if call is triple.lowest else (),
+                    stored=stored,
+                )
+            )
+            if path:
+                named.setdefault(path, call)
+    return made
+
+
+def _by_title(records: Iterable[Record]) -> dict[str, Record]:
+    found: dict[str, Record] = {}
+    for record in records:
+        found.setdefault(str(record.get("title")), record)
+    return found
+
+
+def _key(call: Call) -> tuple[str, str, int] | None:
+    """What two calls have in common that a server answers alike: operation, arguments, number of stored memories."""
+    if call.outcome != "inline":
+        return None
+    return call.operation, json.dumps(dict(call.arguments), sort_keys=True, default=str), len(call.before)
+
+
+def _twin(call: Call, twins: Mapping[tuple[str, str, int], Call]) -> Call | None:
+    """The inline result of the same call, from a server in the same time zone that holds the same memories."""
+    key = call.operation, json.dumps(dict(call.arguments), sort_keys=True, default=str), len(call.before)
+    twin = twins.get(key) if call.outcome == "offloaded" else None
+    return None if twin is None or twin.start.env.get("TZ") != call.start.env.get("TZ") else twin
+
+
+# The header
+
+
+def _query(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
+    """The header's query is that of the call. Only white space may differ."""
+    call = exchange.call
+    if not exchange.is_filed or call.query is None or not call.header:
+        return
+    recorded = call.header.get("query")
+    if recorded is not None and not isinstance(recorded, str):
+        yield "the query in a header is not a string (LRO-FILE-03)"
+        return
+    everything = not call.query.strip() or call.query == "*"
+    yield Judged(
+        (recorded or "").split() == call.query.split() or (everything and recorded in (None, "", "*")),
+        f'"query": {show(call.query)}',
+        _shown_query(recorded, call.query) if "query" in call.header else "no query",
+    )
+
+
+def _shown_query(query: str | None, asked: str) -> str:
+    cut = query is not None and len(query) < len(asked) and asked.startswith(query.rstrip("… .")) and len(asked) > 100
+    return f"the first {len(query or '')} of {len(asked)} characters" if cut else show(query)
+
+
+def _timestamp(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
+    """The header's timestamp is the time at which the file was written."""
+    if exchange.is_filed and (found := written_at(exchange.call)) is not None:
+        yield found if isinstance(found, str) else Judged(*found)
+
+
+# The records
+
+
+def _complete(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
+    """The file has the memories that the same call returns inline."""
+    filed, shown, comparison = exchange.call, exchange.twin, context.comparison
+    if not exchange.is_filed or shown is None or comparison is None:
+        return
+    records = shown.records
+    if records is None:
+        yield from _complete_by_text(exchange, context)
+        return
+    if filed.file is not None and any(line.problem is not None for line in filed.file.record_lines):
+        yield "a file has lines that are not JSON objects (LRO-FILE-01)"
+        return
+    here, there = exchange.by_key(records).keys(), exchange.by_key(filed.filed).keys()
+    if comparison.obstacle is None and here and not _is_a_selection(filed, records, context):
+        missing, added = here - there, there - here if not is_a_page(shown.result) else set[str]()
+        yield Judged(
+            not missing and not added,
+            f"the {len(here)} memories that the call returns inline",
+            f"{len(filed.filed)} records: {len(missing)} missing, {len(added)} others"
+            + (f"; first missing: {min(missing)}" if missing else ""),
+        )
+        return
+    more = is_a_page(shown.result) and len(filed.filed) > len(records)
+    yield Judged(
+        len(filed.filed) == len(records) or more,
+        f"{len(records)} records, as inline",
+        f"{len(filed.filed)} records",
+    )
+
+
+def _complete_by_text(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
+    """The file has the known memories that a text shows with title and content, as often as it shows their content."""
+    filed, shown, prose = exchange.call, exchange.twin, context.prose
+    if prose is None or shown is None or filed.operation in context.survey.volatile_operations:
+        return
+    known = prose.known_in(shown) + _stored_in(exchange, shown)
+    if not known:
+        yield "no records can be read in inline results (profile: inline)"
+        return
+    missing = missing_from(filed, known)
+    yield Judged(
+        not missing,
+        f"the {len(known)} memories whose title and content the call shows inline",
+        f"{len(filed.filed)} records, {len(missing)} missing; first missing: {missing[:1]}",
+    )
+    for content, times in Counter(str(m["content"]) for m in _stored_in(exchange, shown)).items():
+        both = min(times, shown.text.count(content))
+        there = sum(r.get("content") == content for r in filed.filed)
+        if both > 1 and any("content" in r for r in filed.filed):
+            yield Judged(there >= both, f"{both} memories that differ in their ids only, as inline", f"{there} of them")
+
+
+def _stored_in(exchange: Exchange, shown: Call) -> list[Record]:
+    """The stored memories that a text shows with title and content."""
+    stored = exchange.stored.values()
+    return [m for m in stored if len({"title", "content"} & shown_of(m, shown.text).keys()) == 2]
+
+
+def _values_by_text(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
+    """Titles and contents of stored memories are in the file as a text shows them: as they were stored."""
+    filed, shown, prose = exchange.call, exchange.twin, context.prose
+    if prose is None or shown is None or filed.operation in context.survey.volatile_operations:
+        return
+    stored = prose.stored | {str(m.get("title")): m for m in exchange.stored.values()}
+    there = _by_title(filed.filed)
+    for title in stored.keys() & there.keys():
+        for key, value in shown_of(stored[title], shown.text).items():
+            if key in ("title", "content") and key in there[title]:
+                expected = f"memory {show(title)}: /{key} is {show(value)}, as stored and as inline"
+                yield Judged(there[title][key] == value, expected, show(there[title][key]))
+
+
+def _is_a_selection(call: Call, records: Sequence[Record], context: Context) -> bool:
+    """True if a limit chose some of the memories, and identical calls of this operation choose others each time."""
+    return (
+        call.operation in context.survey.volatile_operations and call.limit is not None and len(records) >= call.limit
+    )
+
+
+def _values(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
+    """Every value in the file is the same as in the inline result of the call."""
+    filed, shown, comparison = exchange.call, exchange.twin, context.comparison
+    if not exchange.is_filed or shown is None or comparison is None:
+        return
+    if shown.records is None:
+        yield from _values_by_text(exchange, context)
+        return
+    if comparison.obstacle is not None:
+        yield comparison.obstacle
+        return
+    if not exchange.close:
+        return
+    skip = context.volatile[filed.operation]
+    level = comparison.other_level(filed, shown)
+    lines = filed.file.record_lines if filed.file is not None else []
+    there = exchange.by_key(r for line in lines if line.problem is None and (r := line.record) is not None)
+    given = exchange.by_key(exchange.stored.values())
+    for key, record in exchange.by_key(shown.records or []).items():
+        if key not in there:
+            continue
+        wrong = lost_or_changed(record, there[key], skip)
+        if key in given:  # each server may have made up the values that it was not given
+            wrong = [p for p in wrong if equal(at_path(record, p), at_path(given[key], p))]
+        if level is not None:
+            wrong = [p for p in wrong if not _blank_side(record, there[key], p)]
+        if wrong:
+            expected = f"record {key}: /{'/'.join(wrong[0])} is {value_at(record, wrong[0])}, as inline"
+            yield Judged(False, expected, value_at(there[key], wrong[0]))
+        else:
+            yield Judged(True)
+
+
+def _blank_side(inline: Record, filed: Record, path: tuple[str, ...]) -> bool:
+    """Return whether only one side has the field.
+
+    In a file with the fields of a different level, that does not violate LRO-FILE-10.
+    """
+    return len(path) == 1 and is_blank(inline.get(path[0])) != is_blank(filed.get(path[0]))
+
+
+def _fields(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
+    """The file's records have the fields that the same call returns inline, and not those of another detail level."""
+    filed, shown, comparison = exchange.call, exchange.twin, context.comparison
+    if not exchange.is_filed or shown is None or comparison is None or filed.detail is None or not shown.records:
+        return
+    if comparison.obstacle is not None:
+        yield comparison.obstacle
+        return
+    other = comparison.other_level(filed, shown)
+    yield Judged(
+        other is None,
+        f"at {filed.detail} detail records with {', '.join(sorted(filled_fields(shown.records)))}",
+        f"{', '.join(sorted(filled_fields(filed.filed)))}, the fields of {other} detail",
+    )
+
+
+# The descriptor
+
+
+def _path(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
+    """file_path names a regular file that can be read."""
+    call = exchange.call
+    if call.outcome != "offloaded":
+        return
+    if not isinstance(call.descriptor.get("file_path"), str) or call.file is None:
+        yield "a descriptor has no file_path"
+        return
+    yield Judged(
+        call.file.problem is None,
+        "the path of a regular, readable file",
+        f"{show(call.file.path)}: {call.file.problem}",
+    )
+
+
+def _scores(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
+    """score_range has the least and the greatest score that the same call shows inline, where the file has none."""
+    call, shown = exchange.call, exchange.twin
+    if not exchange.is_filed or shown is None or call.operation in context.survey.volatile_operations:
+        return
+    told, scores = call.summary.get("score_range"), hit_scores(shown.result)
+    if not scores or not _is_a_range(told) or any("score" in r for r in call.filed):
+        return
+    low, high = cast("list[float]", told)
+    yield Judged(
+        abs(low - min(scores)) <= SCORE_ROOM and abs(high - max(scores)) <= SCORE_ROOM,
+        f"score_range [{min(scores)}, {max(scores)}], as the call's inline hits have",
+        show(told),
+    )
+
+
+SCORE_ROOM = 0.01
+"""Difference by which a reported score may be rounded."""
+
+
+def _is_a_range(value: object) -> bool:
+    numbers = cast("list[object]", value) if isinstance(value, list) else []
+    return len(numbers) == 2 and all(isinstance(n, int | float) and not isinstance(n, bool) for n in numbers)
+
+
+def _one_descriptor(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
+    """The descriptors in both places of a result agree."""
+    call = exchange.call
+    if not exchange.is_filed or call.found is None:
+        return
+    differs = differing_descriptors(call, call.found)
+    yield Judged(differs is None, "the same descriptor as text and as structuredContent", differs or "")
+
+
+def differing_descriptors(call: Call, found: FoundDescriptor) -> str | None:
+    """Difference between the descriptors in text and structuredContent; None if they agree, or if there is only one."""
+    if found.where == "both":
+        return None if found.text_value == found.structured_value else "two that differ"
+    if found.where == "text":
+        return None
+    content: object = (call.result or {}).get("content")
+    blocks = cast("list[object]", content) if isinstance(content, list) else []
+    texts = (as_record(b).get("text") for b in blocks)
+    broken = next((p for t in texts if isinstance(t, str) and (p := broken_descriptor(t)) is not None), None)
+    return None if broken is None else f"complete in structuredContent, invalid JSON in the text: {broken}"
+
+
+def _no_records(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
+    """No record is returned beside the descriptor; for inject that is LRO-INJ-04."""
+    call = exchange.call
+    if exchange.is_filed and call.found is not None and call.operation != "inject":
+        leaked = _repeated(call, _beside(call))
+        yield Judged(leaked is None, "no record next to the descriptor", leaked or "")
+
+
+def _no_text(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
+    """An offloaded inject does not return its formatted text beside the descriptor."""
+    call = exchange.call
+    if exchange.is_filed and call.operation == "inject":
+        leaked = repeated_record(call)
+        yield Judged(leaked is None, "the descriptor alone", leaked or "")
+
+
+def repeated_record(call: Call) -> str | None:
+    """A record of the file that the result repeats outside the descriptor's own fields; None when there is none."""
+    known = {"offloaded", "summary", "file_path", "line_schema", "jq_recipes", "guidance"}
+    rest = {k: v for k, v in call.descriptor.items() if k not in known}
+    return _repeated(call, show(rest, 10_000_000) + _beside(call))
+
+
+def _beside(call: Call) -> str:
+    """Everything in a result that is not in the descriptor."""
+    return (call.found.around if call.found is not None else "") + show(_other_members(call), 10_000_000)
+
+
+def _repeated(call: Call, text: str) -> str | None:
+    """A record of the file that a text repeats; None when there is none."""
+    strings = [
+        (str(r.get("id")), s) for r in call.filed for s in (r.get("content"), r.get("title")) if isinstance(s, str)
+    ]
+    ids = [str(r.get("id")) for r in call.filed if len(str(r.get("id"))) >= 8]
+    several = [i for i in ids if i in text]
+    if len(several) > max(3, len(ids) // 4):
+        return f"the ids of {len(several)} records next to the descriptor"
+    long = next((i for i, s in strings if len(s) >= 60 and s[:60] in text), None)
+    return f"the text of record {long} next to the descriptor" if long is not None else None
+
+
+def _other_members(call: Call) -> list[object]:
+    """Members of a result and its blocks besides their texts: ``_meta``, and the server's own."""
+    result = call.result or {}
+    content: object = result.get("content")
+    blocks = [as_record(b) for b in cast("list[object]", content)] if isinstance(content, list) else []
+    usual = {"content", "structuredContent"}
+    return [
+        {k: v for k, v in result.items() if k not in usual},
+        *({k: v for k, v in b.items() if k not in ("text", "resource")} for b in blocks),
+    ]
+
+
+def _no_error(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
+    """An offloaded result is a success: isError is false or absent."""
+    if exchange.call.outcome == "offloaded":
+        flag = (exchange.call.result or {}).get("isError")
+        yield Judged(flag is not True, "isError false or absent", "isError true")
+
+
+def _no_cursor(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
+    """A descriptor has no cursor to a next page."""
+    call = exchange.call
+    if call.outcome != "offloaded":
+        return
+    cursor = next(iter(_cursors(call.result)), None)
+    if call.found is not None and cursor is None:
+        known = {k: v for k, v in call.found.value.items() if k not in ("line_schema", "jq_recipes")}
+        cursor = next(iter(_cursors(known)), None)
+    yield Judged(cursor is None, "no cursor next to a descriptor", cursor or "")
+
+
+_CURSOR = re.compile(r"(next_?)?(page_?)?(cursor|token)", re.IGNORECASE)
+
+
+def _cursors(value: object) -> Iterator[str]:
+    """The members of a value that lead to a next page."""
+    if isinstance(value, list):
+        for entry in cast("list[object]", value):
+            yield from _cursors(entry)
+    elif isinstance(value, dict):
+        for key, inner in cast("dict[str, object]", value).items():
+            if key in ("line_schema", "jq_recipes"):
+                continue
+            if inner not in (None, False, "", 0) and _CURSOR.fullmatch(key) and key.lower() != "token":
+                yield f"{key} is {show(inner, 80)}"
+            yield from _cursors(inner)
+
+
+# The file's name and place
+
+
+def _folder(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
+    """The file is directly in the configured output folder."""
+    call = exchange.call
+    if not exchange.is_filed:
+        return
+    folder, root = call.output_dir, call.real_output_dir
+    if folder is None or root is None or call.file is None or call.file.real is None:
+        yield "the output folder cannot be set (profile: settings.output_dir)"
+        return
+    real = pathlib.Path(call.file.real)
+    if not real.is_relative_to(root):
+        yield "the file is not below the folder that was set"
+        return
+    yield Judged(real.parent == root, f"a file in {folder}", call.file.path)
+
+
+def _ulid(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
+    """The time in the file's ULID is the time at which the file was written."""
+    if exchange.is_filed:
+        found = ulid_time(exchange.call, context.edition)
+        yield found if isinstance(found, str) else Judged(*found)
+
+
+def _own_file(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
+    """Each call gets a file of its own."""
+    if exchange.is_filed:
+        yield Judged(exchange.shares is None, "a file of its own", f"the file of another call: {exchange.call.path}")
+
+
+# The decision
+
+
+def _offloaded_above(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
+    """A result that exceeds the threshold is offloaded."""
+    yield from _decision(exchange, context, above=True)
+
+
+def _inline_otherwise(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
+    """A result that does not exceed the threshold is inline, and no file is written for it."""
+    yield from _decision(exchange, context, above=False)
+    if exchange.stray:
+        yield Judged(False, "no file but those that descriptors name", f"{exchange.stray[0]} was written as well")
+
+
+def _decision(exchange: Exchange, context: Context, *, above: bool) -> Iterator[Judged | str]:
+    call, survey = exchange.call, context.survey
+    if exchange.lowest is None or context.decisions is None or call.operation not in context.decisions:
+        return
+    if context.decisions[call.operation] != "exact":
+        yield "an operation has no exact threshold"
+        return
+    threshold = call.settings.get("threshold_tokens")
+    known = exchange.lowest.estimate
+    if not isinstance(threshold, int) or (call.outcome == "no answer" and not died(call)):
+        return
+    if known is None:
+        # Without an E only a server that offloads nothing shows that there was something to offload.
+        records = exchange.twin.records if exchange.twin is not None else None
+        if not above or not records or exchange.call is not exchange.lowest or threshold > survey.lowest:
+            return
+        if len(records) == 1 and id_of(records[0]) in exchange.stored:
+            yield "a single memory is judged by LRO-THR-08"
+            return
+        size = size_of(exchange.twin) if exchange.twin is not None else 0
+        if threshold > 1 and not surely_exceeds(size, threshold):
+            return
+        expected = f"{call.label}: {len(records)} records at threshold {threshold} are offloaded"
+        yield Judged(call.outcome == "offloaded", expected, _outcome(call))
+        return
+    drift = _drift(call.operation, threshold, context)
+    if (known > threshold) != above or 0 < abs(known - threshold) <= drift:
+        return
+    side = "offloaded" if above else "inline"
+    expected = f"{call.label} of E = {known} at threshold {threshold}: {side}"
+    yield Judged(call.outcome == side, expected, _outcome(call))
+
+
+def _counted(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
+    """A single memory that the suite stored exceeds the lowest threshold, as single memories of the server do."""
+    call, survey = exchange.call, context.survey
+    own = survey.single.get(call.operation)
+    if call is not exchange.lowest or exchange.twin is None or own is None or own.outcome != "offloaded":
+        return
+    records = exchange.twin.records or []
+    if len(records) == 1 and id_of(records[0]) in exchange.stored and not survey.is_small(call):
+        expected = f"a single memory is offloaded at threshold {survey.lowest}"
+        yield Judged(call.outcome != "inline", expected, "inline: it was not counted")
+
+
+def _drift(operation: str, threshold: int, context: Context) -> int:
+    """Tokens by which E may differ between two identical calls."""
+    edge = context.edges.edges[operation].drift if context.edges is not None else 0
+    return max(2 * edge, threshold // 20 if operation in context.survey.volatile_operations else 0)
+
+
+def _outcome(call: Call) -> str:
+    if died(call):
+        return "the server exited"
+    error = f": {show(call.reply.error or call.text, 200)}" if call.outcome == "error" else ""
+    return f"{call.outcome}{error}"
+
+
+def _same_estimate(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
+    """The same call has the same E under each threshold, apart from differences in size."""
+    call, lowest = exchange.call, exchange.lowest
+    if lowest is None or lowest is call or not exchange.is_filed or not lowest.filed:
+        return
+    if by_id(call.filed).keys() != by_id(lowest.filed).keys():
+        yield "the files of the same call hold different records"
+        return
+    one, other = lowest.header.get("estimated_tokens"), call.header.get("estimated_tokens")
+    if isinstance(one, int) and isinstance(other, int):
+        expected = f"E = {one}, as for the same call at threshold {lowest.settings.get('threshold_tokens')}"
+        yield Judged(abs(one - other) <= slack(lowest, call), expected, f"E = {other}")
+
+
+RULES: Mapping[str, tuple[Rule, ...]] = {
+    "LRO-DESC-02": (_path,),
+    "LRO-DESC-07": (_scores,),
+    "LRO-DESC-11": (_one_descriptor, _no_records),
+    "LRO-DESC-12": (_no_error,),
+    "LRO-DESC-13": (_no_cursor,),
+    "LRO-DET-01": (_fields,),
+    "LRO-FILE-05": (_query,),
+    "LRO-FILE-07": (_timestamp,),
+    "LRO-FILE-09": (_complete,),
+    "LRO-FILE-10": (_values,),
+    "LRO-FILE-13": (_same_estimate,),
+    "LRO-INJ-04": (_no_text,),
+    "LRO-NAME-01": (_folder,),
+    "LRO-NAME-03": (_ulid,),
+    "LRO-NAME-04": (_own_file,),
+    "LRO-THR-06": (_offloaded_above,),
+    "LRO-THR-07": (_inline_otherwise,),
+    "LRO-THR-08": (_counted,),
+}
+"""The rules of each requirement on exchanges."""

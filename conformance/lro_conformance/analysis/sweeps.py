@@ -1,0 +1,15 @@
+"""Files that a cleanup treated wrongly."""
+
+from __future__ import annotations
+
+from lro_conformance.trials.exploration import Sweep
+
+
+def wrong_by_name(sweep: Sweep) -> list[str]:
+    """Names of files that were deleted although they are not those of offloaded files."""
+    return [name for name, gone in sweep.named if gone] if sweep.worked else []
+
+
+def wrong_by_age(sweep: Sweep, ttl_s: int) -> list[tuple[int, bool]]:
+    """Ages of files that were deleted before their time or stayed after it, with True for those that are gone."""
+    return [(age, gone) for age, gone in sweep.aged if gone != (age > ttl_s)] if sweep.worked else []

@@ -1,0 +1,327 @@
+"""Explorer: gives three servers the same sequences of steps, which Hypothesis composes, and holds every exchange to the
+model."""
+
+from __future__ import annotations
+
+import random
+import string
+import time
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from lro_conformance.analysis.detail import DetailLevels
+from lro_conformance.analysis.documents import Document, breaks, unmet_precondition, validated, with_recipes
+from lro_conformance.analysis.estimate import Estimates
+from lro_conformance.analysis.exchanges import RULES, Exchange, context_of, exchanges_of, findings
+from lro_conformance.capture.call import Call
+from lro_conformance.capture.corpus import tiny, various
+from lro_conformance.capture.records import Record
+from lro_conformance.judging.outcome import NotObserved
+from lro_conformance.properties.hunt import Hunt
+from lro_conformance.trials import trial
+from lro_conformance.trials.boundary import Edges
+from lro_conformance.trials.exploration import Explored, LiveFinding, Triple
+from lro_conformance.trials.survey import Inline, Survey
+from lro_spec.catalogue import catalogue
+from lro_spec.findings import Finding
+from lro_spec.validation.recipes import RecipeJudge
+from lro_spec.validation.request import Request
+
+if TYPE_CHECKING:
+    from lro_conformance.lab.bench import Bench
+    from lro_conformance.lab.lab import Lab
+
+ROUNDS = 3
+"""Largest number of violations of different requirements that are reduced to their shortest sequence."""
+
+CHARACTERS_PER_TOKEN = 4
+"""Characters of a token, about, to begin with."""
+
+TRIES = 4
+"""Number of memories that are stored, one after another, to place a result at the threshold."""
+
+MOST_PLACED = 200_000
+"""Characters of the largest memory that is stored to place a result at the threshold."""
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How much is explored."""
+
+    sequences: int
+    steps: int
+    seconds: float
+
+
+@trial("explorer: sequences of calls, on three servers in lockstep")
+def explored(lab: Lab, survey: Survey, inline: Inline, edges: Edges) -> Explored:
+    """Compose sequences of calls and stored memories; find the shortest that violates a requirement."""
+    if not survey.adjustable:
+        raise NotObserved("the server's threshold cannot be set (profile: settings.threshold_tokens)")
+    if not survey.offloaded:
+        raise NotObserved(f"nothing was offloaded with a threshold of {survey.lowest}")
+    with Explorer(lab, survey, inline, edges) as explorer:
+        return explorer.explore()
+
+
+class Explorer:
+    """Three servers with the same memories, and the sequences that were tried on them."""
+
+    def __init__(self, lab: Lab, survey: Survey, inline: Inline, edges: Edges) -> None:
+        self._lab = lab
+        self._edition = lab.editions.own
+        levels = DetailLevels(survey)
+        self._context = context_of(survey, levels, Estimates(survey, levels), self._edition, inline, edges)
+        self._survey = survey
+        kept = lab.kept
+        self._benches: list[Bench] = [b for n in ("survey", "edges", "inline") if (b := kept.get(n)) is not None]
+        self._threshold = edges.threshold if "edges" in kept else 0
+        self._chance = random.Random(lab.seed)
+        self._judged = {r.id for r in catalogue(self._edition.name) if r.excluded is None}
+        self._stack = ExitStack()
+        self._hunt: Hunt[tuple[Triple, ...]] = Hunt(0)
+        self._known_violations: set[str] = set()
+        self._wanted: str | None = None
+        self._sequence: list[Triple] = []
+        self._steps: list[tuple[str, tuple[Any, ...]]] = []
+        self._word: str | None = None
+        self._memories: list[Record] = []
+        self._refused = 0
+        self._live: list[LiveFinding] = []
+        self.details: Mapping[str, Sequence[str]] = {
+            name: operation.details for name, operation in survey.operations.items() if survey.offloads(name)
+        }
+        """The operations that offload, with their detail levels."""
+        seed = lab.profile.seed
+        self.can_store = seed is not None and seed.tool is not None
+        """True if the suite can store memories."""
+
+    def __enter__(self) -> Explorer:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._stack.close()
+
+    @property
+    def can_place(self) -> bool:
+        """True if a result can be placed at the threshold of the server in the middle."""
+        small = self._threshold * CHARACTERS_PER_TOKEN < MOST_PLACED
+        return self.can_store and self._threshold > 0 and small
+
+    def explore(self) -> Explored:
+        """Try sequences until the budget is spent, again for each requirement that a sequence was found to violate."""
+        from lro_conformance.properties.machine import machine
+        from lro_conformance.properties.search import on_its_own, search_sequences
+
+        budget = self._lab.budget
+        until = time.monotonic() + budget.seconds
+        smallest: list[Triple] = []
+        triples: list[Triple] = []
+        unsteady: list[Triple] = []
+        sequences = 0
+        with on_its_own(self._lab.workspace.root / "hypothesis"):
+            for turn in range(ROUNDS):
+                self._hunt, self._wanted = Hunt(until, lambda: self._lab.workspace.aborted), None
+
+                def search(turn: int = turn) -> None:
+                    if turn == 0 and self.can_store:
+                        self._begin_with_the_usual()
+                    seed = self._lab.seed + turn
+                    search_sequences(machine(self), seed=seed, sequences=budget.sequences, steps=budget.steps)
+
+                recurred = self._hunt.run(search, self._again)
+                sequences += self._hunt.attempts
+                triples += (t for steady in self._hunt.steady for t in steady)
+                if not self._hunt.failing:
+                    break
+                (smallest if recurred else unsteady).extend(self._hunt.failing[-1])
+                if self._wanted is not None:
+                    self._known_violations.add(self._wanted)
+                if time.monotonic() > until or not all(b.server.alive for b in self._benches):
+                    break
+        return Explored(
+            smallest=tuple(smallest),
+            triples=tuple(triples),
+            unsteady=tuple(unsteady),
+            threshold=self._threshold,
+            sequences=sequences,
+            memories=tuple(self._memories),
+            refused=self._refused,
+            live=tuple(self._live),
+        )
+
+    # sequences
+
+    def begin(self) -> None:
+        """Begin a sequence."""
+        self._hunt.begin()
+        self._lab.forget_experiments()
+        self._sequence, self._steps, self._word = [], [], None
+
+    def step(self, name: str, *given: Any) -> None:
+        """Take a step of a sequence: *name* is that of a method. Raises `Violation` if the model is violated."""
+        self._steps.append((name, given))
+        {"store": self.store, "call": self.call, "place": self.place}[name](*given)
+
+    def end(self) -> None:
+        """End a sequence."""
+        if not self._hunt.failing:
+            self._hunt.steady.append(tuple(self._sequence))
+
+    def _begin_with_the_usual(self) -> None:
+        """The first sequences: what is likely to go wrong, so that it is tried in every run."""
+        for name, details in self.details.items():
+            richest = {"name": name, "detail": [None, *details][-1], "limit": 20, "find": "stored"}
+            self.begin()
+            for memories in ([tiny()], various()):
+                self.step("store", memories)
+                self.step("call", [richest])
+            for distance in (0, 1) if self.can_place else ():
+                self.step("place", {"name": name}, distance)
+            self.end()
+
+    def _again(self) -> None:
+        """Repeat the last sequence."""
+        steps = list(self._steps)
+        self._lab.forget_experiments()
+        self._sequence, self._steps, self._word = [], [], None
+        for name, given in steps:
+            self.step(name, *given)
+
+    # steps
+
+    def store(self, given: Sequence[Record]) -> None:
+        """Store memories in each server, with ids and with a word in their titles that no other memory has."""
+        word = "".join(self._chance.choices(string.ascii_lowercase, k=8))
+        memories = [{"id": self._id(), **m, "title": f"{word} {m['title']}"} for m in given]
+        if self._survey.lowest > 1:
+            memories[0]["content"] += " 0123456" * self._survey.lowest
+        for memory in memories:
+            if not all([bench.stored(memory) for bench in self._benches]):  # noqa: C419 - each server is given it
+                self._refused += 1
+                return
+            self._memories.append(memory)
+        self._word = word
+
+    def call(self, asked: Sequence[Mapping[str, Any]]) -> None:
+        """Make calls of each server, several at once, and judge what they return."""
+        wanted = [self._arguments(one) for one in asked]
+        before = [set(b.files()) for b in self._benches]
+        with ExitStack() as stack:
+            for bench in self._benches:
+                stack.enter_context(bench.lock)
+            sent = [[bench.post(one) for one in wanted] for bench in self._benches]
+            seen = [[b.collect(s) for s in each] for b, each in zip(self._benches, sent, strict=True)]
+        named = {c.path for each in seen for c in each}
+        stray = [
+            name
+            for bench, known in zip(self._benches, before, strict=True)
+            for name in sorted(set(bench.files()) - known)
+            if bench.editions.is_offload_name(name) and not any(path.endswith(f"/{name}") for path in named)
+        ]
+        made: list[Triple] = []
+        for number, calls in enumerate(zip(*seen, strict=True)):
+            lowest, *between, inline = calls
+            middle = next(iter(between), None)
+            made.append(Triple(lowest, inline, middle, len(asked) > 1, tuple(stray) if number == 0 else ()))
+        self._sequence += made
+        self._judge(len(made))
+
+    def place(self, asked: Mapping[str, Any], distance: int) -> None:
+        """Store memories one after another, so that the result of a call for the last is at the threshold."""
+        richest = [None, *self.details[asked["name"]]][-1]
+        wanted = {**asked, "detail": richest, "find": "stored", "limit": 5}
+        target = self._threshold + distance
+        length = max(8, target * CHARACTERS_PER_TOKEN - 600)
+        for _ in range(TRIES):
+            self.store([_plain("lorem ipsum " * (length // 12 + 1), length)])
+            self.call([wanted])
+            estimate = self._sequence[-1].lowest.estimate
+            if estimate is None or estimate == target:
+                return
+            length = max(8, length + (target - estimate) * CHARACTERS_PER_TOKEN)
+            if length > MOST_PLACED:
+                return
+
+    def _arguments(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        """Arguments of a bench's call."""
+        wanted = dict(asked)
+        find = wanted.pop("find")
+        word = self._word if find == "stored" else self._survey.word if find == "word" else None
+        return {**wanted, "query": word}
+
+    def _id(self) -> str:
+        return str(uuid.UUID(int=self._chance.getrandbits(128), version=4))
+
+    # the model
+
+    def _judge(self, count: int) -> None:
+        """Hold the last triples to the model, and end the sequence if they violate a requirement."""
+        made = exchanges_of(self._sequence, self._memories)
+        last = {id(c) for t in self._sequence[-count:] for c in t.calls}
+        for exchange in made:
+            if id(exchange.call) not in last:
+                continue
+            for requirement in self._violated(exchange):
+                if requirement not in self._judged or requirement in self._known_violations:
+                    continue
+                if self._wanted is None and requirement in self._violated_anyway:
+                    continue
+                if self._wanted is None:
+                    self._wanted = requirement
+                if requirement == self._wanted:
+                    self._hunt.found(tuple(self._sequence))
+
+    def _violated(self, exchange: Exchange) -> Iterator[str]:
+        """The requirements that an exchange violates. Of calls in lockstep one document is like the other."""
+        for requirement in RULES:
+            found = (f for f in findings(exchange, self._context, requirement) if not isinstance(f, str))
+            if not all(f.holds for f in found):
+                yield requirement
+        if exchange.call.outcome == "offloaded" and exchange.lowest in (None, exchange.call):
+            document = self._document(exchange.call)
+            for finding in filter(breaks, document.findings):
+                if unmet_precondition(finding.rule, document) is None:
+                    self._keep(finding, document)
+                    yield finding.rule
+
+    def _document(self, call: Call) -> Document:
+        details = self._context.details
+        unknown = details.reason_for_no_level(call)
+        request = Request(call.operation, details.level_of(call) if unknown is None else None)
+        return with_recipes(validated(call, request, self._edition, unknown=unknown), self._recipes, self._edition)
+
+    @cached_property
+    def _recipes(self) -> RecipeJudge:
+        """The judge of all recipes. It also compares with the machine's jq, which only a live run may depend on."""
+        return self._stack.enter_context(RecipeJudge(fallback=True, compares=True))
+
+    def _keep(self, finding: Finding, document: Document) -> None:
+        """Note what only the machine's jq shows, which evidence alone would not show again."""
+        shown = {(f.rule, f.pointer, f.observed) for f in self._recipes.only_installed}
+        if (finding.rule, finding.pointer, finding.observed) in shown:
+            self._live.append(LiveFinding.of(document.call, finding))
+
+    @cached_property
+    def _violated_anyway(self) -> frozenset[str]:
+        """Requirements that the calls of the survey violate, so that no sequence is needed to show it."""
+        comparison = self._context.comparison
+        exchanges = [Exchange(call, twin) for call, twin in (comparison.pairs if comparison is not None else ())]
+        exchanges += [Exchange(call) for call in self._survey.calls]
+        return frozenset(requirement for exchange in exchanges for requirement in self._violated(exchange))
+
+
+def _plain(text: str, length: int) -> Record:
+    return {
+        "memory_type": "semantic",
+        "namespace": "_semantic/a",
+        "title": "placed",
+        "content": text[:length],
+        "created": "2026-01-02T03:04:05Z",
+        "status": "active",
+        "provenance": {"confidence": 0.5},
+    }

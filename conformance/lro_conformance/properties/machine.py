@@ -1,0 +1,80 @@
+"""The rules by which Hypothesis composes sequences of steps for the servers of an explorer.
+
+To be imported where an exploration begins, not before: a third of what a run imports is for Hypothesis.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+import hypothesis.strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
+
+from lro_conformance.capture.records import Record
+from lro_conformance.properties.strategies import MEMORIES, NEAR, calls
+
+
+class Steps(Protocol):
+    """What the steps of a sequence do."""
+
+    @property
+    def details(self) -> Mapping[str, Sequence[str]]:
+        """The operations to call, with their detail levels."""
+        ...
+
+    @property
+    def can_store(self) -> bool:
+        """True if memories can be stored."""
+        ...
+
+    @property
+    def can_place(self) -> bool:
+        """True if a result can be placed at a threshold."""
+        ...
+
+    def begin(self) -> None:
+        """Begin a sequence."""
+        ...
+
+    def step(self, name: str, *given: Any) -> None:
+        """Take a step."""
+        ...
+
+    def end(self) -> None:
+        """End a sequence."""
+        ...
+
+
+def machine(explorer: Steps) -> Callable[[], RuleBasedStateMachine]:
+    """A state machine whose steps are those of the *explorer*; one instance is one sequence."""
+    arguments = calls(explorer.details)
+
+    class Tried(RuleBasedStateMachine):
+        def __init__(self) -> None:
+            super().__init__()
+            explorer.begin()
+
+        @precondition(lambda self: explorer.can_store)
+        @rule(memories=MEMORIES, asked=arguments)
+        def store(self, memories: list[Record], asked: Mapping[str, Any]) -> None:
+            explorer.step("store", memories)
+            explorer.step("call", [{**asked, "find": "stored"}])
+
+        @rule(asked=arguments)
+        def call(self, asked: Mapping[str, Any]) -> None:
+            explorer.step("call", [asked])
+
+        @rule(asked=st.lists(arguments, min_size=2, max_size=3))
+        def call_at_once(self, asked: list[Mapping[str, Any]]) -> None:
+            explorer.step("call", asked)
+
+        @precondition(lambda self: explorer.can_place)
+        @rule(asked=arguments, distance=st.sampled_from(NEAR))
+        def place_at_threshold(self, asked: Mapping[str, Any], distance: int) -> None:
+            explorer.step("place", asked, distance)
+
+        def teardown(self) -> None:
+            explorer.end()
+
+    return Tried

@@ -1,0 +1,135 @@
+"""Sweeper: plants files of any age and of any name, which Hypothesis chooses, and triggers cleanup."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from lro_conformance.analysis.sweeps import wrong_by_age, wrong_by_name
+from lro_conformance.capture.call import Call
+from lro_conformance.capture.file import FileSeen
+from lro_conformance.judging.outcome import NotObserved
+from lro_conformance.lab.settings import Settings
+from lro_conformance.properties.hunt import Hunt
+from lro_conformance.trials import trial
+from lro_conformance.trials.cleanup import TTL, Cleanup
+from lro_conformance.trials.decoys import DAY, OLD_S, plant
+from lro_conformance.trials.exploration import Sweep, Sweeps
+from lro_conformance.trials.survey import Survey
+from lro_conformance.trials.trigger import clean_up
+from lro_spec.filenames import parse_file_name
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+
+    from lro_conformance.lab.bench import Bench
+    from lro_conformance.lab.lab import Lab
+
+Value = TypeVar("Value")
+
+
+@trial("sweeper: cleanup of files of any age and name")
+def sweeps(lab: Lab, survey: Survey, cleanup: Cleanup) -> Sweeps:
+    """Plant files and clean up, again and again; find the smallest set of files that is treated wrongly."""
+    if cleanup.set_ttl is None or not any(p.gone for p in cleanup.set_ttl.planted):
+        raise NotObserved(cleanup.reason or "files of earlier processes are not deleted")
+    from lro_conformance.properties.search import on_its_own
+    from lro_conformance.properties.strategies import any_ages, any_names
+
+    name = cleanup.set_ttl.call.operation if cleanup.set_ttl.call is not None else "recall"
+    with lab.bench(Settings(threshold_tokens=1, ttl_seconds=TTL)) as bench, on_its_own(lab.workspace.root / "sweeps"):
+        sweeper = _Sweeper(lab, bench, name, survey)
+        prefix = lab.editions.own.file_prefix
+        named = sweeper.explore(any_names(prefix), sweeper.by_name, wrong_by_name)
+        aged = sweeper.explore(
+            any_ages((0, TTL - 60), (TTL + 5, 100 * DAY)), sweeper.by_age, lambda sweep: wrong_by_age(sweep, TTL)
+        )
+    return Sweeps(TTL, sweeps=(*named[0], *aged[0]), smallest=(*named[1], *aged[1]))
+
+
+class _Sweeper:
+    def __init__(self, lab: Lab, bench: Bench, name: str, survey: Survey) -> None:
+        self._lab = lab
+        self._bench = bench
+        self._name = name
+        how = bench.profile.cleanup
+        listed = any(t.get("name") == "run_custodial_task" for t in survey.tools)
+        by_tool = listed if how is None else how.tool is not None
+        self._examples = max(2, int(lab.budget.sequences * (1.0 if by_tool else 0.2)))
+
+    def explore(
+        self,
+        strategy: SearchStrategy[Value],
+        sweep: Callable[[Value], Sweep],
+        wrong: Callable[[Sweep], object],
+    ) -> tuple[Sequence[Sweep], Sequence[Sweep]]:
+        """Sweeps without a violation, and the smallest one with one."""
+        from lro_conformance.properties.search import search
+
+        until = time.monotonic() + self._lab.budget.seconds / 2
+        hunt: Hunt[Sweep] = Hunt(until, lambda: self._lab.workspace.aborted)
+        last: list[Value] = []
+
+        def one(value: Value) -> None:
+            hunt.begin()
+            last[:] = [value]
+            self._bench.forget_experiment()
+            seen = sweep(value)
+            if wrong(seen):
+                hunt.found(seen)
+            elif not hunt.failing:
+                hunt.steady.append(seen)
+
+        recurred = hunt.run(
+            lambda: search(strategy, one, seed=self._lab.seed, examples=self._examples), lambda: one(last[0])
+        )
+        return hunt.steady, hunt.failing[-1:] if recurred else []
+
+    def by_name(self, names: Sequence[str]) -> Sweep:
+        """Clean up beside old files with these names."""
+        call, folder, template = self._folder()
+        pattern = rf"{self._lab.editions.own.file_prefix}-.*\.jsonl"
+        made = [folder / n for n in names if n not in (".", "..") and not re.fullmatch(pattern, n)]
+        past = time.time() - OLD_S
+        for path in made:
+            path.write_bytes(template.data)
+            os.utime(path, (past, past))
+        return self._sweep(call, folder, template, (), made)
+
+    def by_age(self, ages: Sequence[int]) -> Sweep:
+        """Clean up beside files of these ages, in seconds."""
+        call, folder, template = self._folder()
+        return self._sweep(call, folder, template, ages, ())
+
+    def _sweep(self, call: Call, folder: Path, template: FileSeen, ages: Sequence[int], named: Sequence[Path]) -> Sweep:
+        edition = self._lab.editions.own.name
+        aged = [(age, plant(folder, template, age, self._name, edition)) for age in ages]
+        control = plant(folder, template, OLD_S, self._name, edition)
+        clean_up(self._bench, [control, *(path for age, path in aged if age > TTL)])
+        seen = Sweep(
+            call,
+            self._bench.cleanup_request,
+            tuple((age, not path.exists()) for age, path in aged),
+            tuple((path.name, not path.exists()) for path in named),
+            not control.exists(),
+        )
+        for path in (control, *named, *(path for _, path in aged)):
+            path.unlink(missing_ok=True)
+        return seen
+
+    def _folder(self) -> tuple[Call, Path, FileSeen]:
+        """A call, the output folder, and one of the server's own files as a template for planted ones."""
+        call = self._bench.offloading_call(self._name, 3)
+        file = call.file
+        edition = self._lab.editions.own.name
+        if (
+            file is None
+            or file.problem is not None
+            or not parse_file_name(os.path.basename(file.path), edition=edition)
+        ):
+            raise NotObserved("none of the server's own files could be read as a template")
+        return call, Path(os.path.dirname(file.path)), file

@@ -1,0 +1,142 @@
+"""What the explorer observed: calls of three servers in lockstep, and cleanups of files that it planted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lro_conformance.capture.call import Call, OfACall
+from lro_conformance.capture.records import Record, show
+from lro_conformance.capture.reproduce import of_call, of_call_in_context, of_cleaning
+from lro_conformance.judging.subjects import evidence_of, reproducer_of
+from lro_spec.findings import Finding, Kind
+
+
+@dataclass(frozen=True)
+class Triple:
+    """The same call of three servers that were given the same requests."""
+
+    lowest: Call
+    """The call with the lowest threshold that the server accepts. Its file tells E."""
+    inline: Call
+    """The call with a threshold that no result reaches."""
+    middle: Call | None = None
+    """The call with a threshold near the results; None if there is no such server."""
+    in_flight: bool = False
+    """True if other calls of each server were under way."""
+    stray: tuple[str, ...] = ()
+    """Offloaded files that appeared in the output folders during the call and that no descriptor names."""
+
+    @property
+    def calls(self) -> tuple[Call, ...]:
+        """The calls, that of the lowest threshold first."""
+        return tuple(c for c in (self.lowest, self.middle, self.inline) if c is not None)
+
+    @property
+    def call(self) -> Call:
+        """The call with the lowest threshold."""
+        return self.lowest
+
+
+@dataclass(frozen=True)
+class LiveFinding:
+    """A finding about a recipe that only a program of this machine shows, so that evidence keeps it."""
+
+    call: Call
+    requirement: str
+    pointer: str
+    message: str
+    expected: str
+    observed: str
+
+    @classmethod
+    def of(cls, call: Call, finding: Finding) -> LiveFinding:
+        """A finding of validation as evidence keeps it."""
+        return cls(call, finding.rule, finding.pointer, finding.message, finding.expected, finding.observed)
+
+    @property
+    def finding(self) -> Finding:
+        """The finding as validation reports it."""
+        return Finding(self.requirement, Kind.WRONG_OUTPUT, self.pointer, self.message, self.expected, self.observed)
+
+
+@dataclass(frozen=True)
+class Explored:
+    """All calls of one exploration."""
+
+    smallest: tuple[Triple, ...] = ()
+    """The calls of the shortest sequences that show a violation; empty if none was found."""
+    triples: tuple[Triple, ...] = ()
+    """All other calls, in their order."""
+    unsteady: tuple[Triple, ...] = ()
+    """Calls that showed a violation which did not recur when the same sequence was repeated."""
+    threshold: int = 0
+    """Threshold of the server in the middle; 0 if there is none."""
+    sequences: int = 0
+    """Number of sequences that were tried."""
+    memories: tuple[Record, ...] = ()
+    """The memories that the servers accepted."""
+    refused: int = 0
+    """Number of memories that a server did not accept."""
+    live: tuple[LiveFinding, ...] = ()
+    """What the machine's jq found in recipes."""
+
+
+@dataclass(frozen=True)
+class AfterStoring(OfACall):
+    """A call after the suite has stored memories."""
+
+    call: Call
+    memories: tuple[Record, ...]
+    in_flight: bool = False
+
+
+@evidence_of.register
+def _(after: AfterStoring) -> str:
+    stored = "".join(f"memory: {show(m, 2000)}\n" for m in after.memories)
+    return f"{stored}{evidence_of(after.call)}"
+
+
+@reproducer_of.register
+def _(after: AfterStoring) -> str:
+    return of_call_in_context(after.call) if after.in_flight else of_call(after.call)
+
+
+@dataclass(frozen=True)
+class Sweep(OfACall):
+    """One cleanup of files that the suite planted in an output folder."""
+
+    call: Call
+    """A call that wrote a file of the server's own, from which the planted files were copied."""
+    trigger: int | None
+    """The id of the request that triggered cleanup; None if none did."""
+    aged: tuple[tuple[int, bool], ...] = ()
+    """Files that look offloaded: their ages in seconds, and True for those that are gone."""
+    named: tuple[tuple[str, bool], ...] = ()
+    """Old files with names that are not those of offloaded files, and True for those that are gone."""
+    worked: bool = False
+    """True if a control file, older than every TTL, is gone: cleanup has run."""
+
+
+@dataclass(frozen=True)
+class Sweeps:
+    """Cleanups of files of any age and of any name."""
+
+    ttl_s: int
+    sweeps: tuple[Sweep, ...] = ()
+    smallest: tuple[Sweep, ...] = ()
+    """The smallest cleanups that show a violation; empty if none was found."""
+
+
+@evidence_of.register
+def _(sweep: Sweep) -> str:
+    ages = f"ages planted together, in seconds: {[age for age, _ in sweep.aged]}"
+    names = f"names planted together: {show([name for name, _ in sweep.named], 500)}"
+    return names if sweep.named else ages
+
+
+@reproducer_of.register
+def _(sweep: Sweep) -> str:
+    output = sweep.call.output_dir
+    decoys = [] if output is None else [(output / name, "name") for name, _ in sweep.named]
+    planted = [(age, sweep.call.operation) for age, _ in sweep.aged]
+    return of_cleaning(sweep.call, sweep.trigger, planted=planted, decoys=decoys)

@@ -1,0 +1,72 @@
+"""Descriptions of recipes, compared with one another and with their commands (section "Standard jq Recipe Library")."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from lro_spec.display import show
+from lro_spec.findings import Finding, Kind
+from lro_spec.recipes.pipeline import parse_command
+from lro_spec.recipes.shell import RecipeSyntaxError
+
+_ALIKE = 3
+"""Recipes with one description that no reader can tell apart. Two may search for the same in two ways."""
+
+_EXCHANGED = 2
+"""Descriptions of other fields that are a mistake in the list. A single one may be a matter of words."""
+
+_WORDS: Mapping[str, frozenset[str]] = {
+    "title": frozenset({"title", "titles"}),
+    "namespace": frozenset({"namespace", "namespaces"}),
+    "confidence": frozenset({"confidence", "confident", "score", "scores"}),
+    "memory_type": frozenset({"type", "types"}),
+    "entities": frozenset({"entity", "entities"}),
+    "content": frozenset({"content"}),
+    "id": frozenset({"id", "ids"}),
+    "tags": frozenset({"tag", "tags"}),
+}
+"""English words for the fields that standard recipes use; "contents" may be those of the file."""
+
+_NAMES: Mapping[str, frozenset[str]] = {name: frozenset({name}) for name in _WORDS} | {
+    "confidence": frozenset({"confidence", "score"}),
+    "memory_type": frozenset({"memory_type", "type"}),
+}
+"""Names of these fields in programs."""
+
+
+def unhelpful_descriptions(recipes: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+    """The finding about descriptions by which no command can be chosen: many alike, or those of other commands."""
+    different = {(_normal(r["description"]), r["command"]) for r in recipes}
+    alike, times = Counter(about for about, _ in different).most_common(1)[0] if different else ("", 0)
+    if times >= _ALIKE:
+        message, expected = "recipes cannot be told apart by their descriptions", "what each recipe does"
+        observed = f"{times} with the description {show(alike)}"
+        yield Finding("LRO-REC-13", Kind.REPEATED_ITEM, "/jq_recipes", message, expected, observed)
+    wrong = [text for n, recipe in enumerate(recipes, 1) if (text := _other_fields(n, recipe)) is not None]
+    if len(wrong) >= _EXCHANGED:
+        message, expected = "descriptions are those of other recipes", "what the command beside it does"
+        hint = "make both from one table"
+        yield Finding("LRO-REC-13", Kind.OTHER_RECIPE, "/jq_recipes", message, expected, "; ".join(wrong[:3]), hint)
+
+
+def _other_fields(number: int, recipe: Mapping[str, Any]) -> str | None:
+    """The fields that a description names, if its command uses others and none of them."""
+    words = set(re.findall(r"[a-z]+", str(recipe["description"]).lower()))
+    named = {field for field, known in _WORDS.items() if words & known}
+    try:
+        pipeline = parse_command(recipe["command"])
+    except RecipeSyntaxError:
+        return None
+    programs = " ".join(call.program for call in (pipeline.jq, *pipeline.more))
+    names = set(re.findall(r"[a-z_]+", programs))
+    used = {field for field, known in _NAMES.items() if names & known}
+    if not named or not used or named & used:
+        return None
+    return f"recipe {number}, {show(recipe['description'])}, uses {', '.join(sorted(used))}"
+
+
+def _normal(description: str) -> str:
+    return " ".join(description.lower().split())

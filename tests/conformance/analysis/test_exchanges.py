@@ -1,0 +1,250 @@
+"""The model: what each rule finds in an exchange, and what it leaves to others."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace as Made
+from typing import Any
+
+import pytest
+
+from lro_conformance.analysis.exchanges import RULES, Context, Exchange, Judged, exchanges_of, findings
+from lro_conformance.trials.exploration import Triple
+from lro_spec.editions import edition
+
+A = {"id": "a", "title": "A", "content": "text"}
+B = {"id": "b", "title": "B", "content": "more"}
+
+
+def line(record: Any, problem: str | None = None) -> Any:
+    return Made(record=record, problem=problem)
+
+
+def call(*records: Any, outcome: str = "offloaded", E: int | None = 10, threshold: int = 1, **other: Any) -> Any:
+    """A call as rules see it: offloaded to a file of these records, or with them inline."""
+    filed = list(records) if outcome == "offloaded" else []
+    file = Made(problem=None, real="/out/x.jsonl", record_lines=[line(r) for r in filed], characters=100)
+    known: dict[str, Any] = {
+        "operation": "recall", "outcome": outcome, "label": "recall()", "detail": "full", "limit": 5, "query": "*",
+        "settings": {"threshold_tokens": threshold}, "estimate": E, "file": file if outcome == "offloaded" else None,
+        "filed": filed, "records": list(records) if outcome == "inline" else None, "result": {}, "text": "",
+        "header": {"query": "*", "estimated_tokens": E}, "summary": {}, "descriptor": {"file_path": "/out/x.jsonl"},
+        "found": None, "path": "/out/x.jsonl" if outcome == "offloaded" else "", "output_dir": "/out",
+        "real_output_dir": "/out", "reply": Made(error=None, failure=None), "before": (), "arguments": {},
+    }  # fmt: skip
+    return Made(**{**known, **other})
+
+
+def context(
+    decision: str = "exact", *, volatile: frozenset[str] = frozenset(), obstacle: Any = None, **other: Any
+) -> Any:
+    survey = Made(volatile_operations=volatile, lowest=1, single={"recall": Made(outcome="offloaded")}, **other)
+    survey.operations = ("recall",)
+    survey.is_small = lambda call: False
+    comparison = Made(obstacle=obstacle, volatile=lambda name: set(), other_level=lambda filed, shown: None)
+    edges = Made(edges={"recall": Made(drift=0)})
+    of: Any = Context
+    return of(survey, None, None, edition("lro-6400"), comparison, edges, {"recall": decision})
+
+
+def judged(id: str, exchange: Exchange, known: Any = None) -> list[bool | str]:
+    """What the rules of a requirement find: whether each subject holds, or the reason why there was none."""
+    found = findings(exchange, known or context(), id)
+    return [f.holds if isinstance(f, Judged) else f for f in found]
+
+
+def inline(*records: Any, **other: Any) -> Any:
+    return call(*records, outcome="inline", **other)
+
+
+def exchange(one: Any, twin: Any = None, **other: Any) -> Exchange:
+    return Exchange(one, twin, **other)
+
+
+# Records
+
+
+@pytest.mark.parametrize(
+    ("filed", "shown", "holds"),
+    [([A, B], [A, B], True), ([B, A], [A, B], True), ([A], [A, B], False), ([A, B], [A], False), ([], [A], False)],
+)
+def test_a_file_has_the_memories_of_its_twin(filed: list[Any], shown: list[Any], holds: bool) -> None:
+    assert judged("LRO-FILE-09", exchange(call(*filed), inline(*shown))) == [holds]
+
+
+def test_only_numbers_are_compared_if_a_limit_selects_other_memories_each_time() -> None:
+    known = context(volatile=frozenset({"recall"}))
+    assert judged("LRO-FILE-09", exchange(call(A, limit=1), inline(B, limit=1)), known) == [True]
+    assert judged("LRO-FILE-09", exchange(call(A, limit=2), inline(B, limit=2)), known) == [False]
+
+
+def test_a_file_with_broken_lines_is_not_counted() -> None:
+    broken = call(A)
+    broken.file.record_lines.append(line(None, "not JSON"))
+    assert judged("LRO-FILE-09", exchange(broken, inline(A, B))) == [
+        "a file has lines that are not JSON objects (LRO-FILE-01)"
+    ]
+
+
+def test_results_without_records_are_not_compared() -> None:
+    prose = inline()
+    prose.records = None
+    assert judged("LRO-FILE-09", exchange(call(A), prose)) == [
+        "no records can be read in inline results (profile: inline)"
+    ]
+
+
+def test_values_are_those_of_the_twin() -> None:
+    assert judged("LRO-FILE-10", exchange(call(A, B), inline(A, B))) == [True, True]
+    assert judged("LRO-FILE-10", exchange(call({**A, "content": "tex"}, B), inline(A, B))) == [False, True]
+
+
+def test_values_that_a_server_makes_up_for_a_stored_memory_are_left_out() -> None:
+    stored = {"a": {"id": "a", "title": "A"}}  # the content is the server's own
+    altered = call({**A, "content": "another"})
+    assert judged("LRO-FILE-10", exchange(altered, inline(A), stored=stored)) == [True]
+    assert judged("LRO-FILE-10", exchange(altered, inline(A), stored={"a": A})) == [False]
+
+
+def test_stored_memories_are_matched_by_title_if_the_servers_replace_ids() -> None:
+    stored = {"given": {**A, "id": "given"}}
+    one = exchange(call({**A, "id": "1"}), inline({**A, "id": "2"}), stored=stored)
+    assert (judged("LRO-FILE-09", one), judged("LRO-FILE-10", one)) == ([True], [True])
+    lost = exchange(call({**A, "id": "1", "content": ""}), inline({**A, "id": "2"}), stored=stored)
+    assert judged("LRO-FILE-10", lost) == [False]
+
+
+# The header and the descriptor
+
+
+@pytest.mark.parametrize(
+    ("asked", "header", "holds"),
+    [
+        ("x", {"query": "x"}, [True]),
+        ("x", {"query": "y"}, [False]),
+        ("x", {"other": 1}, [False]),
+        ("a\n b", {"query": "a b"}, [True]),
+        ("*", {"other": 1}, [True]),
+        ("", {"query": "*"}, [True]),
+        ("x", {"query": 3}, ["the query in a header is not a string (LRO-FILE-03)"]),
+        (None, {"query": "x"}, []),
+        ("x", {}, []),
+    ],
+)
+def test_the_header_has_the_query(asked: str | None, header: Any, holds: list[bool | str]) -> None:
+    assert judged("LRO-FILE-05", exchange(call(A, query=asked, header=header))) == holds
+
+
+@pytest.mark.parametrize(
+    ("told", "scores", "holds"),
+    [
+        ([0.1, 0.9], [0.9, 0.1], [True]),
+        ([0.105, 0.9], [0.9, 0.1], [True]),
+        ([0.2, 0.9], [0.9, 0.1], [False]),
+        ([0.1, 0.8], [0.9, 0.1], [False]),
+        (None, [0.9, 0.1], []),
+        ([0.1, 0.9], [], []),
+    ],
+)
+def test_scores_are_those_of_inline_hits(told: Any, scores: list[float], holds: list[bool]) -> None:
+    hits = {"structuredContent": {"hits": [{"score": s, "memory": {"id": str(s)}} for s in scores]}}
+    one = exchange(call(A, summary={"score_range": told}), inline(A, result=hits))
+    assert judged("LRO-DESC-07", one) == holds
+
+
+def test_scores_in_the_file_are_judged_by_validation() -> None:
+    hits = {"structuredContent": {"hits": [{"score": 0.5, "memory": {"id": "a"}}]}}
+    one = exchange(call({**A, "score": 0.1}, summary={"score_range": [0.1, 0.1]}), inline(A, result=hits))
+    assert judged("LRO-DESC-07", one) == []
+
+
+def test_a_file_that_cannot_be_read_is_the_paths_fault_alone() -> None:
+    unread = call(A, file=Made(problem="no such file", path="/out/x.jsonl", record_lines=[]))
+    assert judged("LRO-DESC-02", exchange(unread)) == [False]
+    others = [id for id in RULES if id not in ("LRO-DESC-02", "LRO-DESC-12", "LRO-DESC-13")]
+    assert {id: judged(id, exchange(unread, inline(A))) for id in others} == {id: [] for id in others}
+
+
+def test_an_offloaded_result_is_no_error_and_has_no_cursor() -> None:
+    assert judged("LRO-DESC-12", exchange(call(A, result={"isError": True}))) == [False]
+    assert judged("LRO-DESC-12", exchange(call(A, result={"isError": False}))) == [True]
+    assert judged("LRO-DESC-13", exchange(call(A, result={"nextCursor": "x"}))) == [False]
+    assert judged("LRO-DESC-13", exchange(call(A, result={"nextCursor": None, "token": "x"}))) == [True]
+
+
+# The decision
+
+
+@pytest.mark.parametrize(
+    ("E", "threshold", "outcome", "above", "below"),
+    [
+        (11, 10, "offloaded", [True], []),
+        (11, 10, "inline", [False], []),
+        (10, 10, "inline", [], [True]),
+        (10, 10, "offloaded", [], [False]),
+        (11, 10, "error", [False], []),
+        (9, 10, "error", [], [False]),
+        (11, 10, "no answer", [], []),
+    ],
+)
+def test_the_estimate_decides(E: int, threshold: int, outcome: str, above: list[bool], below: list[bool]) -> None:
+    one = exchange(call(A, outcome=outcome, E=None, threshold=threshold), lowest=call(A, E=E))
+    assert (judged("LRO-THR-06", one), judged("LRO-THR-07", one)) == (above, below)
+
+
+def test_nothing_is_decided_without_an_exact_threshold() -> None:
+    one = exchange(call(A, outcome="inline", threshold=5), lowest=call(A))
+    assert judged("LRO-THR-06", one, context("comparison")) == ["an operation has no exact threshold"]
+    assert judged("LRO-THR-06", exchange(call(A, outcome="inline", threshold=5))) == []
+
+
+def test_a_volatile_result_near_the_threshold_is_not_decided() -> None:
+    near = exchange(call(A, outcome="inline", threshold=100), lowest=call(A, E=103))
+    assert judged("LRO-THR-06", near) == [False]
+    assert judged("LRO-THR-06", near, context(volatile=frozenset({"recall"}))) == []
+
+
+def test_a_result_without_an_estimate_is_above_the_lowest_threshold() -> None:
+    lost = inline(A, B, E=None)
+    assert judged("LRO-THR-06", exchange(lost, inline(A, B), lowest=lost)) == [False]
+    nothing = inline(E=None)
+    assert judged("LRO-THR-06", exchange(nothing, inline(), lowest=nothing)) == []
+
+
+def test_a_single_memory_that_was_stored_counts() -> None:
+    lost = inline(A, E=None)
+    one = exchange(lost, inline(A), lowest=lost, stored={"a": A})
+    assert judged("LRO-THR-08", one) == [False]
+    assert judged("LRO-THR-06", one) == ["a single memory is judged by LRO-THR-08"]
+    filed = call(A)
+    assert judged("LRO-THR-08", exchange(filed, inline(A), lowest=filed, stored={"a": A})) == [True]
+
+
+def test_no_file_is_written_beside() -> None:
+    assert judged("LRO-THR-07", exchange(call(A), lowest=call(A), stray=("atlatl-x.jsonl",))) == [False]
+
+
+def test_the_estimate_is_the_same_at_each_threshold() -> None:
+    assert judged("LRO-FILE-13", exchange(call(A, E=10), lowest=call(A, E=10))) == [True]
+    assert judged("LRO-FILE-13", exchange(call(A, E=14), lowest=call(A, E=10))) == [False]
+    assert judged("LRO-FILE-13", exchange(call(B, E=14), lowest=call(A, E=10))) == [
+        "the files of the same call hold different records"
+    ]
+
+
+# Exchanges of triples
+
+
+def test_calls_in_lockstep_have_their_twins_and_their_estimate() -> None:
+    lowest, middle, shown = call(A), call(A, outcome="inline"), inline(A)
+    made = exchanges_of([Triple(lowest, shown, middle, in_flight=True, stray=("x",))], [A])
+    assert [e.call for e in made] == [lowest, middle, shown]
+    assert [e.twin is shown for e in made] == [True, True, False]
+    assert all(e.lowest is lowest and e.in_flight for e in made)
+    assert [e.stray for e in made] == [("x",), (), ()]
+    assert all(e.stored == {"a": A} for e in made)
+
+
+def test_a_file_belongs_to_the_first_call_that_names_it() -> None:
+    first, second = call(A), call(A)
+    made = exchanges_of([Triple(first, inline(A)), Triple(second, inline(A))], [])
+    assert [judged("LRO-NAME-04", e) for e in made if e.call.outcome == "offloaded"] == [[True], [False]]
