@@ -84,6 +84,13 @@ def twins(inline: Inline, disabled: Disabled, control: Control | None) -> list[T
     return [t for t in found if t.on and len({frozenset(order) for order in t.orders}) == 1]
 
 
+def texts_only(pairs: Sequence[Twins]) -> list[Twins]:
+    """The pairs if all results are texts, of inject only if there are no others; none if any result has records."""
+    if any(p.off.records is not None for p in pairs):
+        return []
+    return [p for p in pairs if p.off.operation != "inject"] or list(pairs)
+
+
 def difference(pair: Twins, comparison: Comparison) -> tuple[str, str] | None:
     """Records that a call returns with LRO off, and what it returns instead with LRO on; None if they do not differ."""
     usual, shown = pair.off.records or [], pair.on[-1].records or []

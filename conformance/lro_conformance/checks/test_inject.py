@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from lro_conformance.analysis.comparison import Comparison
 from lro_conformance.analysis.estimate import Estimates
 from lro_conformance.analysis.exchanges import Exchanges, repeated_record
-from lro_conformance.analysis.switch import difference, twins
+from lro_conformance.analysis.switch import difference, texts_only, twins
 from lro_conformance.analysis.threshold import Rule
 from lro_conformance.capture.records import by_id, id_of, show, tells_of
 from lro_conformance.judging.check import check
@@ -52,7 +52,10 @@ def test_text_is_that_without_lro(
     """Below the threshold inject's text has every line that it has with LRO off, apart from numbers in it."""
     _needs_inject(survey)
     pairs = twins(inline, disabled, control) if disabled is not None else []
-    if any(difference(p, comparison) is not None for p in pairs if p.off.records is not None):
+    others = [p for p in pairs if p.off.operation != "inject"]
+    if any(difference(p, comparison) is not None for p in others if p.off.records is not None) or any(
+        p.lost_lines for p in texts_only(others)
+    ):
         subjects.not_observed("other operations find other memories with LRO on, too (LRO-THR-04)")
         return
     for pair in pairs:

@@ -7,6 +7,7 @@ import sys
 
 from tests.servers.faults.catalogue import fault
 from tests.servers.plain import Call, Server, Settings
+from tests.servers.worded import Markdown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -241,6 +242,14 @@ class ignores_the_limit_though_disabled(Server):
 @fault("LRO-THR-04", says="200 records", proves=0)
 class finds_a_hundred_at_most_with_offloading(Server):
     """Where results may be offloaded, no call finds more than a hundred memories."""
+
+    def limited(self, found: list[Record], limit: int | None) -> list[Record]:
+        return super().limited(found, min(limit or 100, 100) if self.settings.enabled else limit)
+
+
+@fault("LRO-THR-04", says="lines of that text are missing", proves=0)
+class shows_a_hundred_at_most_with_offloading(Markdown):
+    """Inline results are Markdown; where results may be offloaded, no call finds more than a hundred memories."""
 
     def limited(self, found: list[Record], limit: int | None) -> list[Record]:
         return super().limited(found, min(limit or 100, 100) if self.settings.enabled else limit)

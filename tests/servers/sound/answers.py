@@ -202,7 +202,7 @@ class inject_returns_xml(Server):
         return text + "\n</context>"
 
 
-@sound("it calls the words of an injection that found nothing a result that should have been offloaded", proves=0)
+@sound("it calls the words of an injection that found nothing a result that should have been offloaded")
 class injects_nothing_for_a_star(Server):
     def find(self, operation: str, query: str) -> list[Record]:
         return [] if (operation, query) == ("inject", "*") else super().find(operation, query)
