@@ -20,7 +20,8 @@ def prepare(context: Context) -> Run:
             pattern = re.compile(request["pattern"], 0 if request["case_sensitive"] else re.IGNORECASE)
         except (re.error, OverflowError, RecursionError) as problem:
             message = " ".join(str(problem).split())[:300]
-            return {"problem": f"the pattern is not a valid regular expression: {message}"}, b""
+            problem_text = f"the pattern is not a valid regular expression: {message}"
+            return {"problem": problem_text, "invalid_pattern": True}, b""
         found = bytearray()
         number = count = 0
         for file in context.files:

@@ -459,7 +459,7 @@ def _scores(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
     if not exchange.is_filed or shown is None or call.operation in context.survey.volatile_operations:
         return
     told, scores = call.summary.get("score_range"), hit_scores(shown.result)
-    if not scores or not _is_a_range(told) or any("score" in r for r in call.filed):
+    if len(set(scores)) < 2 or not _is_a_range(told) or any("score" in r for r in call.filed):
         return
     low, high = cast("list[float]", told)
     yield Judged(

@@ -353,7 +353,7 @@ _DESCRIPTOR = re.compile(r'\{\s*"(?:offloaded|summary|file_path|line_schema|jq_r
 def _json_lines(text: str) -> list[Any] | None:
     """The objects of a text with one per line, without lines that are not JSON."""
     found: list[Any] = []
-    for line in text.splitlines() if "\n" in text else ():
+    for line in text.split("\n") if "\n" in text else ():
         if line.lstrip().startswith("{"):
             try:
                 found.append(json.loads(line))

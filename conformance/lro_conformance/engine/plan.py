@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from lro_conformance.capture.overall import OVERALL
 from lro_conformance.judging.check import Check, checks, checks_of_edition
-from lro_conformance.judging.derived import captured
+from lro_conformance.judging.derived import captured, examines_all
 from lro_conformance.judging.outcome import NotApplicable, NotObserved
 from lro_conformance.profile import Profile
 from lro_conformance.trials import Trial, closure
@@ -37,7 +37,7 @@ class Plan:
         wanted = [c for c in checks() if only is None or c.name in only or c.requirement in only]
         judged = [c for edition in (profile.edition, *others) for c in checks_of_edition(edition, wanted)]
         needed = captured(n for c in judged for n in (*c.needs, *c.calls_of))
-        further = EXPLORERS if examples and wanted else ()
+        further = ("explored",) if examples and examines_all(n for c in judged for n in c.needs) else ()
         left_out = {} if examples else dict.fromkeys(EXPLORERS, NotObserved("this run did not explore"))
         trials = closure(["survey", *(n for n in needed if n != OVERALL and n not in left_out), *further])
         reasons = {t.name: NotApplicable(r) for t in trials if (r := t.unbound(profile)) is not None}

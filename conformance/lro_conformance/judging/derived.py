@@ -66,6 +66,11 @@ def _by_all(name: str) -> bool:
     return one is not None and (one.by_all or any(map(_by_all, one.needs)))
 
 
+def examines_all(names: Iterable[str]) -> bool:
+    """True if any of this evidence is made of that of all trials."""
+    return any(map(_by_all, names))
+
+
 class Evidence:
     """Evidence of one run by one edition.
 

@@ -29,6 +29,10 @@ class Refused(ValueError):
     """A refused call; the message tells the caller the reason and an alternative."""
 
 
+class InvalidPattern(Refused):
+    """A pattern that is not a regular expression."""
+
+
 class TooLarge(Refused):
     """An answer above the limit."""
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from lro_proxy.tools.limits import MOST_UTF8_BYTES, Limits, Refused, TooLarge
+from lro_proxy.tools.limits import MOST_UTF8_BYTES, InvalidPattern, Limits, Refused, TooLarge
 from lro_reference.cancellation import Cancellation
 from lro_spec.sandbox.process import JQ, REGEX, JobLimits, Sandbox, WorkerError, jq_folder
 
@@ -118,7 +118,8 @@ class QueryRunner:
         except WorkerError as problem:
             raise Refused(_explanation(problem, limits)) from None
         if answer.result["problem"]:
-            raise Refused(answer.result["problem"])
+            refused = InvalidPattern if answer.result.get("invalid_pattern") else Refused
+            raise refused(answer.result["problem"])
         text = answer.output.decode("utf-8", "replace").removesuffix("\n")
         if answer.result["too_large"] or len(text) > limits.output_characters:
             raise TooLarge(text.count("\n", 0, limits.output_characters + 1), limits.output_characters)

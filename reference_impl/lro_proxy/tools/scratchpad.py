@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, cast
 
 from lro_proxy.tools.base import FamilyTool, Workbench, schema
 from lro_proxy.tools.document import at, document, item_schema, items, kind, structure
-from lro_proxy.tools.limits import Refused, joined
+from lro_proxy.tools.limits import InvalidPattern, Refused, joined
 from lro_proxy.tools.search import marked, matching
 from lro_proxy.tools.virtual import characters
 from lro_reference.tool import Tool, writable
@@ -22,7 +22,6 @@ from lro_spec.tokens import characters_in_utf8, estimate_of, wide_in_utf8
 
 _LONG_LINES = 5
 _MAX_MATCHES = 10_000
-_INVALID = "no valid regular expression"
 _RANGE = 10_000
 """Default number of characters of a range, which fits into the budget of a call in any script."""
 
@@ -85,9 +84,7 @@ def _grep(bench: Workbench, file: BinaryIO, arguments: Mapping[str, Any]) -> str
     pattern = arguments["pattern"]
     try:
         matches, _ = matching(bench, [file], pattern, case_sensitive=True, most=_MAX_MATCHES)
-    except Refused as problem:
-        if _INVALID not in str(problem):
-            raise
+    except InvalidPattern:
         matches, _ = matching(bench, [file], re.escape(pattern), case_sensitive=True, most=_MAX_MATCHES)
     if not matches:
         return "No matches found."

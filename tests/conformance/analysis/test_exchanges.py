@@ -144,6 +144,7 @@ def test_the_header_has_the_query(asked: str | None, header: Any, holds: list[bo
         ([0.1, 0.8], [0.9, 0.1], [False]),
         (None, [0.9, 0.1], []),
         ([0.1, 0.9], [], []),
+        ([0.1, 0.9], [1.0, 1.0], []),
     ],
 )
 def test_scores_are_those_of_inline_hits(told: Any, scores: list[float], holds: list[bool]) -> None:

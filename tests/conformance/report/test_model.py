@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator, FormatChecker
 
-from lro_conformance.judging.results import Report
+from lro_conformance.judging.results import Coverage, ExploredCalls, Report
 from lro_conformance.judging.verdicts import Verdict
 from lro_conformance.report.exit_code import EXIT_FAILED, EXIT_NO_VERDICT, EXIT_OK, exit_code
 from lro_conformance.report.formats.json import check_target, to_json, write_json
@@ -44,8 +44,14 @@ def test_json_form_is_valid_for_the_schema(made: Report):
     VALIDATOR.validate(made.to_dict())
 
 
+COVERAGE = Coverage(1, 2, 3, 4, (ExploredCalls("recall", "light", "1", inline=1, offloaded=2),))
+
+
 def test_json_form_has_no_key_that_the_schema_does_not_describe():
-    made = replace(mixed(), failure="not started", reproduce="my-server", extensions={"proxy": "pass"}).to_dict()
+    made = replace(
+        mixed(), failure="not started", reproduce="my-server", extensions={"proxy": "pass"}, coverage=COVERAGE
+    )
+    made = made.to_dict()
     assert set(made) == set(SCHEMA["properties"])
     assert set(made["requirements"][0]) == set(SCHEMA["$defs"]["requirement"]["properties"])
     assert set(made["requirements"][0]["checks"][0]) <= set(SCHEMA["$defs"]["check"]["properties"])
