@@ -194,13 +194,17 @@ class Report:
             "server_starts": self.starts,
             "started_at": self.started_at,
             "duration_s": round(self.duration_s, 3),
-            **({"explored": asdict(self.coverage)} if self.coverage is not None else {}),
+            **({} if self.coverage is None else {"explored": _explored(self.coverage)}),
             "baseline": [asdict(a) | {"verdict": a.verdict.label} for a in self.baseline],
             "timeline": [
                 asdict(s) | {"started_s": round(s.started_s, 3), "duration_s": round(s.duration_s, 3)}
                 for s in self.timeline
             ],
         }
+
+
+def _explored(coverage: Coverage) -> dict[str, Any]:
+    return asdict(coverage) | {"calls": [asdict(c) for c in coverage.calls]}
 
 
 def _requirement(result: RequirementResult) -> dict[str, Any]:
