@@ -21,7 +21,7 @@ from lro_conformance.capture.call import Call
 from lro_conformance.capture.corpus import tiny, various
 from lro_conformance.capture.records import Record
 from lro_conformance.judging.outcome import NotObserved
-from lro_conformance.properties.hunt import Hunt
+from lro_conformance.properties.hunt import Hunt, Violation
 from lro_conformance.trials import trial
 from lro_conformance.trials.boundary import Edges
 from lro_conformance.trials.exploration import Explored, LiveFinding, Triple
@@ -177,12 +177,28 @@ class Explorer:
         for name, details in self.details.items():
             richest = {"name": name, "detail": [None, *details][-1], "limit": 20, "find": "stored"}
             self.begin()
-            for memories in ([tiny()], various()):
-                self.step("store", memories)
-                self.step("call", [richest])
-            for distance in (0, 1) if self.can_place else ():
-                self.step("place", {"name": name}, distance)
+            try:
+                for memories in ([tiny()], various()):
+                    self.step("store", memories)
+                    self.step("call", [richest])
+                for distance in (0, 1) if self.can_place else ():
+                    self.step("place", {"name": name}, distance)
+            except Violation:
+                self._reduce(richest)
+                raise
             self.end()
+
+    def _reduce(self, asked: Mapping[str, Any]) -> None:
+        """Look for one memory of a sequence that shows the violation alone."""
+        steps = self._steps
+        for memory in [m for name, given in steps if name == "store" for m in given[0]]:
+            try:
+                self.begin()
+                self.step("store", [memory])
+                self.step("call", [asked])
+            except Violation:
+                return
+        self._steps = steps
 
     def _again(self) -> None:
         """Repeat the last sequence."""

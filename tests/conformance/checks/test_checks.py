@@ -495,8 +495,11 @@ class TestNamesCannotBeGuessed:
 
     def judged(self, *parts: tuple[int, int], others: tuple[tuple[int, int], ...] = ()) -> CheckResult:
         calls, more = (
-            [call(file=file(f"/out/atlatl-recall-{ulid(1_772_480_001_000 + t, r)}.jsonl")) for t, r in few]
-            for few in (parts, others)
+            [
+                call(file=file(f"/out/atlatl-recall-{ulid(1_772_480_001_000 + t, r)}.jsonl"), start=Made(number=number))
+                for t, r in few
+            ]
+            for number, few in enumerate((parts, others))
         )
         return judged(self.NAME, survey=survey(*calls), folders=Made(unset=(), awkward=more))
 
