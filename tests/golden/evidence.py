@@ -105,7 +105,14 @@ def made(
     result = change.get("result", {"content": [{"type": "text", "text": told}]})
     reply: Any = Made(result=result, error=change.get("error"), raw=b"x", failure=None, request=b"", id=place)
     start: Any = Made(
-        settings={}, env={}, argv=("serve",), output_dir=OUT, lines={}, folder="", **change.get("start", {})
+        number=1 + place // 30,
+        settings={},
+        env={},
+        argv=("serve",),
+        output_dir=OUT,
+        lines={},
+        folder="",
+        **change.get("start", {}),
     )
     written = FileSeen(path, data=data, mode=0o600, real=path, **change.get("file", {}))
     file = None if inline or result is None or change.get("no file") else written

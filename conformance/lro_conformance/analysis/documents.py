@@ -145,6 +145,11 @@ def unmet_precondition(rule: str, one: Document) -> str | None:
     return _PRECONDITIONS[rule](one)
 
 
+def is_examined(rule: str) -> bool:
+    """Return whether documents are examined for a rule; some of validation's belong to no requirement."""
+    return rule in _PRECONDITIONS
+
+
 def breaks(finding: Finding) -> bool:
     """Return whether a finding violates its requirement at the level where the requirement becomes binding."""
     return finding.severity == "error" or finding.kind in _BINDS_LATER

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from lro_conformance.capture.corpus import corpus
 from lro_conformance.capture.records import show, text_of
-from lro_conformance.lab.bench import Bench
 from lro_conformance.lab.queries import is_enough, largest_result
 from lro_conformance.profile import Seed
 from lro_conformance.wire.reply import Reply
+
+if TYPE_CHECKING:
+    from lro_conformance.lab.bench import Bench
 
 
 def reason_not_to_store(seed: Seed | None) -> str | None:

@@ -14,7 +14,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from lro_conformance.analysis.detail import DetailLevels
-from lro_conformance.analysis.documents import Document, breaks, unmet_precondition, validated, with_recipes
+from lro_conformance.analysis.documents import (
+    Document,
+    breaks,
+    is_examined,
+    unmet_precondition,
+    validated,
+    with_recipes,
+)
 from lro_conformance.analysis.estimate import Estimates
 from lro_conformance.analysis.exchanges import RULES, Exchange, context_of, exchanges_of, findings
 from lro_conformance.capture.call import Call
@@ -301,7 +308,7 @@ class Explorer:
         if exchange.call.outcome == "offloaded" and exchange.lowest in (None, exchange.call):
             document = self._document(exchange.call)
             for finding in filter(breaks, document.findings):
-                if unmet_precondition(finding.rule, document) is None:
+                if is_examined(finding.rule) and unmet_precondition(finding.rule, document) is None:
                     self._keep(finding, document)
                     yield finding.rule
 

@@ -197,6 +197,10 @@ def test_start_is_quick() -> None:
     assert min(mine for mine, _ in times) < 2 * min(theirs for _, theirs in times)
 
 
+EMPTY = {"is_empty_and_asked_for_odd_words"}
+"""Servers that return nothing before the suite has stored memories."""
+
+
 def greeted(variant: Fault | Sound, folder: Path) -> str:
     """What is wrong with a variant's first words; empty when nothing is."""
     profile = yaml.safe_load(profile_text(variant.name, variant.profile))
@@ -249,7 +253,7 @@ def test_every_variant_starts_and_answers_a_recall(
         return greeted(variant, folder)
 
     with ThreadPoolExecutor(3) as pool:
-        servers = [variant for variant in family.values() if issubclass(variant.server, Server)]  # no proxies
+        servers = [v for v in family.values() if issubclass(v.server, Server) and v.name not in EMPTY]  # no proxies
         tried = servers if request.config.getoption("--long") else servers[::4]
         problems = [problem for problem in pool.map(one, tried) if problem]
     assert not problems, "\n".join(problems)
