@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from functools import cache
 
+CLIENT_NAME = "lro-certify"
+
 
 @cache
 def version() -> str:

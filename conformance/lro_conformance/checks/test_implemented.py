@@ -5,7 +5,7 @@ from __future__ import annotations
 from lro_conformance.judging.check import check
 from lro_conformance.judging.subjects import Subjects
 from lro_conformance.trials.survey import Survey
-from lro_conformance.wire.server import CLIENT_NAME
+from lro_conformance.version import CLIENT_NAME
 
 
 @check("LRO-IMPL-02")

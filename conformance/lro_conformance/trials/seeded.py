@@ -23,7 +23,6 @@ from lro_conformance.capture.corpus import (
 from lro_conformance.capture.estimate import is_honest, tokens_per_character
 from lro_conformance.capture.records import wide_characters
 from lro_conformance.judging.outcome import NotObserved
-from lro_conformance.lab.seeding import reason_not_to_store
 from lro_conformance.lab.settings import Settings
 from lro_conformance.lab.thresholds import LIMIT
 from lro_conformance.trials import trial
@@ -74,6 +73,8 @@ class Seeded:
 @trial("memories in a wide script")
 def seeded(lab: Lab, survey: Survey) -> Seeded:
     """Store memories in CJK scripts and ask for them."""
+    from lro_conformance.lab.seeding import reason_not_to_store  # judging loads no laboratory
+
     if (reason := reason_not_to_store(lab.profile.seed)) is not None:
         raise NotObserved(reason)
     if not survey.adjustable:

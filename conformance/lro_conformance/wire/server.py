@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, Self, cast
 
-from lro_conformance.version import version
+from lro_conformance.version import CLIENT_NAME, version
 from lro_conformance.wire import child, jsonrpc
 from lro_conformance.wire.child import Child
 from lro_conformance.wire.exchange import Exchange, Pending
@@ -23,7 +23,6 @@ from lro_conformance.wire.pipes import Channel
 from lro_conformance.wire.reply import MODERN_VERSION, Exit, Failure, FailureKind, Reply
 from lro_conformance.wire.transcript import Transcript
 
-CLIENT_NAME = "lro-certify"
 PROTOCOL_VERSION = "2025-11-25"
 META = "io.modelcontextprotocol/"
 """Prefix of the protocol's own metadata."""
