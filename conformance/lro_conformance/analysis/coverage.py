@@ -1,4 +1,4 @@
-"""How much of the space of calls was explored."""
+"""Counts of explored calls, as a measure of how much of the space of calls was tried."""
 
 from __future__ import annotations
 

@@ -266,7 +266,8 @@ def commands(survey: Survey) -> Commands:
 def calls_of_run(survey: Survey, found: Mapping[str, Any]) -> Iterator[Call]:
     """Every call of an operation in the run, once.
 
-    Excludes concurrent calls whose files other calls modified, and snapshots of files that were still being written.
+    Excludes concurrent calls whose files other calls modified, snapshots of files that were still being written, and
+    explored calls with a violation that did not recur.
     """
     odd = {id(c) for c in (*(c for c, _ in survey.together), *survey.unsettled)} - {
         id(c) for c in survey.concurrent_files if c.filed
@@ -274,6 +275,8 @@ def calls_of_run(survey: Survey, found: Mapping[str, Any]) -> Iterator[Call]:
     evidence: list[object] = [survey, *(each for name, each in found.items() if name not in NOT_DOCUMENTS)]
     if survey.unsettled:  # descriptors may name files before they are complete, and only the survey reads files again
         evidence = [survey.calls]
+    explored = found.get("explored")
+    odd |= {id(c) for t in (explored.unsteady if isinstance(explored, Explored) else ()) for c in t.calls}
     calls = {id(c): c for each in evidence for c in calls_in(each)}
     yield from (c for key, c in calls.items() if key not in odd and c.operation in survey.operations)
 

@@ -185,7 +185,7 @@ def estimates(survey: Survey, details: DetailLevels) -> Estimates:
 
 
 def _spread(shares: list[float]) -> float:
-    """How much the largest share exceeds the smallest, as a part of it."""
+    """Excess of the largest share over the smallest, as a part of it."""
     return max(shares) / min(shares) - 1 if min(shares) > 0 else 0.0
 
 

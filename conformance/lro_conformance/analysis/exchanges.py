@@ -1,4 +1,4 @@
-"""The model of one exchange: what the specification asks of a call, its result and its file, whichever call it is.
+"""Model of one exchange: the demands of the specification on any call, its result and its file.
 
 A rule is a pure function of an `Exchange` and a `Context`. It yields what it examined: a `Judged` for each subject, or
 the reason why there was none. `Exchanges.judge` applies the rules of a requirement to every exchange of the run. What a
@@ -59,9 +59,9 @@ class Exchange:
 
     call: Call
     twin: Call | None = None
-    """The same call of a server that offloads nothing and holds the same memories; None if there is none."""
+    """Result of this call on a server that offloads nothing and holds the same memories; None if there is none."""
     lowest: Call | None = None
-    """The same call with the lowest threshold, of a server that holds the same memories. Its E is that of this call."""
+    """Result of this call at the lowest threshold, on a server that holds the same memories; it tells E."""
     close: bool = False
     """True if the twin shows the values that the records had when the file was written, whatever the clock changes."""
     in_flight: bool = False
@@ -89,7 +89,7 @@ class Exchange:
 
     @cached_property
     def by_key(self) -> Callable[[Iterable[Record]], dict[str, Record]]:
-        """How records are matched with those of the twin: by id, or by title if the servers replace the ids."""
+        """Key by which records are matched with those of the twin: the id, or the title if the servers replace ids."""
         shown = self.twin.records if self.twin is not None else None
         titles = {m.get("title") for m in self.stored.values()}
         ours = [r for r in shown or [] if r.get("title") in titles]
@@ -98,7 +98,7 @@ class Exchange:
 
 @dataclass(frozen=True)
 class Context:
-    """What the run has shown of the server as a whole."""
+    """Evidence about the server as a whole, by which single exchanges are judged."""
 
     survey: Survey
     details: DetailLevels
@@ -129,7 +129,7 @@ class Judged:
 
 
 Rule = Callable[[Exchange, Context], Iterator[Judged | str]]
-"""What a requirement asks of an exchange. Yields a reason instead of a `Judged` where nothing could be examined."""
+"""Demand of a requirement on an exchange. Yields a reason instead of a `Judged` where nothing could be examined."""
 
 
 @dataclass(frozen=True)
@@ -171,7 +171,8 @@ def exchanges(
         inline if isinstance(inline, Inline) else None,
         edges if isinstance(edges, Edges) else None,
     )
-    twins = {key: call for call in (inline.calls if isinstance(inline, Inline) else ()) if (key := _key(call))}
+    shown = inline.calls if isinstance(inline, Inline) else ()
+    twins = {_key(call): call for call in shown if call.outcome == "inline"}
     close = {id(c) for c, _ in context.comparison.bracketed} if context.comparison is not None else set[int]()
     explicit = [*_seeded(found.get("seeded"))]
     if isinstance(explored, Explored):
@@ -251,17 +252,14 @@ def _by_title(records: Iterable[Record]) -> dict[str, Record]:
     return found
 
 
-def _key(call: Call) -> tuple[str, str, int] | None:
-    """What two calls have in common that a server answers alike: operation, arguments, number of stored memories."""
-    if call.outcome != "inline":
-        return None
+def _key(call: Call) -> tuple[str, str, int]:
+    """Key of calls that a server answers alike: operation, arguments, number of stored memories."""
     return call.operation, json.dumps(dict(call.arguments), sort_keys=True, default=str), len(call.before)
 
 
 def _twin(call: Call, twins: Mapping[tuple[str, str, int], Call]) -> Call | None:
     """The inline result of the same call, from a server in the same time zone that holds the same memories."""
-    key = call.operation, json.dumps(dict(call.arguments), sort_keys=True, default=str), len(call.before)
-    twin = twins.get(key) if call.outcome == "offloaded" else None
+    twin = twins.get(_key(call)) if call.outcome == "offloaded" else None
     return None if twin is None or twin.start.env.get("TZ") != call.start.env.get("TZ") else twin
 
 

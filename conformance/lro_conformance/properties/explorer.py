@@ -305,7 +305,7 @@ class Explorer:
             found = (f for f in findings(exchange, self._context, requirement) if not isinstance(f, str))
             if not all(f.holds for f in found):
                 yield requirement
-        if exchange.call.outcome == "offloaded" and exchange.lowest in (None, exchange.call):
+        if exchange.call.outcome == "offloaded" and (exchange.lowest is None or exchange.lowest is exchange.call):
             document = self._document(exchange.call)
             for finding in filter(breaks, document.findings):
                 if is_examined(finding.rule) and unmet_precondition(finding.rule, document) is None:
