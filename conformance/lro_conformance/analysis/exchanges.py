@@ -216,7 +216,7 @@ def context_of(
     """The context that the evidence of these trials gives."""
     comparison = None if inline is None else Comparison(survey, inline)
     decided = None if edges is None else decisions(edges, estimates)
-    prose = None if inline is None else Prose(survey, inline)
+    prose = None if inline is None else Prose(survey)
     return Context(survey, details, estimates, edition, comparison, edges, decided, prose)
 
 

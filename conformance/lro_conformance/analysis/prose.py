@@ -5,17 +5,16 @@ Known are the memories of the survey's files, and those that the suite has store
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
-from typing import TypeGuard, cast
+from typing import TypeGuard
 
 from lro_conformance.capture.call import Call
 from lro_conformance.capture.corpus import corpus
-from lro_conformance.capture.records import Record, by_id, id_of
-from lro_conformance.judging.derived import derived
-from lro_conformance.trials.survey import Inline, Survey
+from lro_conformance.capture.records import Record, by_id, id_of, strings_in
+from lro_conformance.trials.survey import Survey
 
 LEAST = 12
 """Characters from which a text is hardly in another one by chance."""
@@ -35,23 +34,9 @@ def _is_text(value: object) -> TypeGuard[str]:
 
 @dataclass(frozen=True)
 class Prose:
-    """Calls of a survey, and the same calls with a threshold that no result reaches, where those return a text."""
+    """Memories of a survey that an inline text may show."""
 
     survey: Survey
-    inline: Inline
-
-    @cached_property
-    def pairs(self) -> list[tuple[Call, Call]]:
-        """Each call whose file was read, with the same call inline; not of operations whose results vary."""
-        survey, inline = self.survey, self.inline
-        found = [(c, inline.whole[key]) for key, c in survey.whole.items() if key in inline.whole]
-        found += [(survey.repeats[n][0], c) for n, c in inline.edges.items() if n in survey.repeats]
-        return [
-            (a, b)
-            for a, b in found
-            if a.file is not None and a.file.problem is None and b.outcome == "inline" and b.records is None
-            if a.operation not in survey.volatile_operations
-        ]
 
     @cached_property
     def stored(self) -> dict[str, Record]:
@@ -64,7 +49,7 @@ class Prose:
         filed = by_id(sorted((r for c in self.survey.files for r in c.filed), key=len, reverse=True))
         others = (r for r in filed.values() if r.get("title") not in self.stored)
         known = [*self.stored.values(), *islice(others, MOST)]
-        everything = "\n".join(text for record in known for text in _texts(record))
+        everything = "\n".join(text for record in known for text in strings_in(record))
         return {r["title"]: r for r in known if _is_text(r.get("title")) and everything.count(r["title"]) == 1}
 
     def known_in(self, shown: Call) -> list[Record]:
@@ -77,18 +62,3 @@ def missing_from(filed: Call, known: list[Record]) -> list[str]:
     """Titles of those memories that a file has neither by their ids nor by their titles."""
     ids, titles = by_id(filed.filed).keys(), {r.get("title") for r in filed.filed}
     return [str(r["title"]) for r in known if id_of(r) not in ids and r["title"] not in titles]
-
-
-@derived
-def prose(survey: Survey, inline: Inline) -> Prose:
-    """The survey's files against the same calls inline, where those are texts."""
-    return Prose(survey, inline)
-
-
-def _texts(value: object) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, (list, dict)):
-        inner = cast("list[object]", value) if isinstance(value, list) else cast("Record", value).values()
-        for each in inner:
-            yield from _texts(each)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from lro_spec.jsonl.strict import breaks_off, equal, too_deep
@@ -178,6 +178,16 @@ def _pruned(path: Path, here: object, there: object) -> bool:
     """True if an empty value is missing from the extensions, whose fields are defined by others, so that empty is a
     value there."""
     return path[0] == "extensions" and len(path) > 1 and here is not None and there is _MISSING
+
+
+def strings_in(value: object) -> Iterator[str]:
+    """Every string in a JSON value, but for names of members."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, (list, dict)):
+        inner = cast("list[object]", value) if isinstance(value, list) else cast("Record", value).values()
+        for each in inner:
+            yield from strings_in(each)
 
 
 WORDS = 200

@@ -22,6 +22,7 @@ from lro_conformance.capture.records import (
     lost_or_changed,
     show,
     size,
+    strings_in,
     value_at,
 )
 from lro_conformance.judging.check import check
@@ -235,14 +236,14 @@ def _text_outside_records(call: Call) -> str:
     text = show({k: v for k, v in result.items() if k != "content"}, 10_000_000) + "\n" + call.text
     text = _ESCAPED.sub(lambda found: json.loads(f'"{found[0]}"'), text)
     text = _without(text, records)
-    for value in dict.fromkeys(_strings(records)):  # a short word may be part of the warning, too
+    for value in dict.fromkeys(strings_in(records)):  # a short word may be part of the warning, too
         text = text.replace(f'"{value}"', '""')
     return text
 
 
 def _without(text: str, records: list[Record]) -> str:
     """A text without the strings of these records that are longer than a word."""
-    values = {v for v in _strings(records) if len(v) > 12}
+    values = {v for v in strings_in(records) if len(v) > 12}
     for value in sorted(values, key=len, reverse=True):  # a value may be part of a longer one
         text = text.replace(value, "")
     return text
@@ -250,15 +251,6 @@ def _without(text: str, records: list[Record]) -> str:
 
 _ESCAPED = re.compile(r'(?:\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4}))+')
 """Escapes of a JSON string; libraries differ in which characters they escape."""
-
-
-def _strings(value: object) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, (list, dict)):
-        inner = cast("list[object]", value) if isinstance(value, list) else cast("Record", value).values()
-        for each in inner:
-            yield from _strings(each)
 
 
 @check("LRO-ERR-05")
@@ -281,7 +273,7 @@ def test_no_dangling_descriptor(fallback: Fallback, subjects: Subjects) -> None:
             + (f": {failing.torn}" if failing.torn is not None else ""),
             at=failing,
         )
-        theirs = {*_strings([*failing.known.values(), *(failing.call.records or [])])}
+        theirs = {*strings_in([*failing.known.values(), *(failing.call.records or [])])}
         named = re.findall(r'"file_path"\s*:\s*"([^"]+)"', _text_outside_memories(failing))
         named = [path for path in named if path not in theirs]
         subjects.expect(

@@ -37,6 +37,8 @@ class Hunt(Generic[Observed]):
     failing: list[Observed] = field(default_factory=list[Observed])
     """What attempts with a violation showed, the smallest last."""
     attempts: int = 0
+    _shrinks: int = 0
+    _spent: bool = False
 
     def begin(self) -> None:
         """Begin an attempt. Raises `OutOfBudget` if there is nothing left for it."""
@@ -74,6 +76,3 @@ class Hunt(Generic[Observed]):
         except Violation:
             return True
         return False
-
-    _spent: bool = False
-    _shrinks: int = 0
