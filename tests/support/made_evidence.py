@@ -63,7 +63,7 @@ def exchanges(have: Mapping[str, Any], edition: str) -> Exchanges:
     made += [Exchange(c) for c in getattr(survey, "calls", ()) if id(c) not in paired]
     made += [Exchange(c, in_flight=True) for c, _ in getattr(survey, "together", ())]
     of: Any = Context
-    return Exchanges(made, of(survey, None, None, edition_named(edition), comparison))
+    return Exchanges(made, of(survey, None, edition_named(edition), comparison))
 
 
 def seen(result: CheckResult) -> tuple[Verdict, int]:

@@ -102,7 +102,6 @@ class Context:
 
     survey: Survey
     details: DetailLevels
-    estimates: Estimates
     edition: Edition
     comparison: Comparison | None = None
     """None if no inline results could be had."""
@@ -217,7 +216,7 @@ def context_of(
     comparison = None if inline is None else Comparison(survey, inline)
     decided = None if edges is None else decisions(edges, estimates)
     prose = None if inline is None else Prose(survey)
-    return Context(survey, details, estimates, edition, comparison, edges, decided, prose)
+    return Context(survey, details, edition, comparison, edges, decided, prose)
 
 
 def exchanges_of(triples: Sequence[Triple], memories: Sequence[Record]) -> list[Exchange]:

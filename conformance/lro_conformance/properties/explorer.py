@@ -136,7 +136,7 @@ class Explorer:
 
                 def search(turn: int = turn) -> None:
                     if turn == 0 and self.can_store:
-                        self._begin_with_the_usual()
+                        self._try_fixed_sequences()
                     seed = self._lab.seed + turn
                     search_sequences(machine(self), seed=seed, sequences=budget.sequences, steps=budget.steps)
 
@@ -179,8 +179,8 @@ class Explorer:
         if not self._hunt.failing:
             self._hunt.steady.append(tuple(self._sequence))
 
-    def _begin_with_the_usual(self) -> None:
-        """The first sequences: what is likely to go wrong, so that it is tried in every run."""
+    def _try_fixed_sequences(self) -> None:
+        """Sequences that are tried first in every run: tiny and varied memories, and results at the threshold."""
         for name, details in self.details.items():
             richest = {"name": name, "detail": [None, *details][-1], "limit": 20, "find": "stored"}
             self.begin()

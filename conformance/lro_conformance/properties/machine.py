@@ -50,7 +50,7 @@ def machine(explorer: Steps) -> Callable[[], RuleBasedStateMachine]:
     """A state machine whose steps are those of the *explorer*; one instance is one sequence."""
     arguments = calls(explorer.details)
 
-    class Tried(RuleBasedStateMachine):
+    class SequenceMachine(RuleBasedStateMachine):
         def __init__(self) -> None:
             super().__init__()
             explorer.begin()
@@ -77,4 +77,4 @@ def machine(explorer: Steps) -> Callable[[], RuleBasedStateMachine]:
         def teardown(self) -> None:
             explorer.end()
 
-    return Tried
+    return SequenceMachine

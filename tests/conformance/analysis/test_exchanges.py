@@ -44,7 +44,7 @@ def context(
     edges = Made(edges={"recall": Made(drift=0)})
     of: Any = Context
     prose = Made(known_in=lambda shown: [], stored={})
-    return of(survey, None, None, edition("lro-6400"), comparison, edges, {"recall": decision}, prose)
+    return of(survey, None, edition("lro-6400"), comparison, edges, {"recall": decision}, prose)
 
 
 def judged(id: str, exchange: Exchange, known: Any = None) -> list[bool | str]:
