@@ -17,7 +17,7 @@ FORD = {"id": 3, "title": "How the ford was found", "content": "By asking a shep
 
 
 def _shown(text: str, *known: dict[str, Any], seeded_by: str | None = None) -> list[Any]:
-    prose = Prose(survey(one(400, 100, *known), seeded_by=seeded_by), cast("Any", Made()))
+    prose = Prose(survey(one(400, 100, *known), seeded_by=seeded_by))
     return [record["id"] for record in prose.known_in(cast("Any", Made(text=text)))]
 
 
