@@ -141,13 +141,15 @@ def test_warning(fallback: Fallback, inline: Inline, estimates: Estimates, subje
 
     What the same call says when nothing has failed is no warning.
     """
+    said: dict[int, str] = {}
+    """Of inline calls, each of which is like several that failed."""
     for failing in _inline(fallback, subjects):
         if _perhaps_not_tried(estimates, failing, subjects):
             continue
         whole = _text_outside_memories(failing)
-        text = _unusual(
-            whole, [_text_outside_records(c) for c in inline.calls if c.arguments == failing.call.arguments]
-        )
+        same = [c for c in inline.calls if c.arguments == failing.call.arguments]
+        said |= {id(c): _text_outside_records(c) for c in same if id(c) not in said}
+        text = _unusual(whole, [said[id(c)] for c in same])
         text += _true_names(text)
         failed, short = FAILED.search(text), SHORT.search(text + _true_names(whole))
         if (failed is None or short is None) and foreign(text):

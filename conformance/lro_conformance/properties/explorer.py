@@ -9,7 +9,6 @@ import time
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -51,20 +50,14 @@ CHARACTERS_PER_TOKEN = 4
 TRIES = 4
 """Number of memories that are stored, one after another, to place a result at the threshold."""
 
+CALLS_THE_SURVEYED_SERVER = ("defaults", "fallback", "control")
+"""Trials that compare a call with one of a kept server, which must not have been given memories meanwhile."""
+
 MOST_PLACED = 200_000
 """Characters of the largest memory that is stored to place a result at the threshold."""
 
 
-@dataclass(frozen=True)
-class Budget:
-    """How much is explored."""
-
-    sequences: int
-    steps: int
-    seconds: float
-
-
-@trial("explorer: sequences of calls, on three servers in lockstep")
+@trial("explorer: sequences of calls, on three servers in lockstep", after=CALLS_THE_SURVEYED_SERVER)
 def explored(lab: Lab, survey: Survey, inline: Inline, edges: Edges) -> Explored:
     """Compose sequences of calls and stored memories; find the shortest that violates a requirement."""
     if not survey.adjustable:

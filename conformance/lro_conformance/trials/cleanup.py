@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from lro_conformance.wire.server import ServerProcess
 
 TTL = 600
-"""The TTL, in seconds, under which property checks try the ages of files."""
+"""The TTL, in seconds, that is tried if the server declines a longer one."""
 LONG_TTL = 2 * DAY
 """The TTL of the run that checks the setting: longer than a day, in case a server computes the seconds of a day."""
 NEAR_S = 3 * 3600
@@ -211,7 +211,7 @@ def _scan(
         if file is not None:
             earlier.append(plant(folder, file, 60, name, lab.editions.convention_of(file.path)))
 
-    with lab.bench(settings, prepare=prepare, in_far_zone=True) as bench:
+    with lab.bench(settings, keep="cleanup", prepare=prepare, in_far_zone=True) as bench:
         lab.step("cleanup", f"ttl_seconds = {ttl_s}")
         crowd = _crowd(bench, name)
         deleted = next((p.name for p in earlier if not p.exists()), None)

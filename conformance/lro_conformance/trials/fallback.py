@@ -247,6 +247,7 @@ class _Scene:
     def fail(self, bench: Bench, kind: str, limit: int | None = None, *, richest: bool = False) -> None:
         """Make every call, or with *richest* the calls for many records at the richest detail level."""
         self.lab.step("fallback", kind)
+        events = len(bench.events("OffloadWriteFailed"))
         for name in self.plans:
             if not bench.server.alive:
                 return
@@ -255,8 +256,9 @@ class _Scene:
             if richest and (detail is None or self.survey.whole[known].outcome != "offloaded"):
                 continue
             before = set(bench.files())
-            events_before = len(bench.events("OffloadWriteFailed"))
             call = self._call(bench, name, detail)
+            events_before, told = events, bench.events("OffloadWriteFailed")
+            events = len(told)
             first = self.survey.whole[known] if richest else self.survey.repeats[name][0]
             shown = self.inline.whole[known] if richest else self.inline.edges[name]
             self.failing.append(
@@ -269,7 +271,7 @@ class _Scene:
                     server=bench.server.pid,
                     known=by_id(shown.records or first.filed),
                     alive=bench.server.alive,
-                    events=tuple(bench.events("OffloadWriteFailed")[events_before:]),
+                    events=tuple(told[events_before:]),
                     listened=self.lab.observes_events,
                     litter=tuple(sorted(set(bench.files()) - before - _named(call))),
                     limit=limit,
