@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-EXPLORERS = ("lro_conformance.properties.explorer", "lro_conformance.properties.sweeper")
+EXPLORERS = ("lro_conformance.explorers.explorer", "lro_conformance.explorers.sweeper")
 """Modules with trials that hold what they see to the model, and so stand above the other trials."""
 
 _REGISTRY: dict[str, Trial] = {}

@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -82,13 +82,13 @@ class Cleaning:
     """The server's own files, written just before: path, and True if it is gone."""
     events: tuple[str, ...]
     """OffloadFileExpired events."""
-    listened: bool
+    events_observable: bool = field(metadata={"formerly": "listened"})
     """True when the profile says where events are seen."""
     call: Call | None
     """A call that made an own file."""
     trigger: int | None = None
     """The id of the request that triggered cleanup; None if none did."""
-    told: tuple[str, ...] = ()
+    other_lines: tuple[str, ...] = field(default=(), metadata={"formerly": "told"})
     """Other output at that time that names a planted file."""
     read: Planted | None = None
     """A further old file, which was read just before."""
@@ -272,10 +272,10 @@ def clean(
         decoys=tuple(Decoy(p, kind, not os.path.lexists(p)) for p, kind in decoys),
         own=tuple((c.file.path, not os.path.exists(c.file.path)) for c in calls if c.file is not None),
         events=tuple(events),
-        listened=bench.profile.events.observable,
+        events_observable=bench.profile.events.observable,
         call=calls[0],
         trigger=bench.cleanup_request,
-        told=tuple(s for s in lines if s not in events),
+        other_lines=tuple(s for s in lines if s not in events),
         read=Planted(read, OLD_S, not read.exists()),
         premature=tuple(sorted(output.premature)),
     )

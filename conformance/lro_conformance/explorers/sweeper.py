@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, TypeVar
 from lro_conformance.analysis.sweeps import wrong_by_age, wrong_by_name
 from lro_conformance.capture.call import Call
 from lro_conformance.capture.file import FileSeen
+from lro_conformance.explorers.budgeted_search import BudgetedSearch
 from lro_conformance.judging.outcome import NotObserved
-from lro_conformance.properties.hunt import Hunt
 from lro_conformance.trials import trial
 from lro_conformance.trials.cleanup import HOUR, Cleanup
 from lro_conformance.trials.decoys import DAY, OLD_S, plant
@@ -36,8 +36,8 @@ def sweeps(lab: Lab, survey: Survey, cleanup: Cleanup) -> Sweeps:
     """Plant files and clean up, again and again; find the smallest set of files that is treated wrongly."""
     if cleanup.set_ttl is None or not any(p.gone for p in cleanup.set_ttl.planted):
         raise NotObserved(cleanup.reason or "files of earlier processes are not deleted")
-    from lro_conformance.properties.search import on_its_own
-    from lro_conformance.properties.strategies import any_ages, any_names
+    from lro_conformance.explorers.hypothesis_runner import on_its_own
+    from lro_conformance.explorers.strategies import any_ages, any_names
 
     name = cleanup.set_ttl.call.operation if cleanup.set_ttl.call is not None else "recall"
     ttl_s = cleanup.set_ttl.ttl_s or HOUR
@@ -69,26 +69,26 @@ class _Sweeper:
         wrong: Callable[[Sweep], object],
     ) -> tuple[Sequence[Sweep], Sequence[Sweep]]:
         """Sweeps without a violation, and the smallest one with one."""
-        from lro_conformance.properties.search import search
+        from lro_conformance.explorers.hypothesis_runner import run_examples
 
         until = time.monotonic() + self._lab.budget.seconds / 2
-        hunt: Hunt[Sweep] = Hunt(until, lambda: self._lab.workspace.aborted)
+        search: BudgetedSearch[Sweep] = BudgetedSearch(until, lambda: self._lab.workspace.aborted)
         last: list[Value] = []
 
         def one(value: Value) -> None:
-            hunt.begin()
+            search.begin()
             last[:] = [value]
             self._bench.forget_experiment()
             seen = sweep(value)
             if wrong(seen):
-                hunt.found(seen)
-            elif not hunt.failing:
-                hunt.steady.append(seen)
+                search.found(seen)
+            elif not search.failing:
+                search.steady.append(seen)
 
-        recurred = hunt.run(
-            lambda: search(strategy, one, seed=self._lab.seed, examples=self._examples), lambda: one(last[0])
+        recurred = search.run(
+            lambda: run_examples(strategy, one, seed=self._lab.seed, examples=self._examples), lambda: one(last[0])
         )
-        return hunt.steady, hunt.failing[-1:] if recurred else []
+        return search.steady, search.failing[-1:] if recurred else []
 
     def by_name(self, names: Sequence[str]) -> Sweep:
         """Clean up beside old files with these names."""
