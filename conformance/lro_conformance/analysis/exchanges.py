@@ -408,6 +408,23 @@ def _values(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
             yield Judged(True)
 
 
+def _uncut(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
+    """At full detail, a text that the suite stored is not shortened to end in an ellipsis, even if it is inline."""
+    if not exchange.is_filed or context.details.level_of(exchange.call) != "full":
+        return
+    for record in exchange.call.filed:
+        stored = exchange.stored.get(id_of(record) or "", {}).get("content")
+        text = record.get("content")
+        if isinstance(stored, str) and isinstance(text, str) and stored and not _ELLIPSIS.search(stored):
+            end = _ELLIPSIS.search(text)
+            cut = end is not None and len(text) < len(stored) and stored.startswith(text[: end.start()])
+            expected = f"the {len(stored)} characters of content that were stored as {show(id_of(record))}"
+            yield Judged(not cut, expected, f"{len(text)} of them, which end in {show(text[-20:])}")
+
+
+_ELLIPSIS = re.compile(r"\s*(\.\.\.|…|\[…\]|\[\.\.\.\]|[(\[]truncated[)\]])\s*\Z", re.IGNORECASE)
+
+
 def _blank_side(inline: Record, filed: Record, path: tuple[str, ...]) -> bool:
     """Return whether only one side has the field.
 
@@ -715,7 +732,7 @@ RULES: Mapping[str, tuple[Rule, ...]] = {
     "LRO-FILE-05": (_query,),
     "LRO-FILE-07": (_timestamp,),
     "LRO-FILE-09": (_complete,),
-    "LRO-FILE-10": (_values,),
+    "LRO-FILE-10": (_values, _uncut),
     "LRO-FILE-13": (_same_estimate,),
     "LRO-INJ-04": (_no_text,),
     "LRO-NAME-01": (_folder,),

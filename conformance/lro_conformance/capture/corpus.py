@@ -179,6 +179,12 @@ def various() -> tuple[Memory, ...]:
     )
 
 
+def undocumented() -> tuple[Memory, Memory]:
+    """A memory of a type, and one with a field, that the specification does not name. They have no ids."""
+    known = various()[-1]
+    return {**known, "memory_type": "working"}, {**known, "title": "a field of its own", "origin": {"tool": "import"}}
+
+
 def tiny() -> Memory:
     """A memory of few characters. It has no id."""
     return {

@@ -56,8 +56,8 @@ def find_records(result: Mapping[str, Any] | None, jq_path: str | None = None) -
     """The records of an inline result; None if it has none as JSON (for example a formatted text)."""
     payloads = list(_payloads(result))
     if jq_path is not None:
-        return next((_without_last_words(r) for r in (_at(p, jq_path) for p in payloads) if r is not None), None)
-    found = [_without_last_words(r) for r in (_largest_list(p, _DEPTH) for p in payloads) if r is not None]
+        return next((_without_remarks(r) for r in (_at(p, jq_path) for p in payloads) if r is not None), None)
+    found = [_without_remarks(r) for r in (_largest_list(p, _DEPTH) for p in payloads) if r is not None]
     singles = [unwrap(cast("Record", p)) for p in payloads if isinstance(p, dict)]
     if not any(found) and len(singles) > 1 and all(id_of(s) is not None for s in singles):
         return singles
@@ -96,14 +96,20 @@ def envelope(result: Mapping[str, Any] | None, records: Iterable[Record]) -> set
     return found
 
 
-def _without_last_words(records: list[Record]) -> list[Record]:
-    """The records of a list without a last member that only says something of it: that it is truncated, say.
+def _without_remarks(records: list[Record]) -> list[Record]:
+    """The records of a list without a first or last member that only says something of it: how many there are, or that
+    it is truncated.
 
-    All others have an id; the last has a text, and neither an id nor any field of a memory.
+    All others have an id; such a member has neither an id nor any field of a memory, and nothing inside it.
     """
-    *others, last = records or [{}]
-    says = any(isinstance(v, str) for v in last.values()) and not last.keys() & {"id", *MEMORY_FIELDS}
-    return others if others and says and all(id_of(unwrap(r)) is not None for r in others) else records
+
+    def remarks(member: Record) -> bool:
+        flat = not any(isinstance(v, (dict, list)) for v in member.values())
+        return bool(member) and flat and not member.keys() & {"id", *MEMORY_FIELDS}
+
+    inner = records[remarks(records[0]) :] if len(records) > 1 else records
+    inner = inner[:-1] if len(inner) > 1 and remarks(inner[-1]) else inner
+    return inner if all(id_of(unwrap(r)) is not None for r in inner) else records
 
 
 _MORE = re.compile(r"(next_?)?(page_?)?cursor|next_?(page_?)?(token|page|offset)|has_?(more|next)", re.IGNORECASE)

@@ -112,7 +112,7 @@ def script(
     folders = [start.temp, *([_servers_own(start)] if _uses_its_own(start) else [])]
     made = [f"mkdir -p {' '.join(word(start, str(f)) for f in folders)}"]
     if start.output_dir is not None:
-        made.append(f"mkdir {word(start, str(start.output_dir))}" if setup is None else setup)
+        made.append(f"mkdir -p {word(start, str(start.output_dir))}" if setup is None else setup)
     for path, text in start.files.items():
         made.append(
             f"mkdir -p {word(start, os.path.dirname(path))}; printf %s {word(start, text)} > {word(start, path)}"

@@ -24,7 +24,7 @@ from lro_conformance.analysis.documents import (
 from lro_conformance.analysis.estimate import Estimates
 from lro_conformance.analysis.exchanges import RULES, Exchange, context_of, exchanges_of, findings
 from lro_conformance.capture.call import Call
-from lro_conformance.capture.corpus import tiny, various
+from lro_conformance.capture.corpus import tiny, undocumented, various
 from lro_conformance.capture.records import Record
 from lro_conformance.explorers.budgeted_search import BudgetedSearch, Violation
 from lro_conformance.judging.outcome import NotObserved
@@ -178,7 +178,7 @@ class Explorer:
             richest = {"name": name, "detail": [None, *details][-1], "limit": 20, "find": "stored"}
             self.begin()
             try:
-                for memories in ([tiny()], various()):
+                for memories in ([tiny()], various(), *([m] for m in undocumented())):
                     self.step("store", memories)
                     self.step("call", [richest])
                 for distance in (0, 1) if self.can_place else ():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,6 +29,7 @@ KINDS: Mapping[str, str] = {
     "a file from the start": "output_dir is a regular file when the server starts",
     "replaced by a file": "output_dir is replaced by a regular file while the server runs",
     "removed": "output_dir is removed while the server runs",
+    "parent replaced": "the folder that output_dir is in is replaced by a regular file while the server runs",
     "read-only": "output_dir is made read-only while the server runs",
     "file-size limit": "the operating system refuses files of this size, as on a full disk",
 }
@@ -110,7 +112,12 @@ def _(failing: Failing) -> str:
     if failing.limit is not None:
         blocks = max(1, failing.limit // 1024)
         return of_call(call, limit=f"trap '' XFSZ && ulimit -f {blocks} && ")
-    done = {"replaced by a file": f"rm -rf {folder}; {in_the_way}", "removed": f"rm -rf {folder}"}
+    parent = word(call.start, str(call.output_dir.parent)) if call.output_dir is not None else ""
+    done = {
+        "replaced by a file": f"rm -rf {folder}; {in_the_way}",
+        "removed": f"rm -rf {folder}",
+        "parent replaced": f"rm -rf {parent}; printf 'in the way\\n' > {parent}",
+    }
     return of_call(call, also=[f"sleep {patience(call)}; {done.get(failing.kind, f'chmod 500 {folder}')}"])
 
 
@@ -183,7 +190,7 @@ class _Scene:
             self.skipped["replaced by a file"] = f"the server's folder could not be replaced: {problem}"
 
     def _while_running(self) -> None:
-        with self.lab.bench(self._settings()) as bench:
+        with self.lab.bench(self._settings(), folder="results/out", prepare=_make_folders) as bench:
             folder = bench.output_dir
             if folder is None:
                 return
@@ -198,9 +205,11 @@ class _Scene:
             self.fail(bench, "replaced by a file", richest=True)
             _clear(folder)
             self.fail(bench, "removed")
-            if not folder.is_dir():
-                _clear(folder)
-                folder.mkdir()
+            _clear(folder.parent)
+            _put_a_file(folder.parent)
+            self.fail(bench, "parent replaced")
+            _clear(folder.parent)
+            folder.mkdir(parents=True)
             self._read_only(bench, folder)
             if bench.server.alive:
                 self.recovered += [self._call(bench, n) for n in self.plans]
@@ -247,7 +256,7 @@ class _Scene:
     def fail(self, bench: Bench, kind: str, limit: int | None = None, *, richest: bool = False) -> None:
         """Make every call, or with *richest* the calls for many records at the richest detail level."""
         self.lab.step("fallback", kind)
-        events = len(bench.events("OffloadWriteFailed"))
+        earlier = Counter(bench.events("OffloadWriteFailed"))
         for name in self.plans:
             if not bench.server.alive:
                 return
@@ -257,8 +266,8 @@ class _Scene:
                 continue
             before = set(bench.files())
             call = self._call(bench, name, detail)
-            events_before, told = events, bench.events("OffloadWriteFailed")
-            events = len(told)
+            told = Counter(bench.events("OffloadWriteFailed"))
+            events, earlier = told - earlier, told  # by line: a server may emit each event on several channels
             first = self.survey.whole[known] if richest else self.survey.repeats[name][0]
             shown = self.inline.whole[known] if richest else self.inline.edges[name]
             self.failing.append(
@@ -271,7 +280,7 @@ class _Scene:
                     server=bench.server.pid,
                     known=by_id(shown.records or first.filed),
                     alive=bench.server.alive,
-                    events=tuple(told[events_before:]),
+                    events=tuple(events.elements()),
                     events_observable=self.lab.observes_events,
                     new_entries=tuple(sorted(set(bench.files()) - before - _named(call))),
                     limit=limit,
@@ -301,6 +310,10 @@ def _clear(path: Path) -> None:
         path.unlink(missing_ok=True)
     else:
         remove_tree(str(path))
+
+
+def _make_folders(path: Path) -> None:
+    path.mkdir(parents=True)
 
 
 def _put_a_file(path: Path) -> None:

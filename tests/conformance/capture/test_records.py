@@ -128,16 +128,18 @@ AT_PATHS: list[tuple[Any, str, list[Record]]] = [
 LAST = [
     (texts([{"id": 1}, {"id": 2}, {"warning": "truncated"}]), [{"id": 1}, {"id": 2}]),
     (texts([{"id": 1}, {"id": 2}, "Warning: truncated"]), [{"id": 1}, {"id": 2}]),
+    (texts([{"total": 2}, {"id": 1}, {"id": 2}]), [{"id": 1}, {"id": 2}]),
+    (texts([{"total": 2}, {"id": 1}, {"id": 2}, {"more": False}]), [{"id": 1}, {"id": 2}]),
     (texts([{"id": 1}, {"title": "A memory without an id"}]), [{"id": 1}, {"title": "A memory without an id"}]),
     (texts([{"x": 1}, {"warning": "truncated"}]), [{"x": 1}, {"warning": "truncated"}]),
     (texts([{"warning": "truncated"}]), [{"warning": "truncated"}]),
     (texts(["Warning: truncated"]), None),
 ]
-"""Lists whose last member may say something of the others."""
+"""Lists whose first or last member may say something of the others."""
 
 
 @pytest.mark.parametrize(("result", "expected"), LAST)
-def test_a_last_member_that_is_no_memory_is_no_record(result: Any, expected: list[Record] | None) -> None:
+def test_a_member_that_is_no_memory_is_no_record(result: Any, expected: list[Record] | None) -> None:
     assert records.find_records(result) == expected
 
 
