@@ -7,6 +7,7 @@ import random
 import string
 import time
 import uuid
+import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from functools import cached_property
@@ -115,7 +116,7 @@ class Explorer:
     def explore(self) -> Explored:
         """Try sequences until the budget is spent, again for each requirement that a sequence was found to violate."""
         from lro_conformance.explorers.hypothesis_runner import on_its_own, run_sequences
-        from lro_conformance.explorers.machine import machine
+        from lro_conformance.explorers.machine import Steps, machine
 
         budget = self._lab.budget
         until = time.monotonic() + budget.seconds
@@ -131,7 +132,8 @@ class Explorer:
                     if turn == 0 and self.can_store:
                         self._try_fixed_sequences()
                     seed = self._lab.seed + turn
-                    run_sequences(machine(self), seed=seed, sequences=budget.sequences, steps=budget.steps)
+                    steps: Steps = weakref.proxy(self)
+                    run_sequences(machine(steps), seed=seed, sequences=budget.sequences, steps=budget.steps)
 
                 recurred = self._search.run(search, self._again)
                 sequences += self._search.attempts

@@ -47,7 +47,10 @@ class Steps(Protocol):
 
 
 def machine(explorer: Steps) -> Callable[[], RuleBasedStateMachine]:
-    """A state machine whose steps are those of the *explorer*; one instance is one sequence."""
+    """A state machine whose steps are those of the *explorer*; one instance is one sequence.
+
+    Hypothesis keeps each class of machines for good, so the explorer is best a weak reference.
+    """
     arguments = calls(explorer.details)
 
     class SequenceMachine(RuleBasedStateMachine):

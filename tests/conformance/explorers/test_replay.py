@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 from pathlib import Path
 
 from lro_conformance import profile as profiles
 from lro_conformance.engine.run import certify
+from lro_conformance.explorers.explorer import Explorer
 from lro_conformance.judging.results import CheckResult
 from tests.servers.variants import profile_text
 
@@ -26,3 +28,10 @@ def test_a_seed_replays_the_shrunk_violation_to_the_letter(tmp_path: Path) -> No
     assert memory == again.evidence.splitlines()[0]
     assert memory.startswith("memory: ")
     assert "store_memory" in first.reproduce
+
+
+def test_nothing_of_an_exploration_stays_in_memory(tmp_path: Path) -> None:
+    """Hypothesis keeps the classes of its machines; what these refer to would be all of a run."""
+    _failure(tmp_path, 11)
+    gc.collect()
+    assert not [one for one in gc.get_objects() if isinstance(one, Explorer)]

@@ -213,6 +213,14 @@ class expiry_event_has_another_name(Server):
         self.emit("offload_file_expired", "info", path=path)
 
 
+@fault("LRO-CLN-05", says="OffloadFileExpired", proves=3, profile="events: null\n")
+class expiry_has_no_event_where_write_failures_have_one(Server):
+    """Nothing says where events are; those of failed writes are seen, those of expiry are not emitted."""
+
+    def expired(self, path: str) -> None:
+        pass
+
+
 @fault("LRO-CLN-05", says="OffloadFileExpired", proves=3)
 class one_event_for_all_expired_files(Server):
     """A single event that names the first of them."""

@@ -84,6 +84,40 @@ class ignores_case_in_names(Server):
 # Recipes
 
 
+@fault("LRO-DESC-09", says="does not satisfy line_schema", proves=0, explored=True)
+class schema_lists_the_types_that_it_knows(Server):
+    """The schema of a line allows three types of memories; others can be stored."""
+
+    def line_schema(self, detail: str) -> Record:
+        schema = super().line_schema(detail)
+        schema["properties"]["memory_type"] = {"enum": ["semantic", "episodic", "procedural"]}
+        return schema
+
+
+@fault("LRO-DESC-09", says="does not satisfy line_schema", proves=0, explored=True)
+class schema_closes_itself_to_further_fields(Server):
+    """The schema of a line allows documented fields only; memories keep others that they were stored with."""
+
+    def line_schema(self, detail: str) -> Record:
+        return {**super().line_schema(detail), "additionalProperties": False}
+
+    def at_detail(self, memory: Record, detail: str) -> Record:
+        known = super().line_schema("full")["properties"]
+        return {**{k: v for k, v in memory.items() if k not in known}, **super().at_detail(memory, detail)}
+
+
+@fault("LRO-FILE-10", says="that were stored", proves=0, explored=True)
+class shortens_contents_everywhere(Server):
+    """Contents of more than 500 characters end in three dots, inline and in files."""
+
+    def at_detail(self, memory: Record, detail: str) -> Record:
+        record = super().at_detail(memory, detail)
+        content = record.get("content")
+        if isinstance(content, str) and len(content) > 500:
+            record["content"] = content[:497] + "..."
+        return record
+
+
 class OneRecipe(Server):
     """Has another program in the place of one standard recipe."""
 

@@ -22,6 +22,17 @@ class write_failure_is_a_tool_error(Server):
         return self.error(warning)
 
 
+@fault("LRO-ERR-01", says="the folder that output_dir is in", proves=2, also=("LRO-ERR-04",))
+class folder_that_cannot_be_made_is_a_tool_error(Server):
+    """The folder is made where no write error is caught, so the call fails where its parent is a regular file."""
+
+    def on_write_failure(self, call: Call, problem: OSError) -> Record:
+        folder = self.output_dir()
+        if os.path.isfile(os.path.dirname(folder)):
+            return self.error(f"cannot make {folder}")
+        return super().on_write_failure(call, problem)
+
+
 @fault("LRO-ERR-01", says="error", proves=2, also=("LRO-ERR-02", "LRO-ERR-03"))
 class write_failure_asks_for_a_smaller_limit(Server):
     """The call fails, and its error names the limit that would have stayed inline."""
@@ -332,3 +343,17 @@ class fallback_ends_with_a_member_that_is_no_warning(Server):
             return super().truncated(call, warning)
         value = self.inline_value(call)
         return self.structured({**value, "results": [*value["results"], {"shown": f"{len(call.records)} memories"}]})
+
+
+@fault("LRO-ERR-03", says="no warning", proves=2)
+class fallback_of_inject_only_lists_memories(Server):
+    """The shortened text of inject has no warning, and each memory in it has a line of labels and figures."""
+
+    def inject_text(self, call: Call, budget: int) -> str:
+        lines = [f"- {r['title']} [{r['namespace']}, {r['memory_type']}]: {r.get('content', '')}" for r in call.records]
+        return "\n".join(["Relevant memories:", *lines])[: budget * 4]
+
+    def truncated(self, call: Call, warning: str) -> Record:
+        if call.operation == "inject":
+            return self.text(self.inject_text(call, self.settings.threshold))
+        return super().truncated(call, warning)

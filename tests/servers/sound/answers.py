@@ -149,6 +149,15 @@ class inline_is_jsonl(Schemaless):
         return {**result, "content": [warning, *result["content"]]} if "warning" in value else result
 
 
+@sound("it takes every line of JSON for a record")
+class inline_is_jsonl_under_a_count(Schemaless):
+    def structured(self, value: Any) -> Record:
+        if "results" not in value:
+            return super().structured(value)
+        about = {name: v for name, v in value.items() if name != "results"}
+        return self.text("\n".join(map(self.dumps, [{"total": len(value["results"]), **about}, *value["results"]])))
+
+
 @sound("it reads blocks of text only, and no text that is embedded as a resource")
 class inline_is_an_embedded_resource(Schemaless):
     def structured(self, value: Any) -> Record:
