@@ -26,7 +26,7 @@ def judged(*names: str) -> list[Check]:
 def found(ones: Sequence[Check], have: Evidence, edition: str) -> list[str]:
     """What each check finds, on a line; those left out that say nothing."""
     said: list[str] = []
-    evidence = derived.Evidence(edition, have)
+    evidence = derived.Evidence(edition, {**{name: None for one in ones for name in one.optional}, **have})
     for one in ones:
         see = Subjects()
         told = {EDITION: edition_named(edition)} if one.by_edition else {}

@@ -47,6 +47,7 @@ def judged(name: str, by: str | None = None, **have: Any) -> CheckResult:
     known = by or (DEFAULT_EDITION if DEFAULT_EDITION in held else held[0])
     if "exchanges" in one.needs and "exchanges" not in have:
         have["exchanges"] = exchanges(have, known)
+    have = {**dict.fromkeys(one.optional), **have}
     evidence = Evidence(known, {name: have.get(name, Made()) for name in captured(one.needs)})
     given = {need: have[need] if need in have else evidence.select([need])[need] for need in one.needs}
     return judge(one, given, edition=known)
