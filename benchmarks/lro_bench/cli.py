@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, cast
@@ -14,6 +15,7 @@ import click
 from lro_conformance.cli.help_examples import with_examples
 from lro_conformance.errors import EXIT_NO_VERDICT, UsageError
 from lro_conformance.report.atomic import write_text
+from lro_conformance.report.sanitize import one_line
 
 _FOLDER = click.Path(path_type=Path, file_okay=False)
 _FILE = click.Path(allow_dash=True)
@@ -25,7 +27,13 @@ def main(name: str, arguments: Sequence[str]) -> int:
     if find_spec("bpe_openai") is None:
         raise UsageError(f"lro {name} needs an extra that is not installed: pip install 'lro-spec[bench]'")
     command = with_examples({"bench": bench, "weigh": weigh}[name])
-    return command.main(list(arguments), prog_name=f"lro {name}", standalone_mode=False) or 0
+    try:
+        return command.main(list(arguments), prog_name=f"lro {name}", standalone_mode=False) or 0
+    except UsageError as problem:
+        if problem.exit_code != EXIT_NO_VERDICT:
+            raise
+        click.echo(f"lro {name}: {one_line(problem.message, 1_000)}", err=True)
+        return EXIT_NO_VERDICT
 
 
 @click.group()
@@ -39,6 +47,8 @@ def bench() -> None:
 @click.option("-n", "sizes", multiple=True, type=int, metavar="N", help="Size of the corpus; repeatable.")
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Most tasks of a family (default: all, 15).")
 @click.option("-o", "--output", "folder", type=_FOLDER, default=Path("bench"), metavar="DIR", help="Default: bench.")
+@click.option("--model", metavar="M", help="Model of Inspect AI, such as openai/gpt-5-mini, in place of --agent.")
+@click.option("--sandbox", metavar="S", help="Sandbox of Inspect AI for a model's shell and code, such as docker.")
 @click.option("--resume", is_flag=True, help="Continue the run in DIR; finished samples are not run again.")
 def run(
     agents: tuple[str, ...],
@@ -46,6 +56,8 @@ def run(
     sizes: tuple[int, ...],
     limit: int | None,
     folder: Path,
+    model: str | None,
+    sandbox: str | None,
     resume: bool,
 ) -> int:
     """Let agents work on the tasks of conditions; samples go to DIR.
@@ -63,9 +75,43 @@ def run(
     chosen = Choice(_chosen_conditions(names), sizes or SIZES, agents or ("oracle", "constant", "random"), limit)
     if unknown := [n for n in chosen.sizes if n not in SIZES]:
         raise UsageError(f"-n {unknown[0]}: expected one of {', '.join(map(str, SIZES))}")
+    if model is not None:
+        from lro_bench.models import run_model
+
+        if agents:
+            raise UsageError("--model and --agent exclude each other")
+        only = replace(chosen, agents=(model,))
+        with Progress() as progress:
+            samples = run_model(
+                only, model, folder, sandbox=sandbox, resume=resume, progress=progress.update, say=progress.say
+            )
+        click.echo(f"{folder}: {len(samples)} samples, logs in {folder / 'logs'}; next: lro bench report {folder}")
+        return 0
+    if sandbox is not None:
+        raise UsageError("--sandbox is for --model")
     with Progress() as progress:
         samples = run_all(chosen, folder, resume=resume, progress=progress.update)
     click.echo(f"{folder}: {len(samples)} samples; next: lro bench report {folder}")
+    return 0
+
+
+@bench.command()
+@click.argument("folders", nargs=-1, required=True, type=_FOLDER, metavar="DIR…")
+@click.option("-o", "--output", type=_FOLDER, metavar="DIR", help="Where to write (default: the first DIR).")
+def report(folders: tuple[Path, ...], output: Path | None) -> int:
+    """Write report.md, report.json and report.html of one or several runs.
+
+    Exit code: 0 written, 2 a folder has no run.
+    """
+    from lro_bench.report import report_of
+    from lro_bench.report_views import to_html, to_json, to_markdown
+
+    made = report_of(folders)
+    target = output or folders[0]
+    target.mkdir(parents=True, exist_ok=True)
+    for name, render in (("report.md", to_markdown), ("report.json", to_json), ("report.html", to_html)):
+        _write(render(made), str(target / name))
+        click.echo(target / name)
     return 0
 
 

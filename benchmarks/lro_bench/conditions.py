@@ -98,3 +98,10 @@ def _condition(name: str, given: Mapping[str, Any], data: Mapping[str, Any]) -> 
             if "all" in given["families"] or family.partition("/")[0] in cast("list[str]", given["families"])
         ),
     )
+
+
+@cache
+def pairs() -> tuple[tuple[str, str], ...]:
+    """Names of conditions that are compared task by task: the first against the second."""
+    data: Any = yaml.safe_load((DATA / "conditions.yaml").read_text(encoding="utf-8"))
+    return tuple((first, second) for first, second in data["pairs"])

@@ -36,6 +36,13 @@ class Progress:
         if self._bar is not None:
             self._bar.stop()
 
+    def say(self, text: str) -> None:
+        """Write a line beside the progress."""
+        if self._bar is not None:
+            self._bar.console.print(text, markup=False, highlight=False)
+        else:
+            sys.stderr.write(f"lro bench: {text}\n")
+
     def update(self, done: int, total: int) -> None:
         """Show that *done* of *total* samples are complete."""
         self._first = done if self._first is None else self._first

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -23,6 +23,8 @@ from lro_spec.recipes.render import render
 FORMAT = "lro-bench-run/1"
 SAMPLES, RUN = "samples.jsonl", "run.json"
 _WORKERS = 2
+Key = tuple[str, str, int, str, str]
+"""What makes a sample the same as another: `Sample.key`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +53,7 @@ def run(choice: Choice, folder: Path, *, resume: bool, progress: Callable[[int, 
     Samples are written as soon as their group is complete. With *resume* those in the folder are not run again. Raises
     `UsageError` for a folder with another run in it.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    description = describe(choice)
-    known = _known(folder, description, resume=resume)
-    (folder / RUN).write_text(json.dumps(description, indent=1) + "\n", encoding="utf-8")
-    done = {sample.key: sample for sample in known}
+    done = begin(folder, describe(choice), resume=resume)
     groups, total = groups_of(choice), count_samples(choice)
     progress(len(done), total)
     with ThreadPoolExecutor(_WORKERS) as pool, (folder / SAMPLES).open("a", encoding="utf-8") as file:
@@ -71,6 +69,19 @@ def run(choice: Choice, folder: Path, *, resume: bool, progress: Callable[[int, 
             for future in pending:
                 future.cancel()
             raise
+    return finish(folder, done)
+
+
+def begin(folder: Path, description: dict[str, Any], *, resume: bool) -> dict[Key, Sample]:
+    """Make a folder the one of this run, and return the samples that it has. Raises `UsageError`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    known = _known(folder, description, resume=resume)
+    (folder / RUN).write_text(json.dumps(description, indent=1) + "\n", encoding="utf-8")
+    return {sample.key: sample for sample in known}
+
+
+def finish(folder: Path, done: Mapping[Key, Sample]) -> list[Sample]:
+    """Write all samples of a run in one order, and return them."""
     samples = in_order(done.values())
     write_samples(samples, folder / SAMPLES)
     return samples

@@ -173,7 +173,7 @@ class BenchServer:
         return Toolbox(["extract"], Settings(output_dir=self._folder))
 
     @cached_property
-    def _files(self) -> dict[str, bytes]:
+    def files(self) -> dict[str, bytes]:
         """The files that an agent can read, by path."""
         if self._delivery.kind == "descriptor":
             return {OFFLOADED: frozen_file(self._response)}
@@ -185,20 +185,20 @@ class BenchServer:
 
     @cached_property
     def _shell(self) -> Shell:
-        return self._stack.enter_context(Shell(self._files))
+        return self._stack.enter_context(Shell(self.files))
 
     def _bash(self, command: str) -> Result:
         done = self._shell.run(command)
         return Result(done.text, done.failed)
 
     def _lines_of(self, path: str, offset: int, limit: int | None) -> tuple[list[str], int] | None:
-        if path not in self._files:
+        if path not in self.files:
             return None
-        lines = self._files[path].decode().splitlines(keepends=True)
+        lines = self.files[path].decode().splitlines(keepends=True)
         return lines[offset - 1 : None if limit is None else offset - 1 + limit], len(lines)
 
     def _no_file(self, path: str) -> Result:
-        return Result(f"{path}: no such file; there is {', '.join(self._files) or 'none'}", is_error=True)
+        return Result(f"{path}: no such file; there is {', '.join(self.files) or 'none'}", is_error=True)
 
     def _read_file(self, path: str, offset_lines: int = 1, limit_lines: int | None = None) -> Result:
         found = self._lines_of(path, offset_lines, limit_lines)
@@ -218,7 +218,7 @@ class BenchServer:
         return Result("".join(kept))
 
     def _list_files(self, folder: str) -> Result:
-        inside = [path for path in self._files if path.startswith(f"{folder.rstrip('/')}/")]
+        inside = [path for path in self.files if path.startswith(f"{folder.rstrip('/')}/")]
         return Result("\n".join(inside) or f"{folder}: no files", is_error=not inside)
 
     def _read_lines(self, path: str, offset: int = 1, limit: int = 100) -> Result:
@@ -226,9 +226,9 @@ class BenchServer:
         return self._no_file(path) if found is None else Result("".join(line[:_LINE] for line in found[0]))
 
     def _search_file(self, path: str, text: str, mode: str = "files_with_matches") -> Result:
-        if path not in self._files:
+        if path not in self.files:
             return self._no_file(path)
-        lines = [line for line in self._files[path].decode().splitlines() if text in line]
+        lines = [line for line in self.files[path].decode().splitlines() if text in line]
         if mode == "count":
             return Result(str(len(lines)))
         if mode == "content":

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import cache
 
 from lro_bench.corpus import SEED, Dice
 
 _Z95 = 1.959963984540054
 """The 97.5 % quantile of the normal distribution."""
+ROUNDS = 1000
+"""Rounds of the bootstrap."""
 
 
 def wilson(successes: int, trials: int) -> tuple[float, float]:
@@ -45,13 +48,19 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return corrected
 
 
-def bootstrap_mean(values: Sequence[float], *, rounds: int = 2000) -> tuple[float, float]:
+def bootstrap_mean(values: Sequence[float]) -> tuple[float, float]:
     """The 95 % percentile interval of a mean, over tasks drawn anew; the same values give the same interval."""
     if not values:
         raise ValueError("no values")
-    dice = Dice(SEED, "bootstrap", len(values))
-    means = sorted(sum(dice.pick(values) for _ in values) / len(values) for _ in range(rounds))
-    return means[int(0.025 * rounds)], means[int(0.975 * rounds) - 1]
+    means = sorted(sum(map(values.__getitem__, row)) / len(values) for row in _draws(len(values)))
+    return means[int(0.025 * ROUNDS)], means[int(0.975 * ROUNDS) - 1]
+
+
+@cache
+def _draws(count: int) -> list[list[int]]:
+    """Indices of the tasks that are drawn in each round."""
+    dice = Dice(SEED, "bootstrap", count)
+    return [[dice.whole(0, count - 1) for _ in range(count)] for _ in range(ROUNDS)]
 
 
 def fisher(first: int, of_first: int, second: int, of_second: int) -> float:

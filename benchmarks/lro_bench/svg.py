@@ -45,8 +45,8 @@ def grouped_bars(
         parts.append(f'<text x="{left + step * 0.4:.1f}" y="{_HEIGHT - _BOTTOM + 13}" class="m">{escape(group)}</text>')
     if line is not None:
         parts.append(f'<line x1="{_LEFT}" x2="{_WIDTH}" y1="{y(line):.1f}" y2="{y(line):.1f}" class="r"/>')
-    parts.append(_legend(list(series)))
-    return _svg(title, "".join(parts), _HEIGHT)
+    legend, height = _legend(list(series))
+    return _svg(title, "".join([*parts, legend]), height)
 
 
 def heat_map(title: str, columns: Sequence[str], rows: Mapping[str, Sequence[float | None]]) -> Markup:
@@ -97,15 +97,19 @@ def _short(value: float) -> str:
     return f"{value:.0f}" if value >= 10 or value == 0 else f"{value:.2g}"
 
 
-def _legend(names: Sequence[str]) -> str:
+def _legend(names: Sequence[str]) -> tuple[str, int]:
+    """The names of the series below a plot, in as many rows as they need, and the height of the whole."""
     parts: list[str] = []
-    x = float(_LEFT)
+    x, y = _LEFT, _HEIGHT - 4
     for number, name in enumerate(names):
+        wide = 20 + 6 * len(name)
+        if x + wide > _WIDTH and x > _LEFT:
+            x, y = _LEFT, y + 14
         colour = _COLOURS[number % len(_COLOURS)]
-        parts.append(f'<rect x="{x:.0f}" y="{_HEIGHT - 12}" width="8" height="8" fill="{colour}"/>')
-        parts.append(f'<text x="{x + 11:.0f}" y="{_HEIGHT - 4}" class="s">{escape(name)}</text>')
-        x += 17 + 5.6 * len(name)
-    return "".join(parts)
+        parts.append(f'<rect x="{x}" y="{y - 8}" width="8" height="8" fill="{colour}"/>')
+        parts.append(f'<text x="{x + 11}" y="{y}">{escape(name)}</text>')
+        x += wide
+    return "".join(parts), y + 4
 
 
 def _svg(title: str, inner: str, height: int) -> Markup:

@@ -71,9 +71,9 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
     ),
     "lro_bench": (
         "cli",
-        "digests progress run paper_views",
-        "paper",
-        "material",
+        "report_views paper_views digests progress",
+        "paper report models",
+        "run material",
         "conversation",
         "samples",
         "session",
