@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -189,6 +190,9 @@ def _chosen_conditions(names: tuple[str, ...]) -> tuple[str, ...]:
 )
 @click.option("--markdown", type=_FILE, metavar="F", help="The report as Markdown.")
 @click.option("--html", type=_FILE, metavar="F", help="The report as one HTML page, no network access.")
+@click.option("--register", type=_FOLDER, metavar="DIR", help="Weigh the published servers of the register, into DIR.")
+@click.option("--only", multiple=True, metavar="NAME", help="With --register: this server only; repeatable.")
+@click.option("--cache", type=_FOLDER, metavar="DIR", help="With --register: where servers are installed.")
 @click.option(
     "--threshold", type=click.IntRange(min=1), default=6400, metavar="N", help="Threshold of LRO (default 6400)."
 )
@@ -202,6 +206,9 @@ def weigh(
     json_file: str | None,
     markdown: str | None,
     html: str | None,
+    register: Path | None,
+    only: tuple[str, ...],
+    cache: Path | None,
     threshold: int,
     timeout: float,
     command: tuple[str, ...],
@@ -220,6 +227,8 @@ def weigh(
     from lro_bench.weigh.weighing import weigh as weigh_server
     from lro_conformance.wire.subreaper import adopt_orphans
 
+    if register is not None:
+        return _weigh_register(register, only, cache)
     if not command:
         raise UsageError("expected a server: lro weigh -- COMMAND")
     earlier = _read_json(against, FORMAT) if against is not None else None
@@ -250,6 +259,20 @@ def weigh(
     for text in larger:
         click.echo(f"lro weigh: grown by more than a tenth: {text}", err=True)
     return int(bool(larger))
+
+
+def _weigh_register(folder: Path, only: tuple[str, ...], cache: Path | None) -> int:
+    from lro_bench.weigh.register import weigh_register, write
+    from lro_conformance.wire.subreaper import adopt_orphans
+
+    base = cache or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "lro-spec" / "register"
+    base.mkdir(parents=True, exist_ok=True)
+    with adopt_orphans():
+        found = weigh_register(only, base.resolve(), lambda text: click.echo(f"lro: {text}", err=True))
+    write(found, folder, base.resolve())
+    weighed = sum(one.weights is not None and not one.skipped for one in found)
+    click.echo(f"{folder}: {weighed} of {len(found)} servers were weighed; see register.md")
+    return 0 if weighed else EXIT_NO_VERDICT
 
 
 def _read_json(path: Path, format: str) -> dict[str, Any]:

@@ -75,8 +75,9 @@ def run(choice: Choice, folder: Path, *, resume: bool, progress: Callable[[int, 
 def begin(folder: Path, description: dict[str, Any], *, resume: bool) -> dict[Key, Sample]:
     """Make a folder the one of this run, and return the samples that it has. Raises `UsageError`."""
     folder.mkdir(parents=True, exist_ok=True)
-    known = _known(folder, description, resume=resume)
-    (folder / RUN).write_text(json.dumps(description, indent=1) + "\n", encoding="utf-8")
+    text = json.dumps(description, indent=1) + "\n"
+    known = _known(folder, text, resume=resume)
+    (folder / RUN).write_text(text, encoding="utf-8")
     return {sample.key: sample for sample in known}
 
 
@@ -160,13 +161,13 @@ def _run_group(group: Group, choice: Choice, done: frozenset[Any]) -> list[Sampl
     return samples
 
 
-def _known(folder: Path, description: dict[str, Any], *, resume: bool) -> list[Sample]:
+def _known(folder: Path, description: str, *, resume: bool) -> list[Sample]:
     """The samples that are there already."""
     if not (folder / RUN).exists():
         return []
     if not resume:
         raise UsageError(f"{folder} has a run in it: continue it with --resume, or choose another folder")
-    if json.loads((folder / RUN).read_text(encoding="utf-8")) != description:
+    if (folder / RUN).read_text(encoding="utf-8") != description:
         raise UsageError(f"{folder} has another run in it (see {RUN}), which cannot be resumed by this one")
     try:
         return read_samples(folder / SAMPLES) if (folder / SAMPLES).exists() else []

@@ -125,7 +125,8 @@ def _is_feasible(family: str, answer: str) -> bool:
     return answer != ""
 
 
-def feasible_filters(n: int) -> dict[str, int]:
+@cache
+def feasible_filters(n: int) -> Mapping[str, int]:
     """How many filters have 3 to 50 matches, of all that the published description permits, by their comparison."""
     found = dict.fromkeys(_COMPARISONS, 0)
     data = corpus(n)

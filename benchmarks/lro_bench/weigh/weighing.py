@@ -87,7 +87,7 @@ def weigh(
 ) -> Weights:
     """Weigh a server; without *calls* those of its tools that are annotated as read-only and need no argument.
 
-    A call that fails, hangs or floods is a row with a reason; a server that has died is started again for the next.
+    A call that fails, hangs or floods is a row with a reason; a server that gave no answer is started again.
     """
     limits = Limits(request_timeout_s=timeout_s, start_timeout_s=max(timeout_s, 60.0), max_line_bytes=MAX_REPLY_BYTES)
 
@@ -121,25 +121,29 @@ def weigh(
             return replace(whole, failure=failure)
         known = {str(tool.get("name")) for tool in listed}
         rows: list[Row] = []
+        usable = True
         for call in read_only_calls(listed) if calls is None else calls:
             reason = call.skipped or ("" if call.tool in known else f"the server lists no tool {call.tool}")
             if reason:
                 rows.append(Row(call.tool, call.arguments, call.title, None, reason))
                 continue
-            if not server.alive:
+            if not usable:
                 server.close()
                 server, broken = start()
+                usable = not broken
                 if broken:
                     rows.append(Row(call.tool, call.arguments, call.title, None, broken))
                     continue
             say(f"{call.tool} {compact(call.arguments)[:80]}")
-            rows.append(_row(server, call, threshold))
+            row, usable = _row(server, call, threshold)
+            rows.append(row)
         return replace(whole, rows=tuple(rows))
     finally:
         server.close()
 
 
-def _row(server: ServerProcess, call: ToolCall, threshold: int) -> Row:
+def _row(server: ServerProcess, call: ToolCall, threshold: int) -> tuple[Row, bool]:
+    """The row of a call, and whether the server still answers."""
     asked_before = _requests_of(server)
     reply = server.call_tool(call.tool, call.arguments)
     weight = None
@@ -153,7 +157,7 @@ def _row(server: ServerProcess, call: ToolCall, threshold: int) -> Row:
     elif reply.ok:
         weight = weigh_result(result, len(reply.raw or b""), call.tool, threshold)
     server.transcript.cut_answers()
-    return Row(call.tool, call.arguments, call.title, weight, reason)
+    return Row(call.tool, call.arguments, call.title, weight, reason), reply.failure is None and server.alive
 
 
 def _requests_of(server: ServerProcess) -> list[str]:
