@@ -12,6 +12,9 @@ from lro_bench.samples import Exchange, Sample, Usage, access, answer_of, is_cor
 from lro_bench.tasks import Task
 from lro_bench.tokens import count
 
+_BATCH = 64
+"""Most calls of a turn that are made before the limits are looked at again."""
+
 
 @dataclass(slots=True)
 class Conversation:
@@ -58,6 +61,15 @@ class Conversation:
             self.content_tokens += weight
 
     @property
+    def is_overfull(self) -> bool:
+        """True if the next request would be refused."""
+        return self.is_full or self._history > self.limits.context_tokens
+
+    def refuse(self) -> None:
+        """End the conversation before its next request."""
+        self._exceed("messages" if self.is_full else "context")
+
+    @property
     def is_full(self) -> bool:
         """True if no further message is permitted."""
         return self.limits.messages is not None and self.messages >= self.limits.messages
@@ -97,18 +109,21 @@ def converse(
             talk.request("", calls)
             if talk.exceeded and not beyond_limits:
                 break
-            fitting = calls
-            if condition.limits.messages is not None and not beyond_limits:
-                fitting = calls[: max(0, condition.limits.messages - talk.messages)]
-            results = call(fitting, f"{condition.name}/{task.id}/{agent}")
-            for made, result in zip(fitting, results, strict=True):
-                talk.result(result)
-                if not talk.exceeded:
-                    exchanges.append(Exchange(made.tool, made.arguments, result))
+            results: list[str] = []
+            while len(results) < len(calls) and (beyond_limits or not talk.is_overfull):
+                batch = calls[len(results) : len(results) + _BATCH]
+                if condition.limits.messages is not None and not beyond_limits:
+                    batch = batch[: max(1, condition.limits.messages - talk.messages)]
+                made = call(batch, f"{condition.name}/{task.id}/{agent}")
+                results += made
+                for one, result in zip(batch, made, strict=True):
+                    talk.result(result)
+                    if not talk.exceeded:
+                        exchanges.append(Exchange(one.tool, one.arguments, result))
             if not talk.exceeded:
                 turns, messages = len(talk.requests), talk.messages
-            if len(fitting) < len(calls):
-                talk.exceeded = "messages"
+            if len(results) < len(calls):  # the next request would be refused anyway
+                talk.refuse()
                 break
             calls = plan.send(results)
     except StopIteration as end:

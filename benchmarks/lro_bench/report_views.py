@@ -120,8 +120,22 @@ PAIRS = ("agent", "first", "second", "family", "n", "right alone", "p", "p (Holm
 
 def to_markdown(report: Report) -> str:
     """The report as Markdown."""
-    sizes = [f"n = {n}" for n in report.sizes]
-    lines = ["# lro-bench", "", *facts(report), ""]
+    lines = ["# lro-bench", "", *facts(report), "", *summary_lines(report)]
+    for agent in [agent for agent in report.agents if agent not in NULL_AGENTS]:
+        lines += [f"## All measures: {_cell(agent)}", "", *_table(("condition", "family", "n", *DETAILS))]
+        lines += [
+            _line([cell.condition, cell.family, str(cell.n), *detail_row(cell)])
+            for cell in report.cells
+            if cell.agent == agent
+        ]
+        lines.append("")
+    return "\n".join(lines)
+
+
+def summary_lines(report: Report) -> list[str]:
+    """The report without the measures of each cell, as lines of Markdown."""
+    sizes = [f"n = {n:,}" for n in report.sizes]
+    lines: list[str] = []
     if "oracle" in report.agents:
         lines += ["## What can be reached at all", "", REACH, ""]
         for title, rows in reach(report):
@@ -129,24 +143,23 @@ def to_markdown(report: Report) -> str:
             lines += [_line([name, family, *cells]) for name, family, cells in rows]
             lines.append("")
     if nulls := null_rows(report):
-        lines += ["## Agents that see nothing", "", *_table(("agent, family", *sizes))]
+        lines += ["## Agents that see nothing", "", NULLS, "", *_table(("agent, family", *sizes))]
         lines += [_line([name, *scores]) for name, scores in nulls]
         lines.append("")
-    lines += ["## Limits", "", *_table(("condition", "limits", "tools"))]
+    lines += ["## Limits and tools", "", *_table(("condition", "limits", "tools (most characters of a result)"))]
     lines += [_line(row) for row in limit_rows(report)]
-    for agent in [agent for agent in report.agents if agent not in NULL_AGENTS]:
-        lines += ["", f"## All measures: {_cell(agent)}", "", *_table(("condition", "family", "n", *DETAILS))]
-        lines += [
-            _line([cell.condition, cell.family, str(cell.n), *detail_row(cell)])
-            for cell in report.cells
-            if cell.agent == agent
-        ]
+    lines.append("")
     if report.pairs:
-        lines += ["", "## Comparisons task by task", "", COMPARED, "", *_table(PAIRS)]
+        lines += ["## Comparisons task by task", "", COMPARED, "", *_table(PAIRS)]
         lines += [_line(pair_row(pair)) for pair in report.pairs]
-    return "\n".join([*lines, ""])
+        lines.append("")
+    return lines
 
 
+NULLS = (
+    "A family that one of these does well in measures nothing. *constant* gives the most frequent answer, *random* one "
+    "that fits the question."
+)
 REACH = (
     "The oracle knows how many records there are, makes all independent calls of a turn at once, and never errs. Where "
     "it fails, no model can succeed but by a guess. A scripted agent measures the conditions, not a model."

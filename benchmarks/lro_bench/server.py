@@ -142,7 +142,7 @@ class BenchServer:
             case _:
                 if not 1 <= page <= len(self._pages):
                     return Result(f"there is no page {page}; there are {len(self._pages)}", is_error=True)
-                return Result(encode(self._pages[page - 1]).decode())
+                return Result(self._page_texts[page - 1])
 
     @cached_property
     def _pages(self) -> list[dict[str, Any]]:
@@ -154,6 +154,10 @@ class BenchServer:
             {"results": part, "page": number, "pages": len(parts), "total": len(records)}
             for number, part in enumerate(parts, 1)
         ]
+
+    @cached_property
+    def _page_texts(self) -> list[str]:
+        return [encode(page).decode() for page in self._pages]
 
     @cached_property
     def _whole(self) -> str:

@@ -39,6 +39,8 @@ class Shell:
     def __init__(self, files: Mapping[str, bytes]) -> None:
         self._files = files
         self._jq = JqRunner(timeout_s=SECONDS)
+        self._outputs: dict[str, Output] = {}
+        """Outputs by command: the files never change, and conditions share commands."""
 
     def __enter__(self) -> Shell:
         return self
@@ -48,6 +50,11 @@ class Shell:
 
     def run(self, command: str) -> Output:
         """Run a command."""
+        if command not in self._outputs:
+            self._outputs[command] = self._output(command)
+        return self._outputs[command]
+
+    def _output(self, command: str) -> Output:
         try:
             return Output(self._run(command).decode("utf-8", "replace"))
         except (CommandError, RecipeSyntaxError, EngineError) as problem:

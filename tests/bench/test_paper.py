@@ -15,6 +15,7 @@ pytest.importorskip("bpe_openai", reason="the extra bench is not installed")
 from lro_bench.paper import compare, fractions_near, published, savings, unexpected
 from lro_bench.paper_views import text_lines, to_json, to_markdown
 from lro_conformance.cli.main import main
+from tests.tools.bench_pages import PAPER, paper_page
 
 RECOMPUTED = ("design", "theory", "table1", "table5", "table7", "cross_model", "claims")
 
@@ -89,3 +90,7 @@ def test_command_prints_each_figure_beside_ours(capsys: pytest.CaptureFixture[st
     assert len(json.loads(to_json(comparisons))["comparisons"]) == len(comparisons)
     assert to_markdown(comparisons).count("**contradicts**") == len(published()["contradictions"])
     assert len(list(text_lines(comparisons, verbose=False))) < len(list(text_lines(comparisons, verbose=True)))
+
+
+def test_the_page_of_the_documents_is_that_of_today() -> None:
+    assert PAPER.read_text(encoding="utf-8") == paper_page()
