@@ -42,7 +42,7 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
         "validate engine init",
         "report",
         "checks",
-        "properties",
+        "explorers",
         "analysis evidence",
         "trials",
         "lab",
