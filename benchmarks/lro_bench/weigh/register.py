@@ -322,7 +322,10 @@ def to_markdown(found: Sequence[Weighed]) -> str:
             cut = "" if row.weight is None else row.weight.cuts_itself
             tool, tokens, _, _, size, twice, form, *rest = all_cells
             lines.append(_line([name, version, tool, tokens, size, twice, form, cut, *rest, row.reason]))
-    return "\n".join([*lines, "", *legend(), ""])
+    digests = [f"- `{one.entry.package}`: `{one.digest}`" for one in found if one.digest]
+    return "\n".join(
+        [*lines, "", *legend(), "", "Digests of the packages, as their registries state them:", "", *digests, ""]
+    )
 
 
 def _line(parts: Sequence[str]) -> str:
