@@ -35,6 +35,19 @@ from lro_conformance.report.sanitize import one_line
 LOGS = "logs"
 MOCK = "mockllm/"
 _RETRIES, _TIMEOUT_S = 2, 600
+_PAGES = "pages.json"
+"""File of a sandbox with the pages of the corpus."""
+_RUNNER = """
+import collections, contextlib, io, json, os, re, sys
+request = json.load(sys.stdin)
+space = {"json": json, "re": re, "collections": collections, "Counter": collections.Counter}
+if os.path.exists(request["pages"]):
+    space["list_memories"] = lambda page=1: json.load(open(request["pages"]))[page - 1]
+with contextlib.redirect_stdout(io.StringIO()):
+    for code in request["earlier"]:
+        exec(code, space)
+exec(request["code"], space)
+"""
 _CODE_TOOLS = {"python_exec"}
 """Tools that run a model's own programs, which only a sandbox of Inspect's may."""
 
@@ -163,7 +176,7 @@ def inspect_task(
     from inspect_ai.model import ChatMessageSystem, GenerateConfig
     from inspect_ai.scorer import CORRECT, INCORRECT, Score, accuracy, scorer, stderr
     from inspect_ai.solver import solver
-    from inspect_ai.tool import bash, mcp_connection, mcp_server_stdio, python
+    from inspect_ai.tool import bash, mcp_connection, mcp_server_stdio
 
     entry = conditions()[condition]
     command, *arguments = server_command(condition, n)
@@ -178,7 +191,7 @@ def inspect_task(
                 if sandbox is not None:  # a model's shell and Python run there, on a copy of the file
                     tools = [tool for tool in tools if _name_of(tool) not in ("bash", "python_exec")]
                     tools += [bash(120)] if "bash" in entry.delivery.tools else []
-                    tools += [python(120)] if "python_exec" in entry.delivery.tools else []
+                    tools += [_sandboxed_python(entry, n)] if "python_exec" in entry.delivery.tools else []
                 state.tools = tools
                 return await generate(state, tool_calls="loop")
 
@@ -223,7 +236,30 @@ def _sandbox_files(condition: Condition, n: int) -> dict[str, str]:
     with ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="lro-bench-"))
         server = BenchServer(condition.delivery, corpus(n), folder, stack)
-        return {path: data.decode() for path, data in server.files.items()}
+        files = {path: data.decode() for path, data in server.files.items()}
+        if condition.delivery.kind == "pages_in_code":
+            files[_PAGES] = json.dumps(server.pages)
+        return files
+
+
+def _sandboxed_python(condition: Condition, n: int) -> Any:
+    """`python_exec` in a sandbox of Inspect's: each call has the names of the calls before it, which run again."""
+    from inspect_ai.tool import ToolDef
+    from inspect_ai.util import sandbox
+
+    with ExitStack() as stack:
+        server = BenchServer(condition.delivery, corpus(n), "", stack)
+        described = next(tool["description"] for tool in server.list_tools() if tool["name"] == "python_exec")
+    earlier: list[str] = []
+
+    async def execute(code: str) -> str:
+        request = json.dumps({"earlier": earlier, "code": code, "pages": _PAGES})
+        done = await sandbox().exec(["python3", "-c", _RUNNER], input=request, timeout=120)
+        if done.success:
+            earlier.append(code)
+        return done.stdout if done.success else f"{done.stdout}{done.stderr.strip().splitlines()[-1:]}"
+
+    return ToolDef(execute, name="python_exec", description=described, parameters={"code": "Python code."}).as_tool()
 
 
 # --- from a log to samples
@@ -254,12 +290,19 @@ def sample_of(one: Any, task: Task, condition: Condition, model: str) -> Sample:
         input_tokens=sum(usage.input_tokens for usage in usages) + cached + written,
         cached_tokens=cached,
         output_tokens=sum(usage.output_tokens for usage in usages),
+        cost=_cost(usages),
         content_tokens=sum(count(exchange.result) for exchange in exchanges),
         records_read=read,
         pages=sum(exchange.tool == "list_memories" for exchange in exchanges),
         saw_all=read == task.n,
         queries=query_classes(recipes(), exchanges),
     )
+
+
+def _cost(usages: Sequence[Any]) -> float | None:
+    """Dollars; None if Inspect knows no prices for the model."""
+    costs = [usage.total_cost for usage in usages]
+    return None if None in costs or not costs else sum(costs)
 
 
 def _stop(one: Any) -> str:

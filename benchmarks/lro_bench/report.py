@@ -83,6 +83,8 @@ class Cell:
     goal_achievement: float | None
     """Mean share of queries that use the library; None if no sample has a query."""
     alignment: float | None
+    cost: float | None
+    """Mean dollars of a sample; None where prices are unknown, and for scripted agents."""
     unreachable: Unreachable | None = None
 
 
@@ -197,6 +199,7 @@ def _cell(key: Key, group: Sequence[Sample], unreachable: Unreachable | None) ->
     for sample in group:
         queries.update(sample.queries)
     complete = [sample for sample in group if sample.saw_all]
+    costs = [sample.cost for sample in group if sample.cost is not None]
     return Cell(
         *key,
         tasks=len(group),
@@ -219,6 +222,7 @@ def _cell(key: Key, group: Sequence[Sample], unreachable: Unreachable | None) ->
         queries=dict(sorted(queries.items())),
         goal_achievement=mean(map(_aligned, queried)) if queried else None,
         alignment=sum(SCORES[kind] * count for kind, count in queries.items()) / queries.total() if queries else None,
+        cost=mean(costs) if len(costs) == len(group) else None,
         unreachable=unreachable,
     )
 

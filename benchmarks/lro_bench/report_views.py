@@ -86,12 +86,13 @@ def detail_row(cell: Cell) -> list[str]:
         f"{cell.correct_of_saw_all}/{cell.saw_all}",
         ", ".join(f"{count} {stop}" for stop, count in cell.stops.items()),
         queries or "–",
+        "–" if cell.cost is None else f"${cell.cost:.4f}",
     ]
 
 
 DETAILS = (
     *("right", "95 %", "tokens a task (95 %)", "billed in full", "cached", "tokens until right", "turns until right"),
-    *("records read", "right of those that saw all", "ends", "queries"),
+    *("records read", "right of those that saw all", "ends", "queries", "cost"),
 )
 
 

@@ -61,6 +61,8 @@ class Sample:
     """True if every record occurs in a tool result."""
     queries: Mapping[str, int]
     """Queries of the file by class."""
+    cost: float | None = None
+    """Dollars, where Inspect knows the model's prices."""
     least_messages: int | None = None
     """Messages that the plan would need without a limit; the oracle's only."""
     least_context: int | None = None

@@ -140,12 +140,13 @@ class BenchServer:
             case "whole":
                 return Result(CEILINGS[self._delivery.ceiling].apply(self._whole, SAVED).text)
             case _:
-                if not 1 <= page <= len(self._pages):
-                    return Result(f"there is no page {page}; there are {len(self._pages)}", is_error=True)
+                if not 1 <= page <= len(self.pages):
+                    return Result(f"there is no page {page}; there are {len(self.pages)}", is_error=True)
                 return Result(self._page_texts[page - 1])
 
     @cached_property
-    def _pages(self) -> list[dict[str, Any]]:
+    def pages(self) -> list[dict[str, Any]]:
+        """The pages of the corpus."""
         records, size = self._data.records, self._delivery.page_size
         fields = self._delivery.fields
         shown = [{key: record[key] for key in fields} if fields else record for record in records]
@@ -157,7 +158,7 @@ class BenchServer:
 
     @cached_property
     def _page_texts(self) -> list[str]:
-        return [encode(page).decode() for page in self._pages]
+        return [encode(page).decode() for page in self.pages]
 
     @cached_property
     def _whole(self) -> str:
@@ -251,7 +252,7 @@ class BenchServer:
 
     @cached_property
     def _python(self) -> Sandbox:
-        pages = self._pages if self._delivery.kind == "pages_in_code" else []
+        pages = self.pages if self._delivery.kind == "pages_in_code" else []
         job = Path(__file__).with_name("python_job.py")
         return self._stack.enter_context(Sandbox(job, {"pages": pages}, memory=_PYTHON_MEMORY, sealed=True))
 

@@ -75,3 +75,11 @@ def test_code_of_a_model_is_not_run_without_a_sandbox(tmp_path: Path) -> None:
     samples = run_model(choice, "openai/none", tmp_path, sandbox=None, resume=False, progress=quiet, say=said.append)
     assert samples == []
     assert "--sandbox" in said[0]
+
+
+def test_code_of_a_model_runs_in_a_sandbox_of_inspect(tmp_path: Path) -> None:
+    choice = Choice(("today/Code over pages",), (50,), ("mockllm/typical",), limit=1)
+    run_model(choice, "mockllm/typical", tmp_path, sandbox="local", resume=False, progress=quiet, say=quiet)
+    samples = [json.loads(line) for line in (tmp_path / "samples.jsonl").read_text().splitlines()]
+    assert [(sample["correct"], sample["calls"]) for sample in samples] == [(True, 2)] * len(samples)
+    assert len(samples) == 8
