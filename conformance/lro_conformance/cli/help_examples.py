@@ -9,6 +9,7 @@ import click
 from lro_conformance.errors import UsageError
 
 EXAMPLES: dict[str, tuple[str, ...]] = {
+    "bench": ("lro bench paper", "lro bench run --agent oracle -o bench", "lro bench report bench"),
     "certify": (
         "lro certify -- python -m my_server",
         "lro certify --level 2 --json report.json --html report.html",
@@ -33,10 +34,11 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "lro validate --follow descriptor.json --format github",
         "lro validate lro.yaml 'out/**/*.jsonl'",
     ),
+    "weigh": ("lro weigh -- python -m my_server", "lro weigh --calls calls.yaml --json weights.json -- my-server"),
 }
 """Examples at the end of the help of each command."""
 
-STARTS_SERVERS = frozenset({"certify", "init", "proxy", "serve"})
+STARTS_SERVERS = frozenset({"bench", "certify", "init", "proxy", "serve", "weigh"})
 """Commands that need POSIX processes."""
 
 

@@ -23,6 +23,7 @@ from lro_conformance.errors import EXIT_BROKEN_PIPE, EXIT_INTERRUPTED, EXIT_NO_V
 from lro_conformance.report.sanitize import escape_unencodable
 
 COMMANDS = {
+    "bench": "benchmark",
     "certify": "certify",
     "compare": "compare",
     "explain": "catalogue",
@@ -33,6 +34,7 @@ COMMANDS = {
     "schema": "catalogue",
     "serve": "reference",
     "validate": "validate",
+    "weigh": "benchmark",
 }
 """Modules by command."""
 

@@ -392,6 +392,7 @@ class TestShell:
         assert main(["--help"]) == 0
         commands = capsys.readouterr().out.partition("Commands:")[2]
         assert re.findall(r"^  (\w+) ", commands, re.MULTILINE) == [
+            "bench",
             "certify",
             "compare",
             "explain",
@@ -402,6 +403,7 @@ class TestShell:
             "schema",
             "serve",
             "validate",
+            "weigh",
         ]
 
     def test_no_command_is_a_wrong_call_that_shows_help(self, capsys: pytest.CaptureFixture[str]):

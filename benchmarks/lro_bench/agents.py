@@ -1,0 +1,242 @@
+"""Scripted agents: what any model could reach with a condition's tools, without a model.
+
+An agent is a generator: it yields the tool calls of a turn, receives their results, and returns its last message. It
+knows what it was told and shown, and nothing else, with one exception that the oracle states.
+
+- `oracle`: the fewest turns and, among those, few tokens. It knows how many records there are and where the file will
+  lie, makes all independent calls of a turn at once, and evaluates without mistakes what it has seen.
+- `typical`: one call a turn; looks at two records of a file first if no schema came with it; goes from page to page.
+- `constant`, `random`: call no tool; the first gives the most frequent answer, the second a random one of the range.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from lro_bench.corpus import SEED, Dice, Record
+from lro_bench.tasks import FAMILIES, LOOKUP_IDS, Task, answer_by_python, filter_condition, tasks
+
+_CHUNK = 50
+"""Lines of a file that fit one result of `read_file`."""
+_SAVED = re.compile(r"(?:saved to|at this path): (\S+)")
+_BLIND = "ANSWER: unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A tool call."""
+
+    tool: str
+    arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What an agent is told: the task and its tools."""
+
+    task: Task
+    tools: tuple[str, ...]
+    page_count: int = 1
+    """Known to the oracle only."""
+
+
+Plan = Generator[Sequence[Call], Sequence[str], str]
+Agent = Callable[[Setting], Plan]
+
+
+def _final(answer: str) -> str:
+    return f"ANSWER: {answer}" if answer else _BLIND
+
+
+def oracle(setting: Setting) -> Plan:
+    """The least that solves the task with these tools."""
+    if setting.tools == ("python_exec",):
+        (printed,) = yield [Call("python_exec", {"code": code_over_pages(setting.task)})]
+        return _final(printed.strip())
+    if setting.page_count > 1:
+        shown = yield [Call("list_memories", {"page": page}) for page in range(1, setting.page_count + 1)]
+        return _final(_from_records(setting.task, [r for text in shown for r in _records(text)]))
+    (first,) = yield [Call("list_memories")]
+    return (yield from _after_first(setting, first, at_once=True))
+
+
+def typical(setting: Setting) -> Plan:
+    """A careful agent that does one thing at a time."""
+    if setting.tools == ("python_exec",):
+        yield [Call("python_exec", {"code": "print(list_memories(1)['total'], list_memories(1)['results'][:2])"})]
+        (printed,) = yield [Call("python_exec", {"code": code_over_pages(setting.task)})]
+        return _final(printed.strip())
+    (first,) = yield [Call("list_memories")]
+    page = _json(first)
+    if page is not None and "pages" in page:
+        seen = _records(first)
+        for number in range(2, cast("int", page["pages"]) + 1):
+            (text,) = yield [Call("list_memories", {"page": number})]
+            seen += _records(text)
+        return _final(_from_records(setting.task, seen))
+    if page is not None and page.get("offloaded") and "line_schema" not in page and "bash" in setting.tools:
+        yield [Call("bash", {"command": f"head -n 2 {page['file_path']}"})]
+    return (yield from _after_first(setting, first, at_once=False))
+
+
+def _after_first(setting: Setting, first: str, *, at_once: bool) -> Plan:
+    """From the result of `list_memories`: a descriptor, a pointer to a saved result, or all records."""
+    found, task = _json(first), setting.task
+    if found is not None and found.get("offloaded"):
+        path = cast("str", found["file_path"])
+        if "bash" in setting.tools:
+            (printed,) = yield [Call("bash", {"command": command_over_lines(task, path)})]
+            return _final(printed.strip())
+        if "lro_extract" in setting.tools:
+            query = {"file_path": path, "query": task.jq, "slurp": True}
+            (printed,) = yield [Call("lro_extract", query)]
+            return _final(printed.strip().strip('"'))
+        return _final(_from_records(task, (yield from _read_file(setting, path, at_once=at_once))))
+    if found is not None and "results" in found:
+        return _final(_from_records(task, _records(first)))
+    saved = _SAVED.search(first)
+    if saved is None:
+        return _BLIND  # what was cut out is nowhere
+    if "bash" in setting.tools:
+        (printed,) = yield [Call("bash", {"command": f"jq -r '.results | {task.jq}' {saved[1]}"})]
+        return _final(printed.strip())
+    return (yield from _search_lines(task, saved[1], at_once=at_once))
+
+
+def _read_file(setting: Setting, path: str, *, at_once: bool) -> Generator[Sequence[Call], Sequence[str], list[Record]]:
+    """All records of a file that can only be read by lines."""
+    if at_once:
+        starts = range(2, setting.task.n + 2, _CHUNK)
+        calls = [Call("read_file", {"path": path, "offset_lines": s, "limit_lines": _CHUNK}) for s in starts]
+        texts = yield calls
+        return [record for text in texts for record in _records_of_lines(text)]
+    seen: list[Record] = []
+    offset = 1
+    while True:
+        (text,) = yield [Call("read_file", {"path": path, "offset_lines": offset})]
+        seen += _records_of_lines(text)
+        following = re.search(r"continue with offset_lines (\d+)\]", text)
+        if following is None:
+            return seen
+        offset = int(following[1])
+
+
+def _search_lines(task: Task, path: str, *, at_once: bool) -> Plan:
+    """With tools that only search texts and show cut lines, IDs can be looked up and nothing else."""
+    if "ids" not in task.facts:
+        yield [Call("read_lines", {"path": path})]
+        return _BLIND
+    calls = [Call("search_file", {"path": path, "text": id}) for id in task.facts["ids"]]
+    found: list[str] = []
+    for batch in [calls] if at_once else [[call] for call in calls]:
+        found += yield batch
+    return _final(str(sum(text == path for text in found)))
+
+
+def constant(setting: Setting) -> Plan:
+    """The most frequent answer of the tasks at this size, whatever the question."""
+    answers = Counter(task.answer for task in tasks(setting.task.family, setting.task.n))
+    return _final(answers.most_common(1)[0][0])
+    yield []  # makes it a generator
+
+
+def guess(setting: Setting) -> Plan:
+    """A random answer that fits the question."""
+    return _final(Dice(SEED, "guess", setting.task.id).pick(setting.task.range))
+    yield []
+
+
+AGENTS: Mapping[str, Agent] = {"oracle": oracle, "typical": typical, "constant": constant, "random": guess}
+"""The agents by name."""
+NULL_AGENTS = ("constant", "random")
+
+
+# --- from a task to a query
+
+
+def command_over_lines(task: Task, path: str) -> str:
+    """A shell command that prints the answer from an offloaded file."""
+    if "ids" in task.facts:
+        return f"grep -cF {' '.join(f'-e {id}' for id in task.facts['ids'])} {path}"
+    if "comparison" in task.facts:
+        return f"tail -n +2 {path} | jq 'select({filter_condition(task.facts)}) | .id' | wc -l"
+    return f"tail -n +2 {path} | jq -rs '{task.jq}'"
+
+
+def code_over_pages(task: Task) -> str:
+    """Python code that goes through all pages and prints the answer."""
+    collect = (
+        "R, p = [], 1\nwhile True:\n    page = list_memories(p)\n    R += page['results']\n"
+        "    if p >= page['pages']: break\n    p += 1\n"
+    )
+    return collect + _EXPRESSIONS[task.family.partition("/")[0]](task.facts)
+
+
+def _inside(prefix: str) -> str:
+    return f"(r['namespace'] == {prefix!r} or r['namespace'].startswith({prefix + '/'!r}))"
+
+
+_EXPRESSIONS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
+    "id_lookup": lambda f: f"print(len({{r['id'] for r in R}} & set({f['ids']!r})))",
+    "aggregate_filter": lambda f: (
+        f"print(sum({_inside(f['namespace'])} and r['extensions']['priority'] {f['comparison']} {f['priority']} "
+        f"and {f['product'].lower()!r} in r['content'].lower() for r in R))"
+    ),
+    "group_count": lambda f: (
+        f"c = Counter(r['namespace'] for r in R if r[{f['key']!r}] == {f['value']!r} and "
+        f"r['extensions']['priority'] == {f['priority']})\nprint(*c.most_common(1)[0])"
+    ),
+    "top_k": lambda f: (
+        f"S = [r for r in R if {_inside(f['namespace'])} and r['extensions']['priority'] == {f['priority']}]\n"
+        "S.sort(key=lambda r: -r['provenance']['confidence'])\n"
+        f"print(','.join(str(r['extensions']['ticket']) for r in S[:{f['k']}]))"
+    ),
+    "needle": lambda f: (
+        f"print(next(m[1] for r in R if (m := re.search(r'Unit {f['unit']} opens with the phrase ([^.]+)', "
+        "r['content']))))"
+    ),
+    "missing": lambda f: (
+        "T = {r['extensions']['ticket'] for r in R}\n"
+        f"print(','.join(str(t) for t in range({f['low']}, {f['high'] + 1}) if t not in T) or 'none')"
+    ),
+}
+
+
+# --- from a result to records
+
+
+def _json(text: str) -> dict[str, Any] | None:
+    """The JSON object of a text; None if it is none."""
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return None
+    return cast("dict[str, Any]", found) if isinstance(found, dict) else None
+
+
+def _records(text: str) -> list[Record]:
+    """The records of a page or of a whole result."""
+    found = _json(text)
+    return list(cast("list[Record]", found["results"])) if found is not None and "results" in found else []
+
+
+def _records_of_lines(text: str) -> list[Record]:
+    lines = [_json(line) for line in text.splitlines()]
+    return [line for line in lines if line is not None and "id" in line]
+
+
+def _from_records(task: Task, records: Sequence[Record]) -> str:
+    """The answer from what was seen; empty if it was not all, or the fields are not there."""
+    if len(records) < task.n or not set(FAMILIES[task.family].reads) <= set(records[0]):
+        return ""
+    return answer_by_python(task, records)
+
+
+def plausible_answers(task: Task) -> tuple[str, ...]:
+    """Answers between which somebody who reads only the question could choose."""
+    return task.range or tuple(map(str, range(LOOKUP_IDS + 1)))

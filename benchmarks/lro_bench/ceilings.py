@@ -1,0 +1,106 @@
+"""Rules by which today's clients and harnesses shorten a tool's result before a model sees it.
+
+Published limits, applied to a result; none of these programs is run here. `docs/bench.md` has their sources.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """The text of a result as a model receives it."""
+
+    text: str
+    is_cut: bool
+    is_saved: bool
+    """True if the whole result lies in a file that the text names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ceiling:
+    """The rule of one client."""
+
+    name: str
+    title: str
+    rule: str
+    """In words, for reports."""
+    apply: Callable[[str, str], Shown]
+    """From a result and the path where it would be saved to the text that is shown."""
+
+
+def _whole(text: str, path: str) -> Shown:
+    del path
+    return Shown(text, is_cut=False, is_saved=False)
+
+
+def _claude_code(text: str, path: str) -> Shown:
+    if len(text) <= 50_000:
+        return _whole(text, path)
+    preview = text.encode()[:2048].decode(errors="ignore")
+    notice = (
+        f"<persisted-output>\nOutput too large ({len(text):,} characters). Full output saved to: {path}\n"
+        f"Use jq for JSON, or read it in portions.\n\nPreview (first 2 KB):\n{preview}\n...\n</persisted-output>"
+    )
+    return Shown(notice, is_cut=True, is_saved=True)
+
+
+def _codex(text: str, path: str) -> Shown:
+    del path
+    lines = text.splitlines(keepends=True)
+    most_bytes, most_lines = 10 * 1024, 256
+    data = text.encode()
+    if len(data) <= most_bytes and len(lines) <= most_lines:
+        return _whole(text, "")
+    head = "".join(lines[: most_lines // 2]).encode()[: most_bytes // 2].decode(errors="ignore")
+    tail = "".join(lines[-(most_lines // 2) :]).encode()[-(most_bytes // 2) :].decode(errors="ignore")
+    left_out = len(text) - len(head) - len(tail)
+    return Shown(f"{head}\n[... {left_out} characters omitted ...]\n{tail}", is_cut=True, is_saved=False)
+
+
+def _deepagents(text: str, path: str) -> Shown:
+    if len(text) <= 80_000:
+        return _whole(text, path)
+    sample = "\n".join(line[:1000] for line in text.splitlines()[:10])
+    notice = (
+        f"Tool result too large, it was saved in the filesystem at this path: {path}\nRead it with read_file by lines "
+        f"(offset, limit), or search it with grep. Here are the first 10 lines:\n{sample}"
+    )
+    return Shown(notice, is_cut=True, is_saved=True)
+
+
+def _strands(text: str, path: str) -> Shown:
+    if -(-len(text) // 4) <= 2_500:
+        return _whole(text, path)
+    notice = f"[Offloaded: {len(text):,} characters, reference {path}]\n{text[: 1_000 * 4]}\n[end of preview]"
+    return Shown(notice, is_cut=True, is_saved=True)
+
+
+def _haystack(text: str, path: str) -> Shown:
+    if len(text) <= 10_000:
+        return _whole(text, path)
+    return Shown(f"Result of {len(text):,} characters stored at {path}. Preview: {text[:200]}", True, True)
+
+
+def _pydantic_ai(text: str, path: str) -> Shown:
+    if len(text) <= 10_000:
+        return _whole(text, path)
+    notice = f"{text[:650]}\n[{len(text) - 1300:,} characters omitted; read_tool_result({path!r})]\n{text[-650:]}"
+    return Shown(notice, is_cut=True, is_saved=True)
+
+
+CEILINGS: Mapping[str, Ceiling] = {
+    ceiling.name: ceiling
+    for ceiling in (
+        Ceiling("none", "no ceiling", "the whole result", _whole),
+        Ceiling("claude-code", "Claude Code", "above 50,000 characters: a file, and its first 2 KB", _claude_code),
+        Ceiling("codex", "Codex", "above 10 KiB or 256 lines: the middle is cut out, without a file", _codex),
+        Ceiling("deepagents", "deepagents", "above 80,000 characters: a file, and 10 lines of 1,000", _deepagents),
+        Ceiling("strands", "Strands Agents", "above 2,500 tokens: a reference, and 1,000 tokens", _strands),
+        Ceiling("haystack", "Haystack", "above 10,000 characters: a file, and 200 characters", _haystack),
+        Ceiling("pydantic-ai", "Pydantic AI Harness", "above 10,000 characters: a handle, head and tail", _pydantic_ai),
+    )
+}
+"""The rules by name."""

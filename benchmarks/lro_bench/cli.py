@@ -1,0 +1,298 @@
+"""`lro bench` and `lro weigh`: the commands, and the check that the extra is installed."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, cast
+
+import click
+
+from lro_conformance.cli.help_examples import with_examples
+from lro_conformance.errors import EXIT_NO_VERDICT, UsageError
+from lro_conformance.report.atomic import write_text
+from lro_conformance.report.sanitize import one_line
+
+_FOLDER = click.Path(path_type=Path, file_okay=False)
+_FILE = click.Path(allow_dash=True)
+AGENTS = ("oracle", "typical", "constant", "random")
+
+
+def main(name: str, arguments: Sequence[str]) -> int:
+    """Run ``lro bench`` or ``lro weigh``; click's exceptions are for the caller. Raises `UsageError`."""
+    if find_spec("bpe_openai") is None:
+        raise UsageError(f"lro {name} needs an extra that is not installed: pip install 'lro-spec[bench]'")
+    command = with_examples({"bench": bench, "weigh": weigh}[name])
+    try:
+        return command.main(list(arguments), prog_name=f"lro {name}", standalone_mode=False) or 0
+    except UsageError as problem:
+        if problem.exit_code != EXIT_NO_VERDICT:
+            raise
+        click.echo(f"lro {name}: {one_line(problem.message, 1_000)}", err=True)
+        return EXIT_NO_VERDICT
+
+
+@click.group()
+def bench() -> None:
+    """What offloading buys: the published evaluation rebuilt, bounds without a model, and runs with one."""
+
+
+@bench.command()
+@click.option("--agent", "agents", multiple=True, type=click.Choice(AGENTS), help="Scripted agent; repeatable.")
+@click.option("--condition", "names", multiple=True, metavar="C", help="Condition, or experiment as E1; repeatable.")
+@click.option("-n", "sizes", multiple=True, type=int, metavar="N", help="Size of the corpus; repeatable.")
+@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Most tasks of a family (default: all, 15).")
+@click.option("-o", "--output", "folder", type=_FOLDER, default=Path("bench"), metavar="DIR", help="Default: bench.")
+@click.option("--model", metavar="M", help="Model of Inspect AI, such as openai/gpt-5-mini, in place of --agent.")
+@click.option("--sandbox", metavar="S", help="Sandbox of Inspect AI for a model's shell and code, such as docker.")
+@click.option("--resume", is_flag=True, help="Continue the run in DIR; finished samples are not run again.")
+def run(
+    agents: tuple[str, ...],
+    names: tuple[str, ...],
+    sizes: tuple[int, ...],
+    limit: int | None,
+    folder: Path,
+    model: str | None,
+    sandbox: str | None,
+    resume: bool,
+) -> int:
+    """Let agents work on the tasks of conditions; samples go to DIR.
+
+    Without options: the oracle and the agents that see nothing, on all conditions and sizes. Two runs give the same
+    bytes.
+
+    Exit code: 0 done, 2 the call is wrong or DIR has another run, 3 the server does not answer.
+    """
+    from lro_bench.corpus import SIZES
+    from lro_bench.progress import Progress
+    from lro_bench.run import Choice
+    from lro_bench.run import run as run_all
+
+    chosen = Choice(_chosen_conditions(names), sizes or SIZES, agents or ("oracle", "constant", "random"), limit)
+    if unknown := [n for n in chosen.sizes if n not in SIZES]:
+        raise UsageError(f"-n {unknown[0]}: expected one of {', '.join(map(str, SIZES))}")
+    if model is not None:
+        from lro_bench.models import run_model
+
+        if agents:
+            raise UsageError("--model and --agent exclude each other")
+        only = replace(chosen, agents=(model,))
+        with Progress() as progress:
+            samples = run_model(
+                only, model, folder, sandbox=sandbox, resume=resume, progress=progress.update, say=progress.say
+            )
+        click.echo(f"{folder}: {len(samples)} samples, logs in {folder / 'logs'}; next: lro bench report {folder}")
+        return 0
+    if sandbox is not None:
+        raise UsageError("--sandbox is for --model")
+    with Progress() as progress:
+        samples = run_all(chosen, folder, resume=resume, progress=progress.update)
+    click.echo(f"{folder}: {len(samples)} samples; next: lro bench report {folder}")
+    return 0
+
+
+@bench.command()
+@click.argument("folders", nargs=-1, required=True, type=_FOLDER, metavar="DIR…")
+@click.option("-o", "--output", type=_FOLDER, metavar="DIR", help="Where to write (default: the first DIR).")
+def report(folders: tuple[Path, ...], output: Path | None) -> int:
+    """Write report.md, report.json and report.html of one or several runs.
+
+    Exit code: 0 written, 2 a folder has no run.
+    """
+    from lro_bench.report import report_of
+    from lro_bench.report_views import to_html, to_json, to_markdown
+
+    made = report_of(folders)
+    target = output or folders[0]
+    target.mkdir(parents=True, exist_ok=True)
+    for name, render in (("report.md", to_markdown), ("report.json", to_json), ("report.html", to_html)):
+        _write(render(made), str(target / name))
+        click.echo(target / name)
+    return 0
+
+
+@bench.command()
+@click.option("-v", "--verbose", is_flag=True, help="Every figure, also those that need a model.")
+@click.option("--timing", is_flag=True, help="Also measure the writing and querying of files on this machine.")
+@click.option("--json", "json_file", type=_FILE, metavar="F", help="All comparisons as JSON; - is standard output.")
+@click.option("--markdown", type=_FILE, metavar="F", help="All comparisons as Markdown.")
+def paper(verbose: bool, timing: bool, json_file: str | None, markdown: str | None) -> int:
+    """Recompute the paper's figures: each published number beside ours.
+
+    Exit code: 0 the contradictions are those that are known, 1 there are others, or a known one is gone.
+    """
+    from lro_bench.paper import compare, published, unexpected
+    from lro_bench.paper_views import text_lines, timing_lines, to_json, to_markdown
+
+    figures = published()
+    comparisons = compare(figures)
+    for target, render in ((json_file, to_json), (markdown, to_markdown)):
+        if target is not None:
+            _write(render(comparisons), target)
+    stream = sys.stderr if "-" in (json_file, markdown) else sys.stdout
+    for line in text_lines(comparisons, verbose=verbose):
+        click.echo(line, file=stream)
+    if timing:
+        for line in timing_lines(figures):
+            click.echo(line, file=stream)
+    problems = unexpected(comparisons, figures)
+    for problem in problems:
+        click.echo(f"lro bench paper: {problem}", err=True)
+    return int(bool(problems))
+
+
+@bench.command()
+@click.option("-v", "--verify", is_flag=True, help="Evaluate every task by jq, too, and compare.")
+def corpora(verify: bool) -> int:
+    """Generate corpora and tasks, and hold them to the digests of this version.
+
+    Exit code: 0 they are the same, 1 they are not, or the two evaluations of a task disagree.
+    """
+    from lro_bench.digests import check
+
+    differences = check(click.echo, verify=verify)
+    for difference in differences:
+        click.echo(f"lro bench corpora: {difference}", err=True)
+    return int(bool(differences))
+
+
+def _chosen_conditions(names: tuple[str, ...]) -> tuple[str, ...]:
+    from lro_bench.conditions import conditions
+
+    known = conditions()
+    chosen: list[str] = []
+    for name in names:
+        found = [one for one in known if name in (one, known[one].experiment)]
+        if not found:
+            experiments = dict.fromkeys(condition.experiment for condition in known.values())
+            raise UsageError(
+                f"--condition {name}: expected an experiment ({', '.join(experiments)}) or a condition, such as "
+                f"{next(iter(known))!r}"
+            )
+        chosen += found
+    return tuple(dict.fromkeys(chosen)) or tuple(known)
+
+
+@click.command(context_settings={"allow_interspersed_args": False})
+@click.option(
+    "--calls", "calls_file", type=click.Path(path_type=Path, dir_okay=False), metavar="F", help="Calls to make."
+)
+@click.option(
+    "--against", type=click.Path(path_type=Path, dir_okay=False), metavar="REPORT", help="Earlier --json report."
+)
+@click.option(
+    "--json", "json_file", type=_FILE, metavar="F", help="The report as JSON (lro-weights/1); - is standard output."
+)
+@click.option("--markdown", type=_FILE, metavar="F", help="The report as Markdown.")
+@click.option("--html", type=_FILE, metavar="F", help="The report as one HTML page, no network access.")
+@click.option("--register", type=_FOLDER, metavar="DIR", help="Weigh the published servers of the register, into DIR.")
+@click.option("--only", multiple=True, metavar="NAME", help="With --register: this server only; repeatable.")
+@click.option("--cache", type=_FOLDER, metavar="DIR", help="With --register: where servers are installed.")
+@click.option(
+    "--threshold", type=click.IntRange(min=1), default=6400, metavar="N", help="Threshold of LRO (default 6400)."
+)
+@click.option(
+    "--timeout", type=click.FloatRange(min=0.1), default=30.0, metavar="S", help="Seconds for a call (default 30)."
+)
+@click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="-- COMMAND [ARG…]")
+def weigh(
+    calls_file: Path | None,
+    against: Path | None,
+    json_file: str | None,
+    markdown: str | None,
+    html: str | None,
+    register: Path | None,
+    only: tuple[str, ...],
+    cache: Path | None,
+    threshold: int,
+    timeout: float,
+    command: tuple[str, ...],
+) -> int:
+    """Weigh the results of a server: what they cost a context, what clients show of them, what a descriptor costs.
+
+    Called are the tools that are annotated as read-only and need no argument, or those that a calls file names; never
+    anything else.
+
+    Exit code: 0 weighed, 1 with --against a result grew by more than a tenth, 2 the call is wrong, 3 nothing could be
+    weighed.
+    """
+    from lro_bench.weigh.calls import read_calls
+    from lro_bench.weigh.report import text_lines, to_html, to_json, to_markdown
+    from lro_bench.weigh.weighing import FORMAT, grown
+    from lro_bench.weigh.weighing import weigh as weigh_server
+    from lro_conformance.wire.subreaper import adopt_orphans
+
+    if register is not None:
+        return _weigh_register(register, only, cache)
+    if not command:
+        raise UsageError("expected a server: lro weigh -- COMMAND")
+    earlier = _read_json(against, FORMAT) if against is not None else None
+    calls = None if calls_file is None else read_calls(calls_file)
+    with adopt_orphans():
+        weights = weigh_server(
+            command,
+            calls,
+            timeout_s=timeout,
+            threshold=threshold,
+            say=lambda text: click.echo(f"lro: {text}", err=True),
+        )
+    targets = ((json_file, to_json), (markdown, to_markdown), (html, to_html))
+    for target, render in targets:
+        if target is not None:
+            _write(render(weights), target)
+    stream = sys.stderr if "-" in (json_file, markdown, html) else sys.stdout
+    for line in text_lines(weights):
+        click.echo(line, file=stream)
+    if weights.failure:
+        return EXIT_NO_VERDICT
+    if not any(row.weight for row in weights.rows):
+        click.echo(
+            "lro weigh: no result was weighed: name calls with arguments in a file, and give it by --calls", err=True
+        )
+        return EXIT_NO_VERDICT
+    larger = grown(weights, earlier) if earlier is not None else []
+    for text in larger:
+        click.echo(f"lro weigh: grown by more than a tenth: {text}", err=True)
+    return int(bool(larger))
+
+
+def _weigh_register(folder: Path, only: tuple[str, ...], cache: Path | None) -> int:
+    from lro_bench.weigh.register import weigh_register, write
+    from lro_conformance.wire.subreaper import adopt_orphans
+
+    base = cache or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "lro-spec" / "register"
+    base.mkdir(parents=True, exist_ok=True)
+    with adopt_orphans():
+        found = weigh_register(only, base.resolve(), lambda text: click.echo(f"lro: {text}", err=True))
+    write(found, folder, base.resolve())
+    weighed = sum(one.weights is not None and not one.skipped for one in found)
+    click.echo(f"{folder}: {weighed} of {len(found)} servers were weighed; see register.md")
+    return 0 if weighed else EXIT_NO_VERDICT
+
+
+def _read_json(path: Path, format: str) -> dict[str, Any]:
+    try:
+        data: Any = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as problem:
+        raise UsageError(f"{path}: {problem.strerror}") from None
+    except ValueError as problem:
+        raise UsageError(f"{path}: not JSON: {problem}") from None
+    if not isinstance(data, dict) or cast("dict[str, Any]", data).get("format") != format:
+        raise UsageError(f"{path}: expected a report of format {format}")
+    return cast("dict[str, Any]", data)
+
+
+def _write(text: str, target: str) -> None:
+    if target == "-":
+        sys.stdout.write(text)
+        sys.stdout.flush()
+        return
+    try:
+        write_text(text, Path(target))
+    except OSError as problem:
+        raise UsageError(f"{target}: {problem.strerror or problem}") from None

@@ -1,0 +1,54 @@
+"""Digests of corpora and tasks, which hold them still from version to version (``data/digests.json``)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+from lro_bench.conditions import DATA
+from lro_bench.corpus import SIZES, corpus
+from lro_bench.tasks import FAMILIES, answer_by_jq, digest, tasks
+
+RECORDED = DATA / "digests.json"
+
+
+def computed(sizes: tuple[int, ...] = SIZES) -> dict[str, str]:
+    """The digests of corpora and tasks as they are generated now."""
+    found = {f"corpus/{n}": corpus(n).digest for n in sizes}
+    return found | {f"{family}/{n}": digest(tasks(family, n)) for n in sizes for family in FAMILIES}
+
+
+def recorded() -> dict[str, str]:
+    """The digests of this version."""
+    return json.loads(RECORDED.read_text(encoding="utf-8"))
+
+
+def disagreements(n: int) -> list[str]:
+    """Tasks whose answer by jq is not the one by Python, as sentences."""
+    lines = corpus(n).lines
+    found: list[str] = []
+    for family in FAMILIES:
+        for task in tasks(family, n):
+            other = answer_by_jq(task, lines)
+            if other != task.answer:
+                found.append(f"{task.id}: {task.answer} by Python, {other} by jq")
+    return found
+
+
+def check(say: Callable[[str], object], *, verify: bool, sizes: tuple[int, ...] = SIZES) -> list[str]:
+    """Generate everything, and return what differs from the recorded digests, or between the two evaluations."""
+    now, known = computed(sizes), recorded()
+    differences = [
+        f"{name}: expected the digest {known.get(name)}, got {now[name]}"
+        for name in now
+        if now[name] != known.get(name)
+    ]
+    for n in sizes:
+        data = corpus(n)
+        count = sum(len(tasks(family, n)) for family in FAMILIES)
+        say(f"n = {n}: {data.mean_tokens:.1f} tokens a record (characters ÷ 4), {count} tasks, {data.digest[:16]}")
+        if verify:
+            found = disagreements(n)
+            say(f"n = {n}: {count - len(found)} of {count} tasks have the same answer by Python and by jq")
+            differences += found
+    return differences

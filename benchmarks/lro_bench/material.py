@@ -1,0 +1,56 @@
+"""Sizes of what agents are given: descriptors by condition, pages, and, on request, times of writing and querying."""
+
+from __future__ import annotations
+
+import statistics
+import tempfile
+import time
+from collections.abc import Callable
+from functools import cache
+
+from lro_bench.conditions import conditions
+from lro_bench.corpus import corpus
+from lro_bench.server import OFFLOADED, ablated, frozen_file, offload
+from lro_bench.shell import Shell
+from lro_bench.tokens import count
+from lro_reference.writer import encode
+from lro_spec.tokens import characters_estimate
+
+
+@cache
+def descriptor_sizes(n: int) -> dict[str, tuple[int, int]]:
+    """Tokens of the descriptors C1 to C4 by characters ÷ 4 and by o200k."""
+    with tempfile.TemporaryDirectory(prefix="lro-bench-") as folder:
+        response = offload(corpus(n), folder)
+        texts = {
+            name: encode(ablated(response, conditions()[f"E2/{name}"].delivery.keep)).decode()
+            for name in ("C1", "C2", "C3", "C4")
+        }
+    return {name: (characters_estimate(text), count(text)) for name, text in texts.items()}
+
+
+@cache
+def page_tokens(n: int, page_size: int) -> tuple[int, int]:
+    """Tokens of all pages, each counted once, and counted in each request of an agent that takes one page a turn."""
+    records = corpus(n).records
+    pages = [count(encode(list(records[start : start + page_size])).decode()) for start in range(0, n, page_size)]
+    return sum(pages), sum(sum(pages[:turn]) for turn in range(1, len(pages) + 1))
+
+
+def timings(n: int = 500, rounds: int = 100) -> dict[str, tuple[float, float]]:
+    """Median and 95th percentile in milliseconds of writing a file, and of a grep and a jq query of it."""
+    with tempfile.TemporaryDirectory(prefix="lro-bench-") as folder:
+        write = _times(lambda: offload(corpus(n), folder), rounds)
+        with Shell({OFFLOADED: frozen_file(offload(corpus(n), folder))}) as shell:
+            grep = _times(lambda: shell.run(f"grep -cF active {OFFLOADED}"), rounds)
+            jq = _times(lambda: shell.run(f"tail -n +2 {OFFLOADED} | jq -s length"), rounds)
+    return {"write": write, "grep": grep, "jq": jq}
+
+
+def _times(act: Callable[[], object], rounds: int) -> tuple[float, float]:
+    taken: list[float] = []
+    for _ in range(rounds):
+        start = time.perf_counter()
+        act()
+        taken.append(1000 * (time.perf_counter() - start))
+    return statistics.median(taken), sorted(taken)[int(0.95 * rounds) - 1]

@@ -1,0 +1,391 @@
+"""Runs with real models by Inspect AI: any provider that it knows, with its logs; scripted agents as ``mockllm``.
+
+``mockllm/oracle`` and ``mockllm/typical`` are the scripted agents in a model's place: the same conversation over the
+same MCP server, through Inspect. The logs lie in ``DIR/logs`` and open with ``inspect view``.
+
+Inspect cuts the result of a Python tool after 16 KiB unless told otherwise; here all tools are an MCP server's, and
+``max_tool_output`` is 0, so that only the limits of the condition cut anything.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, cast
+
+from lro_bench.agents import AGENTS, Call
+from lro_bench.conditions import Condition, conditions
+from lro_bench.conversation import call_text, setting_for
+from lro_bench.corpus import corpus
+from lro_bench.run import SAMPLES, Choice, begin, describe, finish, recipes
+from lro_bench.samples import Exchange, Sample, access, answer_of, is_correct, query_classes
+from lro_bench.server import BenchServer
+from lro_bench.session import server_command, tool_text
+from lro_bench.tasks import Task, tasks
+from lro_bench.tokens import count
+from lro_conformance.errors import EXIT_NO_VERDICT, UsageError
+from lro_conformance.report.sanitize import one_line
+
+LOGS = "logs"
+MOCK = "mockllm/"
+_RETRIES, _TIMEOUT_S = 2, 600
+_PAGES = "pages.json"
+"""File of a sandbox with the pages of the corpus."""
+_RUNNER = """
+import collections, contextlib, io, json, os, re, sys
+request = json.load(sys.stdin)
+space = {"json": json, "re": re, "collections": collections, "Counter": collections.Counter}
+if os.path.exists(request["pages"]):
+    space["list_memories"] = lambda page=1: json.load(open(request["pages"]))[page - 1]
+with contextlib.redirect_stdout(io.StringIO()):
+    for code in request["earlier"]:
+        exec(code, space)
+exec(request["code"], space)
+"""
+_CODE_TOOLS = {"python_exec"}
+"""Tools that run a model's own programs, which only a sandbox of Inspect's may."""
+
+
+class ModelError(UsageError):
+    """The model cannot be had, or has failed; finished samples are kept."""
+
+    exit_code = EXIT_NO_VERDICT
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Samples of one Inspect log."""
+
+    condition: Condition
+    family: str
+    n: int
+    tasks: tuple[Task, ...]
+
+
+def run_model(
+    choice: Choice,
+    model: str,
+    folder: Path,
+    *,
+    sandbox: str | None,
+    resume: bool,
+    progress: Callable[[int, int], None],
+    say: Callable[[str], object],
+) -> list[Sample]:
+    """Let a model work on everything that was chosen; samples are written as soon as their log is complete.
+
+    Raises `ModelError` in one line if the model cannot be had or fails; what was finished until then is kept.
+    """
+    if find_spec("inspect_ai") is None:
+        raise UsageError("--model needs Inspect AI: pip install 'lro-spec[bench]'")
+    if model.startswith(MOCK) and model.removeprefix(MOCK) not in AGENTS:
+        raise UsageError(f"--model {model}: expected one of {', '.join(MOCK + agent for agent in AGENTS)}")
+    description = {**describe(choice), "model": model, "sandbox": sandbox}
+    done = begin(folder, description, resume=resume)
+    batches = list(_batches(choice, model, sandbox, say))
+    total = sum(len(batch.tasks) for batch in batches)
+    progress(len(done), total)
+    with (folder / SAMPLES).open("a", encoding="utf-8") as file:
+        for batch in batches:
+            pending = [t for t in batch.tasks if (model, batch.condition.name, batch.n, batch.family, t.id) not in done]
+            if not pending:
+                continue
+            finished, problem = _evaluate(batch, pending, model, folder / LOGS, sandbox)
+            for sample in finished:
+                done[sample.key] = sample
+                file.write(json.dumps(asdict(sample), ensure_ascii=False) + "\n")
+            file.flush()
+            progress(len(done), total)
+            if problem:
+                first = one_line(" ".join(problem.split()), 300)
+                kept = (
+                    f"{len(done)} of {total} samples are kept: continue with --resume" if done else "no sample is done"
+                )
+                raise ModelError(f"{model}: {first} ({kept})")
+    return finish(folder, done)
+
+
+def _batches(choice: Choice, model: str, sandbox: str | None, say: Callable[[str], object]) -> Iterator[Batch]:
+    """What is run, without the conditions that would run a model's programs on this machine."""
+    for name in choice.conditions:
+        condition = conditions()[name]
+        if _CODE_TOOLS & set(condition.delivery.tools) and sandbox is None and not model.startswith(MOCK):
+            say(f"{name}: left out, because the model's Python code needs a sandbox (--sandbox docker)")
+            continue
+        for n in choice.sizes:
+            for family in condition.families:
+                yield Batch(condition, family, n, tasks(family, n)[: choice.limit])
+
+
+def _evaluate(
+    batch: Batch, pending: Sequence[Task], model: str, logs: Path, sandbox: str | None
+) -> tuple[list[Sample], str]:
+    """The finished samples of an Inspect evaluation, and the first line of its problem."""
+    from inspect_ai._util.error import PrerequisiteError
+    from inspect_ai.log import read_eval_log
+
+    try:
+        evaluate: Any = import_module("inspect_ai").eval  # by name: some of its types are not complete
+        (log,) = evaluate(
+            inspect_task(batch.condition.name, batch.n, batch.family, [task.id for task in pending], sandbox),
+            model=_model(model, batch),
+            log_dir=str(logs),
+            log_format="eval",
+            display="none",
+            max_retries=_RETRIES,
+            timeout=_TIMEOUT_S,
+            max_tool_output=0,
+            sandbox=sandbox,
+        )
+    except PrerequisiteError as problem:
+        return [], re.sub(r"\[/?bold\]", "", str(problem.message))
+    except (ValueError, ImportError) as problem:
+        return [], str(problem)
+    whole = read_eval_log(log.location)
+    by_id = {task.id: task for task in pending}
+    finished = [
+        sample_of(one, by_id[str(one.id)], batch.condition, model)
+        for one in whole.samples or []
+        if one.error is None and str(one.id) in by_id
+    ]
+    problem = "" if whole.error is None else _plain(whole.error.message)
+    if not problem and len(finished) < len(pending):
+        errors = [one.error.message for one in whole.samples or [] if one.error is not None]
+        problem = _plain(errors[0]) if errors else f"the log has the status {whole.status}"
+    return finished, problem
+
+
+def _plain(message: str) -> str:
+    """The message of an error, without the wrapping of repeated attempts."""
+    wrapped = re.search(r"RetryError\(.*raised (\w+)>", message)
+    return message if wrapped is None else f"the provider did not answer, also when asked again ({wrapped[1]})"
+
+
+def inspect_task(
+    condition: str, n: int, family: str, ids: Sequence[str] | None = None, sandbox: str | None = None
+) -> Any:
+    """The Inspect task of a condition, a size and a family; *ids* are the tasks in it (default: all)."""
+    from inspect_ai import Task as InspectTask
+    from inspect_ai.dataset import Sample as InspectSample
+    from inspect_ai.model import ChatMessageSystem, GenerateConfig
+    from inspect_ai.scorer import CORRECT, INCORRECT, Score, accuracy, scorer, stderr
+    from inspect_ai.solver import solver
+    from inspect_ai.tool import bash, mcp_connection, mcp_server_stdio
+
+    entry = conditions()[condition]
+    command, *arguments = server_command(condition, n)
+
+    @solver
+    def work_on_the_store() -> Any:
+        async def solve(state: Any, generate: Any) -> Any:
+            server = mcp_server_stdio(name="lro-bench", command=command, args=arguments)
+            state.messages.insert(0, ChatMessageSystem(content=entry.system_prompt))
+            async with mcp_connection(server):
+                tools = list(await server.tools())
+                if sandbox is not None:  # a model's shell and Python run there, on a copy of the file
+                    tools = [tool for tool in tools if _name_of(tool) not in ("bash", "python_exec")]
+                    tools += [bash(120)] if "bash" in entry.delivery.tools else []
+                    tools += [_sandboxed_python(entry, n)] if "python_exec" in entry.delivery.tools else []
+                state.tools = tools
+                return await generate(state, tool_calls="loop")
+
+        return solve
+
+    @scorer(metrics=[accuracy(), stderr()])
+    def exact_answer() -> Any:
+        async def score(state: Any, target: Any) -> Any:
+            answer = answer_of(state.output.completion)
+            right = is_correct(answer, target.text)
+            return Score(value=CORRECT if right else INCORRECT, answer=answer, explanation=state.output.completion)
+
+        return score
+
+    files = _sandbox_files(entry, n) if sandbox is not None else None
+    dataset = [
+        InspectSample(id=task.id, input=task.question, target=task.answer, files=files, metadata={"family": family})
+        for task in tasks(family, n)
+        if ids is None or task.id in ids
+    ]
+    return InspectTask(
+        name=f"{condition} {family} n={n}".replace("/", "-").replace(" ", "_"),
+        dataset=dataset,
+        solver=work_on_the_store(),
+        scorer=exact_answer(),
+        message_limit=entry.limits.messages,
+        config=GenerateConfig(max_tool_output=0),
+        metadata={"condition": condition, "n": n, "family": family, "limits": str(entry.limits)},
+    )
+
+
+def _name_of(tool: Any) -> str:
+    from inspect_ai.tool import ToolDef
+
+    return ToolDef(tool).name
+
+
+def _sandbox_files(condition: Condition, n: int) -> dict[str, str]:
+    """The files of a condition by the path that agents know."""
+    import tempfile
+
+    with ExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="lro-bench-"))
+        server = BenchServer(condition.delivery, corpus(n), folder, stack)
+        files = {path: data.decode() for path, data in server.files.items()}
+        if condition.delivery.kind == "pages_in_code":
+            files[_PAGES] = json.dumps(server.pages)
+        return files
+
+
+def _sandboxed_python(condition: Condition, n: int) -> Any:
+    """`python_exec` in a sandbox of Inspect's: each call has the names of the calls before it, which run again."""
+    from inspect_ai.tool import ToolDef
+    from inspect_ai.util import sandbox
+
+    with ExitStack() as stack:
+        server = BenchServer(condition.delivery, corpus(n), "", stack)
+        described = next(tool["description"] for tool in server.list_tools() if tool["name"] == "python_exec")
+    earlier: list[str] = []
+
+    async def execute(code: str) -> str:
+        request = json.dumps({"earlier": earlier, "code": code, "pages": _PAGES})
+        done = await sandbox().exec(["python3", "-c", _RUNNER], input=request, timeout=120)
+        if done.success:
+            earlier.append(code)
+        return done.stdout if done.success else f"{done.stdout}{done.stderr.strip().splitlines()[-1:]}"
+
+    return ToolDef(execute, name="python_exec", description=described, parameters={"code": "Python code."}).as_tool()
+
+
+# --- from a log to samples
+
+
+def sample_of(one: Any, task: Task, condition: Condition, model: str) -> Sample:
+    """The sample of an Inspect log."""
+    exchanges = list(_exchanges(one.messages))
+    final = one.output.completion if one.output is not None and one.limit is None else ""
+    answer = answer_of(final)
+    usages = list(one.model_usage.values())
+    cached = sum(usage.input_tokens_cache_read or 0 for usage in usages)
+    written = sum(usage.input_tokens_cache_write or 0 for usage in usages)
+    read = access(task.n, exchanges)
+    return Sample(
+        condition=condition.name,
+        family=task.family,
+        n=task.n,
+        task=task.id,
+        agent=model,
+        expected=task.answer,
+        answer=answer,
+        correct=is_correct(answer, task.answer),
+        stop=_stop(one),
+        turns=sum(message.role == "assistant" for message in one.messages),
+        messages=len(one.messages),
+        calls=len(exchanges),
+        input_tokens=sum(usage.input_tokens for usage in usages) + cached + written,
+        cached_tokens=cached,
+        output_tokens=sum(usage.output_tokens for usage in usages),
+        cost=_cost(usages),
+        content_tokens=sum(count(exchange.result) for exchange in exchanges),
+        records_read=read,
+        pages=sum(exchange.tool == "list_memories" for exchange in exchanges),
+        saw_all=read == task.n,
+        queries=query_classes(recipes(), exchanges),
+    )
+
+
+def _cost(usages: Sequence[Any]) -> float | None:
+    """Dollars; None if Inspect knows no prices for the model."""
+    costs = [usage.total_cost for usage in usages]
+    return None if None in costs or not costs else sum(costs)
+
+
+def _stop(one: Any) -> str:
+    """Why a conversation ended."""
+    if one.limit is not None:
+        return "messages" if one.limit.type == "message" else str(one.limit.type)
+    return "context" if one.output is not None and one.output.stop_reason == "model_length" else "answered"
+
+
+def _calls(message: Any) -> list[Any]:
+    """The tool calls of a message."""
+    return cast("list[Any]", message.tool_calls or []) if message.role == "assistant" else []
+
+
+def _exchanges(messages: Sequence[Any]) -> Iterator[Exchange]:
+    """Tool calls with their results."""
+    arguments = {call.id: cast("Mapping[str, Any]", call.arguments) for message in messages for call in _calls(message)}
+    for message in messages:
+        if message.role == "tool":
+            yield Exchange(message.function or "", arguments.get(message.tool_call_id, {}), message.text)
+
+
+# --- scripted agents in a model's place
+
+
+def _model(name: str, batch: Batch) -> Any:
+    """The model of Inspect, or a scripted agent in its place."""
+    if not name.startswith(MOCK):
+        return name
+    from inspect_ai.model import get_model
+
+    mock = ScriptedModel(name.removeprefix(MOCK), batch)
+    return get_model("mockllm/model", custom_outputs=mock, memoize=False)
+
+
+class ScriptedModel:
+    """A scripted agent as the outputs of ``mockllm``: each request is answered from the messages so far."""
+
+    def __init__(self, agent: str, batch: Batch) -> None:
+        self._agent, self._batch = agent, batch
+        self._tasks = {task.question: task for task in batch.tasks}
+        with ExitStack() as stack:
+            server = BenchServer(batch.condition.delivery, corpus(batch.n), "", stack)
+            self._tools_tokens = sum(count(tool_text(tool)) for tool in server.list_tools())
+
+    def __call__(self, messages: Sequence[Any], _tools: object, _choice: object, _config: object) -> Any:
+        """The next message of the agent."""
+        from inspect_ai.model import ChatMessageAssistant, ModelOutput, ModelUsage
+        from inspect_ai.tool import ToolCall
+
+        task = self._tasks[next(message.text for message in messages if message.role == "user")]
+        text, calls = self._next(task, messages)
+        made = [
+            ToolCall(f"call-{len(messages)}-{at}", call.tool, dict(call.arguments)) for at, call in enumerate(calls)
+        ]
+        output = ModelOutput.from_message(ChatMessageAssistant(content=text, tool_calls=made or None))
+        weights = [self._weight(message) for message in messages]
+        whole = self._tools_tokens + sum(weights)
+        last = max((at for at, message in enumerate(messages) if message.role == "assistant"), default=None)
+        cached = 0 if last is None else self._tools_tokens + sum(weights[:last])
+        written = count(text) + sum(count(call_text(call)) for call in calls)
+        output.usage = ModelUsage(
+            input_tokens=whole - cached,
+            input_tokens_cache_read=cached,
+            output_tokens=written,
+            total_tokens=whole + written,
+        )
+        return output
+
+    def _next(self, task: Task, messages: Sequence[Any]) -> tuple[str, Sequence[Call]]:
+        """Let the plan run from its beginning, with the results that there are."""
+        plan = AGENTS[self._agent](setting_for(self._batch.condition, task, self._agent))
+        results = {message.tool_call_id: message.text for message in messages if message.role == "tool"}
+        try:
+            calls = next(plan)
+            for message in messages:
+                if message.role == "assistant":
+                    calls = plan.send([results[call.id] for call in _calls(message)])
+        except StopIteration as end:
+            return str(end.value), ()
+        return "", calls
+
+    @staticmethod
+    def _weight(message: Any) -> int:
+        calls = [Call(call.function, call.arguments) for call in _calls(message)]
+        return count(message.text) + sum(count(call_text(call)) for call in calls)

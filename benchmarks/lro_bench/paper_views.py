@@ -1,0 +1,103 @@
+"""Renderings of the recomputed paper: terminal, JSON, Markdown."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+
+from lro_bench.material import timings
+from lro_bench.paper import Comparison, Figures
+
+FORMAT = "lro-bench-paper/1"
+VERDICTS = ("equal", "within rounding", "contradicts", "not reproducible without a model", "measured here")
+TITLES = {
+    "design": "Design",
+    "theory": "Formulae and the worked example",
+    "table1": "Table 1: savings by access ratio and size",
+    "table3": "Table 3: E1 count accuracy",
+    "table4": "Table 4: E1 tokens",
+    "table5": "Table 5: E1 LRO against inline",
+    "table6": "Table 6: E2 count accuracy",
+    "table7": "Table 7: E2 means",
+    "table8": "Table 8: E3 count accuracy",
+    "table9": "Table 9: E3 goal achievement",
+    "table10": "Table 10: E3 pattern alignment",
+    "table11": "Table 11: E4",
+    "cross_model": "Cross-model table",
+    "claims": "Claims of the prose",
+    "confounds": "Confounds",
+    "material": "Material: records, descriptors, pages",
+}
+
+
+def sections(comparisons: Sequence[Comparison]) -> Iterator[tuple[str, list[Comparison]]]:
+    """The comparisons by section, with its title."""
+    for key, title in TITLES.items():
+        yield title, [one for one in comparisons if one.id.partition("/")[0] == key]
+
+
+def counts(comparisons: Sequence[Comparison]) -> dict[str, int]:
+    """Number of comparisons by verdict."""
+    found = Counter(one.verdict for one in comparisons)
+    return {verdict: found[verdict] for verdict in VERDICTS}
+
+
+def summary(comparisons: Sequence[Comparison]) -> str:
+    """The counts as a sentence."""
+    return ", ".join(f"{number} {verdict}" for verdict, number in counts(comparisons).items())
+
+
+def text_lines(comparisons: Sequence[Comparison], *, verbose: bool) -> Iterator[str]:
+    """The comparisons for a terminal; without *verbose* those that need a model are only counted."""
+    for title, members in sections(comparisons):
+        shown = [one for one in members if verbose or one.verdict != "not reproducible without a model"]
+        hidden = len(members) - len(shown)
+        yield ""
+        yield title + (f" ({hidden} figures need a model: -v)" if hidden else "")
+        width = max((len(one.what) for one in shown), default=0)
+        for one in shown:
+            why = f"  ({one.why})" if one.why else ""
+            ours = f" | ours {one.ours}" if one.ours else ""
+            published = f"published {one.published}" if one.published else "not published"
+            yield f"  {one.what.ljust(width)}  {published}{ours} | {one.verdict}{why}"
+    yield ""
+    yield f"{len(comparisons)} figures: {summary(comparisons)}"
+
+
+def timing_lines(figures: Figures) -> Iterator[str]:
+    """Times on this machine beside the published ones."""
+    measured = timings()
+    published = {"write": figures["claims"]["file_write_ms"], "grep": "50 to 100", "jq": "50 to 100"}
+    yield ""
+    yield "Times on this machine, 500 records, 100 rounds (the paper's machine is unknown)"
+    for name, (median, high) in measured.items():
+        yield f"  {name}: published {published[name]} ms | ours median {median:.1f} ms, 95th percentile {high:.1f} ms"
+
+
+def to_json(comparisons: Sequence[Comparison]) -> str:
+    """The comparisons as JSON."""
+    data = {"format": FORMAT, "counts": counts(comparisons), "comparisons": [asdict(one) for one in comparisons]}
+    return json.dumps(data, ensure_ascii=False, indent=1) + "\n"
+
+
+def to_markdown(comparisons: Sequence[Comparison]) -> str:
+    """The comparisons as Markdown."""
+    lines = ["# The paper, recomputed", "", f"{len(comparisons)} figures: {summary(comparisons)}.", ""]
+    for title, members in sections(comparisons):
+        lines += [f"## {title}", "", "| figure | published | ours | verdict | how |", "|---|---|---|---|---|"]
+        lines += [
+            f"| {_cell(one.what)} | {_cell(one.published)} | {_cell(one.ours)} | {_verdict(one)} | {_cell(one.why)} |"
+            for one in members
+        ]
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _verdict(one: Comparison) -> str:
+    return f"**{one.verdict}**" if one.verdict == "contradicts" else one.verdict
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|") or "–"

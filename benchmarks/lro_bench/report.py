@@ -1,0 +1,273 @@
+"""The report of a run: cells with intervals, what cannot be passed at all, and comparisons task by task."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from statistics import mean, median
+from typing import Any
+
+from lro_bench.agents import NULL_AGENTS
+from lro_bench.conditions import conditions, pairs
+from lro_bench.queries import ALIGNED, SCORES
+from lro_bench.run import RUN, SAMPLES
+from lro_bench.samples import Sample, read_samples
+from lro_bench.statistics import bootstrap_mean, holm, mcnemar, wilson
+from lro_conformance.errors import UsageError
+from lro_conformance.version import version
+
+FORMAT = "lro-bench-report/1"
+Key = tuple[str, str, str, int]
+"""Agent, condition, family, size."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unreachable:
+    """Why not even the oracle solves a cell."""
+
+    why: str
+    """``messages``, ``context`` or ``information``: which limit it is, or that no tool gives what is needed."""
+    least_messages: int | None
+    """Messages that its plan takes."""
+    least_context: int | None
+    """Tokens of its largest request."""
+
+    def __str__(self) -> str:
+        """In a few words."""
+        match self.why:
+            case "messages":
+                return f"unreachable: takes {self.least_messages:,} messages" if self.least_messages else "unreachable"
+            case "context":
+                return (
+                    f"unreachable: needs {self.least_context:,} tokens at once" if self.least_context else "unreachable"
+                )
+            case _:
+                return "unreachable: no tool gives what is needed"
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """The samples of one agent, condition, family and size, as numbers. Tokens and turns are means of a sample."""
+
+    agent: str
+    condition: str
+    family: str
+    n: int
+    tasks: int
+    correct: int
+    interval: tuple[float, float]
+    """Wilson's 95 % interval of the share of right answers."""
+    total_tokens: float
+    total_tokens_interval: tuple[float, float]
+    """Bootstrap over tasks, 95 %."""
+    fresh_tokens: float
+    """Tokens that are billed in full where a provider caches prefixes."""
+    cached_tokens: float
+    output_tokens: float
+    content_tokens: float
+    turns: float
+    tokens_until_right: float | None
+    """Of the samples with a right answer; None without any."""
+    turns_until_right: float | None
+    access_ratio: float
+    """Median share of the records that were read."""
+    saw_all: int
+    """Samples in which every record was seen."""
+    correct_of_saw_all: int
+    stops: dict[str, int]
+    no_answer: int
+    queries: dict[str, int]
+    goal_achievement: float | None
+    """Mean share of queries that use the library; None if no sample has a query."""
+    alignment: float | None
+    cost: float | None
+    """Mean dollars of a sample; None where prices are unknown, and for scripted agents."""
+    unreachable: Unreachable | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two conditions compared on the same tasks."""
+
+    agent: str
+    first: str
+    second: str
+    family: str
+    n: int
+    tasks: int
+    only_first: int
+    only_second: int
+    p: float
+    """McNemar's exact test."""
+    p_holm: float
+    """Corrected for all pairs of the agent."""
+    savings: float | None
+    """Mean of 1 − first ÷ second in tokens, over tasks that both have right; negative if the first costs more."""
+    savings_interval: tuple[float, float] | None
+    compared: int
+    """Number of these tasks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A report."""
+
+    runs: tuple[Mapping[str, Any], ...]
+    cells: tuple[Cell, ...]
+    pairs: tuple[Pair, ...] = field(default=())
+
+    @property
+    def agents(self) -> list[str]:
+        """Agents and models, in the order of their first cell."""
+        return list(dict.fromkeys(cell.agent for cell in self.cells))
+
+    @property
+    def sizes(self) -> list[int]:
+        """Sizes of the corpora."""
+        return sorted({cell.n for cell in self.cells})
+
+    def cell(self, agent: str, condition: str, family: str, n: int) -> Cell | None:
+        """A cell; None if it was not run."""
+        return next(
+            (c for c in self.cells if (c.agent, c.condition, c.family, c.n) == (agent, condition, family, n)), None
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report as JSON (schemas/bench-report.schema.json)."""
+        return {
+            "format": FORMAT,
+            "suite": {"name": "lro-spec", "version": version()},
+            "runs": [dict(run) for run in self.runs],
+            "conditions": {
+                name: {"title": c.title, "source": c.source, "limits": str(c.limits), "tools": list(c.delivery.tools)}
+                for name, c in conditions().items()
+                if any(cell.condition == name for cell in self.cells)
+            },
+            "cells": [asdict(cell) for cell in self.cells],
+            "pairs": [asdict(pair) for pair in self.pairs],
+        }
+
+
+def report_of(folders: Sequence[Path]) -> Report:
+    """The report of the runs in some folders. Raises `UsageError` for a folder without one."""
+    samples: list[Sample] = []
+    runs: list[Mapping[str, Any]] = []
+    for folder in folders:
+        try:
+            runs.append(json.loads((folder / RUN).read_text(encoding="utf-8")))
+            samples += read_samples(folder / SAMPLES)
+        except FileNotFoundError as problem:
+            name = Path(str(problem.filename)).name
+            raise UsageError(
+                f"{folder}: there is no run in it ({name} is missing): lro bench run -o {folder}"
+            ) from None
+        except ValueError as problem:
+            raise UsageError(f"{folder}: {problem}") from None
+    if not samples:
+        raise UsageError(f"{folders[0]}: the run has no samples")
+    return make_report(samples, runs)
+
+
+def make_report(samples: Sequence[Sample], runs: Sequence[Mapping[str, Any]]) -> Report:
+    """The report of samples."""
+    by_key: dict[Key, list[Sample]] = {}
+    for sample in samples:
+        by_key.setdefault((sample.agent, sample.condition, sample.family, sample.n), []).append(sample)
+    bounds = {key[1:]: _unreachable(group) for key, group in by_key.items() if key[0] == "oracle"}
+    cells = tuple(_cell(key, group, bounds.get(key[1:])) for key, group in by_key.items())
+    return Report(tuple(runs), cells, tuple(_pairs(by_key)))
+
+
+def _unreachable(group: Sequence[Sample]) -> Unreachable | None:
+    """Why the oracle fails; None if it solves every task."""
+    failed = [sample for sample in group if not sample.correct]
+    if not failed:
+        return None
+    stop = failed[0].stop
+    least_messages = next((s.least_messages for s in group if s.least_messages is not None), None)
+    least_context = next((s.least_context for s in group if s.least_context is not None), None)
+    return Unreachable(stop if stop in ("messages", "context") else "information", least_messages, least_context)
+
+
+def _cell(key: Key, group: Sequence[Sample], unreachable: Unreachable | None) -> Cell:
+    right = [sample for sample in group if sample.correct]
+    queried = [sample for sample in group if sample.queries]
+    queries = Counter[str]()
+    for sample in group:
+        queries.update(sample.queries)
+    complete = [sample for sample in group if sample.saw_all]
+    costs = [sample.cost for sample in group if sample.cost is not None]
+    return Cell(
+        *key,
+        tasks=len(group),
+        correct=len(right),
+        interval=wilson(len(right), len(group)),
+        total_tokens=mean(s.total_tokens for s in group),
+        total_tokens_interval=bootstrap_mean([float(s.total_tokens) for s in group]),
+        fresh_tokens=mean(s.fresh_tokens for s in group),
+        cached_tokens=mean(s.cached_tokens for s in group),
+        output_tokens=mean(s.output_tokens for s in group),
+        content_tokens=mean(s.content_tokens for s in group),
+        turns=mean(s.turns for s in group),
+        tokens_until_right=mean(s.total_tokens for s in right) if right else None,
+        turns_until_right=mean(s.turns for s in right) if right else None,
+        access_ratio=median(s.access_ratio for s in group),
+        saw_all=len(complete),
+        correct_of_saw_all=sum(s.correct for s in complete),
+        stops=dict(sorted(Counter(s.stop for s in group).items())),
+        no_answer=sum(s.answer is None for s in group),
+        queries=dict(sorted(queries.items())),
+        goal_achievement=mean(map(_aligned, queried)) if queried else None,
+        alignment=sum(SCORES[kind] * count for kind, count in queries.items()) / queries.total() if queries else None,
+        cost=mean(costs) if len(costs) == len(group) else None,
+        unreachable=unreachable,
+    )
+
+
+def _aligned(sample: Sample) -> float:
+    return sum(count for kind, count in sample.queries.items() if kind in ALIGNED) / sum(sample.queries.values())
+
+
+def _pairs(by_key: Mapping[Key, Sequence[Sample]]) -> Iterator[Pair]:
+    """The comparisons of each agent that looks at anything, corrected for their number."""
+    for agent in dict.fromkeys(key[0] for key in by_key if key[0] not in NULL_AGENTS):
+        found = [
+            (first, second, family, n, both)
+            for first, second in pairs()
+            for family, n in dict.fromkeys(key[2:] for key in by_key if key[:2] == (agent, first))
+            if (both := _both(by_key, agent, first, second, family, n))
+        ]
+        counts = [
+            (sum(a.correct > b.correct for a, b in both), sum(b.correct > a.correct for a, b in both))
+            for *_, both in found
+        ]
+        p_values = [mcnemar(*count) for count in counts]
+        for (first, second, family, n, both), count, p, corrected in zip(
+            found, counts, p_values, holm(p_values), strict=True
+        ):
+            saved = [1 - a.total_tokens / b.total_tokens for a, b in both if a.correct and b.correct]
+            yield Pair(
+                agent,
+                first,
+                second,
+                family,
+                n,
+                len(both),
+                *count,
+                p,
+                corrected,
+                savings=mean(saved) if saved else None,
+                savings_interval=bootstrap_mean(saved) if saved else None,
+                compared=len(saved),
+            )
+
+
+def _both(
+    by_key: Mapping[Key, Sequence[Sample]], agent: str, first: str, second: str, family: str, n: int
+) -> list[tuple[Sample, Sample]]:
+    """The samples of both conditions, by task."""
+    others = {sample.task: sample for sample in by_key.get((agent, second, family, n), ())}
+    return [(s, others[s.task]) for s in by_key.get((agent, first, family, n), ()) if s.task in others]

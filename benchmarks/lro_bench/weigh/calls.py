@@ -1,0 +1,87 @@
+"""Which tools are called, and with which arguments: those annotated as read-only that need none, or those of a file.
+
+Nothing else is ever called, and no argument is made up.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import yaml
+
+from lro_conformance.errors import UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A call that is made, or the reason why it is not."""
+
+    tool: str
+    arguments: Mapping[str, Any]
+    title: str = ""
+    """What the call shows, in a few words."""
+    skipped: str = ""
+
+
+def read_calls(path: Path, values: Mapping[str, str] | None = None) -> list[ToolCall]:
+    """Read a calls file; ``{name}`` in a text is replaced by a value. Raises `UsageError` that names the key."""
+    try:
+        data: Any = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as problem:
+        raise UsageError(f"{path}: {problem.strerror}") from None
+    except yaml.YAMLError as problem:
+        raise UsageError(f"{path}: not valid YAML: {' '.join(str(problem).split())}") from None
+    entries: Any = cast("dict[str, Any]", data).get("calls") if isinstance(data, dict) else None
+    if not isinstance(entries, list) or not entries:
+        raise UsageError(f"{path}: expected a key calls with a list of {{tool: NAME, arguments: {{…}}}}")
+    return [call_of(entry, f"{path}: calls[{n}]", values or {}) for n, entry in enumerate(cast("list[Any]", entries))]
+
+
+def call_of(entry: Any, where: str, values: Mapping[str, str]) -> ToolCall:
+    """A call of a calls file or the register. Raises `UsageError`."""
+    if not isinstance(entry, dict) or not isinstance(cast("dict[str, Any]", entry).get("tool"), str):
+        raise UsageError(f"{where}: expected an object with tool: NAME")
+    members = cast("dict[str, Any]", entry)
+    if unknown := sorted(set(members) - {"tool", "arguments", "title"}):
+        raise UsageError(f"{where}: unknown key {unknown[0]}; expected tool, arguments, title")
+    arguments: Any = members.get("arguments") or {}
+    if not isinstance(arguments, dict):
+        raise UsageError(f"{where}.arguments: expected an object, got {arguments!r}")
+    return ToolCall(members["tool"], cast("dict[str, Any]", filled(arguments, values)), str(members.get("title", "")))
+
+
+def filled(value: Any, values: Mapping[str, str]) -> Any:
+    """A value in whose texts each ``{name}`` is replaced."""
+    if isinstance(value, str):
+        return re.sub(r"\{(\w+)\}", lambda match: values.get(match[1], match[0]), value)
+    if isinstance(value, list):
+        return [filled(item, values) for item in cast("list[Any]", value)]
+    if isinstance(value, dict):
+        return {key: filled(item, values) for key, item in cast("dict[str, Any]", value).items()}
+    return value
+
+
+def read_only_calls(tools: Sequence[Mapping[str, Any]]) -> list[ToolCall]:
+    """A call of each tool that is annotated as read-only; one that needs arguments is skipped, with the reason."""
+    calls: list[ToolCall] = []
+    for tool in tools:
+        name = str(tool.get("name", ""))
+        annotations = tool.get("annotations")
+        if (
+            not isinstance(annotations, Mapping)
+            or cast("Mapping[str, Any]", annotations).get("readOnlyHint") is not True
+        ):
+            calls.append(ToolCall(name, {}, skipped="not annotated as read-only"))
+            continue
+        schema = tool.get("inputSchema")
+        required = cast("Mapping[str, Any]", schema).get("required") if isinstance(schema, Mapping) else None
+        if required:
+            names = ", ".join(map(str, cast("list[Any]", required)))
+            calls.append(ToolCall(name, {}, skipped=f"needs arguments ({names}): give them in a file with --calls"))
+        else:
+            calls.append(ToolCall(name, {}))
+    return calls

@@ -1,0 +1,361 @@
+"""The register: published servers in pinned versions, installed into a cache and weighed, each or a reason why not."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+from xml.sax.saxutils import escape
+
+import yaml
+
+from lro_bench.conditions import DATA
+from lro_bench.corpus import SEED, Dice
+from lro_bench.weigh.calls import call_of, filled
+from lro_bench.weigh.report import cells, legend, to_json
+from lro_bench.weigh.weighing import Weights, weigh
+from lro_conformance.errors import UsageError
+from lro_conformance.report.sanitize import one_line
+
+FORMAT = "lro-register/1"
+INSTALL_S = 300
+CALL_S = 90.0
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A server of the register."""
+
+    name: str
+    ecosystem: str
+    """``npm`` or ``pypi``."""
+    package: str
+    """With its version, as the package manager is asked for it."""
+    beside: tuple[str, ...]
+    """Further requirements that the package does not ask for itself."""
+    program: str
+    arguments: tuple[str, ...]
+    env: Mapping[str, str]
+    needs: str
+    """A program that has to be on the PATH; empty if none."""
+    calls: tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """A server with its weights, or the reason why it was skipped."""
+
+    entry: Entry
+    weights: Weights | None
+    digest: str
+    """Digest of the package, as its registry states it."""
+    skipped: str = ""
+
+
+class InstallError(RuntimeError):
+    """A server that cannot be installed; the message is one line."""
+
+
+def entries() -> dict[str, Entry]:
+    """The servers of the register by name."""
+    data: Any = yaml.safe_load((DATA / "register.yaml").read_text(encoding="utf-8"))
+    return {name: _entry(name, given) for name, given in data["servers"].items()}
+
+
+def _entry(name: str, given: Mapping[str, Any]) -> Entry:
+    ecosystem = "npm" if "npm" in given else "pypi"
+    return Entry(
+        name=name,
+        ecosystem=ecosystem,
+        package=given[ecosystem],
+        beside=tuple(given.get("with", ())),
+        program=given["program"],
+        arguments=tuple(given.get("arguments", ())),
+        env=given.get("env", {}),
+        needs=given.get("needs", ""),
+        calls=tuple(given["calls"]),
+    )
+
+
+def weigh_register(names: Sequence[str], cache: Path, say: Callable[[str], object]) -> list[Weighed]:
+    """Install and weigh servers of the register (default: all). Raises `UsageError` for a name that it has not."""
+    known = entries()
+    if unknown := [name for name in names if name not in known]:
+        raise UsageError(f"--only {unknown[0]}: expected one of {', '.join(known)}")
+    data = make_data(cache / "data")
+    found: list[Weighed] = []
+    for name in names or known:
+        say(f"{name}: {known[name].package}")
+        one = weigh_entry(known[name], cache, data)
+        found.append(one)
+        if one.skipped:
+            say(f"{name}: skipped: {one.skipped}")
+    return found
+
+
+def weigh_entry(entry: Entry, cache: Path, data: Path) -> Weighed:
+    """Install one server and weigh it; never raises for a server that does not work."""
+    if entry.needs and shutil.which(entry.needs) is None:
+        return Weighed(entry, None, "", f"needs {entry.needs}, which is not on the PATH")
+    try:
+        program, digest = install(entry, cache)
+    except InstallError as problem:
+        return Weighed(entry, None, "", str(problem))
+    values = {"data": str(data), "text": (data / "text.txt").read_text(encoding="utf-8")}
+    command = [program, *(cast("str", filled(argument, values)) for argument in entry.arguments)]
+    env = {key: cast("str", filled(value, values)) for key, value in entry.env.items()}
+    calls = [call_of(call, f"register: {entry.name}", values) for call in entry.calls]
+    weights = weigh(command, calls, timeout_s=CALL_S, env=env, cwd=str(data))
+    return Weighed(entry, weights, digest, weights.failure)
+
+
+# --- installing
+
+
+def install(entry: Entry, cache: Path) -> tuple[str, str]:
+    """Install a server once; returns its program and the digest of its package. Raises `InstallError`."""
+    key = hashlib.sha256(json.dumps([entry.package, entry.beside]).encode()).hexdigest()[:8]
+    folder = cache / f"{entry.name}-{key}"
+    done = folder / "installed.json"
+    if not done.exists():
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        program, digest = _install_npm(entry, folder) if entry.ecosystem == "npm" else _install_pypi(entry, folder)
+        if not Path(program).exists():
+            raise InstallError(f"{entry.package} has no program {entry.program}")
+        done.write_text(json.dumps({"program": program, "digest": digest}), encoding="utf-8")
+    known = json.loads(done.read_text(encoding="utf-8"))
+    return known["program"], known["digest"]
+
+
+def _install_npm(entry: Entry, folder: Path) -> tuple[str, str]:
+    options = ["--no-audit", "--no-fund", "--loglevel=error", "--ignore-scripts", f"--prefix={folder}"]
+    _run(["npm", "install", *options, entry.package, *entry.beside], {"PUPPETEER_SKIP_DOWNLOAD": "1"})
+    lock = json.loads((folder / "node_modules" / ".package-lock.json").read_text(encoding="utf-8"))
+    name = entry.package.rpartition("@")[0]
+    digest = lock["packages"][f"node_modules/{name}"].get("integrity", "")
+    return str(folder / "node_modules" / ".bin" / entry.program), digest
+
+
+def _install_pypi(entry: Entry, folder: Path) -> tuple[str, str]:
+    _run([sys.executable, "-m", "venv", str(folder / "venv")])
+    report = folder / "report.json"
+    pip = [str(folder / "venv" / "bin" / "python"), "-m", "pip", "install", "-q", "--disable-pip-version-check"]
+    _run([*pip, f"--report={report}", entry.package, *entry.beside])
+    name = entry.package.partition("==")[0].replace("_", "-").lower()
+    installed = json.loads(report.read_text(encoding="utf-8"))["install"]
+    mine = [one for one in installed if one["metadata"]["name"].replace("_", "-").lower() == name]
+    hashes: Any = mine[0]["download_info"].get("archive_info", {}).get("hashes", {}) if mine else {}
+    return str(folder / "venv" / "bin" / entry.program), f"sha256:{hashes['sha256']}" if "sha256" in hashes else ""
+
+
+def _run(command: Sequence[str], env: Mapping[str, str] | None = None) -> None:
+    if shutil.which(command[0]) is None:
+        raise InstallError(f"{command[0]} is not installed here")
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=INSTALL_S, check=False, env={**os.environ, **(env or {})}
+        )
+    except subprocess.TimeoutExpired:
+        raise InstallError(f"the installation took more than {INSTALL_S} s") from None
+    if done.returncode:
+        said = [line.strip() for line in (done.stderr or done.stdout).splitlines() if line.strip()]
+        raise InstallError(f"the installation failed: {one_line(' | '.join(said[-2:]), 240)}")
+
+
+# --- the files that servers are asked for
+
+
+def make_data(folder: Path) -> Path:
+    """The folder of made files; the same bytes each time."""
+    if (folder / "text.txt").exists():
+        return folder
+    shutil.rmtree(folder, ignore_errors=True)
+    (folder / "code").mkdir(parents=True)
+    rows = list(_orders())
+    (folder / "orders.csv").write_text("".join(",".join(map(str, row)) + "\n" for row in rows), encoding="utf-8")
+    with closing(sqlite3.connect(folder / "orders.db")) as database:
+        database.execute(f"CREATE TABLE orders ({', '.join(map(str, rows[0]))})")
+        database.executemany(f"INSERT INTO orders VALUES ({', '.join('?' * len(rows[0]))})", rows[1:])
+        database.commit()
+    _write_workbook(rows, folder / "orders.xlsx")
+    (folder / "graph.jsonl").write_text("".join(json.dumps(line) + "\n" for line in _graph()), encoding="utf-8")
+    for number in range(60):
+        (folder / "code" / f"module_{number:02}.py").write_text(_module(number), encoding="utf-8")
+    (folder / "schema.graphql").write_text(_schema(), encoding="utf-8")
+    _make_repository(folder)
+    (folder / "text.txt").write_text(
+        "".join(f"line {number:05} of the text\n" for number in range(1200)), encoding="utf-8"
+    )
+    return folder
+
+
+def _orders() -> Iterator[tuple[object, ...]]:
+    dice = Dice(SEED, "orders")
+    yield "id", "customer", "product", "quantity", "price", "status", "ordered_at", "note"
+    for number in range(1, 5001):
+        status = dice.pick(("open", "paid", "shipped", "returned"))
+        day = f"2025-{dice.whole(1, 12):02}-{dice.whole(1, 28):02}"
+        product, note = f"product-{dice.whole(1, 120)}", dice.pick(("gift", "call first", "leave at the door", ""))
+        price = f"{dice.whole(100, 99999) / 100:.2f}"
+        yield number, f"customer-{dice.whole(1, 800):04}", product, dice.whole(1, 9), price, status, day, note
+
+
+def _graph() -> Iterator[dict[str, Any]]:
+    dice = Dice(SEED, "graph")
+    for number in range(800):
+        facts = [f"observation {dice.whole(1, 9999)} about node {number}" for _ in range(3)]
+        yield {
+            "type": "entity",
+            "name": f"node-{number}",
+            "entityType": dice.pick(("person", "place")),
+            "observations": facts,
+        }
+    for number in range(799):
+        yield {"type": "relation", "from": f"node-{number}", "to": f"node-{number + 1}", "relationType": "knows"}
+
+
+def _module(number: int) -> str:
+    dice = Dice(SEED, "module", number)
+    parts = [f'"""Module {number}."""\n']
+    for function in range(30):
+        value = dice.whole(1, 99)
+        parts.append(
+            f"\n\ndef function_{function}(value: int) -> int:\n"
+            f'    """Adds {value}."""\n    if value > {dice.whole(1, 99)}:\n        return value + {value}\n'
+            "    return value\n"
+        )
+    return "".join(parts)
+
+
+def _schema() -> str:
+    types = [
+        f"type Type{number} {{\n  id: ID!\n  name: String\n  size: Int\n  next: Type{(number + 1) % 120}\n}}\n"
+        for number in range(120)
+    ]
+    return "type Query {\n  all: [Type0]\n}\n\n" + "\n".join(types)
+
+
+_PARTS = {
+    "[Content_Types].xml": '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default '
+    'Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="xml" '
+    'ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml"/><Override '
+    'PartName="/xl/worksheets/sheet1.xml" '
+    'ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.worksheet+xml"/></Types>',
+    "_rels/.rels": '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship '
+    'Id="r1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" '
+    'Target="xl/workbook.xml"/></Relationships>',
+    "xl/workbook.xml": '<workbook xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" '
+    'xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"><sheets><sheet name="orders" '
+    'sheetId="1" r:id="r1"/></sheets></workbook>',
+    "xl/_rels/workbook.xml.rels": "<Relationships "
+    'xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="r1" '
+    'Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/worksheet" '
+    'Target="worksheets/sheet1.xml"/></Relationships>',
+}
+"""The parts of a workbook with one sheet, apart from the sheet."""
+
+
+def _write_workbook(rows: Sequence[Sequence[object]], path: Path) -> None:
+    """The rows as a workbook."""
+    cells = "".join(
+        "<row>" + "".join(f'<c t="inlineStr"><is><t>{escape(str(value))}</t></is></c>' for value in row) + "</row>"
+        for row in rows
+    )
+    space = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+        for name, part in {**_PARTS, "xl/worksheets/sheet1.xml": _sheet(space, cells)}.items():
+            file.writestr(zipfile.ZipInfo(name, (2025, 1, 1, 0, 0, 0)), f'<?xml version="1.0" encoding="UTF-8"?>{part}')
+
+
+def _sheet(space: str, cells: str) -> str:
+    return f'<worksheet xmlns="{space}"><sheetData>{cells}</sheetData></worksheet>'
+
+
+def _make_repository(folder: Path) -> None:
+    """A git repository with one commit, if there is a git."""
+    if shutil.which("git") is None:
+        return
+    repository = folder / "repo"
+    shutil.copytree(folder / "code", repository)
+    when = "2025-01-01T00:00:00Z"
+    env = {
+        **os.environ,
+        "GIT_AUTHOR_DATE": when,
+        "GIT_COMMITTER_DATE": when,
+        "GIT_CONFIG_GLOBAL": os.devnull,
+        "GIT_CONFIG_SYSTEM": os.devnull,
+    }
+    who = ["-c", "user.name=lro", "-c", "user.email=lro@example.org"]
+    for command in (["init", "-q", "-b", "main"], ["add", "."], [*who, "commit", "-q", "-m", "All modules"]):
+        subprocess.run(["git", "-C", str(repository), *command], check=True, env=env, capture_output=True)
+
+
+# --- the table
+
+
+def to_markdown(found: Sequence[Weighed]) -> str:
+    """The register as Markdown: a row for each call, and one for each server that was skipped."""
+    columns = ("server", "version", "call", "tokens", "bytes", "twice", "form", "cut by itself", "Claude Code", "Codex")
+    lines = [
+        f"| {' | '.join((*columns, 'deepagents', 'LRO', '+ query', 'reason'))} |",
+        f"|{'---|' * (len(columns) + 4)}",
+    ]
+    for one in found:
+        package, _, version = one.entry.package.replace("==", "@").rpartition("@")
+        name = f"{one.entry.ecosystem} {package}"
+        if one.weights is None or one.skipped:
+            lines.append(_line([name, version, *[""] * 11, f"skipped: {one.skipped}"]))
+            continue
+        for row in one.weights.rows:
+            all_cells = cells(row)
+            cut = "" if row.weight is None else row.weight.cuts_itself
+            tool, tokens, _, _, size, twice, form, *rest = all_cells
+            lines.append(_line([name, version, tool, tokens, size, twice, form, cut, *rest, row.reason]))
+    digests = [f"- `{one.entry.package}`: `{one.digest}`" for one in found if one.digest]
+    return "\n".join(
+        [*lines, "", *legend(), "", "Digests of the packages, as their registries state them:", "", *digests, ""]
+    )
+
+
+def _line(parts: Sequence[str]) -> str:
+    return f"| {' | '.join(one_line(part, 160).replace('|', chr(92) + '|').replace('<', '&lt;') for part in parts)} |"
+
+
+def to_dict(found: Sequence[Weighed], cache: Path) -> dict[str, Any]:
+    """The register as JSON, with ``{cache}`` in place of the cache's path."""
+    whole = {
+        "format": FORMAT,
+        "servers": [
+            {
+                "name": one.entry.name,
+                "ecosystem": one.entry.ecosystem,
+                "package": one.entry.package,
+                "digest": one.digest,
+                "skipped": one.skipped,
+                "weights": None if one.weights is None else one.weights.to_dict(),
+            }
+            for one in found
+        ],
+    }
+    return json.loads(json.dumps(whole).replace(str(cache), "{cache}"))
+
+
+def write(found: Sequence[Weighed], folder: Path, cache: Path) -> None:
+    """Write register.md, register.json, and the report of each server that was weighed."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "register.md").write_text(to_markdown(found), encoding="utf-8")
+    (folder / "register.json").write_text(json.dumps(to_dict(found, cache), indent=1) + "\n", encoding="utf-8")
+    for one in found:
+        if one.weights is not None:
+            (folder / f"{one.entry.name}.json").write_text(to_json(one.weights), encoding="utf-8")

@@ -1,0 +1,189 @@
+"""Renderings of the weights of a server: terminal, JSON, Markdown, HTML."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterator
+from typing import Any
+
+from lro_bench.ceilings import CEILINGS
+from lro_bench.svg import bar
+from lro_bench.templates import page
+from lro_bench.weigh.measure import QUERY_RECORDS, Weight, compact
+from lro_bench.weigh.weighing import Row, Weights
+from lro_conformance.report.sanitize import one_line
+from lro_conformance.version import version
+
+COLUMNS = (
+    "tool",
+    "tokens",
+    "cl100k",
+    "chars/4",
+    "bytes",
+    "twice",
+    "form",
+    "Claude Code",
+    "Codex",
+    "deepagents",
+    "LRO",
+    "+ query",
+)
+
+
+def to_json(weights: Weights) -> str:
+    """The report as JSON (schemas/weights.schema.json)."""
+    return json.dumps(weights.to_dict(), ensure_ascii=False, indent=1) + "\n"
+
+
+def facts(weights: Weights) -> str:
+    """A sentence on the server and its tools."""
+    growth = weights.tools_tokens_proxied - weights.tools_tokens
+    name = f"{one_line(weights.server, 80) or 'unnamed server'} {one_line(weights.version, 40)}".strip()
+    return (
+        f"{name}: {weights.tools} tools, which take "
+        f"{weights.tools_tokens:,} tokens of every conversation ({growth:+,} behind lro proxy). Threshold: "
+        f"{weights.threshold:,} tokens."
+    )
+
+
+def sentence(weight: Weight) -> str:
+    """What a result is, in words."""
+    parts = [
+        f"{weight.reply_bytes:,} bytes",
+        f"{weight.text_characters:,} characters of text, {weight.structured_characters:,} of structured content",
+    ]
+    if weight.blocks > 1:
+        parts.append(f"{weight.blocks:,} blocks")
+    if weight.duplication == "both":
+        parts.append("both hold the same, so it is sent twice")
+    fields = ", ".join(one_line(name, 30) for name in weight.fields[:8]) or "lines or values without fields"
+    parts.append(f"{weight.form}; {weight.records:,} records ({fields})")
+    if weight.cuts_itself:
+        parts.append(f'the server says that this is not all ("{one_line(weight.cuts_itself, 30)}")')
+    if weight.is_offloaded:
+        parts.append("the server has offloaded it itself")
+    return "; ".join(parts) + "."
+
+
+def cells(row: Row) -> tuple[str, ...]:
+    """The cells of a call in a table; only its reason if there is no weight."""
+    weight = row.weight
+    if weight is None:
+        return (row.tool, *[""] * (len(COLUMNS) - 1))
+
+    def shown(name: str) -> str:
+        one = weight.clients[name]
+        mark = "" if not one.is_cut else " (file)" if one.is_saved else " (cut)"
+        return f"{one.tokens:,}{mark}"
+
+    descriptor = "inline" if weight.descriptor_tokens is None else f"{weight.descriptor_tokens:,}"
+    query = "" if weight.query_tokens is None else f"{(weight.descriptor_tokens or 0) + weight.query_tokens:,}"
+    return (
+        row.tool,
+        f"{weight.tokens['o200k']:,}",
+        f"{weight.tokens['cl100k']:,}",
+        f"{weight.tokens['characters/4']:,}",
+        f"{weight.reply_bytes:,}",
+        "yes" if weight.duplication == "both" else "",
+        weight.form,
+        *(shown(name) for name in ("claude-code", "codex", "deepagents")),
+        "itself" if weight.is_offloaded else descriptor,
+        query,
+    )
+
+
+def text_lines(weights: Weights) -> Iterator[str]:
+    """The report for a terminal or a pipe."""
+    yield facts(weights)
+    if weights.failure:
+        yield f"nothing was weighed: {one_line(weights.failure, 500)}"
+    weighed = [row for row in weights.rows if row.weight is not None]
+    if weighed:
+        table = [COLUMNS, *(cells(row) for row in weighed)]
+        widths = [min(28, max(len(line[place]) for line in table)) for place in range(len(COLUMNS))]
+        left = (0, 6)
+        for line in table:
+            padded = [
+                one_line(cell, width).ljust(width) if place in left else cell.rjust(width)
+                for place, (cell, width) in enumerate(zip(line, widths, strict=True))
+            ]
+            yield "  ".join(padded).rstrip()
+    for row in weights.rows:
+        if row.reason:
+            yield f"{one_line(row.tool, 60)}: {one_line(row.reason, 400)}"
+
+
+def to_markdown(weights: Weights) -> str:
+    """The report as Markdown."""
+    lines = [f"# Weights of {_cell(weights.server or 'the server')}", "", _cell(facts(weights)), ""]
+    if weights.failure:
+        lines += [f"Nothing was weighed: {_cell(weights.failure)}", ""]
+    lines += [f"| {' | '.join(COLUMNS)} | reason |", f"|{'---|' * (len(COLUMNS) + 1)}"]
+    lines += [f"| {' | '.join(map(_cell, (*cells(row), row.reason)))} |" for row in weights.rows]
+    lines += ["", *legend(), ""]
+    return "\n".join(lines)
+
+
+def legend() -> list[str]:
+    """What the columns mean."""
+    rules = "; ".join(
+        f"{CEILINGS[name].title}: {CEILINGS[name].rule}" for name in ("claude-code", "codex", "deepagents")
+    )
+    columns = (
+        "*tokens*: text and structured content by o200k. *twice*: both hold the same. *LRO*: the descriptor in its "
+        f"place, or inline below the threshold. *+ query*: with a query that prints {QUERY_RECORDS} records."
+    )
+    return [
+        columns,
+        "",
+        f"Clients are their published rules applied to the result, none of them was run. {rules}.",
+    ]
+
+
+def to_html(weights: Weights) -> str:
+    """The report as one HTML page."""
+    rows: list[dict[str, Any]] = []
+    largest = max([row.weight.tokens["o200k"] for row in weights.rows if row.weight is not None], default=1)
+    for row in weights.rows:
+        entry: dict[str, Any] = {
+            "tool": one_line(row.tool, 100),
+            "arguments": one_line(compact(row.arguments), 200),
+            "title": row.title,
+            "reason": one_line(row.reason, 600),
+            "bars": [],
+            "sentence": "",
+        }
+        if row.weight is not None:
+            entry["sentence"] = sentence(row.weight)
+            entry["bars"] = [
+                {"name": name, "tokens": f"{tokens:,}", "bar": bar(tokens / max(1, largest), colour), "note": note}
+                for name, tokens, colour, note in _bars(row.weight)
+            ]
+        rows.append(entry)
+    return page(
+        "weights",
+        server=one_line(weights.server, 100) or "a server",
+        command=one_line(shlex.join(weights.command), 300),
+        facts=facts(weights),
+        failure=one_line(weights.failure, 600),
+        rows=rows,
+        version=version(),
+    )
+
+
+def _bars(weight: Weight) -> Iterator[tuple[str, int, int, str]]:
+    yield "the whole result", weight.tokens["o200k"], 0, "text and structured content"
+    for name, shown in weight.clients.items():
+        note = (
+            "whole" if not shown.is_cut else "preview; the rest is in a file" if shown.is_saved else "the rest is lost"
+        )
+        yield CEILINGS[name].title, shown.tokens, 1, note
+    if weight.descriptor_tokens is not None:
+        yield "LRO descriptor", weight.descriptor_tokens, 2, "the rest is in a file"
+        query = weight.query_tokens or 0
+        yield "LRO descriptor and a query", weight.descriptor_tokens + query, 2, f"{QUERY_RECORDS} records"
+
+
+def _cell(text: str) -> str:
+    return one_line(text, 400).replace("|", "\\|").replace("<", "&lt;")

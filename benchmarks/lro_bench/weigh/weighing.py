@@ -1,0 +1,204 @@
+"""Weighing a server: it is started, its tools are listed, some are called, and each result is weighed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, cast
+
+from lro_bench.tokens import count
+from lro_bench.weigh.calls import ToolCall, read_only_calls
+from lro_bench.weigh.measure import THRESHOLD, Weight, compact, weigh_result
+from lro_conformance.version import version
+from lro_conformance.wire.reply import Reply
+from lro_conformance.wire.server import Limits, ServerProcess, as_object
+from lro_proxy.relay.output_schemas import widen_tools
+
+FORMAT = "lro-weights/1"
+MAX_REPLY_BYTES = 64 << 20
+GROWTH = 0.1
+"""Growth of a result from which `lro weigh --against` fails."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A call with its weight, or the reason why there is none."""
+
+    tool: str
+    arguments: Mapping[str, Any]
+    title: str
+    weight: Weight | None
+    reason: str = ""
+
+    @property
+    def key(self) -> str:
+        """What makes it the same call as one of another report."""
+        return f"{self.tool} {compact(self.arguments)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """The weights of a server."""
+
+    server: str
+    version: str
+    command: tuple[str, ...]
+    tools: int
+    tools_tokens: int
+    """Tokens of tools/list by o200k."""
+    tools_tokens_proxied: int
+    """The same once `lro proxy` has widened the output schemas."""
+    threshold: int
+    rows: tuple[Row, ...]
+    failure: str = ""
+    """Why nothing could be weighed."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report as JSON (schemas/weights.schema.json)."""
+        return {
+            "format": FORMAT,
+            "suite": {"name": "lro-spec", "version": version()},
+            "server": {"name": self.server, "version": self.version, "command": list(self.command)},
+            "threshold_tokens": self.threshold,
+            "tools": {"count": self.tools, "tokens": self.tools_tokens, "tokens_proxied": self.tools_tokens_proxied},
+            "failure": self.failure,
+            "calls": [
+                {
+                    "tool": row.tool,
+                    "title": row.title,
+                    "arguments": dict(row.arguments),
+                    "weight": None if row.weight is None else asdict(row.weight),
+                    "reason": row.reason,
+                }
+                for row in self.rows
+            ],
+        }
+
+
+def weigh(
+    command: Sequence[str],
+    calls: Sequence[ToolCall] | None,
+    *,
+    timeout_s: float = 30.0,
+    threshold: int = THRESHOLD,
+    env: Mapping[str, str | None] | None = None,
+    cwd: str | None = None,
+    say: Callable[[str], object] = lambda text: None,
+) -> Weights:
+    """Weigh a server; without *calls* those of its tools that are annotated as read-only and need no argument.
+
+    A call that fails, hangs or floods is a row with a reason; a server that gave no answer is started again.
+    """
+    limits = Limits(request_timeout_s=timeout_s, start_timeout_s=max(timeout_s, 60.0), max_line_bytes=MAX_REPLY_BYTES)
+
+    def start() -> tuple[ServerProcess, str]:
+        server = ServerProcess(command, limits=limits, env=env, cwd=cwd)
+        failure = server.start()
+        reply = None if failure else server.initialize()
+        if reply is not None and not reply.ok:
+            return server, _reason(reply)
+        return server, "" if failure is None else str(failure.detail)
+
+    server, failure = start()
+    try:
+        listed: list[dict[str, Any]] = []
+        if not failure:
+            listed, reply = server.list_tools()
+            failure = "" if reply.ok else _reason(reply)
+        info = server.server_info
+        before, after = _tools_tokens(listed)
+        whole = Weights(
+            str(info.get("name", "")),
+            str(info.get("version", "")),
+            tuple(command),
+            len(listed),
+            before,
+            after,
+            threshold,
+            (),
+        )
+        if failure:
+            return replace(whole, failure=failure)
+        known = {str(tool.get("name")) for tool in listed}
+        rows: list[Row] = []
+        usable = True
+        for call in read_only_calls(listed) if calls is None else calls:
+            reason = call.skipped or ("" if call.tool in known else f"the server lists no tool {call.tool}")
+            if reason:
+                rows.append(Row(call.tool, call.arguments, call.title, None, reason))
+                continue
+            if not usable:
+                server.close()
+                server, broken = start()
+                usable = not broken
+                if broken:
+                    rows.append(Row(call.tool, call.arguments, call.title, None, broken))
+                    continue
+            say(f"{call.tool} {compact(call.arguments)[:80]}")
+            row, usable = _row(server, call, threshold)
+            rows.append(row)
+        return replace(whole, rows=tuple(rows))
+    finally:
+        server.close()
+
+
+def _row(server: ServerProcess, call: ToolCall, threshold: int) -> tuple[Row, bool]:
+    """The row of a call, and whether the server still answers."""
+    asked_before = _requests_of(server)
+    reply = server.call_tool(call.tool, call.arguments)
+    weight = None
+    reason = _reason(reply)
+    if asked := _requests_of(server)[len(asked_before) :]:
+        reason = f"asked for input ({asked[0]})" + (f"; {reason}" if reason else "")
+    result = as_object(reply.result)
+    if reply.ok and result.get("isError") is True:
+        text = " ".join(" ".join(_texts(result)).split())
+        reason = reason or f"the tool reported an error: {text[:200]}"
+    elif reply.ok:
+        weight = weigh_result(result, len(reply.raw or b""), call.tool, threshold)
+    server.transcript.cut_answers()
+    return Row(call.tool, call.arguments, call.title, weight, reason), reply.failure is None and server.alive
+
+
+def _requests_of(server: ServerProcess) -> list[str]:
+    """Requests that the server has made of its client."""
+    return [a.detail.removesuffix(" was refused") for a in server.transcript.anomalies if a.kind == "server-request"]
+
+
+def _texts(result: Mapping[str, Any]) -> list[str]:
+    from lro_bench.weigh.measure import text_blocks
+
+    return text_blocks(result)
+
+
+def _reason(reply: Reply) -> str:
+    """Why a reply is no result; empty if it is one."""
+    if reply.failure is not None:
+        last = reply.failure.stderr.strip().splitlines()[-1:] if reply.failure.kind == "exited" else []
+        return " ".join([reply.failure.detail, *(f"(stderr: {line.strip()[:200]})" for line in last)])
+    if reply.error is not None:
+        return f"the server answered with an error: {as_object(reply.error).get('message', reply.error)}"
+    return ""
+
+
+def _tools_tokens(listed: list[dict[str, Any]]) -> tuple[int, int]:
+    copied = cast("dict[str, Any]", {"tools": [dict(tool) for tool in listed]})
+    before = count(compact(copied))
+    widen_tools(copied)
+    return before, count(compact(copied))
+
+
+def grown(now: Weights, before: Mapping[str, Any]) -> list[str]:
+    """Results that are more than a tenth larger than in an earlier report, as sentences."""
+    earlier = {
+        f"{call['tool']} {compact(call['arguments'])}": call["weight"]["tokens"]["o200k"]
+        for call in before.get("calls", ())
+        if call.get("weight") is not None
+    }
+    return [
+        f"{row.key}: {earlier[row.key]:,} tokens before, {row.weight.tokens['o200k']:,} now"
+        for row in now.rows
+        if row.weight is not None
+        and row.key in earlier
+        and row.weight.tokens["o200k"] > (1 + GROWTH) * earlier[row.key]
+    ]

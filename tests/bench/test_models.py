@@ -1,0 +1,85 @@
+"""Runs through Inspect AI, with scripted agents in a model's place."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("bpe_openai", reason="the extra bench is not installed")
+pytest.importorskip("inspect_ai", reason="the extra bench is not installed")
+
+from lro_bench.models import ScriptedModel, run_model
+from lro_bench.report import report_of
+from lro_bench.run import Choice, run
+from lro_conformance.cli.main import main
+
+CONDITIONS = ("E1/LRO", "E1/Inline")
+MODEL = "mockllm/oracle"
+
+
+def quiet(*_: object) -> None:
+    pass
+
+
+def test_a_scripted_model_gives_the_samples_of_the_scripted_agent(tmp_path: Path) -> None:
+    one, other = tmp_path / "model", tmp_path / "agent"
+    choice = Choice(CONDITIONS, (50,), (MODEL,), limit=1)
+    run_model(choice, MODEL, one, sandbox=None, resume=False, progress=quiet, say=quiet)
+    run(Choice(CONDITIONS, (50,), ("oracle",), limit=1), other, resume=False, progress=quiet)
+    first, second = (
+        [json.loads(line) for line in (f / "samples.jsonl").read_text().splitlines()] for f in (one, other)
+    )
+    for sample in (*first, *second):
+        for key in ("agent", "least_messages", "least_context"):
+            del sample[key]
+    assert first == second
+    cells = [(c.condition, c.family, c.correct, c.total_tokens) for c in report_of([one]).cells]
+    assert cells == [(c.condition, c.family, c.correct, c.total_tokens) for c in report_of([other]).cells]
+    bundle = [sys.executable, "-m", "inspect_ai", "view", "bundle", "--log-dir", str(one / "logs")]
+    subprocess.run([*bundle, "--output-dir", str(tmp_path / "view")], check=True, capture_output=True, timeout=100)
+    assert (tmp_path / "view" / "index.html").is_file()
+
+
+def test_a_model_that_fails_ends_in_one_line_and_loses_no_finished_sample(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answer = ScriptedModel.__call__
+    asked: list[str] = []
+
+    def fail_later(self: ScriptedModel, messages, *rest: object):
+        if "varied" in str(self._batch.family):
+            raise ConnectionError("no route to the provider")
+        asked.append(messages[1].text)
+        return answer(self, messages, *rest)
+
+    call = ["bench", "run", "--model", MODEL, "--condition", "E1/LRO", "-n", "50", "--limit", "1", "-o", str(tmp_path)]
+    with monkeypatch.context() as patch:
+        patch.setattr(ScriptedModel, "__call__", fail_later)
+        assert main(call) == 3
+        last = capsys.readouterr().err.splitlines()[-1]
+        assert last.startswith(f"lro bench: {MODEL}: ")
+        assert "no route to the provider" in last
+        assert "1 of 2 samples are kept: continue with --resume" in last
+    assert len((tmp_path / "samples.jsonl").read_text(encoding="utf-8").splitlines()) == 1
+    assert main([*call, "--resume"]) == 0
+    assert len((tmp_path / "samples.jsonl").read_text(encoding="utf-8").splitlines()) == 2
+
+
+def test_code_of_a_model_is_not_run_without_a_sandbox(tmp_path: Path) -> None:
+    said: list[str] = []
+    choice = Choice(("E1/Inline+Code",), (50,), ("openai/none",), limit=1)
+    samples = run_model(choice, "openai/none", tmp_path, sandbox=None, resume=False, progress=quiet, say=said.append)
+    assert samples == []
+    assert "--sandbox" in said[0]
+
+
+def test_code_of_a_model_runs_in_a_sandbox_of_inspect(tmp_path: Path) -> None:
+    choice = Choice(("today/Code over pages",), (50,), ("mockllm/typical",), limit=1)
+    run_model(choice, "mockllm/typical", tmp_path, sandbox="local", resume=False, progress=quiet, say=quiet)
+    samples = [json.loads(line) for line in (tmp_path / "samples.jsonl").read_text().splitlines()]
+    assert [(sample["correct"], sample["calls"]) for sample in samples] == [(True, 2)] * len(samples)
+    assert len(samples) == 8

@@ -1,0 +1,96 @@
+"""The recomputed paper: every figure has its verdict, and a falsified one is found."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+pytest.importorskip("bpe_openai", reason="the extra bench is not installed")
+
+from lro_bench.paper import compare, fractions_near, published, savings, unexpected
+from lro_bench.paper_views import text_lines, to_json, to_markdown
+from lro_conformance.cli.main import main
+from tests.tools.bench_pages import PAPER, paper_page
+
+RECOMPUTED = ("design", "theory", "table1", "table5", "table7", "cross_model", "claims")
+
+
+def test_every_figure_has_its_verdict() -> None:
+    comparisons = compare(published())
+    assert len({one.id for one in comparisons}) == len(comparisons)
+    assert unexpected(comparisons, published()) == []
+    counts = Counter(one.verdict for one in comparisons)
+    assert counts["contradicts"] == len(published()["contradictions"])
+    assert all(one.why for one in comparisons if one.verdict == "not reproducible without a model")
+
+
+def test_what_can_be_recomputed_is() -> None:
+    verdicts = {one.id: one.verdict for one in compare(published())}
+    tables = [id for id in verdicts if id.partition("/")[0] in ("table1", "table5", "table7", "theory")]
+    assert len(tables) == 24 + 12 + 5 + 6
+    assert {verdicts[id] for id in tables} == {"equal"}
+    assert verdicts["cross_model/lro_tokens/Haiku"] == "within rounding"
+
+
+def numbers(node: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The paths of all numbers in a structure."""
+    if isinstance(node, dict):
+        for key, value in node.items():
+            yield from numbers(value, (*path, key))
+    elif isinstance(node, list):
+        for place, value in enumerate(node):
+            yield from numbers(value, (*path, place))
+    elif isinstance(node, (int, float)):
+        yield path
+
+
+CHECKED = [
+    path
+    for section in ("table1", "table3", "table5", "table6", "table7", "table8")
+    for path in numbers(published()[section], (section,))
+    if path[1] != "sizes"
+]
+
+
+@pytest.mark.parametrize("section", sorted({path[0] for path in CHECKED}))
+def test_a_falsified_figure_is_found(section: str) -> None:
+    for path in [path for path in CHECKED if path[0] == section]:
+        figures = copy.deepcopy(dict(published()))
+        node: Any = figures
+        for step in path[:-1]:
+            node = node[step]
+        node[path[-1]] += 0.09 if path[1] == "ratio" else 2.2
+        assert unexpected(compare(figures), figures), path
+
+
+def test_falsified_tokens_are_found_by_the_table_that_follows_from_them() -> None:
+    for row in ("LRO", "Inline"):
+        figures = copy.deepcopy(dict(published()))
+        figures["table4"][row][4] += 40
+        assert any(text.startswith("table5/") for text in unexpected(compare(figures), figures))
+
+
+def test_formulae() -> None:
+    assert savings(500, 5, 155, 800) == pytest.approx(0.98, abs=0.001)
+    assert savings(5, 5, 155, 800) < 0  # a loss is shown as one
+    assert (4, 31) in fractions_near(12.9)
+
+
+def test_command_prints_each_figure_beside_ours(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "paper", "-v"]) == 0
+    shown = capsys.readouterr().out
+    assert "savings at k/n = 0.02, n = 250" in shown
+    assert "published 158 K | ours 159 K | within rounding" in " ".join(shown.split())
+    comparisons = compare(published())
+    assert len(json.loads(to_json(comparisons))["comparisons"]) == len(comparisons)
+    assert to_markdown(comparisons).count("**contradicts**") == len(published()["contradictions"])
+    assert len(list(text_lines(comparisons, verbose=False))) < len(list(text_lines(comparisons, verbose=True)))
+
+
+def test_the_page_of_the_documents_is_that_of_today() -> None:
+    assert PAPER.read_text(encoding="utf-8") == paper_page()

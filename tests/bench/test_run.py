@@ -1,0 +1,205 @@
+"""Runs of scripted agents over the benchmark's MCP servers, and their reports."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("bpe_openai", reason="the extra bench is not installed")
+
+import jsonschema
+
+from lro_bench.conditions import conditions, pairs
+from lro_bench.queries import classify
+from lro_bench.report import report_of
+from lro_bench.report_views import to_html, to_markdown
+from lro_bench.run import Choice, recipes, run
+from lro_bench.samples import answer_of, is_correct
+from lro_bench.server import OFFLOADED
+from lro_conformance.cli.main import main
+from lro_spec.schema.bundled import json_schema
+from tests.support.browser import browser, visit  # noqa: F401
+
+CHOICE = Choice(tuple(conditions()), (50,), ("oracle", "constant", "random"), limit=2)
+UNREACHABLE = {"today/Codex"}
+
+
+def said(done: int, total: int) -> None:
+    assert done <= total
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run over all conditions at the smallest size."""
+    made = tmp_path_factory.mktemp("bench")
+    run(CHOICE, made, resume=False, progress=said)
+    return made
+
+
+# Conditions
+
+
+def test_there_are_the_papers_conditions_and_what_people_have_today() -> None:
+    sources = [condition.source for condition in conditions().values()]
+    assert sources.count("paper") == 21
+    assert sources.count("today") >= 6
+    assert {name for pair in pairs() for name in pair} <= set(conditions())
+
+
+def test_the_ablation_changes_the_descriptor_only() -> None:
+    prompts = {conditions()[f"E2/C{n}"].system_prompt for n in (1, 2, 3, 4)}
+    tools = {conditions()[f"E2/C{n}"].delivery.tools for n in (1, 2, 3, 4)}
+    assert len(prompts) == len(tools) == 1
+
+
+# Agents
+
+
+def test_the_oracle_is_right_or_the_condition_is_unreachable(folder: Path) -> None:
+    report = report_of([folder])
+    for cell in report.cells:
+        if cell.agent == "oracle" and cell.condition not in UNREACHABLE:
+            assert cell.correct == cell.tasks, cell
+        if cell.agent == "oracle":
+            assert (cell.unreachable is not None) == (cell.condition in UNREACHABLE)
+
+
+def test_a_limit_makes_a_condition_unreachable_and_says_how_many_messages_it_takes(tmp_path: Path) -> None:
+    choice = Choice(("E1/Inline", "control/Inline open", "E1/Summary"), (200,), ("oracle", "typical"), limit=1)
+    run(choice, tmp_path, resume=False, progress=said)
+    report = report_of([tmp_path])
+    inline = report.cell("oracle", "E1/Inline", "id_lookup/paper", 200)
+    assert inline is not None
+    assert inline.unreachable is not None
+    assert (inline.unreachable.why, inline.unreachable.least_messages) == ("messages", 2 + 1 + 40 + 1)
+    assert inline.stops == {"messages": 1}
+    free = report.cell("typical", "control/Inline open", "id_lookup/paper", 200)
+    assert free is not None
+    assert (free.correct, free.turns, free.access_ratio) == (1, 41, 1.0)
+
+
+def test_the_constant_answer_wins_the_published_lookup_only(folder: Path) -> None:
+    report = report_of([folder])
+    paper = report.cell("constant", "E1/LRO", "id_lookup/paper", 50)
+    varied = report.cell("constant", "E1/LRO", "id_lookup/varied", 50)
+    assert paper is not None
+    assert varied is not None
+    assert paper.correct == paper.tasks
+    assert varied.correct < varied.tasks
+
+
+def test_answers_are_read_from_their_line() -> None:
+    assert answer_of("Let me see.\nANSWER: 8") == "8"
+    assert answer_of("**ANSWER: 1, 2**") == "1, 2"
+    assert answer_of("It is 8.") is None
+    assert is_correct("1, 2", "1,2")
+    assert not is_correct(None, "8")
+
+
+def test_queries_are_classified_by_the_recipes() -> None:
+    library = recipes()
+    assert classify("bash", {"command": library[1]}, library) == "verbatim"
+    assert classify("bash", {"command": library[1].replace("_semantic", "_episodic")}, library) == "parameterized"
+    counted = f"tail -n +2 {OFFLOADED} | jq 'select(.namespace | startswith(\"x\")) | length'"
+    assert classify("bash", {"command": counted}, library) == "adapted"
+    assert classify("bash", {"command": f"grep -c x {OFFLOADED}"}, library) == "novel"
+    assert classify("lro_extract", {"recipe": 8}, library) == "verbatim"
+
+
+# Runs
+
+
+def test_two_runs_give_the_same_bytes(folder: Path, tmp_path: Path) -> None:
+    again = Choice(("E1/LRO", "E2/C4", "today/LRO extract"), (50,), ("oracle",), limit=2)
+    texts = []
+    for name in ("one", "two"):
+        run(again, tmp_path / name, resume=False, progress=said)
+        texts.append((tmp_path / name / "samples.jsonl").read_bytes())
+    assert texts[0] == texts[1]
+    kept = (folder / "samples.jsonl").read_bytes().splitlines()
+    assert {line for line in texts[0].splitlines() if b"E1/LRO" in line} <= set(kept)
+
+
+def test_a_run_is_resumed_without_repeating_samples(folder: Path, tmp_path: Path) -> None:
+    whole = (folder / "samples.jsonl").read_text(encoding="utf-8")
+    for name in ("run.json", "samples.jsonl"):
+        (tmp_path / name).write_text((folder / name).read_text(encoding="utf-8"), encoding="utf-8")
+    lines = whole.splitlines(keepends=True)
+    kept = [line for line in lines if '"today/Codex"' not in line]
+    (tmp_path / "samples.jsonl").write_text("".join(kept), encoding="utf-8")
+    seen: list[int] = []
+    run(CHOICE, tmp_path, resume=True, progress=lambda done, total: seen.append(done))
+    assert seen[0] == len(kept)
+    assert (tmp_path / "samples.jsonl").read_text(encoding="utf-8") == whole
+
+
+def test_a_folder_with_another_run_is_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "run", "-o", str(folder)]) == 2
+    assert "--resume" in capsys.readouterr().err
+    assert main(["bench", "run", "--resume", "-n", "50", "-o", str(folder)]) == 2
+    assert "another run" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        (["run", "--condition", "E9"], "expected an experiment"),
+        (["run", "-n", "7"], "expected one of 50, 200, 500, 5000"),
+        (["run", "--model", "mockllm/x"], "mockllm/oracle"),
+        (["run", "--model", "a/b", "--agent", "oracle"], "exclude each other"),
+        (["report", "nowhere"], "there is no run in it"),
+    ],
+)
+def test_a_wrong_call_ends_in_one_line(arguments: list[str], word: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", *arguments]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert word in line
+
+
+def test_without_the_extra_one_line_says_how_to_install_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("lro_bench.cli.find_spec", lambda name: None)
+    assert main(["bench", "paper"]) == 2
+    assert "pip install 'lro-spec[bench]'" in capsys.readouterr().err
+
+
+# Reports
+
+
+def test_the_report_has_the_shape_of_its_schema(
+    folder: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    assert main(["bench", "report", str(folder), "-o", str(tmp_path)]) == 0
+    report = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
+    jsonschema.validate(report, json_schema("bench-report"))
+    assert {cell["condition"] for cell in report["cells"]} == set(conditions())
+    assert "unreachable" in (tmp_path / "report.md").read_text(encoding="utf-8")
+
+
+def test_negative_savings_are_shown(folder: Path) -> None:
+    pair = next(
+        p for p in report_of([folder]).pairs if (p.first, p.second) == ("today/LRO shell", "today/Code over pages")
+    )
+    assert pair.savings is not None
+    assert pair.savings < 0
+    assert f"{100 * pair.savings:+.1f} %" in to_markdown(report_of([folder]))
+
+
+def test_the_page_fits_a_phone_and_shows_the_figures(folder: Path, tmp_path: Path, browser) -> None:  # noqa: F811
+    path = tmp_path / "report.html"
+    path.write_text(to_html(report_of([folder])), encoding="utf-8")
+    with visit(browser, path, viewport={"width": 390, "height": 844}) as seen:
+        assert seen.page.evaluate("document.documentElement.scrollWidth") == 390
+        plots = seen.page.locator("svg.plot")
+        assert plots.count() >= 10
+        assert all(
+            box["width"] > 250 and box["height"] > 60
+            for n in range(plots.count())
+            if (box := plots.nth(n).bounding_box())
+        )
+        picture = seen.page.locator(".pair").first.screenshot()
+        assert len(picture) > 4_000  # an empty one has far fewer bytes
+        assert seen.trouble == []

@@ -1,0 +1,257 @@
+"""`lro weigh`: what is called, what is measured, and what becomes of servers that misbehave."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+pytest.importorskip("bpe_openai", reason="the extra bench is not installed")
+
+from lro_bench.ceilings import CEILINGS
+from lro_bench.weigh.measure import weigh_result
+from lro_bench.weigh.register import entries, install, make_data
+from lro_bench.weigh.report import to_html, to_markdown
+from lro_bench.weigh.weighing import Weights, weigh
+from lro_conformance.cli.main import main
+from lro_spec.schema.bundled import json_schema
+from tests.support.bench import independent_encoding
+
+ODD = [sys.executable, str(Path(__file__).with_name("odd_server.py"))]
+
+
+@pytest.fixture(scope="module")
+def weights() -> Weights:
+    """The weights of the odd server."""
+    return weigh(ODD, None, timeout_s=2)
+
+
+def reason(weights: Weights, tool: str) -> str:
+    return next(row.reason for row in weights.rows if row.tool == tool)
+
+
+# What is called
+
+
+def test_only_tools_that_say_they_read_and_need_nothing_are_called(weights: Weights) -> None:
+    assert reason(weights, "deletes") == "not annotated as read-only"
+    assert "needs arguments (path)" in reason(weights, "needy")
+
+
+@pytest.mark.parametrize(
+    ("tool", "word"),
+    [
+        ("hangs", "no response within 2 s"),
+        ("dies", "out of cheese"),
+        ("asks", "asked for input ('elicitation/create')"),
+        ("floods", "over"),
+        ("fails", "no such table"),
+    ],
+)
+def test_a_server_that_misbehaves_is_a_row_with_the_reason(weights: Weights, tool: str, word: str) -> None:
+    assert word in reason(weights, tool)
+    assert next(row for row in weights.rows if row.tool == "table").weight is not None
+
+
+def test_calls_of_a_file_are_made_and_nothing_else(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "calls.yaml").write_text("calls: [{tool: truncated}, {tool: nothing}]\n", encoding="utf-8")
+    assert main(["weigh", "--calls", str(tmp_path / "calls.yaml"), "--", *ODD]) == 0
+    shown = capsys.readouterr().out
+    assert "nothing: the server lists no tool nothing" in shown
+    assert "deletes" not in shown
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("calls: 3", "expected a key calls"),
+        ("calls: [{tools: x}]", "tool: NAME"),
+        ("calls: [{tool: x, args: {}}]", "unknown key args"),
+        ("calls: [", "not valid YAML"),
+    ],
+)
+def test_a_wrong_calls_file_is_named(text: str, word: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "calls.yaml").write_text(text, encoding="utf-8")
+    assert main(["weigh", "--calls", str(tmp_path / "calls.yaml"), "--", *ODD]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert word in line
+
+
+def test_a_server_that_does_not_start_gives_no_verdict(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["weigh", "--", "there-is-no-such-server"]) == 3
+    assert "it is not on the PATH" in capsys.readouterr().out
+
+
+# What is measured
+
+
+def test_figures_are_those_of_an_independent_count(weights: Weights) -> None:
+    row = next(row for row in weights.rows if row.tool == "table")
+    assert row.weight is not None
+    rows = [{"id": n, "name": f"row {n}", "note": "äöü <|endoftext|>"} for n in range(3000)]
+    text = json.dumps(rows)
+    structured = json.dumps({"rows": rows}, separators=(",", ":"), ensure_ascii=False)
+    assert (row.weight.text_characters, row.weight.structured_characters) == (len(text), len(structured))
+    for name in ("o200k", "cl100k"):
+        encoding = independent_encoding(name)
+        assert row.weight.tokens[name] == sum(len(encoding.encode_ordinary(part)) for part in (text, structured))
+    assert row.weight.duplication == "both"
+    assert (row.weight.records, row.weight.fields) == (3000, ["id", "name", "note"])
+    assert row.weight.descriptor_tokens is not None
+    assert row.weight.descriptor_tokens < 2000
+    assert weights.tools_tokens_proxied > weights.tools_tokens
+
+
+def test_a_server_that_cuts_itself_is_noticed(weights: Weights) -> None:
+    row = next(row for row in weights.rows if row.tool == "truncated")
+    assert row.weight is not None
+    assert row.weight.cuts_itself == "truncat"
+    assert row.weight.descriptor_tokens is None
+
+
+@pytest.mark.parametrize(
+    ("content", "form"),
+    [
+        ("a,b\n1,2\n3,4\n", "CSV"),
+        ("diff --git a b\n@@ -1 +1 @@\n-x\n+y\n", "diff"),
+        ("a.py:1:x\nb.py:2:y\nc.py:3:z\n", "path:line:text"),
+        ('{"a": 1}\n{"a": 2}\n', "JSON Lines"),
+        ("[1, 2]", "JSON array"),
+        ("one line", "text of one line"),
+    ],
+)
+def test_forms_are_recognised(content: str, form: str) -> None:
+    assert weigh_result({"content": [{"type": "text", "text": content}]}, 0, "tool").form == form
+
+
+@pytest.mark.parametrize(
+    ("name", "least", "is_saved"),
+    [("claude-code", 50_001, True), ("codex", 10_241, False), ("deepagents", 80_001, True)],
+)
+def test_a_ceiling_cuts_from_its_limit_on(name: str, least: int, is_saved: bool) -> None:
+    rule = CEILINGS[name]
+    assert not rule.apply("x" * (least - 1), "/f").is_cut
+    shown = rule.apply("x" * least, "/f")
+    assert shown.is_cut
+    assert (shown.is_saved, "/f" in shown.text) == (is_saved, is_saved)
+
+
+# Reports
+
+
+def test_reports_have_their_shape(weights: Weights) -> None:
+    jsonschema.validate(weights.to_dict(), json_schema("weights"))
+    assert "| table |" in to_markdown(weights)
+    page = to_html(weights)
+    assert page.count("<h2>") == len(weights.rows)
+    assert "<script" not in page
+
+
+def test_growth_by_more_than_a_tenth_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    report, calls = tmp_path / "weights.json", tmp_path / "calls.yaml"
+    calls.write_text("calls: [{tool: table}]\n", encoding="utf-8")
+    options = ["weigh", "--calls", str(calls)]
+    assert main([*options, "--json", str(report), "--", *ODD, "100"]) == 0
+    assert main([*options, "--against", str(report), "--", *ODD, "105"]) == 0
+    assert main([*options, "--against", str(report), "--", *ODD, "115"]) == 1
+    assert "grown by more than a tenth: table" in capsys.readouterr().err
+
+
+def test_a_report_of_another_format_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "x.json").write_text("{}", encoding="utf-8")
+    assert main(["weigh", "--against", str(tmp_path / "x.json"), "--", *ODD]) == 2
+    assert "lro-weights/1" in capsys.readouterr().err
+
+
+# The register
+
+
+def test_the_register_has_pinned_versions_of_at_least_twelve_servers() -> None:
+    assert len(entries()) >= 12
+    for entry in entries().values():
+        assert ("==" if entry.ecosystem == "pypi" else "@") in entry.package[1:], entry.name
+
+
+def test_the_files_of_the_register_are_the_same_each_time(tmp_path: Path) -> None:
+    one, other = make_data(tmp_path / "one"), make_data(tmp_path / "other")
+    for name in ("orders.csv", "orders.xlsx", "graph.jsonl", "schema.graphql", "code/module_00.py"):
+        assert (one / name).read_bytes() == (other / name).read_bytes()
+    assert make_data(one) == one
+
+
+@pytest.mark.long
+@pytest.mark.registry
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("name", ["filesystem", "memory", "everything", "git", "sqlite", "motherduck"])
+def test_figures_of_real_servers_are_those_of_an_independent_count(
+    name: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    from lro_bench.weigh.calls import call_of, filled
+    from lro_bench.weigh.register import InstallError, weigh_entry
+
+    cache = tmp_path_factory.getbasetemp() / "register"
+    data, entry = make_data(cache / "data"), entries()[name]
+    try:
+        program, _ = install(entry, cache)
+    except InstallError as problem:
+        pytest.skip(str(problem))
+    weighed = weigh_entry(entry, cache, data)
+    assert weighed.weights is not None
+    values = {"data": str(data), "text": (data / "text.txt").read_text(encoding="utf-8")}
+    command = [program, *(filled(a, values) for a in entry.arguments)]
+    calls = [call_of(call, name, values) for call in entry.calls]
+    lines = replies(
+        command, {k: filled(v, values) for k, v in entry.env.items()}, [(c.tool, c.arguments) for c in calls]
+    )
+    for row, line in zip(weighed.weights.rows, lines, strict=True):
+        result = json.loads(line)["result"]
+        texts = [block["text"] for block in result["content"] if "text" in block]
+        structured = result.get("structuredContent")
+        parts = [*texts, *([json.dumps(structured, separators=(",", ":"), ensure_ascii=False)] if structured else [])]
+        assert row.weight is not None, row.reason
+        assert row.weight.text_characters == sum(map(len, texts))
+        assert row.weight.tokens["o200k"] == sum(len(independent_encoding("o200k").encode_ordinary(p)) for p in parts)
+        assert abs(row.weight.reply_bytes - len(line.rstrip(b"\n"))) <= 2  # the id may have another length
+
+
+def replies(command: list[str], env: dict[str, str], calls: list[tuple[str, Any]]) -> list[bytes]:
+    """The lines that answer calls, by a client of ten lines."""
+    import os
+
+    client = {"name": "count", "version": "1"}
+    params = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client}
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env={**os.environ, **env}
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        ask = asker(process.stdin.write, process.stdin.flush, process.stdout.readline)
+        ask("initialize", params)
+        process.stdin.write(b'{"jsonrpc":"2.0","method":"notifications/initialized"}\n')
+        lines = [ask("tools/call", {"name": tool, "arguments": dict(arguments)}) for tool, arguments in calls]
+        process.kill()
+    return lines
+
+
+def asker(
+    write: Callable[[bytes], object], flush: Callable[[], object], read: Callable[[], bytes]
+) -> Callable[..., bytes]:
+    count = 0
+
+    def ask(method: str, params: object) -> bytes:
+        nonlocal count
+        count += 1
+        write(json.dumps({"jsonrpc": "2.0", "id": count, "method": method, "params": params}).encode() + b"\n")
+        flush()
+        while line := read():
+            if json.loads(line).get("id") == count and "method" not in json.loads(line):
+                return line
+        raise AssertionError("the server has ended")
+
+    return ask
