@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
-SCHEMA_NAMES: tuple[str, ...] = ("header", "line", "descriptor", "profile", "report", "baseline")
+SCHEMA_NAMES: tuple[str, ...] = ("header", "line", "descriptor", "profile", "report", "baseline", "vectors")
 """Names of the schemas."""
 
 # In a wheel the schemas are inside the package; in a checkout they are in a folder beside it.

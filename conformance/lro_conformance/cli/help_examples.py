@@ -33,6 +33,11 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "lro validate --follow descriptor.json --format github",
         "lro validate lro.yaml 'out/**/*.jsonl'",
     ),
+    "vectors": (
+        "lro vectors export vectors --edition lro-6400",
+        "lro vectors run --kind write -- node adapter.mjs",
+        "lro vectors check my-vectors",
+    ),
 }
 """Examples at the end of the help of each command."""
 

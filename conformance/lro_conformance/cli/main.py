@@ -33,6 +33,7 @@ COMMANDS = {
     "schema": "catalogue",
     "serve": "reference",
     "validate": "validate",
+    "vectors": "vectors",
 }
 """Modules by command."""
 
