@@ -1,7 +1,4 @@
-"""An adapter for `lro vectors run`: ``python vectors.py [FAULT]`` answers with the methods of the plain server.
-
-The only fault is ``counts_the_header``; it shows how a run reports a mistake.
-"""
+"""An adapter for `lro vectors run` to the plain server's writer: ``python vectors.py [counts_the_header]``."""
 
 from __future__ import annotations
 
@@ -27,8 +24,8 @@ class Writer(Server):
         call.records = call.found = asked["records"]
         call.lines = [self.record_line(record) for record in call.records]
         call.tokens = asked["estimated_tokens"]
-        self.ulid = lambda: asked["ulid"]  # type: ignore[method-assign]
-        self.timestamp = lambda now: asked["timestamp"]  # type: ignore[method-assign]
+        self.ulid = lambda: asked["ulid"]
+        self.timestamp = lambda now: asked["timestamp"]
         path = os.path.join(asked["output_dir"], self.file_name(call))
         return {"descriptor": self.descriptor(call, path), "file": self.file_bytes(call).decode()}
 
@@ -39,11 +36,13 @@ class Writer(Server):
             for entry in asked["entries"]:
                 path = Path(folder, entry["name"])
                 path.parent.mkdir(exist_ok=True)
-                if entry["kind"] == "link":
-                    path.symlink_to(entry["target"])
-                    continue
-                path.mkdir() if entry["kind"] == "directory" else path.touch()
-                os.utime(path, (entry["modified"], entry["modified"]))
+                made = {
+                    "file": path.touch,
+                    "directory": path.mkdir,
+                    "link": lambda p=path, e=entry: p.symlink_to(e["target"]),
+                }
+                made[entry["kind"]]()
+                os.utime(path, (entry["modified"], entry["modified"]), follow_symlinks=False)
             return [os.path.relpath(path, folder) for path in self.cleanup(asked["now"])]
 
     def fallback_vector(self, asked: dict[str, Any]) -> dict[str, Any]:
@@ -51,17 +50,10 @@ class Writer(Server):
         call, events = Call(), list[str]()
         call.operation, call.records = "recall", asked["records"]
         call.lines = [self.record_line(record) for record in call.records]
-        self.emit = lambda event, level, **data: events.append(event)  # type: ignore[method-assign]
+        self.emit = lambda event, level, **data: events.append(event)
         result = self.on_write_failure(call, OSError(28, asked["error"]))
-        said = result["structuredContent"]
-        kept, warning = len(said["results"]), said["warning"]
-        return {
-            "is_error": result["isError"],
-            "records": kept,
-            "file_path": None,
-            "warning": warning,
-            "event": events[0],
-        }
+        said = {**result["structuredContent"], "is_error": result["isError"], "file_path": None, "event": events[0]}
+        return {**said, "records": len(said["results"])}
 
 
 class CountsTheHeader(Writer):
@@ -71,18 +63,15 @@ class CountsTheHeader(Writer):
         return {**super().header(call), "count": len(call.records) + 1}
 
 
-server = CountsTheHeader() if sys.argv[1:] == ["counts_the_header"] else Writer()
-ANSWERS = {
-    "write": server.write_vector,
-    "cleanup": server.cleanup_vector,
-    "fallback": server.fallback_vector,
-    "estimate": lambda asked: server.estimate([asked["text"]]),
-}
-for line in sys.stdin:
-    request = json.loads(line)
-    answer = ANSWERS.get(request["method"])
-    if answer is None:
-        outcome: dict[str, Any] = {"error": {"code": -32601, "message": f"no {request['method']} here"}}
-    else:
-        outcome = {"result": {"answer": answer(request["params"]["input"])}}
-    print(json.dumps({"jsonrpc": "2.0", "id": request["id"], **outcome}), flush=True)
+def main() -> None:
+    server = CountsTheHeader() if sys.argv[1:] == ["counts_the_header"] else Writer()
+    for line in sys.stdin:
+        request = json.loads(line)
+        method = getattr(server, f"{request['method']}_vector", None)
+        no = {"error": {"code": -32601, "message": f"no {request['method']} here"}}
+        outcome = no if method is None else {"result": {"answer": method(request["params"]["input"])}}
+        print(json.dumps({"jsonrpc": "2.0", "id": request["id"], **outcome}), flush=True)
+
+
+if __name__ == "__main__":
+    main()
