@@ -41,7 +41,7 @@ WIDE = [
 ]  # fmt: skip
 ONE = [memory(1, "keyword", "_semantic", "semantic", 0.5, "pattern", tags=["TAG"], entities=[{}])]
 NONE = [memory(1, "title", "other", "other", 0.5, "text", tags=[], entities=[])]
-MANY = [memory(n % 9 + 1, f"title {n}", "abc"[n % 3] * (n % 3 + 1), "semantic", n / 16, "text", id=f"m-{n}", created=f"2026-01-{n + 1:02}T00:00:00Z") for n in (7, 2, 11, 0, 13, 5, 9, 4, 12, 1, 8, 3, 6, 10, 14, 15)]  # fmt: skip
+MANY = [memory(n % 9 + 1, f"title {n}", "abc"[n % 3] * (n % 3 + 1), "semantic", (n + 1) / 32, "text", id=f"m-{n}", created=f"2026-01-{n + 1:02}T00:00:00Z") for n in (7, 2, 11, 0, 13, 5, 9, 4, 12, 1, 8, 3, 6, 10, 14, 15)]  # fmt: skip
 UNEVEN = MANY[:15]  # as many of each namespace would tie
 SETS = {"usual": USUAL, "wide": WIDE, "one": ONE, "none": NONE, "many": UNEVEN}
 WORDS = {
