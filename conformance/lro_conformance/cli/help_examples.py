@@ -25,7 +25,11 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "lro proxy -- npx -y @modelcontextprotocol/server-filesystem /home/me",
         "lro proxy --threshold-tokens 2000 -- my-server",
     ),
-    "requirements": ("lro requirements --level 2", "lro requirements --group threshold --json"),
+    "requirements": (
+        "lro requirements --level 2",
+        "lro requirements --group threshold --json",
+        "lro requirements --format sep",
+    ),
     "schema": ("lro schema", "lro schema profile"),
     "serve": ("lro serve --data :memory: --threshold-tokens 1000",),
     "validate": (

@@ -13,13 +13,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
+import lro_spec
 from lro_conformance.errors import UsageError
 
 INDEX = "index.json"
 """The file that lists the others, with the version of the vectors and a digest."""
 
-# In a wheel the vectors are inside the package; in a checkout they are in a folder beside it.
-_FOLDERS = (Path(__file__).parent / "data", Path(__file__).parents[2] / "vectors")
+# In a wheel the vectors are beside the schemas; in a checkout they have a folder of their own.
+_FOLDERS = (Path(lro_spec.__file__).parent / "vectors", Path(__file__).parents[2] / "vectors")
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from lro_conformance.vectors.adapter import ask
 from lro_conformance.vectors.judge import judge
 from lro_conformance.vectors.model import INDEX, Vector, folder, load
 from lro_conformance.vectors.results import result_of
+from tests.support.documents import fenced
 from tests.support.paths import ROOT
 from tests.support.registry import Installed
 
@@ -238,3 +239,23 @@ def of_kind(name: str) -> list[Vector]:
 
 def typescript(runner: Runner) -> list[str]:
     return ["node", str(runner.cwd / "node_modules/tsx/dist/cli.mjs"), str(runner.cwd / "adapter.ts")]
+
+
+@pytest.mark.parametrize("runner", ["rust"], indirect=True)
+def test_the_documents_show_a_red_test_as_it_is(runner: Runner) -> None:
+    page = (ROOT / "docs/vectors.md").read_text(encoding="utf-8")
+    passed, failed = fenced(page, "")[0], fenced(page, "")[1]
+    (changed,) = fenced(page, "rust")
+    code, said = runner(LRO_VECTORS=str(folder()))
+    assert code == 0
+    assert passed.strip().splitlines()[-1] in said
+    source = runner.cwd / "src/lib.rs"
+    sound = source.read_text(encoding="utf-8")
+    assert sound.count(changed.strip().replace(">=", ">")) == 1
+    source.write_text(sound.replace(changed.strip().replace(">=", ">"), changed.strip()), encoding="utf-8")
+    try:
+        code, said = runner(LRO_VECTORS=str(folder()))
+    finally:
+        source.write_text(sound, encoding="utf-8")
+    assert code != 0
+    assert failed.strip() in said

@@ -58,7 +58,9 @@ fn cleanup(asked: &Value) -> Value {
     let is_due = |entry: &&Value| {
         let created = parsed(entry["name"].as_str().unwrap()).map(|(_, milliseconds)| milliseconds);
         entry["kind"] == "file"
-            && created.is_some_and(|ms| ms + lives * 1000 < asked["now"].as_u64().unwrap() * 1000)
+            && created.map_or(false, |ms| {
+                ms + lives * 1000 < asked["now"].as_u64().unwrap() * 1000
+            })
     };
     asked["entries"]
         .as_array()
@@ -73,7 +75,7 @@ fn cleanup(asked: &Value) -> Value {
 pub fn answer(kind: &str, asked: &Value) -> Option<Value> {
     Some(match kind {
         "decision" => json!(if above(asked) { "offloaded" } else { "inline" }),
-        "estimate" => json!(asked["text"].as_str().unwrap().chars().count().div_ceil(4)),
+        "estimate" => json!((asked["text"].as_str().unwrap().chars().count() + 3) / 4),
         "injection" => injection(asked),
         "name" => name(asked),
         "cleanup" => cleanup(asked),

@@ -28,7 +28,7 @@ fn equal(a: &Value, b: &Value, part: bool) -> bool {
         (Value::Object(x), Value::Object(y)) => {
             (part || x.len() == y.len())
                 && x.iter()
-                    .all(|(k, v)| y.get(k).is_some_and(|other| equal(v, other, part)))
+                    .all(|(k, v)| y.get(k).map_or(false, |other| equal(v, other, part)))
         }
         (Value::Array(x), Value::Array(y)) => {
             x.len() == y.len() && x.iter().zip(y).all(|(v, w)| equal(v, w, part))
@@ -56,9 +56,9 @@ fn matches(expect: &Value, got: &Value) -> bool {
         "contains" => equal(wanted, got, true),
         "same" => same(wanted, got),
         "any" => list(wanted).iter().any(|one| equal(one, got, false)),
-        "between" => got
-            .as_f64()
-            .is_some_and(|n| wanted[0].as_f64() <= Some(n) && Some(n) <= wanted[1].as_f64()),
+        "between" => got.as_f64().map_or(false, |n| {
+            wanted[0].as_f64() <= Some(n) && Some(n) <= wanted[1].as_f64()
+        }),
         "breaks" if got.is_string() => {
             text(got)
                 == if list(wanted).is_empty() {
@@ -81,18 +81,19 @@ fn matches(expect: &Value, got: &Value) -> bool {
 /// The answers by the id of the vector; those of kinds that the implementation lacks are missing.
 fn answers(vectors: &[Value], edition: &Value) -> HashMap<String, Value> {
     let id = |v: &Value| text(&v["id"]).to_string();
-    let Ok(adapter) = env::var("LRO_ADAPTER") else {
+    let adapter = env::var("LRO_ADAPTER").unwrap_or_default();
+    if adapter.is_empty() {
         let answered =
             |v: &Value| lro_vectors::answer(text(&v["kind"]), &v["input"]).map(|a| (id(v), a));
         return vectors.iter().filter_map(answered).collect();
-    };
+    }
     let request = |(n, v): (usize, &Value)| {
         let params = json!({"vector": v["id"], "edition": edition, "input": v["input"]});
         json!({"jsonrpc": "2.0", "id": n, "method": v["kind"], "params": params}).to_string() + "\n"
     };
     let input: String = vectors.iter().enumerate().map(request).collect();
     let mut words = adapter.split_whitespace();
-    let mut command = Command::new(words.next().expect("LRO_ADAPTER is empty"));
+    let mut command = Command::new(words.next().unwrap());
     let mut process = command
         .args(words)
         .stdin(Stdio::piped())
@@ -151,14 +152,17 @@ fn vectors() {
     let mut answered = answers(&vectors, &exceptions["edition"]);
     for vector in &vectors {
         let (id, kind) = (text(&vector["id"]), text(&vector["kind"]));
-        let Some(mut answer) = answered.remove(id) else {
-            match exceptions["kinds"].get(kind) {
-                Some(_) => skipped += 1,
-                None => failures.push(format!(
-                    "{id}: no answer to kind {kind}, and no reason in exceptions.json"
-                )),
+        let mut answer = match (answered.remove(id), exceptions["kinds"].get(kind)) {
+            (Some(answer), _) => answer,
+            (None, reason) => {
+                match reason {
+                    Some(_) => skipped += 1,
+                    None => failures.push(format!(
+                        "{id}: no answer to kind {kind}, and no reason in exceptions.json"
+                    )),
+                }
+                continue;
             }
-            continue;
         };
         if kind == "write" {
             let file = text(&answer["file"]).trim_end_matches('\n');
