@@ -41,7 +41,7 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
         "validate engine init vectors",
         "report",
         "checks",
-        "properties",
+        "explorers",
         "analysis evidence",
         "trials",
         "lab",
