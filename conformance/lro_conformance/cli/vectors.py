@@ -104,6 +104,9 @@ def run(
 
     edition = known_edition(edition_name)
     corpus = _chosen(folder, edition, chapters, kinds)
+    for path in filter(None, (json_file, junit_file)):
+        if path.is_dir() or not path.absolute().parent.is_dir():  # not after minutes of work
+            raise UsageError(f"{path} cannot be written: expected a file in a folder that exists")
     try:
         answers = list(ask(corpus.vectors, command, edition=edition, timeout_s=timeout_s))
     except AdapterError as problem:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import lro_spec
+from lro_conformance.capture.records import as_record
 from lro_conformance.errors import UsageError
 
 INDEX = "index.json"
@@ -118,14 +119,12 @@ def load(path: Path | None = None) -> Corpus:
     if (root / INDEX).is_file():
         index = _read(root / INDEX)
         version, digest = str(index.get("version", "")), str(index.get("digest", ""))
-        not_covered = cast("dict[str, str]", index.get("not_covered", {}))
-        listed = index.get("files")
-        if isinstance(listed, list):
-            names = {str(cast("dict[str, Any]", one).get("name")) for one in cast("list[Any]", listed)}
-            if missing := sorted(names - {p.name for p in files}):
+        not_covered = {id: str(why) for id, why in as_record(index.get("not_covered")).items()}
+        if isinstance(listed := index.get("files"), list):
+            named = [as_record(one).get("name") for one in cast("list[object]", listed)]
+            files = [root / str(name) for name in named]
+            if missing := [path.name for path in files if not path.is_file()]:
                 raise UsageError(f"{root / INDEX} lists {missing[0]}, which is not there")
-            order = {str(one["name"]): n for n, one in enumerate(cast("list[dict[str, Any]]", listed))}
-            files.sort(key=lambda p: order.get(p.name, len(order)))
     vectors = tuple(v for p in files for v in _vectors(p))
     seen: set[str] = set()
     for vector in vectors:

@@ -27,7 +27,9 @@ VECTORS = load().select(edition=EDITION).vectors
 ANSWERS = ROOT / "tests/support/vector_answers.py"
 DEBIAN_CRATES = Path("/usr/share/cargo/registry")
 CONFIG = f'[source.crates-io]\nreplace-with = "debian"\n[source.debian]\ndirectory = "{DEBIAN_CRATES}"\n'
-TIMEOUT_S = 110
+TIMEOUT_S = 200
+
+pytestmark = pytest.mark.timeout(400)
 
 
 @dataclass(frozen=True)

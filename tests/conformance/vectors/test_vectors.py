@@ -23,6 +23,7 @@ VECTORS = CORPUS.vectors
 IN_FILES = {path.name: path.read_text(encoding="utf-8") for path in sorted(FOLDER.glob("*.json"))}
 
 
+@pytest.mark.timeout(400)
 def test_files_are_those_of_the_generator() -> None:
     """It writes nothing that the suite's own rules contradict, so every expected answer is the suite's."""
     assert {name: texts().get(name) == text for name, text in IN_FILES.items()} == dict.fromkeys(IN_FILES, True)

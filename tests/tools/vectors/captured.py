@@ -158,7 +158,9 @@ def _of_fault(name: str, number: int) -> Vector | None:
     ids = (fault.requirement, *(id for id in broken if id != fault.requirement))
     about = " ".join(fault.about.split())
     why = f"{about} {requirement(fault.requirement).statement}"
-    return vector(f"documents.{_slug(name)}", about.rstrip("."), question, {"breaks": broken}, ids, why, only=True)
+    return vector(
+        f"documents.{_slug(name)}", about.rstrip("."), question, {"breaks": broken}, ids, why, only=True, answered=True
+    )
 
 
 def _of_sound(name: str, number: int) -> Vector | None:
@@ -174,7 +176,14 @@ def _of_sound(name: str, number: int) -> Vector | None:
     about = " ".join(sound.why.rstrip(".").split())
     why = f"Sound, though it is unusual: {about}."
     return vector(
-        f"documents.sound-{_slug(name)}", about, question, {"breaks": []}, _differing(found, usual), why, only=True
+        f"documents.sound-{_slug(name)}",
+        about,
+        question,
+        {"breaks": []},
+        _differing(found, usual),
+        why,
+        only=True,
+        answered=True,
     )
 
 

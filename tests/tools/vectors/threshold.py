@@ -213,7 +213,7 @@ def _injections() -> Iterator[Any]:
 # --- the fallback
 
 FAILED = ["fail", "could not", "couldn't", "cannot", "unable", "error", "not written", "not saved", "not offloaded"]
-SHORT = ["truncat", "partial", "incomplete", "only", "omitted", "cut", "shortened", "limited", " of "]
+SHORT = ["truncat", "partial", "incomplete", "only", "omitted", "cut", "shortened", "limited to", " of "]
 SUCCEEDS, FITS, WARNS, ANNOUNCES, NO_FILE = (f"LRO-ERR-{n}" for n in ("01", "02", "03", "04", "05"))
 
 
