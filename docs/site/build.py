@@ -31,8 +31,10 @@ TOP = {
     "CHANGELOG.md": "changelog.md",
     "CONTRIBUTING.md": "contributing.md",
     "LICENSE": "license.txt",
+    "conformance/vectors/README.md": "reference/vectors/format.md",
+    "conformance/vectors/CHANGELOG.md": "reference/vectors/changelog.md",
 }
-"""Documents of the checkout's top folder, with their names on the site."""
+"""Documents outside of docs/, with their names on the site."""
 
 _CODE = re.compile(r"(^```.*?^```[^\S\n]*$|`[^`\n]+`|\[[^\]]*\]\([^)]*\)|^#+ .*$)", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\[([^\]]*)\]\(([^)\s]+)\)")

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from typing import Any, cast
 
 import click
+import traceability
 from api import python_page
 
 from lro_conformance.cli.explain import as_markdown, explanation
@@ -23,7 +25,9 @@ def pages() -> Iterator[tuple[str, str]]:
     yield "reference/requirements/index.md", _lines(_requirements(chapters()))
     for chapter in chapters():
         for r in chapter.requirements:
-            yield f"reference/requirements/{r.id}.md", _lines(as_markdown(explanation(r), _address))
+            page = chain(as_markdown(explanation(r), _address), traceability.of_requirement(r.id))
+            yield f"reference/requirements/{r.id}.md", _lines(page)
+    yield from traceability.pages()
     yield "reference/schemas/index.md", _lines(_schemas())
     for name in SCHEMA_NAMES:
         yield f"reference/schemas/{name}.md", _lines(_schema(name))
@@ -132,7 +136,11 @@ def _commands() -> Iterator[str]:
     yield from _help("lro", lro)
     for name in COMMANDS:
         yield from ("", f"## lro {name}", "")
-        yield from _help(f"lro {name}", command_named(name))
+        command = command_named(name)
+        yield from _help(f"lro {name}", command)
+        for part, inner in command.commands.items() if isinstance(command, click.Group) else ():
+            yield from ("", f"### lro {name} {part}", "")
+            yield from _help(f"lro {name} {part}", inner)
 
 
 def _help(path: str, command: click.Command) -> Iterator[str]:

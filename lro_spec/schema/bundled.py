@@ -15,6 +15,7 @@ SCHEMA_NAMES: tuple[str, ...] = (
     "report",
     "baseline",
     "bench-report",
+    "vectors",
     "weights",
 )
 """Names of the schemas."""

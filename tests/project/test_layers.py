@@ -39,7 +39,7 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
     "lro_conformance": (
         "__main__",
         "cli plugin",
-        "validate engine init",
+        "validate engine init vectors",
         "report",
         "checks",
         "explorers",

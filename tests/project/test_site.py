@@ -133,6 +133,24 @@ def test_what_a_page_would_fetch_from_elsewhere_is_found(build, tmp_path: Path):
     assert list(build.from_elsewhere(tmp_path)) == ["a.html: //b.example/x.js", "b.css: https://c.example/x.css"]
 
 
+def test_requirements_lead_to_their_checks_vectors_and_faults_and_back(build, tmp_path: Path):
+    build.stage(tmp_path)
+    folder = tmp_path / "reference"
+    texts = {p.relative_to(folder).as_posix(): p.read_text(encoding="utf-8") for p in folder.rglob("*.md")}
+    for r in JUDGED:
+        page = texts[f"requirements/{r.id}.md"]
+        links = re.findall(r"\]\(\.\./([\w/-]+\.md)#([\w-]+)\)", page)
+        targets = {
+            target.partition("/")[0] for target, _ in links if target.startswith(("checks", "faults", "vectors"))
+        }
+        assert {"checks.md", "faults.md"} <= targets, r.id
+        assert "vectors" in targets or "## Vectors" in page or r.keyword != "MUST", r.id
+        for target, anchor in links:
+            if target.startswith(("checks", "faults", "vectors")):
+                line = next(line for line in texts[target].splitlines() if f'id="{anchor}"' in line)
+                assert f"requirements/{r.id}.md" in line
+
+
 def test_the_reference_tells_of_every_command_schema_and_name(build, tmp_path: Path):
     build.stage(tmp_path)
     commands = (tmp_path / "reference/command-line.md").read_text(encoding="utf-8")

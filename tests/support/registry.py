@@ -47,6 +47,15 @@ class Installed:
         self._once(folder, [["npm", "install", *quiet, f"--prefix={folder}", *packages]])
         return folder / "node_modules"
 
+    def tsx(self) -> Path:
+        """The folder of npm packages with tsx, which runs TypeScript on any version of node."""
+        folder = self.folder / "tsx"
+        if shutil.which("node") is None:
+            pytest.skip("node is not installed here")
+        quiet = ("--no-audit", "--no-fund", "--loglevel=error", "--ignore-scripts")
+        self._once(folder, [["npm", "install", *quiet, f"--prefix={folder}", "tsx@4"]])
+        return folder / "node_modules"
+
     def pypi(self, server: str) -> list[str]:
         """The command of one of the protocol's own servers in Python."""
         folder = self.folder / server

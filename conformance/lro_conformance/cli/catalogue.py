@@ -29,8 +29,17 @@ def _schemas(context: click.Context, parameter: click.Parameter, incomplete: str
 @_edition
 @click.option("--level", type=click.IntRange(1, 3), metavar="N", help="List what binds a server that claims level N.")
 @click.option("--group", "groups", multiple=True, metavar="G", help="List only this group; repeatable.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, with everything in the catalogue.")
-def requirements(edition_name: str | None, level: int | None, groups: tuple[str, ...], as_json: bool) -> None:
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, with everything in the catalogue (--format json).")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["list", "json", "sep"]),
+    default="list",
+    help="sep: a traceability file, checks with the text that they test, as proposals to MCP have it.",
+)
+def requirements(
+    edition_name: str | None, level: int | None, groups: tuple[str, ...], as_json: bool, form: str
+) -> None:
     """List the requirements: id, keyword, level (-: decides none), group, title."""
     from lro_conformance.report import catalogue
     from lro_spec.catalogue import GROUPS
@@ -39,8 +48,14 @@ def requirements(edition_name: str | None, level: int | None, groups: tuple[str,
     for group in groups:
         if group not in GROUPS:
             raise UsageError(f"no group {group!r}: expected one of {', '.join(GROUPS)}")
-    chosen = catalogue.select(load(known_edition(edition_name)), level=level, groups=groups)
-    click.echo(catalogue.as_json(chosen) if as_json else "\n".join(catalogue.listing(chosen)))
+    edition = known_edition(edition_name)
+    chosen = catalogue.select(load(edition), level=level, groups=groups)
+    if as_json or form == "json":
+        click.echo(catalogue.as_json(chosen))
+    elif form == "sep":
+        click.echo(catalogue.as_sep(chosen, edition), nl=False)
+    else:
+        click.echo("\n".join(catalogue.listing(chosen)))
 
 
 @click.command()

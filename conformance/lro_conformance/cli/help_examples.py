@@ -26,13 +26,22 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "lro proxy -- npx -y @modelcontextprotocol/server-filesystem /home/me",
         "lro proxy --threshold-tokens 2000 -- my-server",
     ),
-    "requirements": ("lro requirements --level 2", "lro requirements --group threshold --json"),
+    "requirements": (
+        "lro requirements --level 2",
+        "lro requirements --group threshold --json",
+        "lro requirements --format sep",
+    ),
     "schema": ("lro schema", "lro schema profile"),
     "serve": ("lro serve --data :memory: --threshold-tokens 1000",),
     "validate": (
         "lro validate result.jsonl",
         "lro validate --follow descriptor.json --format github",
         "lro validate lro.yaml 'out/**/*.jsonl'",
+    ),
+    "vectors": (
+        "lro vectors export vectors --edition lro-6400",
+        "lro vectors run --kind write -- node adapter.mjs",
+        "lro vectors check my-vectors",
     ),
     "weigh": ("lro weigh -- python -m my_server", "lro weigh --calls calls.yaml --json weights.json -- my-server"),
 }

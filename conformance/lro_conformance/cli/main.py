@@ -34,6 +34,7 @@ COMMANDS = {
     "schema": "catalogue",
     "serve": "reference",
     "validate": "validate",
+    "vectors": "vectors",
     "weigh": "benchmark",
 }
 """Modules by command."""

@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
+from typing import cast
 
 import lro_spec
 from lro_spec.catalogue import Requirement
@@ -42,6 +43,22 @@ def check_sources(id: str) -> tuple[CheckSource, ...]:
         for node in ast.parse(source).body
         if isinstance(node, ast.FunctionDef) and any(_is_check_of(decorator, id) for decorator in node.decorator_list)
     )
+
+
+@cache
+def checks_by_requirement() -> dict[str, tuple[str, ...]]:
+    """The names of the checks of each requirement, read from source for the reason given in `check_sources`."""
+    found: dict[str, tuple[str, ...]] = {}
+    for path in _modules():
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            for decorator in node.decorator_list if isinstance(node, ast.FunctionDef) else ():
+                if isinstance(decorator, ast.Call) and ast.unparse(decorator.func) == "check":
+                    id = str(ast.literal_eval(decorator.args[0]))
+                    name = (
+                        f"{path.stem.removeprefix('test_')}.{cast('ast.FunctionDef', node).name.removeprefix('test_')}"
+                    )
+                    found[id] = (*found.get(id, ()), name)
+    return found
 
 
 def _modules() -> list[Path]:
@@ -123,6 +140,24 @@ def listing(requirements: Sequence[Requirement]) -> Iterator[str]:
 def as_json(requirements: Sequence[Requirement]) -> str:
     """The requirements as a JSON array of objects with the keys of the catalogue."""
     return json.dumps([asdict(r) for r in requirements], ensure_ascii=False, indent=2)
+
+
+def as_sep(requirements: Sequence[Requirement], edition: str) -> str:
+    """The requirements as a traceability file, in the form that MCP's SEP-2484 asks of a proposal.
+
+    Each check has a row with the text that it tests, and each excluded requirement one with the reason; MAY needs none.
+    """
+    rows: list[dict[str, str]] = []
+    for r in requirements:
+        text = f"{r.id}: {r.statement}"
+        if r.excluded is not None:
+            rows += [{"text": text, "excluded": r.excluded}] if r.keyword != "MAY" else []
+        elif r.keyword != "MAY":
+            rows += [{"check": name, "text": text} for name in checks_by_requirement()[r.id]]
+    import yaml
+
+    document = {"sep": edition, "spec_url": f"urn:lro-spec:edition:{edition}", "requirements": rows}
+    return yaml.safe_dump(document, allow_unicode=True, sort_keys=False, width=120)
 
 
 def nearest(word: str, candidates: Sequence[str]) -> list[str]:

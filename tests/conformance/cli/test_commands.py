@@ -15,6 +15,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import yaml
 
 from lro_conformance.cli.main import main
 from lro_conformance.judging.check import checks
@@ -23,6 +24,7 @@ from lro_conformance.judging.results import Report
 from lro_conformance.judging.verdicts import Verdict
 from lro_conformance.report.catalogue import check_sources, requirement_of
 from lro_spec.catalogue import catalogue, chapters
+from lro_spec.editions import EDITIONS
 from lro_spec.filenames import file_name, ulid_at
 from tests.support.offloads import made
 from tests.support.report_samples import judged, mixed, report
@@ -219,6 +221,21 @@ class TestRequirements:
         assert [r["id"] for r in listed] == [r.id for r in catalogue() if r.group == "fallback"]
         assert all(r["statement"] and r["fix"] for r in listed)
 
+    @pytest.mark.parametrize("edition", list(EDITIONS))
+    def test_traceability_has_a_row_for_every_must_and_should(self, edition: str, capsys: pytest.CaptureFixture[str]):
+        assert main(["requirements", "--format", "sep", "--edition", edition]) == 0
+        document = yaml.safe_load(capsys.readouterr().out)
+        rows = document["requirements"]
+        assert document.keys() == {"sep", "spec_url", "requirements"}
+        assert {frozenset(row) for row in rows} <= {frozenset({"check", "text"}), frozenset({"text", "excluded"})}
+        binding = [r for r in catalogue(edition) if r.keyword != "MAY"]
+        assert list(dict.fromkeys(row["text"] for row in rows)) == [f"{r.id}: {r.statement}" for r in binding]
+        assert {row["text"][: row["text"].index(":")] for row in rows if "excluded" in row} == {
+            r.id for r in binding if r.excluded is not None
+        }
+        names = {check.name: check.requirement for check in checks()}
+        assert [row for row in rows if "check" in row and not row["text"].startswith(names[row["check"]])] == []
+
     @pytest.mark.parametrize("arguments", [["--group", "nope"], ["--edition", "nope"], ["--level", "0"]])
     def test_what_does_not_exist_is_refused(self, arguments: list[str], capsys: pytest.CaptureFixture[str]):
         assert main(["requirements", *arguments]) == 2
@@ -403,6 +420,7 @@ class TestShell:
             "schema",
             "serve",
             "validate",
+            "vectors",
             "weigh",
         ]
 

@@ -55,7 +55,11 @@ def test_an_example_is_a_call_that_is_understood(example: str, tmp_path: Path, m
     (tmp_path / "lro.yaml").write_text("server: {command: [my-server]}\n", encoding="utf-8")
     program, name, *rest = shlex.split(example)
     assert program == "lro"
-    with command_named(name).make_context(name, rest) as context:
+    command = command_named(name)
+    if isinstance(command, click.Group):
+        name, *rest = rest
+        command = command.commands[name]
+    with command.make_context(name, rest) as context:
         assert context.params
 
 

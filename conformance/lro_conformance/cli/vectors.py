@@ -1,0 +1,169 @@
+"""`lro vectors`: the specification as data, for implementations in any language."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from lro_conformance.cli.options import known_edition
+from lro_conformance.errors import EXIT_NO_VERDICT, UsageError
+
+if TYPE_CHECKING:
+    from lro_conformance.vectors.model import Corpus
+
+_edition = click.option("--edition", "edition_name", metavar="E", help="Edition whose vectors are meant.")
+_chapters = click.option("--chapter", "chapters", multiple=True, metavar="C", help="Only this chapter; repeatable.")
+_kinds = click.option("--kind", "kinds", multiple=True, metavar="K", help="Only this kind; repeatable.")
+
+
+@click.group()
+def vectors() -> None:
+    """Test vectors: list, export or run them, or check your own."""
+
+
+@vectors.command("list")
+@_edition
+@_chapters
+@_kinds
+@click.option("--json", "as_json", is_flag=True, help="Print whole vectors as JSON.")
+def list_(edition_name: str | None, chapters: tuple[str, ...], kinds: tuple[str, ...], as_json: bool) -> None:
+    """List vectors: id, kind, deciding requirement, subject."""
+    import json
+
+    chosen = _chosen(None, edition_name and known_edition(edition_name), chapters, kinds)
+    if as_json:
+        click.echo(json.dumps([v.as_json() for v in chosen.vectors], ensure_ascii=False, indent=1))
+        return
+    width = max((len(v.id) for v in chosen.vectors), default=0)
+    for v in chosen.vectors:
+        click.echo(f"{v.id:<{width}}  {v.kind:<15}  {v.requirements[0]:<14}  {v.about}")
+
+
+@vectors.command("export")
+@click.argument("target", metavar="DIR", type=click.Path(path_type=Path))
+@_edition
+@_chapters
+@_kinds
+@click.option("--archive", is_flag=True, help="Write one .tar.gz to DIR instead, always with the same bytes.")
+def export(
+    target: Path, edition_name: str | None, chapters: tuple[str, ...], kinds: tuple[str, ...], archive: bool
+) -> None:
+    """Write vectors, their documentation and the runners to a folder."""
+    from lro_conformance.vectors import export as exports
+
+    chosen = _chosen(None, edition_name and known_edition(edition_name), chapters, kinds)
+    try:
+        if archive:
+            target.write_bytes(exports.archive(chosen))
+            written = 1
+        else:
+            written = exports.write_folder(chosen, target)
+    except OSError as problem:
+        raise UsageError(f"{target}: {problem.strerror}") from None
+    click.echo(f"{target}: {len(chosen.vectors)} vectors, version {chosen.version}, in {written} files")
+
+
+@vectors.command("run", context_settings={"ignore_unknown_options": False})
+@click.argument("command", nargs=-1, required=True, metavar="-- COMMAND…")
+@_edition
+@_chapters
+@_kinds
+@click.option("--vectors", "folder", type=click.Path(path_type=Path), metavar="DIR", help="Vectors of this folder.")
+@click.option(
+    "--timeout",
+    "timeout_s",
+    type=click.FloatRange(min=0.1),
+    default=10.0,
+    metavar="S",
+    help="Seconds for an answer (10).",
+)
+@click.option("--json", "json_file", type=click.Path(path_type=Path), metavar="F", help="Write the results as JSON.")
+@click.option("--junit", "junit_file", type=click.Path(path_type=Path), metavar="F", help="Write them as JUnit XML.")
+@click.option("-v", "--verbose", is_flag=True, help="Show every requirement.")
+def run(
+    command: tuple[str, ...],
+    edition_name: str | None,
+    chapters: tuple[str, ...],
+    kinds: tuple[str, ...],
+    folder: Path | None,
+    timeout_s: float,
+    json_file: Path | None,
+    junit_file: Path | None,
+    verbose: bool,
+) -> int:
+    """Put the vectors to an implementation by its adapter, and report by requirement.
+
+    COMMAND reads a JSON-RPC request from each line of stdin, with the kind of vector as its method, and responds on
+    stdout with {"answer": …}. Exit code: 0 all answers are as expected, 1 one is not, 2 the call is wrong, 3 the
+    adapter gave no answers.
+    """
+    from lro_conformance.vectors import results as rendering
+    from lro_conformance.vectors.adapter import AdapterError, ask
+
+    edition = known_edition(edition_name)
+    corpus = _chosen(folder, edition, chapters, kinds)
+    for path in filter(None, (json_file, junit_file)):
+        if path.is_dir() or not path.absolute().parent.is_dir():  # not after minutes of work
+            raise UsageError(f"{path} cannot be written: expected a file in a folder that exists")
+    try:
+        answers = list(ask(corpus.vectors, command, edition=edition, timeout_s=timeout_s))
+    except AdapterError as problem:
+        click.echo(f"lro vectors run: {problem}", err=True)
+        return EXIT_NO_VERDICT
+    found = rendering.judged(answers, corpus, edition)
+    for path, render in ((json_file, rendering.as_json), (junit_file, rendering.to_junit)):
+        if path is not None:
+            path.write_text(render(found), encoding="utf-8")
+    for line in rendering.text(found, verbose=verbose):
+        click.echo(line)
+    return found.exit_code
+
+
+@vectors.command("check")
+@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@click.option("-v", "--verbose", is_flag=True, help="Show the vectors that only an implementation can answer.")
+def check(folder: Path, verbose: bool) -> int:
+    """Judge vectors of your own: does the suite give the answers that they expect, in each of their editions?
+
+    Exit code: 0 it does, 1 it does not for one of them, 2 a file is not one of vectors.
+    """
+    from lro_conformance.vectors.answers import UnansweredError, answer
+    from lro_conformance.vectors.match import mismatch
+    from lro_conformance.vectors.model import load
+
+    wrong = judged = 0
+    for vector in load(folder).vectors:
+        for edition in vector.editions:
+            try:
+                problem = mismatch(vector.expect, answer(vector.kind, vector.input, edition))
+            except UnansweredError as reason:
+                if verbose:
+                    click.echo(f"not judged  {vector.id}: {reason}")
+                continue
+            except (KeyError, TypeError, ValueError) as reason:
+                problem = f"input is not that of kind {vector.kind}: {type(reason).__name__}: {reason}"
+            judged += 1
+            if problem is not None:
+                wrong += 1
+                click.echo(f"WRONG       {vector.id}, {edition}: {problem}")
+    click.echo(f"{judged} expected answers judged, {wrong} of them wrong")
+    return int(bool(wrong))
+
+
+def _chosen(folder: Path | None, edition: str | None, chapters: tuple[str, ...], kinds: tuple[str, ...]) -> Corpus:
+    from lro_conformance.vectors.model import load
+
+    whole = load(folder)
+    for name, given, known in (
+        ("chapter", chapters, whole.chapters),
+        ("kind", kinds, sorted({v.kind for v in whole.vectors})),
+    ):
+        for one in given:
+            if one not in known:
+                raise UsageError(f"no {name} {one!r}: expected one of {', '.join(known)}")
+    chosen = whole.select(edition=edition, chapters=chapters, kinds=kinds)
+    if not chosen.vectors:
+        raise UsageError("no vector has this edition, chapter and kind: `lro vectors list` shows all")
+    return chosen

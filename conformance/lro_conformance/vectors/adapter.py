@@ -1,0 +1,84 @@
+"""A conversation with an adapter: the program that puts vectors to an implementation in any language.
+
+The adapter reads a JSON-RPC 2.0 request from each line of its stdin, and writes the response to a line of its stdout.
+The method is the kind of vector; the parameters are ``vector`` (its id), ``edition`` and ``input``; the result is
+``{"answer": …}``. For a kind that it does not implement it responds with an error of code -32601.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from lro_conformance.capture.records import as_record
+from lro_conformance.vectors.model import Vector
+from lro_conformance.wire.reply import Reply
+from lro_conformance.wire.server import Limits
+from lro_conformance.wire.workspace import Workspace
+from lro_spec.display import show
+
+NOT_FOUND = -32601
+"""The code of JSON-RPC for an unknown method, here an unknown kind of vector."""
+
+_SHOWN = 160
+
+
+class AdapterError(Exception):
+    """The adapter did not keep to the protocol, so that there is no verdict; the message is one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer to a vector."""
+
+    vector: Vector
+    value: object = None
+    refusal: str = ""
+    """The message of an error in place of an answer."""
+    unsupported: bool = False
+    """True if the implementation does not have this kind."""
+
+
+def ask(vectors: Iterable[Vector], argv: Sequence[str], *, edition: str, timeout_s: float) -> Iterator[Answer]:
+    """The answers of an adapter, in the order of the vectors; its process group ends with the iterator.
+
+    Raises `AdapterError` at the first question that it does not answer by the protocol within *timeout_s*.
+    """
+    limits = Limits(request_timeout_s=timeout_s, start_timeout_s=timeout_s, max_line_bytes=16 << 20)
+    with Workspace(limits=limits) as workspace:
+        process = workspace.server(argv)
+        failure = process.start()
+        if failure is not None:
+            raise AdapterError(f"the adapter could not be started: {_line(failure.detail)}")
+        for vector in vectors:
+            params = {"vector": vector.id, "edition": edition, "input": vector.input}
+            reply = process.request(vector.kind, params)
+            odd = process.transcript.last_anomaly
+            if odd is not None:
+                advice = "stdout is for responses only; write everything else to stderr"
+                raise AdapterError(f"{vector.id}: the adapter wrote {_line(str(odd))}: {advice}")
+            yield _answer(vector, reply)
+
+
+def _answer(vector: Vector, reply: Reply) -> Answer:
+    if reply.failure is not None:
+        said = f"; stderr ends: {_line(reply.failure.stderr[-_SHOWN:])}" if reply.failure.stderr else ""
+        detail = reply.failure.detail.replace("the server", "the adapter")
+        raise AdapterError(f"{vector.id}: {_line(detail)}{said}")
+    if reply.error is not None:
+        error = as_record(reply.error)
+        message = _line(str(error.get("message", show(error))))
+        return Answer(vector, refusal=message, unsupported=error.get("code") == NOT_FOUND)
+    result: object = reply.result
+    if not isinstance(result, dict) or "answer" not in result:
+        raise AdapterError(
+            f'{vector.id}: the result of a response is {{"answer": …}}, not {_line(show(cast("object", result)))}'
+        )
+    return Answer(vector, cast("dict[str, Any]", result)["answer"])
+
+
+def _line(text: str) -> str:
+    from lro_conformance.report.sanitize import one_line
+
+    return one_line(" ".join(text.split()), 2 * _SHOWN)

@@ -1,0 +1,68 @@
+"""The judgement of an answer: by the expected one, and what an implementation wrote also by validation."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from lro_conformance.vectors.match import mismatch
+from lro_conformance.vectors.model import Vector
+from lro_spec.findings import Finding
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A difference between an answer and the expected one."""
+
+    requirement: str
+    text: str
+
+
+def judge(vector: Vector, answered: object, edition: str) -> list[Problem]:
+    """The problems of an answer by an edition; none if it is as expected."""
+    if vector.kind == "write":
+        return list(_written(vector, answered, edition))
+    if vector.kind == "quoting" and _is_quoted(vector, answered):
+        return []
+    difference = mismatch(vector.expect, answered)
+    return [] if difference is None else [Problem(vector.requirements[0], difference)]
+
+
+def _is_quoted(vector: Vector, answered: object) -> bool:
+    """Return whether an answer is another spelling of the path as one word of a shell."""
+    from lro_spec.recipes.shell import RecipeSyntaxError, split_pipeline
+
+    try:
+        return "path" in vector.input and split_pipeline(str(answered)) == ((vector.input["path"],),)
+    except RecipeSyntaxError:
+        return False
+
+
+def _written(vector: Vector, answered: object, edition: str) -> Iterator[Problem]:
+    from lro_conformance.analysis.documents import breaks
+    from lro_conformance.vectors.answers import linked, written
+
+    first = vector.requirements[0]
+    parts = written(answered)
+    if parts is None:
+        yield Problem(first, 'expected {"descriptor": {…}, "file": "…"}, the file as one text')
+        return
+    descriptor, data = parts
+    found = [f for f in linked(descriptor, data, vector.input["call"], edition) if breaks(f)]
+    yield from {f.rule: Problem(f.rule, _sentence(f)) for f in reversed(found)}.values()
+    if not found:
+        difference = mismatch(vector.expect, with_lines(answered))
+        if difference is not None:
+            yield Problem(first, difference)
+
+
+def _sentence(finding: Finding) -> str:
+    place = f"line {finding.line}: " if finding.line is not None else ""
+    return f"{place}{finding.pointer} {finding.sentence}".replace("  ", " ").strip()
+
+
+def with_lines(answered: Any) -> dict[str, Any]:
+    """An answer to `write` with the parsed lines of its file, which the comparison reads."""
+    return {**answered, "lines": [json.loads(line) for line in str(answered["file"]).removesuffix("\n").split("\n")]}

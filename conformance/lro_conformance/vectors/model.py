@@ -1,0 +1,200 @@
+"""The vectors: their model, and the reader of their files.
+
+A vector is one question with the answer that it expects. ``schemas/vectors.schema.json`` describes the files, and
+``conformance/vectors/README.md`` each kind of question.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, cast
+
+import lro_spec
+from lro_conformance.capture.records import as_record
+from lro_conformance.errors import UsageError
+
+INDEX = "index.json"
+"""The file that lists the others, with the version of the vectors and a digest."""
+
+# In a wheel the vectors are beside the schemas; in a checkout they have a folder of their own.
+_FOLDERS = (Path(lro_spec.__file__).parent / "vectors", Path(__file__).parents[2] / "vectors")
+
+
+@dataclass(frozen=True, slots=True)
+class Vector:
+    """One question, and the answer that it expects."""
+
+    id: str
+    """Stable: an id never changes its meaning and is never used again."""
+    kind: str
+    about: str
+    """A few words, for lists."""
+    why: str
+    """The reason for the expected answer."""
+    requirements: tuple[str, ...]
+    """The requirements that it is about, the deciding one first."""
+    editions: tuple[str, ...]
+    """The editions that give this answer, the first of which it was written for."""
+    input: dict[str, Any]
+    expect: dict[str, Any]
+    """A comparison (see `lro_conformance.vectors.match`)."""
+    chapter: str = ""
+    """The group of the deciding requirement, which is the name of its file."""
+    mistake: dict[str, Any] | None = None
+    """A wrong answer that a hasty implementation gives, and the mistake behind it."""
+
+    @property
+    def broken(self) -> tuple[str, ...]:
+        """The requirements that the documents of the question break; empty for other kinds of questions."""
+        return tuple(self.expect.get("breaks", ()))
+
+    def as_json(self) -> dict[str, Any]:
+        """The vector as in its file."""
+        return {
+            "id": self.id,
+            "kind": self.kind,
+            "about": self.about,
+            "why": self.why,
+            "requirements": list(self.requirements),
+            "editions": list(self.editions),
+            "input": self.input,
+            "expect": self.expect,
+            **({} if self.mistake is None else {"mistake": self.mistake}),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """All vectors of a folder."""
+
+    version: str
+    digest: str
+    vectors: tuple[Vector, ...]
+    not_covered: Mapping[str, str] = field(default_factory=dict[str, str])
+    """The reason for each MUST that no vector is about."""
+
+    def select(
+        self, *, edition: str | None = None, chapters: Collection[str] = (), kinds: Collection[str] = ()
+    ) -> Corpus:
+        """The vectors of an edition, of these chapters and of these kinds; without an argument, of all of them."""
+        chosen = tuple(
+            v
+            for v in self.vectors
+            if (edition is None or edition in v.editions)
+            and (not chapters or v.chapter in chapters)
+            and (not kinds or v.kind in kinds)
+        )
+        return replace(self, vectors=chosen)
+
+    @property
+    def chapters(self) -> tuple[str, ...]:
+        """The chapters in their order."""
+        return tuple(dict.fromkeys(v.chapter for v in self.vectors))
+
+
+def folder() -> Path:
+    """The folder with the vectors of this package. Raises `UsageError` if the installation lacks it."""
+    for path in _FOLDERS:
+        if (path / INDEX).is_file():
+            return path
+    raise UsageError(f"no vectors in {' or '.join(map(str, _FOLDERS))}: reinstall lro-spec")
+
+
+def load(path: Path | None = None) -> Corpus:
+    """The vectors of a folder, by default those of this package.
+
+    Raises `UsageError` with the file and the reason if one cannot be read or is not of the documented form.
+    """
+    root = folder() if path is None else path
+    if not root.is_dir():
+        raise UsageError(f"{root} is not a folder: expected one with {INDEX} and files of vectors")
+    files = sorted(p for p in root.glob("*.json") if p.name != INDEX)
+    if not files:
+        raise UsageError(f"{root} has no files of vectors (*.json): `lro vectors export DIR` writes them")
+    version, digest, not_covered = "", "", dict[str, str]()
+    if (root / INDEX).is_file():
+        index = _read(root / INDEX)
+        version, digest = str(index.get("version", "")), str(index.get("digest", ""))
+        not_covered = {id: str(why) for id, why in as_record(index.get("not_covered")).items()}
+        if isinstance(listed := index.get("files"), list):
+            named = [as_record(one).get("name") for one in cast("list[object]", listed)]
+            files = [root / str(name) for name in named]
+            if missing := [path.name for path in files if not path.is_file()]:
+                raise UsageError(f"{root / INDEX} lists {missing[0]}, which is not there")
+    vectors = tuple(v for p in files for v in _vectors(p))
+    seen: set[str] = set()
+    for vector in vectors:
+        if vector.id in seen:
+            raise UsageError(f"{root}: two vectors have the id {vector.id}")
+        seen.add(vector.id)
+    return Corpus(version, digest, vectors, not_covered)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as problem:
+        raise UsageError(f"{path}: {problem}") from None
+    if not isinstance(value, dict):
+        raise UsageError(f"{path}: expected a JSON object")
+    return cast("dict[str, Any]", value)
+
+
+def _vectors(path: Path) -> Iterator[Vector]:
+    from lro_spec.schema.errors import violations
+
+    value = _read(path)
+    for problem in violations(value, "vectors"):
+        where = "/".join(map(str, problem.path))
+        raise UsageError(
+            f"{path}: {where or 'the file'}: expected {problem.expected}, got {problem.observed} (lro schema vectors)"
+        )
+    for entry in cast("list[dict[str, Any]]", value["vectors"]):
+        lists = {name: tuple(entry[name]) for name in ("requirements", "editions")}
+        members: dict[str, Any] = {**entry, **lists, "chapter": value["chapter"]}
+        yield Vector(**members)
+
+
+def chapter_text(chapter: str, vectors: Sequence[Vector]) -> str:
+    """A file of vectors: one on each line, so that a change of one is a change of one line."""
+    lines = ",\n".join(json.dumps(v.as_json(), ensure_ascii=False, separators=(", ", ": ")) for v in vectors)
+    return f'{{"format": "lro-vectors/1", "chapter": {json.dumps(chapter)}, "vectors": [\n{lines}\n]}}\n'
+
+
+def index_text(corpus: Corpus, texts: dict[str, str]) -> str:
+    """The index of some files by their names."""
+    files = [
+        {
+            "name": name,
+            "vectors": sum(v.chapter == name.removesuffix(".json") for v in corpus.vectors),
+            "sha256": hashlib.sha256(text.encode()).hexdigest(),
+        }
+        for name, text in texts.items()
+    ]
+    value = {
+        "format": "lro-vectors/1",
+        "version": corpus.version,
+        "vectors": len(corpus.vectors),
+        "digest": digest_of(texts),
+        "files": files,
+        "not_covered": dict(corpus.not_covered),
+    }
+    return json.dumps(value, indent=1) + "\n"
+
+
+def digest_of(texts: dict[str, str]) -> str:
+    """One digest of all files: SHA-256 of ``name NUL content NUL`` of each, by name."""
+    digest = hashlib.sha256()
+    for name in sorted(texts):
+        digest.update(name.encode() + b"\0" + texts[name].encode() + b"\0")
+    return f"sha256:{digest.hexdigest()}"
+
+
+def files_of(corpus: Corpus) -> dict[str, str]:
+    """The files of a corpus by their names, with the index."""
+    texts = {f"{c}.json": chapter_text(c, [v for v in corpus.vectors if v.chapter == c]) for c in corpus.chapters}
+    return {INDEX: index_text(corpus, texts), **texts}

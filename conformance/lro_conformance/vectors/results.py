@@ -1,0 +1,179 @@
+"""The result of a run of vectors, by vector and by requirement, and its renderings."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+from xml.etree import ElementTree
+
+from lro_conformance.report.sanitize import one_line
+from lro_conformance.vectors.adapter import Answer
+from lro_conformance.vectors.judge import Problem, judge
+from lro_conformance.vectors.model import Corpus, Vector
+from lro_spec.catalogue import catalogue, first_wording
+from lro_spec.jsonl.strict import equal
+
+Verdict = Literal["pass", "fail", "not-observed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The result of one vector."""
+
+    vector: Vector
+    verdict: Verdict
+    problems: tuple[Problem, ...] = ()
+    mistake: str = ""
+    """The mistake behind the answer, if it is a known one."""
+
+    @property
+    def lines(self) -> Iterator[str]:
+        """The problems, and the reason for the expected answer."""
+        for problem in self.problems:
+            yield f"{problem.requirement}: {problem.text}"
+            if problem.requirement != self.vector.requirements[0]:
+                yield f"rule: {first_wording(problem.requirement).statement}"
+        if self.mistake:
+            yield f"mistake: {self.mistake}"
+        yield f"why: {self.vector.why}"
+
+
+@dataclass(frozen=True, slots=True)
+class RequirementResult:
+    """The result of all vectors about one requirement."""
+
+    id: str
+    title: str
+    group: str
+    verdict: Verdict
+    passed: int
+    failed: tuple[Result, ...]
+    total: int
+
+
+@dataclass(frozen=True)
+class Results:
+    """The results of a run."""
+
+    corpus: Corpus
+    edition: str
+    results: tuple[Result, ...]
+
+    def of(self, verdict: Verdict) -> list[Result]:
+        """The results with this verdict."""
+        return [r for r in self.results if r.verdict == verdict]
+
+    @cached_property
+    def requirements(self) -> list[RequirementResult]:
+        """By requirement, in the order of the catalogue: those that some vector is about."""
+        found: list[RequirementResult] = []
+        for r in catalogue(self.edition):
+            about = [one for one in self.results if r.id in one.vector.requirements]
+            blamed = tuple(one for one in self.results if any(p.requirement == r.id for p in one.problems))
+            passed = sum(one.verdict == "pass" for one in about)
+            if about or blamed:
+                verdict: Verdict = "fail" if blamed else "pass" if passed else "not-observed"
+                found.append(RequirementResult(r.id, r.title, r.group, verdict, passed, blamed, len(about)))
+        return found
+
+    @property
+    def exit_code(self) -> int:
+        """0 if all answers are as expected, 1 if one is not, 3 if there was none."""
+        return 1 if self.of("fail") else 0 if self.of("pass") else 3
+
+
+def judged(answers: Iterable[Answer], corpus: Corpus, edition: str) -> Results:
+    """The results of some answers."""
+    return Results(corpus, edition, tuple(result_of(answer, edition) for answer in answers))
+
+
+def result_of(answer: Answer, edition: str) -> Result:
+    """The result of one answer."""
+    vector = answer.vector
+    if answer.unsupported:
+        return Result(vector, "not-observed")
+    if answer.refusal:
+        problem = Problem(vector.requirements[0], f"the adapter answers with an error: {answer.refusal}")
+        return Result(vector, "fail", (problem,))
+    problems = tuple(judge(vector, answer.value, edition))
+    known = vector.mistake is not None and equal(vector.mistake["answer"], answer.value)  # type: ignore[arg-type]
+    return Result(
+        vector, "fail" if problems else "pass", problems, vector.mistake["why"] if known and vector.mistake else ""
+    )
+
+
+def text(results: Results, *, verbose: bool = False) -> Iterator[str]:
+    """The results for a terminal: every failure, then a line for each requirement that has one, or for all."""
+    for result in results.of("fail"):
+        yield f"FAIL {result.vector.id} ({one_line(result.vector.about, 100)})"
+        yield from (f"     {one_line(line, 400)}" for line in result.lines)
+    if results.of("fail"):
+        yield ""
+    for r in results.requirements:
+        if verbose or r.verdict == "fail":
+            shown = {"pass": "PASS", "fail": "FAIL", "not-observed": "not observed"}[r.verdict]
+            yield f"{r.id}  {r.group:<10}  {shown:<12}  {r.passed} of {r.total} vectors  {r.title}"
+    missing = results.of("not-observed")
+    if missing:
+        kinds = sorted({r.vector.kind for r in missing})
+        yield f"not observed: {len(missing)} vectors of kinds that the adapter does not have ({', '.join(kinds)})"
+    counts = {v: sum(r.verdict == v for r in results.requirements) for v in ("pass", "fail", "not-observed")}
+    yield (
+        f"{len(results.of('pass'))} of {len(results.results)} vectors as expected, {len(results.of('fail'))} not; "
+        f"requirements: {counts['pass']} pass, {counts['fail']} fail, {counts['not-observed']} not observed "
+        f"(vectors {results.corpus.version or 'of your own'}, {results.edition})"
+    )
+
+
+def as_json(results: Results) -> str:
+    """The results as JSON."""
+    value: dict[str, Any] = {
+        "format": "lro-vector-results/1",
+        "edition": results.edition,
+        "vectors": {"version": results.corpus.version, "digest": results.corpus.digest},
+        "requirements": [
+            {"id": r.id, "group": r.group, "verdict": r.verdict, "passed": r.passed, "total": r.total}
+            for r in results.requirements
+        ],
+        "results": [
+            {
+                "id": r.vector.id,
+                "kind": r.vector.kind,
+                "verdict": r.verdict,
+                "problems": [{"requirement": p.requirement, "text": p.text} for p in r.problems],
+                **({"mistake": r.mistake} if r.mistake else {}),
+            }
+            for r in results.results
+        ],
+    }
+    return json.dumps(value, ensure_ascii=False, indent=1) + "\n"
+
+
+def to_junit(results: Results) -> str:
+    """The results as JUnit XML: a suite for each group, a case for each requirement."""
+    root = ElementTree.Element("testsuites", name=f"lro-vectors {results.edition}")
+    for group in dict.fromkeys(r.group for r in results.requirements):
+        ones = [r for r in results.requirements if r.group == group]
+        failed, skipped = (sum(r.verdict == v for r in ones) for v in ("fail", "not-observed"))
+        suite = ElementTree.SubElement(
+            root, "testsuite", name=group, tests=str(len(ones)), failures=str(failed), skipped=str(skipped), errors="0"
+        )
+        for r in ones:
+            name = one_line(f"{r.id} {r.title}")
+            case = ElementTree.SubElement(
+                suite, "testcase", name=name, classname=f"{results.edition}.{group}", time="0"
+            )
+            if r.verdict == "fail":
+                first = one_line(f"{r.failed[0].vector.id}: {r.failed[0].problems[0].text}", 400)
+                failure = ElementTree.SubElement(case, "failure", message=first, type="vector")
+                failure.text = "\n".join(
+                    f"{one.vector.id}\n" + "\n".join(f"  {one_line(line, 400)}" for line in one.lines)
+                    for one in r.failed
+                )
+            elif r.verdict == "not-observed":
+                ElementTree.SubElement(case, "skipped", message="no vector of this requirement was answered")
+    ElementTree.indent(root)
+    return f'<?xml version="1.0" encoding="utf-8"?>\n{ElementTree.tostring(root, encoding="unicode")}\n'

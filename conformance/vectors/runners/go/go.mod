@@ -1,0 +1,3 @@
+module example.org/lro-vectors
+
+go 1.19

@@ -1,0 +1,238 @@
+"""`lro vectors run`: answers are judged by requirement, and an adapter that misbehaves ends in one clear line."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from lro_conformance.cli.main import main
+from lro_conformance.vectors.model import load
+from tests.support.paths import ROOT
+
+PLAIN = [sys.executable, str(ROOT / "tests/servers/vectors.py")]
+SUITE = [sys.executable, str(ROOT / "tests/support/vector_answers.py")]
+DECISIONS = ["vectors", "run", "--kind", "decision"]
+
+
+def adapter(folder: Path, body: str) -> list[str]:
+    """An adapter whose loop has this body: `request` is the request; `reply(answer)` or `refuse(code, …)` responds."""
+    path = folder / "adapter.py"
+    path.write_text(
+        "import json, sys, time\n"
+        "def reply(answer, **more):\n"
+        "    response = {'jsonrpc': '2.0', 'id': request['id'], 'result': {'answer': answer}, **more}\n"
+        "    print(json.dumps(response), flush=True)\n"
+        "def refuse(code, message):\n"
+        "    error = {'code': code, 'message': message}\n"
+        "    print(json.dumps({'jsonrpc': '2.0', 'id': request['id'], 'error': error}), flush=True)\n"
+        "for line in sys.stdin:\n    request = json.loads(line)\n    asked = request['params']['input']\n"
+        + "".join(f"    {one}\n" for one in body.splitlines()),
+        encoding="utf-8",
+    )
+    return [sys.executable, str(path)]
+
+
+def test_the_plain_writer_passes(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["vectors", "run", "--", *PLAIN]) == 0
+    said = capsys.readouterr().out
+    assert ", 0 not; requirements: " in said
+    assert " 0 fail" in said
+
+
+@pytest.mark.parametrize("path", ["tests/servers/vectors.py", "conformance/vectors/runners/typescript/adapter.ts"])
+def test_an_adapter_is_short(path: str) -> None:
+    assert len((ROOT / path).read_text(encoding="utf-8").splitlines()) <= 80
+
+
+def test_a_writers_mistake_is_told_with_the_reason(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    junit, report = tmp_path / "j.xml", tmp_path / "r.json"
+    options = ["--kind", "write", "--junit", str(junit), "--json", str(report)]
+    assert main(["vectors", "run", *options, "--", *PLAIN, "counts_the_header"]) == 1
+    said = capsys.readouterr().out
+    assert "LRO-FILE-06: line 1: /count count is wrong: expected 3, the number of record lines, got 4" in said
+    assert "rule: The header's count MUST be the number of record lines that follow." in said
+    assert "why: The file holds every record unchanged, and header and descriptor say what is in it." in said
+    etree = pytest.importorskip("lxml.etree")
+    etree.XMLSchema(etree.parse(str(ROOT / "tests/data/junit-10.xsd"))).assertValid(etree.parse(str(junit)))
+    suites = ElementTree.parse(junit).getroot()
+    failed = [case.get("name", "") for case in suites.iter("testcase") if case.find("failure") is not None]
+    assert [name.partition(" ")[0] for name in failed] == ["LRO-FILE-06"], "the count is the only thing that is wrong"
+    results = json.loads(report.read_text())
+    assert {r["id"]: r["verdict"] for r in results["requirements"]}["LRO-FILE-06"] == "fail"
+
+
+def test_every_known_mistake_is_named(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """An adapter that compares by >= gets the reason of the vectors at the threshold."""
+    body = "known = asked.get('settings', {})\nE, T = asked['estimated_tokens'], known.get('threshold_tokens', 6400)\n"
+    body += "reply('offloaded' if known.get('enabled', True) and E >= T else 'inline')"
+    assert main([*DECISIONS, "--", *adapter(tmp_path, body)]) == 1
+    said = capsys.readouterr().out
+    assert "FAIL decision.equal-6400 " in said
+    assert "why: Only an estimate greater than the threshold is offloaded." in said
+    assert "mistake: It was compared by >=" in said
+    assert "FAIL decision.above-6400" not in said
+
+
+def test_kinds_that_an_adapter_lacks_are_not_observed(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    body = "refuse(-32601, 'no')"
+    assert main([*DECISIONS, "-v", "--", *adapter(tmp_path, body)]) == 3
+    said = capsys.readouterr().out
+    assert "LRO-THR-06" in said
+    assert "PASS" not in said
+    assert "not observed: " in said
+
+
+def test_an_error_is_a_wrong_answer(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    body = "refuse(7, 'panic!')"
+    assert main([*DECISIONS, "--", *adapter(tmp_path, body)]) == 1
+    assert "the adapter answers with an error: panic!" in capsys.readouterr().out
+
+
+BAD = {  # the loop's body, and what is said of it
+    "hangs": ("time.sleep(60)", "no response within 0.5 s"),
+    "dies": (
+        "sys.exit('out of ideas')",
+        "the adapter exited with code 1 before it answered; stderr ends: out of ideas",
+    ),
+    "chatters": ("print('thinking', flush=True)\nreply('inline')", "write everything else to stderr"),
+    "answers-another": ("request['id'] += 1\nreply('inline')", "write everything else to stderr"),
+    "answers-twice": ("reply('inline')\nreply('inline')", "write everything else to stderr"),
+    "answers-without-json": ("print('inline', flush=True)", "inline"),
+    "answers-without-answer": ("reply('', result='inline')", 'the result of a response is {"answer": …}'),
+    "closes-stdout": ("import os\nos.close(1)\ntime.sleep(60)", "no response within 0.5 s"),
+    "never-ends-a-line": ("sys.stdout.write('{')\nsys.stdout.flush()\ntime.sleep(60)", "no response within 0.5 s"),
+    "is-killed": ("import os\nos.kill(os.getpid(), 9)", "was ended by SIGKILL"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_an_adapter_that_misbehaves_ends_in_one_line(
+    name: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    body, says = BAD[name]
+    patience_s = "0.5" if "0.5 s" in says else "6"
+    started = time.monotonic()
+    assert main([*DECISIONS, "--timeout", patience_s, "--", *adapter(tmp_path, body)]) == 3
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.count("\n") == 1
+    assert says in said.err
+    assert time.monotonic() - started < 60
+
+
+@pytest.mark.parametrize("command", ["no-such-program-at-all", "/"])
+def test_an_adapter_that_does_not_start_ends_in_one_line(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*DECISIONS, "--", command]) == 3
+    said = capsys.readouterr().err
+    assert said.startswith("lro vectors run: the adapter could not be started: ")
+    assert said.count("\n") == 1
+
+
+def test_children_of_an_adapter_end_with_it(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    body = "import subprocess\nchild = subprocess.Popen(['sleep', '300'], start_new_session=True)\n"
+    body += "open(sys.argv[0] + '.pid', 'w').write(str(child.pid))\nsys.exit(0)"
+    command = adapter(tmp_path, body)
+    assert main([*DECISIONS, "--", *command]) == 3
+    pid = int(Path(command[1] + ".pid").read_text())
+    gone = not Path(f"/proc/{pid}").exists() or "Z" in Path(f"/proc/{pid}/stat").read_text().split(") ")[1][:1]
+    assert gone
+
+
+# check, list, export
+
+
+def test_own_vectors_are_judged(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    one = next(v for v in load().vectors if v.id == "decision.equal-6400").as_json()
+    wrong = {**one, "id": "decision.mine", "expect": {"equals": "offloaded"}}
+    wrong.pop("mistake")
+    mine = {"format": "lro-vectors/1", "chapter": "threshold", "vectors": [one, wrong]}
+    (tmp_path / "mine.json").write_text(json.dumps(mine))
+    assert main(["vectors", "check", str(tmp_path)]) == 1
+    said = capsys.readouterr().out
+    assert 'WRONG       decision.mine, lro-6400: expected "offloaded", got "inline"' in said
+    assert "decision.equal-6400" not in said
+    (tmp_path / "mine.json").write_text(json.dumps({**mine, "vectors": [one]}))
+    assert main(["vectors", "check", str(tmp_path)]) == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "Expecting value"),
+        ("[]", "expected a JSON object"),
+        ('{"format": "lro-vectors/2", "chapter": "x", "vectors": []}', "lro schema vectors"),
+        ('{"format": "lro-vectors/1", "chapter": "file", "vectors": [{"id": "A"}]}', "lro schema vectors"),
+    ],
+)
+def test_files_that_are_no_vectors_are_a_usage_error(
+    text: str, says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "mine.json").write_text(text)
+    assert main(["vectors", "check", str(tmp_path)]) == 2
+    assert says in capsys.readouterr().err
+
+
+def test_an_input_of_another_kind_is_wrong(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    one = next(v for v in load().vectors if v.id == "decision.equal-6400").as_json()
+    mine = {"format": "lro-vectors/1", "chapter": "threshold", "vectors": [{**one, "input": {"tokens": 3}}]}
+    (tmp_path / "mine.json").write_text(json.dumps(mine))
+    assert main(["vectors", "check", str(tmp_path)]) == 1
+    assert "input is not that of kind decision" in capsys.readouterr().out
+
+
+def test_an_export_is_a_folder_that_can_be_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    target = tmp_path / "v"
+    assert main(["vectors", "export", str(target), "--chapter", "threshold", "--edition", "lro-6400"]) == 0
+    assert {p.name for p in target.iterdir()} >= {
+        "index.json",
+        "threshold.json",
+        "README.md",
+        "CHANGELOG.md",
+        "runners",
+    }
+    assert {v.chapter for v in load(target).vectors} == {"threshold"}
+    assert main(["vectors", "run", "--vectors", str(target), "--kind", "decision", "--", *SUITE]) == 0
+
+
+def test_an_archive_has_the_same_bytes_each_time(tmp_path: Path) -> None:
+    for name in "ab":
+        assert main(["vectors", "export", str(tmp_path / name), "--archive"]) == 0
+        time.sleep(1.1 if name == "a" else 0)
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+@pytest.mark.parametrize("path", ["no/such/folder/r.json", "."])
+def test_results_that_cannot_be_written_are_a_usage_error(path: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*DECISIONS, "--json", path, "--", "true"]) == 2
+    assert "cannot be written" in capsys.readouterr().err
+
+
+def test_a_file_that_the_index_does_not_list_is_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["vectors", "export", str(tmp_path), "--chapter", "cleanup"]) == 0
+    assert main(["vectors", "export", str(tmp_path), "--chapter", "threshold"]) == 0
+    assert {v.chapter for v in load(tmp_path).vectors} == {"threshold"}
+    (tmp_path / "threshold.json").unlink()
+    assert main(["vectors", "check", str(tmp_path)]) == 2
+    assert "lists threshold.json, which is not there" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [(["--chapter", "x"], "no chapter 'x'"), (["--kind", "x"], "no kind 'x'"), (["--edition", "x"], "unknown edition")],
+)
+def test_unknown_choices_are_usage_errors(options: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["vectors", "list", *options]) == 2
+    assert says in capsys.readouterr().err
+
+
+def test_a_list_has_a_line_for_each(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["vectors", "list", "--kind", "name"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == sum(v.kind == "name" for v in load().vectors)
+    assert main(["vectors", "list", "--kind", "name", "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)) == len(lines)

@@ -1,0 +1,77 @@
+"""An adapter for `lro vectors run` to the plain server's writer: ``python vectors.py [counts_the_header]``."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from tests.servers.plain import Call, Server
+
+
+class Writer(Server):
+    """The plain server with the time, the name and the folder of a question."""
+
+    def write_vector(self, asked: dict[str, Any]) -> dict[str, Any]:
+        call = Call()
+        call.operation, call.query = asked["call"]["operation"], asked["call"].get("query", "")
+        call.detail = asked["call"].get("detail") or self.default_detail(call.operation)
+        call.records = call.found = asked["records"]
+        call.lines = [self.record_line(record) for record in call.records]
+        call.tokens = asked["estimated_tokens"]
+        self.ulid = lambda: asked["ulid"]
+        self.timestamp = lambda now: asked["timestamp"]
+        path = os.path.join(asked["output_dir"], self.file_name(call))
+        return {"descriptor": self.descriptor(call, path), "file": self.file_bytes(call).decode()}
+
+    def cleanup_vector(self, asked: dict[str, Any]) -> list[str]:
+        self.settings.ttl = asked.get("settings", {}).get("ttl_seconds", 3600)
+        with tempfile.TemporaryDirectory() as folder:
+            self.settings.output_dir = folder
+            for entry in asked["entries"]:
+                path = Path(folder, entry["name"])
+                path.parent.mkdir(exist_ok=True)
+                made = {
+                    "file": path.touch,
+                    "directory": path.mkdir,
+                    "link": lambda p=path, e=entry: p.symlink_to(e["target"]),
+                }
+                made[entry["kind"]]()
+                os.utime(path, (entry["modified"], entry["modified"]), follow_symlinks=False)
+            return [os.path.relpath(path, folder) for path in self.cleanup(asked["now"])]
+
+    def fallback_vector(self, asked: dict[str, Any]) -> dict[str, Any]:
+        self.settings.threshold = asked["settings"]["threshold_tokens"]
+        call, events = Call(), list[str]()
+        call.operation, call.records = "recall", asked["records"]
+        call.lines = [self.record_line(record) for record in call.records]
+        self.emit = lambda event, level, **data: events.append(event)
+        result = self.on_write_failure(call, OSError(28, asked["error"]))
+        said = {**result["structuredContent"], "is_error": result["isError"], "file_path": None, "event": events[0]}
+        return {**said, "records": len(said["results"])}
+
+
+class CountsTheHeader(Writer):
+    """The count includes the header line."""
+
+    def header(self, call: Call) -> dict[str, Any]:
+        return {**super().header(call), "count": len(call.records) + 1}
+
+
+def main() -> None:
+    server = CountsTheHeader() if sys.argv[1:] == ["counts_the_header"] else Writer()
+    for line in sys.stdin:
+        request = json.loads(line)
+        method = getattr(server, f"{request['method']}_vector", None)
+        no = {"error": {"code": -32601, "message": f"no {request['method']} here"}}
+        outcome = no if method is None else {"result": {"answer": method(request["params"]["input"])}}
+        print(json.dumps({"jsonrpc": "2.0", "id": request["id"], **outcome}), flush=True)
+
+
+if __name__ == "__main__":
+    main()
