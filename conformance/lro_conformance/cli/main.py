@@ -126,7 +126,7 @@ def _report_defect(problem: Exception, arguments: list[str]) -> int:
     if verbose:
         import traceback
 
-        report_error("".join(traceback.format_exception(problem)).rstrip())
+        report_error(_masked("".join(traceback.format_exception(problem)).rstrip()))
     is_command = bool(arguments) and arguments[0] in COMMANDS
     has_verbose = is_command and any("-v" in option.opts for option in command_named(arguments[0]).params)
     hint = "; -v shows where" if has_verbose and not verbose else ""
@@ -138,7 +138,13 @@ def _report_defect(problem: Exception, arguments: list[str]) -> int:
 def _one_line(text: str) -> str:
     from lro_conformance.report.sanitize import one_line
 
-    return one_line(text.strip(), 1_000)
+    return one_line(_masked(text.strip()), 1_000)
+
+
+def _masked(text: str) -> str:
+    from lro_spec.redaction import Masks
+
+    return Masks(os.environ).text(text)
 
 
 def _is_verbose(arguments: list[str]) -> bool:
