@@ -158,7 +158,7 @@ def findings(exchange: Exchange, context: Context, requirement: str) -> Iterator
 def exchanges(
     survey: Survey, details: DetailLevels, estimates: Estimates, found: Mapping[str, Any], edition: Edition
 ) -> Exchanges:
-    """Every call of the run with its twins, those of the explorer's shortest sequence before its others."""
+    """Every call of the run with its twin; of the explorer's calls, those of the shortest sequences come first."""
     inline = found.get("inline")
     edges = found.get("edges")
     explored = found.get("explored")
@@ -427,7 +427,7 @@ def _fields(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
     other = comparison.other_level(filed, shown)
     yield Judged(
         other is None,
-        f"at {filed.detail} detail records with {', '.join(sorted(filled_fields(shown.records)))}",
+        f"records at {filed.detail} detail have the fields {', '.join(sorted(filled_fields(shown.records)))}",
         f"{', '.join(sorted(filled_fields(filed.filed)))}, the fields of {other} detail",
     )
 
@@ -638,14 +638,14 @@ def _decision(exchange: Exchange, context: Context, *, above: bool) -> Iterator[
     if exchange.lowest is None or context.decisions is None or call.operation not in context.decisions:
         return
     if context.decisions[call.operation] != "exact":
-        yield "an operation has no exact threshold"
+        yield "the server does not decide by comparing the header's E with the threshold (see LRO-THR-06)"
         return
     threshold = call.settings.get("threshold_tokens")
     known = exchange.lowest.estimate
     if not isinstance(threshold, int) or (call.outcome == "no answer" and not died(call)):
         return
     if known is None:
-        # Without an E only a server that offloads nothing shows that there was something to offload.
+        # If the call at the lowest threshold has no E, only its inline twin shows that there was something to offload.
         records = exchange.twin.records if exchange.twin is not None else None
         if not above or not records or exchange.call is not exchange.lowest or threshold > survey.lowest:
             return
@@ -662,7 +662,7 @@ def _decision(exchange: Exchange, context: Context, *, above: bool) -> Iterator[
     if (known > threshold) != above or 0 < abs(known - threshold) <= drift:
         return
     side = "offloaded" if above else "inline"
-    expected = f"{call.label} of E = {known} at threshold {threshold}: {side}"
+    expected = f"{call.label}, a result of {known} tokens at threshold {threshold}, is {side}"
     yield Judged(call.outcome == side, expected, _outcome(call))
 
 
@@ -675,7 +675,7 @@ def _counted(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
     records = exchange.twin.records or []
     if len(records) == 1 and id_of(records[0]) in exchange.stored and not survey.is_small(call):
         expected = f"a single memory is offloaded at threshold {survey.lowest}"
-        yield Judged(call.outcome != "inline", expected, "inline: it was not counted")
+        yield Judged(call.outcome != "inline", expected, "inline: the server seems to leave it out of the estimate")
 
 
 def _drift(operation: str, threshold: int, context: Context) -> int:

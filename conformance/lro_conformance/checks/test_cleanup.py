@@ -210,7 +210,7 @@ def test_files_of_earlier_processes_are_deleted(cleanup: Cleanup, defaults: Defa
         # a server that cleans up by itself, more rarely the longer the TTL is, may not have run under the other TTLs
         subjects.expect(
             holds=True,
-            expected=f"the scan finds an old file of an earlier process, with ttl_seconds = {cleanup.own.ttl_s}",
+            expected=f"an old file of an earlier process is deleted, with ttl_seconds = {cleanup.own.ttl_s}",
             observed="it was deleted",
             at=cleanup.own,
         )
@@ -228,7 +228,7 @@ def test_files_of_earlier_processes_are_deleted(cleanup: Cleanup, defaults: Defa
                 continue
             subjects.expect(
                 old.gone,
-                expected=f"the scan finds {old.path.name}, 40 days old, and deletes it",
+                expected=f"{old.path.name}, a file of an earlier process that is 40 days old, is deleted",
                 observed="it is still there",
                 at=cleaning,
             )

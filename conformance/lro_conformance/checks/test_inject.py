@@ -84,8 +84,8 @@ def test_decided_before_budgeting(
         if small and large:
             subjects.expect(
                 small >= 0.9 * large,
-                expected=f"E = {large} whatever the token budget",
-                observed=f"E = {small} with a small one: the budgeted set was measured",
+                expected=f"E = {large}, whatever the token budget",
+                observed=f"E = {small} with a small budget: the server seems to measure what is left after budgeting",
                 at=survey.budgets[0],
             )
     rule, edge = decisions.get("inject"), edges.edges.get("inject")
@@ -95,8 +95,8 @@ def test_decided_before_budgeting(
     probe = edge.above[0]
     subjects.expect(
         rule == "exact",
-        expected=f"the {edge.estimate} tokens of the memories found exceed a threshold of {probe.threshold}: offloaded",
-        observed="returned inline: the budgeted text was measured",
+        expected=f"inject is offloaded at threshold {probe.threshold}, because the memories found have {edge.estimate} tokens",
+        observed="returned inline: the server seems to measure what is left after budgeting",
         at=probe.call,
     )
 
@@ -111,9 +111,9 @@ def test_file_holds_the_set_before_budgeting(survey: Survey, estimates: Estimate
             continue
         subjects.expect(
             not short and not fewer,
-            expected="a file with every memory that E was made of",
-            observed=f"{len(call.filed)} memories for E = {call.estimate}, "
-            + (f"of which a recall has {fewer}" if fewer and not short else "far too few"),
+            expected=f"the file has every memory that E = {call.estimate} counts",
+            observed=f"{len(call.filed)} memories, "
+            + (f"but recall has {fewer} at the same E" if fewer and not short else "far too few for this E"),
             at=call,
         )
     budgeted = [c for c in survey.budgets if c.filed]

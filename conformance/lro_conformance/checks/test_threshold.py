@@ -144,8 +144,9 @@ def test_default_threshold(
     elif (between := _far_apart(crossed)) is not None:
         lower, upper = between
         subjects.inconclusive(
-            f"the default lies between {lower} and {upper} tokens, as no result has a size in between: a limit "
-            "(profile: operations) or a tool that stores memories (profile: seed) varies the size"
+            f"the default lies between {lower} and {upper} tokens, and no result has a size in between; to vary the "
+            "size, name the argument that limits a result (profile: operations) or a tool that stores memories "
+            "(profile: seed)"
         )
 
 
@@ -157,7 +158,7 @@ def _far_apart(crossed: Sequence[Bracket]) -> tuple[int, int] | None:
 
 
 CLOSE = 2
-"""Factor between an inline and an offloaded result below which the two tell the default."""
+"""Largest ratio of the smallest offloaded result to the largest inline one at which the two show the default."""
 
 
 def contradiction(defaults: Defaults) -> tuple[Bracket, Bracket] | None:
@@ -269,7 +270,7 @@ def test_operation_runs_as_without_lro(
         differing = difference(pair, comparison)
         subjects.expect(
             differing is None,
-            expected=f"{pair.off.label} with LRO on, below the threshold, as with LRO off: {differing[0]}"
+            expected=f"{pair.off.label} below the threshold returns the same with LRO on as with LRO off: {differing[0]}"
             if differing is not None
             else "",
             observed=differing[1] if differing is not None else "",
@@ -282,7 +283,8 @@ def test_operation_runs_as_without_lro(
             continue
         subjects.expect(
             not lost,
-            expected=f"{pair.off.label} with LRO on, below the threshold, as with LRO off: {show(lost[:1], 100)}",
+            expected=f"{pair.off.label} below the threshold returns the same with LRO on as with LRO off: "
+            f"{show(lost[:1], 100)}",
             observed=f"{len(lost)} lines of that text are missing",
             at=pair.on[-1],
         )
@@ -336,17 +338,20 @@ def test_estimate_covers_stored_memories(
 
 
 def _covers_all(name: str, files: Iterable[Call], part: Call | None, subjects: Subjects) -> None:
-    """Expect no call whose E is that of a *part* of its set, if two others are honest that differ in size."""
+    """Expect that there is no *part*, a call whose E covers only some of its records.
+
+    Not observed unless two other estimates of this operation are honest and differ: only then E follows the size at all.
+    """
     if len({c.estimate for c in files if c.operation == name and c.estimate and is_honest(c)}) < 2:
         subjects.not_observed("fewer than two estimates are honest")
         return
     low = honest_range(part)[0] if part is not None else 0
     subjects.expect(
         part is None,
-        expected=f"{name}: E of at least {low} for {len(part.filed)} records, as it is honest for fewer"
+        expected=f"{name}: E is at least {low} for {len(part.filed)} records, because it fits the size of smaller results"
         if part is not None
         else "",
-        observed=f"E = {part.estimate}, that of only a part of them" if part is not None else "",
+        observed=f"E = {part.estimate}, which fits only a part of them" if part is not None else "",
         at=part,
     )
 
@@ -396,7 +401,7 @@ def _edges(
         for probe in (*side(edge), *again):
             subjects.expect(
                 probe.call.outcome == outcome,
-                expected=f"{name} of E = {_e(edge)} at threshold {probe.threshold} is {_words(outcome)}",
+                expected=f"{name}, a result of {_tokens(edge)} at threshold {probe.threshold}, is {_words(outcome)}",
                 observed=_words(probe.call.outcome),
                 at=CallInContext(probe.call) if probe is edge.after else probe.call,
             )
@@ -431,9 +436,9 @@ def test_envelope_is_that_without_lro(
         lost = pair.lost_members
         subjects.expect(
             not lost,
-            expected=f"{pair.off.label} with LRO on, below the threshold, has a member as with LRO off: "
+            expected=f"{pair.off.label} below the threshold returns the same members with LRO on as with LRO off: "
             + (lost[0] if lost else ""),
-            observed=f"it is missing; there are {', '.join(sorted(envelope(pair.on[-1].result, ())))}",
+            observed=f"it is missing; the members are {', '.join(sorted(envelope(pair.on[-1].result, ())))}",
             at=pair.on[-1],
         )
 
@@ -453,7 +458,7 @@ def test_total_is_compared(
             rule != "per record",
             expected=f"{name}: records of at most {edge.largest} tokens each, {edge.estimate} together, "
             f"are offloaded at threshold {edge.above[0].threshold}",
-            observed="inline there, but offloaded at a threshold below the largest single record",
+            observed="returned inline, but offloaded at a threshold below the largest single record",
             at=edge.above[0].call,
         )
     if edges.reason is not None:
@@ -470,8 +475,8 @@ def test_large_memory_below_threshold_stays_inline(survey: Survey, seeded: Seede
         raise NotObserved("the large memory could not be retrieved alone")
     subjects.expect(
         call.outcome == "inline",
-        expected=f"one memory of {seeded.large_estimate} tokens at threshold {2 * seeded.large_estimate} inline",
-        observed=call.outcome,
+        expected=f"one memory of {seeded.large_estimate} tokens at threshold {2 * seeded.large_estimate} is returned inline",
+        observed=_words(call.outcome),
         at=call,
     )
 
@@ -506,7 +511,8 @@ def test_one_threshold_for_all(
             )
             subjects.expect(
                 holds=False,
-                expected=f"{name} of E = {_e(edge)} at threshold {wrong.threshold} is decided as for other operations",
+                expected=f"{name}, a result of {_tokens(edge)} at threshold {wrong.threshold}, is "
+                f"{_words('offloaded' if wrong in edge.above else 'inline')}, as results of other operations are",
                 observed=_words(wrong.call.outcome),
                 at=wrong.call,
             )
@@ -521,7 +527,8 @@ def test_one_threshold_for_all(
             continue
         subjects.expect(
             probe.call.outcome == outcome,
-            expected=f"{probe.call.label} of E = {probe.estimate} at threshold {probe.threshold} is {_words(outcome)}",
+            expected=f"{probe.call.label}, a result of {probe.estimate} tokens at threshold {probe.threshold}, is "
+            f"{_words(outcome)}",
             observed=_words(probe.call.outcome),
             at=probe.call,
         )
@@ -531,8 +538,9 @@ def _size(bracket: Bracket) -> int | None:
     return bracket.offloaded.estimate if bracket.offloaded is not None else None
 
 
-def _e(edge: Edge) -> str:
-    return f"{edge.estimate} (± {edge.drift}, as identical calls differed)" if edge.drift else str(edge.estimate)
+def _tokens(edge: Edge) -> str:
+    drift = f" (± {edge.drift}, because identical calls differed)" if edge.drift else ""
+    return f"{edge.estimate} tokens{drift}"
 
 
 def _words(outcome: str) -> str:

@@ -43,7 +43,7 @@ def notes(evidence: Evidence, trouble: str | None) -> tuple[str, ...]:
         found.append("expired files were deleted at a start; whether they are while the server runs is unknown (I-43)")
     eras = have.get("eras")
     if isinstance(eras, Eras):
-        found.append(f"the server also speaks MCP {eras.protocol} (server/discover): its calls were judged by both")
+        found.append(f"the server also speaks MCP {eras.protocol} (server/discover): its calls were judged under both protocol versions")
     if isinstance(inline, Inline) and inline.threshold < NEVER:
         found.append(f"a threshold of {NEVER} is rejected; {inline.threshold} was used instead")
     if isinstance(survey, Survey) and isinstance(inline, Inline):
@@ -69,7 +69,7 @@ def notes(evidence: Evidence, trouble: str | None) -> tuple[str, ...]:
     if isinstance(overall, Overall):
         found += overall.remarks
     if isinstance(fallback, Fallback):
-        found += [f"write failure, {kind}: not provoked: {why}" for kind, why in fallback.skipped.items()]
+        found += [f"write failure, {kind}: not tested, because {why}" for kind, why in fallback.skipped.items()]
     if trouble is not None:
         found.append(f"a call had no response: {trouble}")
     return tuple(found)

@@ -190,7 +190,7 @@ class _Scene:
             # A server that compares a different number offloads nothing here and has no write to fail.
             self.plans = {n: e for n, e in self.plans.items() if self._call(bench, n).outcome == "offloaded"}
             if not self.plans:
-                self.skipped["every kind"] = "nothing is offloaded at a sixth of its E while the folder is there"
+                self.skipped["every kind"] = "no result is offloaded at a sixth of its E, even while its file could be written"
                 return
             _clear(folder)
             _put_a_file(folder)
@@ -207,7 +207,7 @@ class _Scene:
 
     def _read_only(self, bench: Bench, folder: Path) -> None:
         if os.geteuid() == 0:
-            self.skipped["read-only"] = "the superuser may write everywhere"
+            self.skipped["read-only"] = "root ignores permissions"
             return
         folder.chmod(0o500)
         try:
