@@ -326,7 +326,13 @@ class _Trial:
                 message = f"no recipe does what recipe {recipe.number} is for ({recipe.description.lower()})"
                 expected, observed = f"the edition's {len(self._standards)} recipes", f"{self._listed}"
                 yield Finding(
-                    recipe.requirement, Kind.MISSING_RECIPE, "/jq_recipes", message, expected, observed, severity="warning"
+                    recipe.requirement,
+                    Kind.MISSING_RECIPE,
+                    "/jq_recipes",
+                    message,
+                    expected,
+                    observed,
+                    severity="warning",
                 )
             # If a recipe is missing, those after it have moved up.
             if own is not None and not self._does_another(recipe, place):

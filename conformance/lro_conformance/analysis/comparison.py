@@ -41,7 +41,7 @@ class Comparison:
 
     @cached_property
     def bracketed(self) -> list[tuple[Call, Call]]:
-        """The pairs whose values are compared: the same call was made inline both before and after the file was written.
+        """The pairs whose values are compared: the same call was inline both before and after the file was written.
 
         A field that is not `volatile` had the same value both times, so it had it when the file was written, too, even
         if fields change with the clock. In evidence of 0.1.0, which has no such files, these are all pairs.

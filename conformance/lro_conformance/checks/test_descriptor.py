@@ -142,8 +142,8 @@ def test_answer_is_compact(survey: Survey, documents: Documents, edition: Editio
         most = cost(small) + GROWTH + (size(large) - size(small)) // PART
         subjects.expect(
             cost(large) <= most,
-            expected=f"an answer of at most {most} tokens to a result of {size(large)}, because a result of {size(small)} "
-            f"tokens has an answer of {cost(small)}",
+            expected=f"an answer of at most {most} tokens to a result of {size(large)}, because a result of "
+            f"{size(small)} tokens has an answer of {cost(small)}",
             observed=f"an answer of {cost(large)} tokens",
             at=large,
         )

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from lro_conformance.analysis.comparison import Comparison
 from lro_conformance.analysis.estimate import Estimates
 from lro_conformance.analysis.exchanges import Exchanges, repeated_record
-from lro_conformance.analysis.switch import difference, texts_only, twins
-from lro_conformance.analysis.threshold import Rule
+from lro_conformance.analysis.switch import difference, on_off_pairs, texts_only
+from lro_conformance.analysis.threshold import Decision
 from lro_conformance.capture.records import by_id, id_of, show, tells_of
 from lro_conformance.judging.check import check
 from lro_conformance.judging.outcome import NotApplicable, NotObserved
@@ -51,7 +51,7 @@ def test_text_is_that_without_lro(
 ) -> None:
     """Below the threshold inject's text has every line that it has with LRO off, apart from numbers in it."""
     _needs_inject(survey)
-    pairs = twins(inline, disabled, control) if disabled is not None else []
+    pairs = on_off_pairs(inline, disabled, control) if disabled is not None else []
     others = [p for p in pairs if p.off.operation != "inject"]
     if any(difference(p, comparison) is not None for p in others if p.off.records is not None) or any(
         p.lost_lines for p in texts_only(others)
@@ -75,7 +75,7 @@ def test_text_is_that_without_lro(
 
 @check("LRO-INJ-02")
 def test_decided_before_budgeting(
-    survey: Survey, edges: Edges, decisions: Mapping[str, Rule], subjects: Subjects
+    survey: Survey, edges: Edges, decisions: Mapping[str, Decision], subjects: Subjects
 ) -> None:
     """Whether inject offloads depends on all memories found, not on the text that is left after budgeting."""
     _needs_inject(survey)
@@ -95,7 +95,8 @@ def test_decided_before_budgeting(
     probe = edge.above[0]
     subjects.expect(
         rule == "exact",
-        expected=f"inject is offloaded at threshold {probe.threshold}, because the memories found have {edge.estimate} tokens",
+        expected=f"inject is offloaded at threshold {probe.threshold}, because the memories found have "
+        f"{edge.estimate} tokens",
         observed="returned inline: the server seems to measure what is left after budgeting",
         at=probe.call,
     )

@@ -8,8 +8,8 @@ from lro_conformance.analysis.comparison import Comparison
 from lro_conformance.analysis.documents import Document, Documents
 from lro_conformance.analysis.estimate import LARGER, Estimates
 from lro_conformance.analysis.exchanges import Exchanges
-from lro_conformance.analysis.switch import difference, texts_only, twins
-from lro_conformance.analysis.threshold import Rule, latches_after_offloading
+from lro_conformance.analysis.switch import difference, on_off_pairs, texts_only
+from lro_conformance.analysis.threshold import Decision, latches_after_offloading
 from lro_conformance.capture.call import Call, CallInContext
 from lro_conformance.capture.estimate import characters, honest_range, is_honest
 from lro_conformance.capture.records import (
@@ -112,7 +112,7 @@ def test_default_threshold(
     survey: Survey,
     edges: Edges,
     defaults: Defaults,
-    decisions: Mapping[str, Rule],
+    decisions: Mapping[str, Decision],
     estimates: Estimates,
     edition: Edition,
     subjects: Subjects,
@@ -256,7 +256,7 @@ def test_operation_runs_as_without_lro(
 ) -> None:
     """With LRO on, a result below the threshold has the records that the same call returns with LRO off: as many, the
     same ones, in the same order and with the same values. If all results are texts, none of the lines is missing."""
-    pairs = [] if disabled is None else twins(inline, disabled, control)
+    pairs = [] if disabled is None else on_off_pairs(inline, disabled, control)
     if not pairs and not edition.switchable:
         raise NotApplicable("LRO cannot be switched off here, so there is no usual result to compare with")
     if not pairs:
@@ -270,7 +270,8 @@ def test_operation_runs_as_without_lro(
         differing = difference(pair, comparison)
         subjects.expect(
             differing is None,
-            expected=f"{pair.off.label} below the threshold returns the same with LRO on as with LRO off: {differing[0]}"
+            expected=f"{pair.off.label} below the threshold returns the same with LRO on as with LRO off: "
+            f"{differing[0]}"
             if differing is not None
             else "",
             observed=differing[1] if differing is not None else "",
@@ -340,7 +341,7 @@ def test_estimate_covers_stored_memories(
 def _covers_all(name: str, files: Iterable[Call], part: Call | None, subjects: Subjects) -> None:
     """Expect that there is no *part*, a call whose E covers only some of its records.
 
-    Not observed unless two other estimates of this operation are honest and differ: only then E follows the size at all.
+    Not observed unless two other estimates of this operation are honest and differ: only then E follows the size.
     """
     if len({c.estimate for c in files if c.operation == name and c.estimate and is_honest(c)}) < 2:
         subjects.not_observed("fewer than two estimates are honest")
@@ -348,7 +349,7 @@ def _covers_all(name: str, files: Iterable[Call], part: Call | None, subjects: S
     low = honest_range(part)[0] if part is not None else 0
     subjects.expect(
         part is None,
-        expected=f"{name}: E is at least {low} for {len(part.filed)} records, because it fits the size of smaller results"
+        expected=f"{name}: E is at least {low} for {len(part.filed)} records, because it fits smaller results"
         if part is not None
         else "",
         observed=f"E = {part.estimate}, which fits only a part of them" if part is not None else "",
@@ -357,7 +358,7 @@ def _covers_all(name: str, files: Iterable[Call], part: Call | None, subjects: S
 
 
 @check("LRO-THR-06")
-def test_one_token_above_is_offloaded(edges: Edges, decisions: Mapping[str, Rule], subjects: Subjects) -> None:
+def test_one_token_above_is_offloaded(edges: Edges, decisions: Mapping[str, Decision], subjects: Subjects) -> None:
     """A result that exceeds the threshold by one token is offloaded."""
     _edges(edges, decisions, subjects, "offloaded", lambda e: e.above)
 
@@ -379,14 +380,14 @@ def test_one_record_is_offloaded(survey: Survey, subjects: Subjects) -> None:
 
 
 @check("LRO-THR-07")
-def test_equal_to_threshold_stays_inline(edges: Edges, decisions: Mapping[str, Rule], subjects: Subjects) -> None:
+def test_equal_to_threshold_stays_inline(edges: Edges, decisions: Mapping[str, Decision], subjects: Subjects) -> None:
     """A result exactly as large as the threshold is returned inline."""
     _edges(edges, decisions, subjects, "inline", lambda e: e.at)
 
 
 def _edges(
     edges: Edges,
-    decisions: Mapping[str, Rule],
+    decisions: Mapping[str, Decision],
     subjects: Subjects,
     outcome: str,
     side: Callable[[Edge], Iterable[Probe]],
@@ -432,7 +433,7 @@ def test_envelope_is_that_without_lro(
     inline: Inline, disabled: Disabled, control: Control | None, subjects: Subjects
 ) -> None:
     """A result below the threshold has every member beside its records that the same call has with LRO off."""
-    for pair in (p for p in twins(inline, disabled, control) if p.off.records):
+    for pair in (p for p in on_off_pairs(inline, disabled, control) if p.off.records):
         lost = pair.lost_members
         subjects.expect(
             not lost,
@@ -445,7 +446,7 @@ def test_envelope_is_that_without_lro(
 
 @check("LRO-THR-08")
 def test_total_is_compared(
-    edges: Edges, decisions: Mapping[str, Rule], estimates: Estimates, subjects: Subjects
+    edges: Edges, decisions: Mapping[str, Decision], estimates: Estimates, subjects: Subjects
 ) -> None:
     """Many small memories that exceed the threshold together are offloaded, though none exceeds it alone."""
     for name, edge in edges.edges.items():
@@ -475,7 +476,8 @@ def test_large_memory_below_threshold_stays_inline(survey: Survey, seeded: Seede
         raise NotObserved("the large memory could not be retrieved alone")
     subjects.expect(
         call.outcome == "inline",
-        expected=f"one memory of {seeded.large_estimate} tokens at threshold {2 * seeded.large_estimate} is returned inline",
+        expected=f"one memory of {seeded.large_estimate} tokens at threshold {2 * seeded.large_estimate} is returned "
+        "inline",
         observed=_words(call.outcome),
         at=call,
     )
@@ -483,7 +485,7 @@ def test_large_memory_below_threshold_stays_inline(survey: Survey, seeded: Seede
 
 @check("LRO-THR-09")
 def test_one_threshold_for_all(
-    survey: Survey, edges: Edges, defaults: Defaults, decisions: Mapping[str, Rule], subjects: Subjects
+    survey: Survey, edges: Edges, defaults: Defaults, decisions: Mapping[str, Decision], subjects: Subjects
 ) -> None:
     """The same threshold holds for every operation and every detail level."""
     if len(survey.operations) == 1 and not any(len(o.details) > 1 for o in survey.operations.values()):

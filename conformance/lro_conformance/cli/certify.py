@@ -31,7 +31,10 @@ if TYPE_CHECKING:
 )
 @click.option("--edition", "edition_name", metavar="E", help=EDITION_HELP)
 @click.option(
-    "--level", type=click.IntRange(1, 3), metavar="N", help="Level that you claim: exit 0 only if it is proved or attested."
+    "--level",
+    type=click.IntRange(1, 3),
+    metavar="N",
+    help="Level that you claim: exit 0 only if it is proved or attested.",
 )
 @click.option(
     "--evidence",

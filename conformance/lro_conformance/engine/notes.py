@@ -43,7 +43,10 @@ def notes(evidence: Evidence, trouble: str | None) -> tuple[str, ...]:
         found.append("expired files were deleted at a start; whether they are while the server runs is unknown (I-43)")
     eras = have.get("eras")
     if isinstance(eras, Eras):
-        found.append(f"the server also speaks MCP {eras.protocol} (server/discover): its calls were judged under both protocol versions")
+        found.append(
+            f"the server also speaks MCP {eras.protocol} (server/discover): its calls were judged under both protocol "
+            "versions"
+        )
     if isinstance(inline, Inline) and inline.threshold < NEVER:
         found.append(f"a threshold of {NEVER} is rejected; {inline.threshold} was used instead")
     if isinstance(survey, Survey) and isinstance(inline, Inline):
