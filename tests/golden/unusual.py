@@ -14,9 +14,9 @@ from lro_conformance.capture.call import Call
 from lro_conformance.capture.corpus import DELICATE_IDS, delicate, large, mixed, odd_query, rough
 from lro_conformance.checks import test_edge_cases
 from lro_conformance.lab.thresholds import LIMIT
-from lro_conformance.trials.directories import AWKWARD, Folders
 from lro_conformance.trials.disabled import Disabled
 from lro_conformance.trials.fallback import Fallback
+from lro_conformance.trials.folders import AWKWARD, Folders
 from lro_conformance.trials.seeded import Seeded
 from lro_conformance.trials.survey import Survey
 from lro_conformance.wire.reply import Failure

@@ -43,7 +43,7 @@ from lro_conformance.capture.records import (
 )
 from lro_conformance.judging.derived import derived
 from lro_conformance.judging.subjects import Subjects
-from lro_conformance.trials.boundary import Edges
+from lro_conformance.trials.edges import Edges
 from lro_conformance.trials.exploration import AfterStoring, Explored, Triple
 from lro_conformance.trials.seeded import LARGE, Seeded
 from lro_conformance.trials.survey import Inline, Survey

@@ -7,7 +7,7 @@ from typing import Literal
 
 from lro_conformance.analysis.estimate import Estimates
 from lro_conformance.judging.derived import derived
-from lro_conformance.trials.boundary import Edge, Edges, Probe
+from lro_conformance.trials.edges import Edge, Edges, Probe
 
 Decision = Literal["exact", "comparison", "per record", "budgeted", "own threshold", "another figure"]
 """How an operation decides at its edge: exactly as required; by a wrong comparison; by single records; by the budgeted

@@ -16,7 +16,7 @@ from lro_conformance.trials.cleanup import EXPIRED, HOUR, Cleaning, Cleanup, Pla
 from lro_conformance.trials.decoys import OLD_S, operation_of
 from lro_conformance.trials.defaults import Defaults
 from lro_conformance.trials.exploration import Sweeps
-from lro_conformance.trials.retention import Lasting
+from lro_conformance.trials.lasting import Lasting
 from lro_conformance.trials.survey import Survey
 from lro_spec.editions import Edition
 

@@ -14,9 +14,9 @@ from lro_conformance.judging.check import check
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.judging.subjects import Subjects
 from lro_conformance.trials.defaults import Defaults
-from lro_conformance.trials.directories import Folders
 from lro_conformance.trials.disabled import Control, Disabled
 from lro_conformance.trials.documented import EXAMINED, Documented
+from lro_conformance.trials.folders import Folders
 from lro_conformance.trials.survey import Inline, Survey
 
 SEVERAL = 5

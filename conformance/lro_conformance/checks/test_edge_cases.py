@@ -13,8 +13,8 @@ from lro_conformance.judging.check import check
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.judging.subjects import Subjects
 from lro_conformance.lab.thresholds import LIMIT
-from lro_conformance.trials.directories import Folders
 from lro_conformance.trials.disabled import Disabled
+from lro_conformance.trials.folders import Folders
 from lro_conformance.trials.seeded import Seeded
 from lro_conformance.trials.survey import Inline, Survey
 from lro_spec.findings import Kind

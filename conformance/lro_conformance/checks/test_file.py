@@ -11,7 +11,7 @@ from lro_conformance.analysis.threshold import Decision
 from lro_conformance.capture.records import show
 from lro_conformance.judging.check import check
 from lro_conformance.judging.subjects import Subjects
-from lro_conformance.trials.boundary import Edges
+from lro_conformance.trials.edges import Edges
 from lro_conformance.trials.survey import Survey
 
 

@@ -13,8 +13,8 @@ from lro_conformance.capture.records import by_id, id_of, show, tells_of
 from lro_conformance.judging.check import check
 from lro_conformance.judging.outcome import NotApplicable, NotObserved
 from lro_conformance.judging.subjects import Subjects
-from lro_conformance.trials.boundary import Edges
 from lro_conformance.trials.disabled import Control, Disabled
+from lro_conformance.trials.edges import Edges
 from lro_conformance.trials.survey import Inline, Survey
 
 

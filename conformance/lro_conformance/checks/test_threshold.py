@@ -25,9 +25,9 @@ from lro_conformance.judging.check import check
 from lro_conformance.judging.outcome import NotApplicable, NotObserved
 from lro_conformance.judging.subjects import Subjects, evidence_of
 from lro_conformance.lab.operations import TOOLS, matching_tool
-from lro_conformance.trials.boundary import Edge, Edges, Probe
 from lro_conformance.trials.defaults import Bracket, Defaults
 from lro_conformance.trials.disabled import Control, Disabled
+from lro_conformance.trials.edges import Edge, Edges, Probe
 from lro_conformance.trials.exploration import Explored
 from lro_conformance.trials.seeded import Seeded
 from lro_conformance.trials.survey import Inline, Survey

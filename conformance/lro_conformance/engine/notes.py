@@ -15,10 +15,10 @@ from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.judging.subjects import evidence_of, reproducer_of
 from lro_conformance.lab.errors import ServerTrouble
 from lro_conformance.lab.thresholds import NEVER
-from lro_conformance.trials.boundary import Edges
 from lro_conformance.trials.cleanup import Cleanup
+from lro_conformance.trials.edges import Edges
+from lro_conformance.trials.eras import Eras
 from lro_conformance.trials.fallback import Fallback
-from lro_conformance.trials.protocols import Eras
 from lro_conformance.trials.survey import Inline, Survey
 from lro_conformance.trials.tasks import tasked_tools
 

@@ -29,7 +29,7 @@ from lro_conformance.capture.records import Record
 from lro_conformance.explorers.budgeted_search import BudgetedSearch, Violation
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.trials import trial
-from lro_conformance.trials.boundary import Edges
+from lro_conformance.trials.edges import Edges
 from lro_conformance.trials.exploration import Explored, LiveFinding, Triple
 from lro_conformance.trials.survey import Inline, Survey
 from lro_spec.catalogue import catalogue
