@@ -251,7 +251,8 @@ class TestExplain:
         assert requirement.section in shown
         assert check_sources("LRO-FILE-06")
         for check in check_sources("LRO-FILE-06"):
-            assert f"{check.name} {' '.join(check.doc.split())}" in shown
+            reads = f"Reads {', '.join(check.evidence)}; defined in `{check.place}`."
+            assert f"{check.name} {' '.join(check.doc.split())} {reads}" in shown
 
     def test_takes_several_ids_and_short_ones(self, capsys: pytest.CaptureFixture[str]):
         assert main(["explain", "file-06", "LRO-IMPL-03"]) == 0
