@@ -23,7 +23,6 @@ from lro_spec.editions import EDITIONS
 from tests.servers.faults.catalogue import faults
 from tests.servers.run import find
 from tests.servers.sound.catalogue import sounds
-from tests.support.documents import TEXTS
 from tests.support.paths import ROOT
 
 JUDGED = {r.id: r for r in catalogue() if r.excluded is None}
@@ -49,12 +48,6 @@ def test_what_is_excluded_has_no_check() -> None:
 
 def test_names_of_checks_are_unique() -> None:
     assert [name for name, times in Counter(c.name for c in checks()).items() if times > 1] == []
-
-
-def test_the_architecture_names_the_file_of_each_trial() -> None:
-    table = re.findall(r"^\| `(\w+)` \| `([\w/]+)\.py` \|", TEXTS["docs/architecture.md"], re.MULTILINE)
-    files = {name: one.function.__module__.partition(".")[2].replace(".", "/") for name, one in trials().items()}
-    assert dict(table) == files
 
 
 def test_every_trial_is_made_for_some_check() -> None:

@@ -89,7 +89,7 @@ def test_any_query_is_offloaded(survey: Survey, folders: Folders, subjects: Subj
             continue
         subjects.expect(
             call.outcome == "offloaded",
-            expected=f"{call.operation} offloaded at threshold {survey.lowest} for the query {show(call.query)}",
+            expected=f"{call.operation} is offloaded at threshold {survey.lowest} for the query {show(call.query)}",
             observed=f"{len(found)} records inline",
             at=call,
         )
