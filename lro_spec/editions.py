@@ -110,10 +110,9 @@ class Edition:
     named_events: bool = True
     """True if events have the names OffloadFileExpired and OffloadWriteFailed."""
 
-    @property
-    def file_pattern(self) -> str:
-        """The glob that cleanup looks for in the output directory."""
-        return f"{self.file_prefix}-*.jsonl"
+    def is_file_name(self, name: str) -> bool:
+        """True if a name begins and ends like that of an offloaded file, as the names do that cleanup looks for."""
+        return name.startswith(f"{self.file_prefix}-") and name.endswith(".jsonl")
 
     def recipes_at(self, detail: str) -> tuple[StandardRecipe, ...]:
         """The recipes of one detail level."""
@@ -249,3 +248,6 @@ EDITIONS: Mapping[str, Edition] = MappingProxyType(
 """Every edition by name; the default one comes first."""
 
 DEFAULT_EDITION = next(iter(EDITIONS))
+
+OTHER_TOOLS_EDITION = "lro-paper"
+"""The edition that results of other tools are offloaded by: the only one that does not list the operations."""

@@ -96,11 +96,17 @@ def ulid_at(when: datetime) -> str:
     return str(ULID.from_bytes(milliseconds.to_bytes(6) + os.urandom(_RANDOM_BYTES)))
 
 
+def parse_ulid(text: str) -> datetime | None:
+    """Time of a ULID (UTC); `datetime.max` after the year 9999. None if the text is not a ULID."""
+    return _moment(int.from_bytes(_decode(text)[:6])) if _ULID.fullmatch(text) else None
+
+
 def ulid_time(ulid: str) -> datetime:
-    """Time of a ULID (UTC); `datetime.max` after the year 9999. Raises `ValueError` if it is not a ULID."""
-    if not _ULID.fullmatch(ulid):
+    """Time of a ULID, as `parse_ulid` returns it. Raises `ValueError` if it is not a ULID."""
+    created = parse_ulid(ulid)
+    if created is None:
         raise ValueError(f"{ulid!r} is not a ULID: expected 26 characters of Crockford's base 32, the first at most 7")
-    return _moment(int.from_bytes(_decode(ulid)[:6]))
+    return created
 
 
 def _decode(ulid: str) -> bytes:

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any, cast
 
 from lro_spec.display import pointer, shorten, show
-from lro_spec.editions import DEFAULT_EDITION, EDITIONS, Edition
+from lro_spec.editions import DEFAULT_EDITION, EDITIONS, OTHER_TOOLS_EDITION, Edition
 from lro_spec.editions import edition as edition_named
 from lro_spec.filenames import parse_file_name, real_path
 from lro_spec.findings import Finding, Kind
@@ -131,7 +131,7 @@ def _name(descriptor: dict[str, Any], edition: Edition) -> Iterator[Finding]:
     if problem is None:
         return
     finding = replace(problem, pointer="/file_path")
-    other = parse_file_name(name, edition="lro-paper")
+    other = parse_file_name(name, edition=OTHER_TOOLS_EDITION)
     if other is not None and other.operation not in _OPERATIONS:
         hint = "proxies use such names for results of other tools; "
         hint += "run with --follow to check that the file's header says so"

@@ -14,7 +14,7 @@ from pathlib import PurePath
 from typing import cast
 
 from lro_spec.display import show
-from lro_spec.editions import DEFAULT_EDITION
+from lro_spec.editions import DEFAULT_EDITION, OTHER_TOOLS_EDITION
 from lro_spec.editions import edition as edition_named
 from lro_spec.findings import Finding, Kind
 from lro_spec.jsonl.compression import DamagedError, UnreadPackingError, plain_name, unpacked
@@ -24,8 +24,6 @@ from lro_spec.validation.filename import name_against_header, name_problem
 from lro_spec.validation.line import judge_part, twice, with_place
 from lro_spec.validation.record import CORE
 from lro_spec.validation.state import FileState
-
-_OTHERS_NAMED_BY = "lro-paper"  # the only edition that does not list the operations
 
 
 def validate_file(
@@ -94,7 +92,7 @@ def _findings(stream: Readable, state: FileState, name: str | None, max_line_byt
             yield Finding("LRO-FILE-02", Kind.EMPTY_FILE, "", "the file is empty", "a header line", "0 bytes", line=1)
     for number in state.ids.late():
         yield twice(f"the id of line {number} again", number)
-    named_by = state.edition if state.memories else _OTHERS_NAMED_BY
+    named_by = state.edition if state.memories else OTHER_TOOLS_EDITION
     if name is not None:
         problem = name_problem(name, edition=named_by, severity="warning")
         if problem:

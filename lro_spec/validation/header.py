@@ -1,4 +1,7 @@
-"""The header line (section "Header Line")."""
+"""The header line (section "Header Line").
+
+Which requirement a violation of the header's schema breaks is decided here; `lro_spec.schema.errors` words it.
+"""
 
 from __future__ import annotations
 

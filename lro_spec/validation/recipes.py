@@ -42,7 +42,7 @@ _MOST_RECIPES = 40
 
 _NOT_UNDERSTOOD = "its command could not be understood"
 _HIDDEN = "a descriptor has too few recipes (LRO-REC-13), and its file does not show which are missing"
-_SKIPS = "it does not skip exactly the header line"
+_DOES_NOT_SKIP_HEADER = "it does not skip exactly the header line"
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,8 +230,8 @@ def _alike(sample: Sample, commands: Mapping[int, Pipeline], recipes: Sequence[o
 
 
 def _out_of_time() -> Finding:
-    message, expected = "not all recipes were run", f"all of them within {PATIENCE_S:g} s"
-    return Finding("LRO-REC-13", Kind.NOT_EVALUATED, "/jq_recipes", message, expected, "more", severity="warning")
+    message = f"not all recipes were run: the time limit of {PATIENCE_S:g} s for all of them was reached"
+    return Finding("LRO-REC-13", Kind.NOT_EVALUATED, "/jq_recipes", message, "", "", severity="warning")
 
 
 class _Trial:
@@ -277,7 +277,7 @@ class _Trial:
             found = list(self._findings_for(recipe))
             yield from found
             if [f.kind for f in found] == [Kind.READS_HEADER]:
-                self.undecided[rule] = _SKIPS
+                self.undecided[rule] = _DOES_NOT_SKIP_HEADER
 
     def _findings_for(self, recipe: StandardRecipe) -> Iterator[Finding]:
         """Findings if no command, at its own index or any other, does what the standard recipe does.
@@ -324,8 +324,16 @@ class _Trial:
                 self.undecided[recipe.requirement] = _HIDDEN
             else:
                 message = f"no recipe does what recipe {recipe.number} is for ({recipe.description.lower()})"
-                expected, rule = f"the {len(self._standards)} of the edition", recipe.requirement
-                yield Finding(rule, Kind.MISSING_RECIPE, "/jq_recipes", message, expected, "fewer", severity="warning")
+                expected, observed = f"the edition's {len(self._standards)} recipes", f"{self._listed}"
+                yield Finding(
+                    recipe.requirement,
+                    Kind.MISSING_RECIPE,
+                    "/jq_recipes",
+                    message,
+                    expected,
+                    observed,
+                    severity="warning",
+                )
             # If a recipe is missing, those after it have moved up.
             if own is not None and not self._does_another(recipe, place):
                 yield own

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from lro_proxy.tools.toolbox import Toolbox
 
 _LAST_BYTES_S = 0.5
+"""Time without any message after which no further one is expected, if no answer is pending or the server has ended."""
 _QUIET_S = 10
 """Time without any message after which pending answers are given up, once the client has closed its side."""
 _GRACE_S = 30
@@ -77,6 +78,7 @@ def _start(server: Server, options: ProxyOptions, environ: Mapping[str, str]) ->
 
 
 def _relay(options: ProxyOptions, started: Mapping[str, Upstream]) -> None:
+    """Serve the client until it closes its side; then wait for pending answers."""
     malloc.keep()
     client = LineWriter(1)
     toolbox = _toolbox(options)
@@ -173,7 +175,10 @@ def _toolbox(options: ProxyOptions) -> Toolbox | None:
 
 
 def _drain(connections: Connections) -> None:
-    """Wait for pending answers: a script that pipes its requests in expects the last ones, too."""
+    """Wait for pending answers after the client has closed its side, as a script does that pipes its requests in.
+
+    Errors replace the answers that do not come in time.
+    """
     until = time.monotonic() + _GRACE_S
     for answers, relay, upstream in connections:
         quiet_since = time.monotonic()

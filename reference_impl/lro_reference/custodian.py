@@ -84,7 +84,7 @@ def _clean_file(
     name: str, directory: int, folder: str, ttl_seconds: int, now: float, edition: Edition, emit: Emit, result: Cleanup
 ) -> None:
     temporary = _is_temporary(name, edition)
-    if not temporary and not _matches(name, edition):
+    if not temporary and not edition.is_file_name(name):
         return
     path = os.path.join(folder, name)
     try:
@@ -152,16 +152,12 @@ def _clean_context(
         os.close(inner)
 
 
-def _matches(name: str, edition: Edition) -> bool:
-    return name.startswith(f"{edition.file_prefix}-") and name.endswith(".jsonl")
-
-
 def _is_temporary(name: str, edition: Edition) -> bool:
     # The complete name of an offloaded file is required: a hidden file that looks similar belongs to another program.
     inner = name.removeprefix(".").removesuffix(TEMPORARY_SUFFIX)
     return (
         len(inner) == len(name) - 1 - len(TEMPORARY_SUFFIX)
-        and _matches(inner, edition)
+        and edition.is_file_name(inner)
         and _ulid_time(inner, edition) is not None
     )
 

@@ -26,7 +26,7 @@ from lro_conformance.trials.decoys import OLD_S
 from lro_conformance.trials.defaults import MARGIN_S, Defaults
 from lro_conformance.trials.expiry import Expiry
 from lro_conformance.trials.exploration import Sweeps
-from lro_conformance.trials.retention import Lasting
+from lro_conformance.trials.lasting import Lasting
 from tests.golden import Cases
 from tests.golden.evidence import Change, evidence, made
 from tests.golden.finding import Evidence, Finding, judged

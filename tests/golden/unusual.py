@@ -11,12 +11,12 @@ from typing import Any
 
 from lro_conformance.analysis.documents import Documents, validated
 from lro_conformance.capture.call import Call
-from lro_conformance.capture.corpus import TWINS, delicate, large, mixed, odd_query, rough
+from lro_conformance.capture.corpus import DELICATE_IDS, delicate, large, mixed, odd_query, rough
 from lro_conformance.checks import test_edge_cases
 from lro_conformance.lab.thresholds import LIMIT
-from lro_conformance.trials.directories import AWKWARD, Folders
 from lro_conformance.trials.disabled import Disabled
 from lro_conformance.trials.fallback import Fallback
+from lro_conformance.trials.folders import AWKWARD, Folders
 from lro_conformance.trials.seeded import Seeded
 from lro_conformance.trials.survey import Survey
 from lro_conformance.wire.reply import Failure
@@ -70,7 +70,7 @@ def usual() -> Evidence:
 
 
 FIVE = [{"id": f"s{n}"} for n in range(5)]
-TWO = [{**delicate(), "id": id} for id in TWINS]
+TWO = [{**delicate(), "id": id} for id in DELICATE_IDS]
 BIG = large(400)
 WORDS: Change = {"result": {"content": [{"type": "text", "text": "nothing"}]}}
 

@@ -16,6 +16,7 @@ from lro_conformance.cli import main
 from lro_conformance.engine.run import certify
 from lro_conformance.plugin import run
 from lro_conformance.report import baseline
+from lro_conformance.trials import trials
 from lro_spec.catalogue import catalogue, chapters
 from tests.servers.faults.catalogue import faults
 from tests.servers.sound.catalogue import sounds
@@ -183,3 +184,9 @@ def test_figures_are_those_of_the_catalogue() -> None:
     assert int(requirements[1]) == len(catalogue())
     assert [int(n) for n in notes.groups()] == [len(re.findall(rf"^### {kind}-", told, re.MULTILINE)) for kind in "IE"]
     assert int(sound[1]) == len(sounds())
+
+
+def test_the_architecture_names_the_file_of_each_trial() -> None:
+    table = re.findall(r"^\| `(\w+)` \| `([\w/]+)\.py` \|", TEXTS["docs/architecture.md"], re.MULTILINE)
+    files = {name: one.function.__module__.partition(".")[2].replace(".", "/") for name, one in trials().items()}
+    assert dict(table) == files

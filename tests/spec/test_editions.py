@@ -7,7 +7,7 @@ import dataclasses
 import pytest
 
 from lro_spec.catalogue import catalogue
-from lro_spec.editions import DEFAULT_EDITION, EDITIONS, edition
+from lro_spec.editions import DEFAULT_EDITION, EDITIONS, OTHER_TOOLS_EDITION, edition
 
 
 def test_default_edition_comes_first():
@@ -69,6 +69,11 @@ def test_editions_cannot_be_changed():
         EDITIONS["mine"] = edition("lro-6400")  # type: ignore[index]
 
 
-def test_file_pattern_is_what_cleanup_looks_for():
-    assert edition("lro-6400").file_pattern == "atlatl-*.jsonl"
-    assert edition("lro-paper").file_pattern == "lro-*.jsonl"
+def test_names_of_files_are_what_cleanup_looks_for():
+    names = ["atlatl-recall-x.jsonl", "lro-recall-x.jsonl", "atlatl.jsonl", "atlatl-recall-x.json", "xatlatl-x.jsonl"]
+    assert [n for n in names if edition("lro-6400").is_file_name(n)] == names[:1]
+    assert [n for n in names if edition("lro-paper").is_file_name(n)] == names[1:2]
+
+
+def test_results_of_other_tools_have_the_edition_that_lists_no_operations():
+    assert [name for name, known in EDITIONS.items() if not known.operations] == [OTHER_TOOLS_EDITION]

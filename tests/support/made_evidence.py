@@ -17,7 +17,7 @@ from lro_conformance.judging.derived import Evidence, captured
 from lro_conformance.judging.results import CheckResult
 from lro_conformance.judging.subjects import reproducer_of
 from lro_conformance.judging.verdicts import Verdict
-from lro_conformance.trials.boundary import Edge, Probe
+from lro_conformance.trials.edges import Edge, Probe
 from lro_spec.catalogue import first_wording
 from lro_spec.editions import DEFAULT_EDITION
 from lro_spec.editions import edition as edition_named

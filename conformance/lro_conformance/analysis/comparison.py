@@ -34,17 +34,17 @@ class Comparison:
         filed = {k for c in self.survey.files for k in by_id(c.filed)}
         shown = {k for c in self.inline.calls for k in by_id(c.records or [])}
         if not filed:
-            return "records of files have no id"
+            return "the records of files have no ids by which they could be compared with inline results"
         if not shown:
             return "no records with ids can be read in inline results (profile: inline)"
-        return None if filed & shown else "memories have different ids in each server process"
+        return None if filed & shown else "memories have other ids in each server process, so files cannot be compared"
 
     @cached_property
     def bracketed(self) -> list[tuple[Call, Call]]:
-        """The pairs whose values are compared: the same call was inline before the file was written, and after it.
+        """The pairs whose values are compared: the same call was inline both before and after the file was written.
 
-        A field that is not `volatile` was the same in both, and so when the file was written, whatever the clock says.
-        In evidence of 0.1.0, which has no such files, all pairs.
+        A field that is not `volatile` had the same value both times, so it had it when the file was written, too, even
+        if fields change with the clock. In evidence of 0.1.0, which has no such files, these are all pairs.
         """
         inline = self.inline
         found = [(c, inline.whole[key]) for key, c in inline.filed.items() if key in inline.repeated]

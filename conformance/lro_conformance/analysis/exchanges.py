@@ -21,12 +21,11 @@ from lro_conformance.analysis.detail import DetailLevels, filled_fields
 from lro_conformance.analysis.documents import calls_of_run
 from lro_conformance.analysis.estimate import Estimates, slack
 from lro_conformance.analysis.prose import Prose, missing_from, shown_of
-from lro_conformance.analysis.threshold import Rule as DecisionRule
-from lro_conformance.analysis.threshold import decisions
+from lro_conformance.analysis.threshold import Decision, decisions
 from lro_conformance.analysis.timestamps import ulid_time, written_at
 from lro_conformance.capture.call import Call, CallInContext, died
 from lro_conformance.capture.claims import size_of, surely_exceeds
-from lro_conformance.capture.corpus import TWINS, delicate, large, rough
+from lro_conformance.capture.corpus import DELICATE_IDS, delicate, large, rough
 from lro_conformance.capture.records import (
     Path,
     Record,
@@ -44,7 +43,7 @@ from lro_conformance.capture.records import (
 )
 from lro_conformance.judging.derived import derived
 from lro_conformance.judging.subjects import Subjects
-from lro_conformance.trials.boundary import Edges
+from lro_conformance.trials.edges import Edges
 from lro_conformance.trials.exploration import AfterStoring, Explored, Triple
 from lro_conformance.trials.seeded import LARGE, Seeded
 from lro_conformance.trials.survey import Inline, Survey
@@ -62,8 +61,8 @@ class Exchange:
     """Result of this call on a server that offloads nothing and holds the same memories; None if there is none."""
     lowest: Call | None = None
     """Result of this call at the lowest threshold, on a server that holds the same memories; it tells E."""
-    close: bool = False
-    """True if the twin shows the values that the records had when the file was written, whatever the clock changes."""
+    values_comparable: bool = False
+    """True if the twin has the values that the records had when the file was written, even if they change."""
     in_flight: bool = False
     """True if other calls were under way, so that only the whole conversation shows it again."""
     shares: Call | None = None
@@ -83,13 +82,13 @@ class Exchange:
         return CallInContext(self.call) if self.in_flight else self.call
 
     @property
-    def is_filed(self) -> bool:
+    def has_file(self) -> bool:
         """True if the call was offloaded to a file that could be read."""
         return self.call.outcome == "offloaded" and self.call.file is not None and self.call.file.problem is None
 
     @cached_property
-    def by_key(self) -> Callable[[Iterable[Record]], dict[str, Record]]:
-        """Key by which records are matched with those of the twin: the id, or the title if the servers replace ids."""
+    def index(self) -> Callable[[Iterable[Record]], dict[str, Record]]:
+        """Function that indexes records by id, or by title if the servers replace the ids that they are given."""
         shown = self.twin.records if self.twin is not None else None
         titles = {m.get("title") for m in self.stored.values()}
         ours = [r for r in shown or [] if r.get("title") in titles]
@@ -98,7 +97,7 @@ class Exchange:
 
 @dataclass(frozen=True)
 class Context:
-    """Evidence about the server as a whole, by which single exchanges are judged."""
+    """Evidence about the server as a whole, which judging a single exchange needs."""
 
     survey: Survey
     details: DetailLevels
@@ -107,7 +106,7 @@ class Context:
     """None if no inline results could be had."""
     edges: Edges | None = None
     """None if no exact threshold could be tried."""
-    decisions: Mapping[str, DecisionRule] | None = None
+    decisions: Mapping[str, Decision] | None = None
     prose: Prose | None = None
     """Memories by which texts are understood; None if no inline results could be had."""
 
@@ -158,7 +157,7 @@ def findings(exchange: Exchange, context: Context, requirement: str) -> Iterator
 def exchanges(
     survey: Survey, details: DetailLevels, estimates: Estimates, found: Mapping[str, Any], edition: Edition
 ) -> Exchanges:
-    """Every call of the run with its twins, those of the explorer's shortest sequence before its others."""
+    """Every call of the run with its twin; of the explorer's calls, those of the shortest sequences come first."""
     inline = found.get("inline")
     edges = found.get("edges")
     explored = found.get("explored")
@@ -182,7 +181,7 @@ def exchanges(
     known |= {id(e.call) for e in explicit}
     concurrent = {id(c) for c, _ in survey.together}
     made = [
-        Exchange(c, twin=_twin(c, twins), close=id(c) in close, in_flight=id(c) in concurrent)
+        Exchange(c, twin=_twin(c, twins), values_comparable=id(c) in close, in_flight=id(c) in concurrent)
         for c in calls_of_run(survey, found)
         if id(c) not in known
     ]
@@ -196,12 +195,12 @@ def _seeded(found: object) -> Iterator[Exchange]:
     whole = {r.get("content") for r in (found.large.records or [])} if found.large is not None else set[object]()
     pairs = (
         (found.large_filed, found.large, [m for m in map(large, LARGE) if m["content"] in whole]),
-        (found.delicate_filed, found.delicate, [{**delicate(), "id": key} for key in TWINS]),
+        (found.delicate_filed, found.delicate, [{**delicate(), "id": key} for key in DELICATE_IDS]),
         (found.rough_filed, found.rough, [rough()]),
     )
     for filed, shown, memories in pairs:
         if filed is not None and shown is not None and shown.outcome == "inline":
-            yield Exchange(filed, shown, close=True, stored={m["id"]: m for m in memories})
+            yield Exchange(filed, shown, values_comparable=True, stored={m["id"]: m for m in memories})
 
 
 def context_of(
@@ -232,7 +231,7 @@ def exchanges_of(triples: Sequence[Triple], memories: Sequence[Record]) -> list[
                     call,
                     twin=triple.inline if call is not triple.inline and triple.inline.outcome == "inline" else None,
                     lowest=triple.lowest,
-                    close=True,
+                    values_comparable=True,
                     in_flight=triple.in_flight,
                     shares=named.get(path) if path else None,
                     stray=triple.stray if call is triple.lowest else (),
@@ -268,7 +267,7 @@ def _twin(call: Call, twins: Mapping[tuple[str, str, int], Call]) -> Call | None
 def _query(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
     """The header's query is that of the call. Only white space may differ."""
     call = exchange.call
-    if not exchange.is_filed or call.query is None or not call.header:
+    if not exchange.has_file or call.query is None or not call.header:
         return
     recorded = call.header.get("query")
     if recorded is not None and not isinstance(recorded, str):
@@ -289,7 +288,7 @@ def _shown_query(query: str | None, asked: str) -> str:
 
 def _timestamp(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
     """The header's timestamp is the time at which the file was written."""
-    if exchange.is_filed and (found := written_at(exchange.call)) is not None:
+    if exchange.has_file and (found := written_at(exchange.call)) is not None:
         yield found if isinstance(found, str) else Judged(*found)
 
 
@@ -299,7 +298,7 @@ def _timestamp(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
 def _complete(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
     """The file has the memories that the same call returns inline."""
     filed, shown, comparison = exchange.call, exchange.twin, context.comparison
-    if not exchange.is_filed or shown is None or comparison is None:
+    if not exchange.has_file or shown is None or comparison is None:
         return
     records = shown.records
     if records is None:
@@ -308,7 +307,7 @@ def _complete(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
     if filed.file is not None and any(line.problem is not None for line in filed.file.record_lines):
         yield "a file has lines that are not JSON objects (LRO-FILE-01)"
         return
-    here, there = exchange.by_key(records).keys(), exchange.by_key(filed.filed).keys()
+    here, there = exchange.index(records).keys(), exchange.index(filed.filed).keys()
     if comparison.obstacle is None and here and not _is_a_selection(filed, records, context):
         missing, added = here - there, there - here if not is_a_page(shown.result) else set[str]()
         yield Judged(
@@ -378,7 +377,7 @@ def _is_a_selection(call: Call, records: Sequence[Record], context: Context) -> 
 def _values(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
     """Every value in the file is the same as in the inline result of the call."""
     filed, shown, comparison = exchange.call, exchange.twin, context.comparison
-    if not exchange.is_filed or shown is None or comparison is None:
+    if not exchange.has_file or shown is None or comparison is None:
         return
     if shown.records is None:
         yield from _values_by_text(exchange, context)
@@ -386,14 +385,14 @@ def _values(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
     if comparison.obstacle is not None:
         yield comparison.obstacle
         return
-    if not exchange.close:
+    if not exchange.values_comparable:
         return
     skip = context.volatile[filed.operation]
     level = comparison.other_level(filed, shown)
     lines = filed.file.record_lines if filed.file is not None else []
-    there = exchange.by_key(r for line in lines if line.problem is None and (r := line.record) is not None)
-    given = exchange.by_key(exchange.stored.values())
-    for key, record in exchange.by_key(shown.records or []).items():
+    there = exchange.index(r for line in lines if line.problem is None and (r := line.record) is not None)
+    given = exchange.index(exchange.stored.values())
+    for key, record in exchange.index(shown.records or []).items():
         if key not in there:
             continue
         wrong = lost_or_changed(record, there[key], skip)
@@ -436,7 +435,7 @@ def _blank_side(inline: Record, filed: Record, path: tuple[str, ...]) -> bool:
 def _fields(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
     """The file's records have the fields that the same call returns inline, and not those of another detail level."""
     filed, shown, comparison = exchange.call, exchange.twin, context.comparison
-    if not exchange.is_filed or shown is None or comparison is None or filed.detail is None or not shown.records:
+    if not exchange.has_file or shown is None or comparison is None or filed.detail is None or not shown.records:
         return
     if comparison.obstacle is not None:
         yield comparison.obstacle
@@ -444,7 +443,7 @@ def _fields(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
     other = comparison.other_level(filed, shown)
     yield Judged(
         other is None,
-        f"at {filed.detail} detail records with {', '.join(sorted(filled_fields(shown.records)))}",
+        f"records at {filed.detail} detail have the fields {', '.join(sorted(filled_fields(shown.records)))}",
         f"{', '.join(sorted(filled_fields(filed.filed)))}, the fields of {other} detail",
     )
 
@@ -470,7 +469,7 @@ def _path(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
 def _scores(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
     """score_range has the least and the greatest score that the same call shows inline, where the file has none."""
     call, shown = exchange.call, exchange.twin
-    if not exchange.is_filed or shown is None or call.operation in context.survey.volatile_operations:
+    if not exchange.has_file or shown is None or call.operation in context.survey.volatile_operations:
         return
     told, scores = call.summary.get("score_range"), hit_scores(shown.result)
     if len(set(scores)) < 2 or not _is_a_range(told) or any("score" in r for r in call.filed):
@@ -495,7 +494,7 @@ def _is_a_range(value: object) -> bool:
 def _one_descriptor(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
     """The descriptors in both places of a result agree."""
     call = exchange.call
-    if not exchange.is_filed or call.found is None:
+    if not exchange.has_file or call.found is None:
         return
     differs = differing_descriptors(call, call.found)
     yield Judged(differs is None, "the same descriptor as text and as structuredContent", differs or "")
@@ -517,7 +516,7 @@ def differing_descriptors(call: Call, found: FoundDescriptor) -> str | None:
 def _no_records(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
     """No record is returned beside the descriptor; for inject that is LRO-INJ-04."""
     call = exchange.call
-    if exchange.is_filed and call.found is not None and call.operation != "inject":
+    if exchange.has_file and call.found is not None and call.operation != "inject":
         leaked = _repeated(call, _beside(call))
         yield Judged(leaked is None, "no record next to the descriptor", leaked or "")
 
@@ -525,7 +524,7 @@ def _no_records(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
 def _no_text(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
     """An offloaded inject does not return its formatted text beside the descriptor."""
     call = exchange.call
-    if exchange.is_filed and call.operation == "inject":
+    if exchange.has_file and call.operation == "inject":
         leaked = repeated_record(call)
         yield Judged(leaked is None, "the descriptor alone", leaked or "")
 
@@ -609,7 +608,7 @@ def _cursors(value: object) -> Iterator[str]:
 def _folder(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
     """The file is directly in the configured output folder."""
     call = exchange.call
-    if not exchange.is_filed:
+    if not exchange.has_file:
         return
     folder, root = call.output_dir, call.real_output_dir
     if folder is None or root is None or call.file is None or call.file.real is None:
@@ -624,14 +623,14 @@ def _folder(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
 
 def _ulid(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
     """The time in the file's ULID is the time at which the file was written."""
-    if exchange.is_filed:
+    if exchange.has_file:
         found = ulid_time(exchange.call, context.edition)
         yield found if isinstance(found, str) else Judged(*found)
 
 
 def _own_file(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
     """Each call gets a file of its own."""
-    if exchange.is_filed:
+    if exchange.has_file:
         yield Judged(exchange.shares is None, "a file of its own", f"the file of another call: {exchange.call.path}")
 
 
@@ -655,14 +654,14 @@ def _decision(exchange: Exchange, context: Context, *, above: bool) -> Iterator[
     if exchange.lowest is None or context.decisions is None or call.operation not in context.decisions:
         return
     if context.decisions[call.operation] != "exact":
-        yield "an operation has no exact threshold"
+        yield "the server does not decide by comparing the header's E with the threshold (see LRO-THR-06)"
         return
     threshold = call.settings.get("threshold_tokens")
     known = exchange.lowest.estimate
     if not isinstance(threshold, int) or (call.outcome == "no answer" and not died(call)):
         return
     if known is None:
-        # Without an E only a server that offloads nothing shows that there was something to offload.
+        # If the call at the lowest threshold has no E, only its inline twin shows that there was something to offload.
         records = exchange.twin.records if exchange.twin is not None else None
         if not above or not records or exchange.call is not exchange.lowest or threshold > survey.lowest:
             return
@@ -679,7 +678,7 @@ def _decision(exchange: Exchange, context: Context, *, above: bool) -> Iterator[
     if (known > threshold) != above or 0 < abs(known - threshold) <= drift:
         return
     side = "offloaded" if above else "inline"
-    expected = f"{call.label} of E = {known} at threshold {threshold}: {side}"
+    expected = f"{call.label}, a result of {known} tokens at threshold {threshold}, is {side}"
     yield Judged(call.outcome == side, expected, _outcome(call))
 
 
@@ -692,7 +691,7 @@ def _counted(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
     records = exchange.twin.records or []
     if len(records) == 1 and id_of(records[0]) in exchange.stored and not survey.is_small(call):
         expected = f"a single memory is offloaded at threshold {survey.lowest}"
-        yield Judged(call.outcome != "inline", expected, "inline: it was not counted")
+        yield Judged(call.outcome != "inline", expected, "inline: the server seems to leave it out of the estimate")
 
 
 def _drift(operation: str, threshold: int, context: Context) -> int:
@@ -711,7 +710,7 @@ def _outcome(call: Call) -> str:
 def _same_estimate(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
     """The same call has the same E under each threshold, apart from differences in size."""
     call, lowest = exchange.call, exchange.lowest
-    if lowest is None or lowest is call or not exchange.is_filed or not lowest.filed:
+    if lowest is None or lowest is call or not exchange.has_file or not lowest.filed:
         return
     if by_id(call.filed).keys() != by_id(lowest.filed).keys():
         yield "the files of the same call hold different records"

@@ -17,7 +17,7 @@ from lro_conformance.trials.survey import Inline
 
 
 @dataclass(frozen=True)
-class Twins:
+class OnOffPair:
     """A call with LRO off, and the same call with LRO on, made several times."""
 
     off: Call
@@ -68,7 +68,7 @@ class Twins:
         return None if any(m != first for m in more) else lost
 
 
-def twins(inline: Inline, disabled: Disabled, control: Control | None) -> list[Twins]:
+def on_off_pairs(inline: Inline, disabled: Disabled, control: Control | None) -> list[OnOffPair]:
     """The calls that were answered inline with LRO off, each with the same calls with LRO on, as far as those agree.
 
     Where the calls with LRO on find different records, nothing shows what LRO changes.
@@ -80,18 +80,18 @@ def twins(inline: Inline, disabled: Disabled, control: Control | None) -> list[T
     on = [c for calls in known for c in calls if c.outcome == "inline"]
     off = disabled.calls if control is None else control.off
     made = [c for c in off if c.outcome == "inline"]
-    found = [Twins(c, tuple(o for o in on if (o.tool, o.arguments) == (c.tool, c.arguments))) for c in made]
+    found = [OnOffPair(c, tuple(o for o in on if (o.tool, o.arguments) == (c.tool, c.arguments))) for c in made]
     return [t for t in found if t.on and len({frozenset(order) for order in t.orders}) == 1]
 
 
-def texts_only(pairs: Sequence[Twins]) -> list[Twins]:
+def texts_only(pairs: Sequence[OnOffPair]) -> list[OnOffPair]:
     """The pairs if all results are texts, of inject only if there are no others; none if any result has records."""
     if any(p.off.records is not None for p in pairs):
         return []
     return [p for p in pairs if p.off.operation != "inject"] or list(pairs)
 
 
-def difference(pair: Twins, comparison: Comparison) -> tuple[str, str] | None:
+def difference(pair: OnOffPair, comparison: Comparison) -> tuple[str, str] | None:
     """Records that a call returns with LRO off, and what it returns instead with LRO on; None if they do not differ."""
     usual, shown = pair.off.records or [], pair.on[-1].records or []
     if len(usual) != len(shown):

@@ -1,4 +1,4 @@
-"""The rule by which a server decides whether to offload, inferred from calls at its exact threshold."""
+"""How a server decides whether to offload, inferred from calls at its exact threshold."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from typing import Literal
 
 from lro_conformance.analysis.estimate import Estimates
 from lro_conformance.judging.derived import derived
-from lro_conformance.trials.boundary import Edge, Edges, Probe
+from lro_conformance.trials.edges import Edge, Edges, Probe
 
-Rule = Literal["exact", "comparison", "per record", "budgeted", "own threshold", "another figure"]
-"""Decision of an operation at its edge: exactly as required; by a wrong comparison; by single records; by the budgeted
+Decision = Literal["exact", "comparison", "per record", "budgeted", "own threshold", "another figure"]
+"""How an operation decides at its edge: exactly as required; by a wrong comparison; by single records; by the budgeted
 text; by a threshold that differs from that of other operations; or by a different figure than that of the header."""
 
 
 @derived
-def decisions(edges: Edges, estimates: Estimates) -> Mapping[str, Rule]:
-    """Rule by which each operation decides. A fault follows one rule, so exactly one requirement is blamed."""
+def decisions(edges: Edges, estimates: Estimates) -> Mapping[str, Decision]:
+    """How each operation decides. Each wrong way to decide breaks one requirement, so exactly one is blamed."""
     exact = {name for name, edge in edges.edges.items() if is_exact(edge)}
-    found: dict[str, Rule] = {}
+    found: dict[str, Decision] = {}
     for name, edge in edges.edges.items():
         if name in exact:
             found[name] = "exact"
@@ -48,13 +48,13 @@ def is_exact(edge: Edge) -> bool:
 def _close(edge: Edge) -> bool:
     """True if the decision is right at a distance of a fiftieth of E: the threshold is the same, the comparison is
     wrong."""
-    return edge.near is not None and _right(edge, edge.near)
+    return edge.two_percent_off is not None and _right(edge, edge.two_percent_off)
 
 
 def _elsewhere(edge: Edge) -> bool:
     """True if the decision is wrong at a distance of a few tokens, but right soon after: a different number is
     compared."""
-    return edge.next is not None and not _right(edge, edge.next) and _close(edge)
+    return edge.few_tokens_off is not None and not _right(edge, edge.few_tokens_off) and _close(edge)
 
 
 def _right(edge: Edge, probe: Probe) -> bool:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from lro_conformance.capture.call import Call
 from lro_conformance.capture.records import show
 from lro_spec.editions import Edition
-from lro_spec.filenames import parse_file_name
+from lro_spec.filenames import parse_ulid
 from lro_spec.timestamps import moments
 
 CLOCK_S = 2.0
@@ -47,14 +47,14 @@ def written_at(call: Call) -> Compared | str | None:
 def ulid_time(call: Call, edition: Edition) -> Compared | str:
     """Compare the time in the file name's ULID with the call; a reason if the name has no ULID."""
     ulid = ulid_of(call, edition)
-    parsed = parse_file_name(f"atlatl-recall-{ulid}.jsonl")
-    if parsed is None:
+    created = None if ulid is None else parse_ulid(ulid)
+    if created is None:
         return "the name has no ULID"
-    moment = parsed.created.timestamp()
+    moment = created.timestamp()
     return (
         call.started - CLOCK_S <= moment <= call.ended + CLOCK_S,
         f"a ULID whose time lies within the call (± {CLOCK_S:.0f} s)",
-        f"{ulid} says {parsed.created.isoformat()}, "
+        f"{ulid} says {created.isoformat()}, "
         + (in_local_time(moment, call) or f"{moment - call.started:+.0f} s from the call"),
     )
 

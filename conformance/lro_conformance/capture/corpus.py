@@ -87,7 +87,7 @@ DELICATE_WORD = "zwitterion"
 """A word that only the memory `delicate` contains."""
 
 
-TWINS = ("5d1e3c7a-0f52-4b8e-9a63-1c2f70b4d801", "5d1e3c7a-0f52-4b8e-9a63-1c2f70b4d802")
+DELICATE_IDS = ("5d1e3c7a-0f52-4b8e-9a63-1c2f70b4d801", "5d1e3c7a-0f52-4b8e-9a63-1c2f70b4d802")
 """Ids under which the memory `delicate` is stored twice."""
 
 

@@ -17,7 +17,7 @@ from lro_conformance.trials.decoys import OLD_S, operation_of
 from lro_conformance.trials.defaults import Defaults
 from lro_conformance.trials.exploration import Sweeps
 from lro_conformance.trials.fallback import Fallback
-from lro_conformance.trials.retention import Lasting
+from lro_conformance.trials.lasting import Lasting
 from lro_conformance.trials.survey import Survey
 from lro_spec.editions import Edition
 
@@ -211,7 +211,7 @@ def test_files_of_earlier_processes_are_deleted(cleanup: Cleanup, defaults: Defa
         # a server that cleans up by itself, more rarely the longer the TTL is, may not have run under the other TTLs
         subjects.expect(
             holds=True,
-            expected=f"the scan finds an old file of an earlier process, with ttl_seconds = {cleanup.own.ttl_s}",
+            expected=f"an old file of an earlier process is deleted, with ttl_seconds = {cleanup.own.ttl_s}",
             observed="it was deleted",
             at=cleanup.own,
         )
@@ -229,7 +229,7 @@ def test_files_of_earlier_processes_are_deleted(cleanup: Cleanup, defaults: Defa
                 continue
             subjects.expect(
                 old.gone,
-                expected=f"the scan finds {old.path.name}, 40 days old, and deletes it",
+                expected=f"{old.path.name}, a file of an earlier process that is 40 days old, is deleted",
                 observed="it is still there",
                 at=cleaning,
             )

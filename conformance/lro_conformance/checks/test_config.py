@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from lro_conformance.analysis.switch import twins
+from lro_conformance.analysis.switch import on_off_pairs
 from lro_conformance.capture.call import Call
 from lro_conformance.capture.estimate import tokens_per_character
 from lro_conformance.capture.records import show
@@ -14,9 +14,9 @@ from lro_conformance.judging.check import check
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.judging.subjects import Subjects
 from lro_conformance.trials.defaults import Defaults
-from lro_conformance.trials.directories import Folders
 from lro_conformance.trials.disabled import Control, Disabled
 from lro_conformance.trials.documented import EXAMINED, Documented
+from lro_conformance.trials.folders import Folders
 from lro_conformance.trials.survey import Inline, Survey
 
 SEVERAL = 5
@@ -60,7 +60,7 @@ def test_disabled_keeps_to_the_limit(
     disabled: Disabled, inline: Inline, control: Control | None, subjects: Subjects
 ) -> None:
     """With enabled = false no more records are returned than the call asks for, unless there are with LRO on, too."""
-    for pair in (p for p in twins(inline, disabled, control) if p.off.records and p.off.limit is not None):
+    for pair in (p for p in on_off_pairs(inline, disabled, control) if p.off.records and p.off.limit is not None):
         subjects.expect(
             not pair.ignores_limit,
             expected=f"{pair.off.label} with enabled = false: at most {pair.off.limit} records",

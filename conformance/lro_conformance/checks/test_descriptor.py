@@ -142,8 +142,8 @@ def test_answer_is_compact(survey: Survey, documents: Documents, edition: Editio
         most = cost(small) + GROWTH + (size(large) - size(small)) // PART
         subjects.expect(
             cost(large) <= most,
-            expected=f"at most {most} tokens for a result of {size(large)}, since the answer has {cost(small)} for one "
-            f"of {size(small)}",
+            expected=f"an answer of at most {most} tokens to a result of {size(large)}, because a result of "
+            f"{size(small)} tokens has an answer of {cost(small)}",
             observed=f"an answer of {cost(large)} tokens",
             at=large,
         )
@@ -151,7 +151,7 @@ def test_answer_is_compact(survey: Survey, documents: Documents, edition: Editio
         most = min(MOST, size(call) // PART)
         subjects.expect(
             cost(call) <= most,
-            expected=f"at most {most} tokens for a result of {size(call)}",
+            expected=f"an answer of at most {most} tokens to a result of {size(call)}",
             observed=f"an answer of {cost(call)} tokens",
             at=call,
         )

@@ -13,8 +13,8 @@ from lro_conformance.judging.check import check
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.judging.subjects import Subjects
 from lro_conformance.lab.thresholds import LIMIT
-from lro_conformance.trials.directories import Folders
 from lro_conformance.trials.disabled import Disabled
+from lro_conformance.trials.folders import Folders
 from lro_conformance.trials.seeded import Seeded
 from lro_conformance.trials.survey import Inline, Survey
 from lro_spec.findings import Kind
@@ -89,7 +89,7 @@ def test_any_query_is_offloaded(survey: Survey, folders: Folders, subjects: Subj
             continue
         subjects.expect(
             call.outcome == "offloaded",
-            expected=f"{call.operation} offloaded at threshold {survey.lowest} for the query {show(call.query)}",
+            expected=f"{call.operation} is offloaded at threshold {survey.lowest} for the query {show(call.query)}",
             observed=f"{len(found)} records inline",
             at=call,
         )

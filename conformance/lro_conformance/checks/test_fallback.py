@@ -262,7 +262,7 @@ def test_no_dangling_descriptor(fallback: Fallback, subjects: Subjects) -> None:
     for failing in _each(fallback, subjects):
         if failing.call.outcome in ("error", "no answer") or (failing.recreated and not failing.elsewhere):
             continue
-        if failing.lost:
+        if failing.unreadable_even_normally:
             subjects.not_observed(_LOST)
             continue
         kind = "a file in a different folder" if failing.elsewhere else "an incomplete file"
@@ -307,7 +307,7 @@ def test_failure_event_is_emitted(fallback: Fallback, estimates: Estimates, subj
             continue
         if failing.recreated or failing.torn is not None:  # an unnoticed failure cannot be reported (LRO-ERR-05)
             continue
-        if failing.lost:
+        if failing.unreadable_even_normally:
             subjects.not_observed(_LOST)
             continue
         if not failing.events and not failing.events_observable and not watched:

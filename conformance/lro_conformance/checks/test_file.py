@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from lro_conformance.analysis.documents import Documents
 from lro_conformance.analysis.estimate import Estimates, slack
 from lro_conformance.analysis.exchanges import Exchanges
-from lro_conformance.analysis.threshold import Rule
+from lro_conformance.analysis.threshold import Decision
 from lro_conformance.capture.records import show
 from lro_conformance.judging.check import check
 from lro_conformance.judging.subjects import Subjects
-from lro_conformance.trials.boundary import Edges
+from lro_conformance.trials.edges import Edges
 from lro_conformance.trials.survey import Survey
 
 
@@ -122,7 +122,7 @@ def test_schema_version_stays(survey: Survey, subjects: Subjects) -> None:
 
 @check("LRO-FILE-13")
 def test_header_estimate_is_the_compared_one(
-    edges: Edges, decisions: Mapping[str, Rule], estimates: Estimates, subjects: Subjects
+    edges: Edges, decisions: Mapping[str, Decision], estimates: Estimates, subjects: Subjects
 ) -> None:
     """The header's E is the number that was compared with the threshold, rounded or not."""
     for name, rule in decisions.items():

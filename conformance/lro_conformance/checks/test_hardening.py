@@ -12,8 +12,8 @@ from lro_conformance.capture.records import show
 from lro_conformance.judging.check import check
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.judging.subjects import Subjects
-from lro_conformance.trials.directories import Folders
 from lro_conformance.trials.fallback import Fallback
+from lro_conformance.trials.folders import Folders
 from lro_conformance.trials.survey import Survey
 from lro_spec.editions import Edition
 from lro_spec.filenames import FileName, parse_file_name

@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from lro_conformance.analysis.comparison import Comparison
 from lro_conformance.analysis.estimate import Estimates
 from lro_conformance.analysis.exchanges import Exchanges, repeated_record
-from lro_conformance.analysis.switch import difference, texts_only, twins
-from lro_conformance.analysis.threshold import Rule
+from lro_conformance.analysis.switch import difference, on_off_pairs, texts_only
+from lro_conformance.analysis.threshold import Decision
 from lro_conformance.capture.records import by_id, id_of, show, tells_of
 from lro_conformance.judging.check import check
 from lro_conformance.judging.outcome import NotApplicable, NotObserved
 from lro_conformance.judging.subjects import Subjects
-from lro_conformance.trials.boundary import Edges
 from lro_conformance.trials.disabled import Control, Disabled
+from lro_conformance.trials.edges import Edges
 from lro_conformance.trials.survey import Inline, Survey
 
 
@@ -51,7 +51,7 @@ def test_text_is_that_without_lro(
 ) -> None:
     """Below the threshold inject's text has every line that it has with LRO off, apart from numbers in it."""
     _needs_inject(survey)
-    pairs = twins(inline, disabled, control) if disabled is not None else []
+    pairs = on_off_pairs(inline, disabled, control) if disabled is not None else []
     others = [p for p in pairs if p.off.operation != "inject"]
     if any(difference(p, comparison) is not None for p in others if p.off.records is not None) or any(
         p.lost_lines for p in texts_only(others)
@@ -75,7 +75,7 @@ def test_text_is_that_without_lro(
 
 @check("LRO-INJ-02")
 def test_decided_before_budgeting(
-    survey: Survey, edges: Edges, decisions: Mapping[str, Rule], subjects: Subjects
+    survey: Survey, edges: Edges, decisions: Mapping[str, Decision], subjects: Subjects
 ) -> None:
     """Whether inject offloads depends on all memories found, not on the text that is left after budgeting."""
     _needs_inject(survey)
@@ -84,8 +84,8 @@ def test_decided_before_budgeting(
         if small and large:
             subjects.expect(
                 small >= 0.9 * large,
-                expected=f"E = {large} whatever the token budget",
-                observed=f"E = {small} with a small one: the budgeted set was measured",
+                expected=f"E = {large}, whatever the token budget",
+                observed=f"E = {small} with a small budget: the server seems to measure what is left after budgeting",
                 at=survey.budgets[0],
             )
     rule, edge = decisions.get("inject"), edges.edges.get("inject")
@@ -95,8 +95,9 @@ def test_decided_before_budgeting(
     probe = edge.above[0]
     subjects.expect(
         rule == "exact",
-        expected=f"the {edge.estimate} tokens of the memories found exceed a threshold of {probe.threshold}: offloaded",
-        observed="returned inline: the budgeted text was measured",
+        expected=f"inject is offloaded at threshold {probe.threshold}, because the memories found have "
+        f"{edge.estimate} tokens",
+        observed="returned inline: the server seems to measure what is left after budgeting",
         at=probe.call,
     )
 
@@ -111,9 +112,9 @@ def test_file_holds_the_set_before_budgeting(survey: Survey, estimates: Estimate
             continue
         subjects.expect(
             not short and not fewer,
-            expected="a file with every memory that E was made of",
-            observed=f"{len(call.filed)} memories for E = {call.estimate}, "
-            + (f"of which a recall has {fewer}" if fewer and not short else "far too few"),
+            expected=f"the file has every memory that E = {call.estimate} counts",
+            observed=f"{len(call.filed)} memories, "
+            + (f"but recall has {fewer} at the same E" if fewer and not short else "far too few for this E"),
             at=call,
         )
     budgeted = [c for c in survey.budgets if c.filed]

@@ -10,7 +10,7 @@ from lro_conformance.judging.check import check
 from lro_conformance.judging.subjects import Subjects
 from lro_conformance.trials.survey import Survey
 from lro_spec.editions import Edition
-from lro_spec.filenames import parse_file_name
+from lro_spec.filenames import parse_ulid
 
 
 @check("LRO-NAME-01")
@@ -47,7 +47,7 @@ def test_names_sort_by_age(survey: Survey, edition: Edition, subjects: Subjects)
         return
     for call in sorted(survey.files, key=lambda c: c.started):
         ulid = ulid_of(call, edition)
-        if ulid is None or parse_file_name(f"atlatl-recall-{ulid}.jsonl") is None:
+        if ulid is None or parse_ulid(ulid) is None:
             subjects.not_observed("the name has no ULID")
             continue
         before = max((known for ended, known in earlier if ended <= call.started - APART_S), default=None)

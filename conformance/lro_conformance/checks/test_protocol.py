@@ -12,9 +12,9 @@ from lro_conformance.capture.reproduce import Conversation
 from lro_conformance.judging.check import check
 from lro_conformance.judging.outcome import NotApplicable
 from lro_conformance.judging.subjects import Subjects
-from lro_conformance.trials.directories import Folders
 from lro_conformance.trials.disabled import Disabled
-from lro_conformance.trials.protocols import Eras
+from lro_conformance.trials.eras import Eras
+from lro_conformance.trials.folders import Folders
 from lro_conformance.trials.survey import Said, Survey
 from lro_conformance.trials.tasks import Tasks
 from lro_conformance.wire.reply import MODERN_VERSION

@@ -8,8 +8,8 @@ from lro_conformance.analysis.comparison import Comparison
 from lro_conformance.analysis.documents import Document, Documents
 from lro_conformance.analysis.estimate import LARGER, Estimates
 from lro_conformance.analysis.exchanges import Exchanges
-from lro_conformance.analysis.switch import difference, texts_only, twins
-from lro_conformance.analysis.threshold import Rule, latches_after_offloading
+from lro_conformance.analysis.switch import difference, on_off_pairs, texts_only
+from lro_conformance.analysis.threshold import Decision, latches_after_offloading
 from lro_conformance.capture.call import Call, CallInContext
 from lro_conformance.capture.estimate import characters, honest_range, is_honest
 from lro_conformance.capture.records import (
@@ -25,9 +25,9 @@ from lro_conformance.judging.check import check
 from lro_conformance.judging.outcome import NotApplicable, NotObserved
 from lro_conformance.judging.subjects import Subjects, evidence_of
 from lro_conformance.lab.operations import TOOLS, matching_tool
-from lro_conformance.trials.boundary import Edge, Edges, Probe
 from lro_conformance.trials.defaults import Bracket, Defaults
 from lro_conformance.trials.disabled import Control, Disabled
+from lro_conformance.trials.edges import Edge, Edges, Probe
 from lro_conformance.trials.exploration import Explored
 from lro_conformance.trials.seeded import Seeded
 from lro_conformance.trials.survey import Inline, Survey
@@ -112,7 +112,7 @@ def test_default_threshold(
     survey: Survey,
     edges: Edges,
     defaults: Defaults,
-    decisions: Mapping[str, Rule],
+    decisions: Mapping[str, Decision],
     estimates: Estimates,
     edition: Edition,
     subjects: Subjects,
@@ -144,8 +144,9 @@ def test_default_threshold(
     elif (between := _far_apart(crossed)) is not None:
         lower, upper = between
         subjects.inconclusive(
-            f"the default lies between {lower} and {upper} tokens, as no result has a size in between: a limit "
-            "(profile: operations) or a tool that stores memories (profile: seed) varies the size"
+            f"the default lies between {lower} and {upper} tokens, and no result has a size in between; to vary the "
+            "size, name the argument that limits a result (profile: operations) or a tool that stores memories "
+            "(profile: seed)"
         )
 
 
@@ -157,7 +158,7 @@ def _far_apart(crossed: Sequence[Bracket]) -> tuple[int, int] | None:
 
 
 CLOSE = 2
-"""Factor between an inline and an offloaded result below which the two tell the default."""
+"""Largest ratio of the smallest offloaded result to the largest inline one at which the two show the default."""
 
 
 def contradiction(defaults: Defaults) -> tuple[Bracket, Bracket] | None:
@@ -255,7 +256,7 @@ def test_operation_runs_as_without_lro(
 ) -> None:
     """With LRO on, a result below the threshold has the records that the same call returns with LRO off: as many, the
     same ones, in the same order and with the same values. If all results are texts, none of the lines is missing."""
-    pairs = [] if disabled is None else twins(inline, disabled, control)
+    pairs = [] if disabled is None else on_off_pairs(inline, disabled, control)
     if not pairs and not edition.switchable:
         raise NotApplicable("LRO cannot be switched off here, so there is no usual result to compare with")
     if not pairs:
@@ -269,7 +270,8 @@ def test_operation_runs_as_without_lro(
         differing = difference(pair, comparison)
         subjects.expect(
             differing is None,
-            expected=f"{pair.off.label} with LRO on, below the threshold, as with LRO off: {differing[0]}"
+            expected=f"{pair.off.label} below the threshold returns the same with LRO on as with LRO off: "
+            f"{differing[0]}"
             if differing is not None
             else "",
             observed=differing[1] if differing is not None else "",
@@ -282,7 +284,8 @@ def test_operation_runs_as_without_lro(
             continue
         subjects.expect(
             not lost,
-            expected=f"{pair.off.label} with LRO on, below the threshold, as with LRO off: {show(lost[:1], 100)}",
+            expected=f"{pair.off.label} below the threshold returns the same with LRO on as with LRO off: "
+            f"{show(lost[:1], 100)}",
             observed=f"{len(lost)} lines of that text are missing",
             at=pair.on[-1],
         )
@@ -336,23 +339,26 @@ def test_estimate_covers_stored_memories(
 
 
 def _covers_all(name: str, files: Iterable[Call], part: Call | None, subjects: Subjects) -> None:
-    """Expect no call whose E is that of a *part* of its set, if two others are honest that differ in size."""
+    """Expect that there is no *part*, a call whose E covers only some of its records.
+
+    Not observed unless two other estimates of this operation are honest and differ: only then E follows the size.
+    """
     if len({c.estimate for c in files if c.operation == name and c.estimate and is_honest(c)}) < 2:
         subjects.not_observed("fewer than two estimates are honest")
         return
     low = honest_range(part)[0] if part is not None else 0
     subjects.expect(
         part is None,
-        expected=f"{name}: E of at least {low} for {len(part.filed)} records, as it is honest for fewer"
+        expected=f"{name}: E is at least {low} for {len(part.filed)} records, because it fits smaller results"
         if part is not None
         else "",
-        observed=f"E = {part.estimate}, that of only a part of them" if part is not None else "",
+        observed=f"E = {part.estimate}, which fits only a part of them" if part is not None else "",
         at=part,
     )
 
 
 @check("LRO-THR-06")
-def test_one_token_above_is_offloaded(edges: Edges, decisions: Mapping[str, Rule], subjects: Subjects) -> None:
+def test_one_token_above_is_offloaded(edges: Edges, decisions: Mapping[str, Decision], subjects: Subjects) -> None:
     """A result that exceeds the threshold by one token is offloaded."""
     _edges(edges, decisions, subjects, "offloaded", lambda e: e.above)
 
@@ -374,14 +380,14 @@ def test_one_record_is_offloaded(survey: Survey, subjects: Subjects) -> None:
 
 
 @check("LRO-THR-07")
-def test_equal_to_threshold_stays_inline(edges: Edges, decisions: Mapping[str, Rule], subjects: Subjects) -> None:
+def test_equal_to_threshold_stays_inline(edges: Edges, decisions: Mapping[str, Decision], subjects: Subjects) -> None:
     """A result exactly as large as the threshold is returned inline."""
     _edges(edges, decisions, subjects, "inline", lambda e: e.at)
 
 
 def _edges(
     edges: Edges,
-    decisions: Mapping[str, Rule],
+    decisions: Mapping[str, Decision],
     subjects: Subjects,
     outcome: str,
     side: Callable[[Edge], Iterable[Probe]],
@@ -396,7 +402,7 @@ def _edges(
         for probe in (*side(edge), *again):
             subjects.expect(
                 probe.call.outcome == outcome,
-                expected=f"{name} of E = {_e(edge)} at threshold {probe.threshold} is {_words(outcome)}",
+                expected=f"{name}, a result of {_tokens(edge)} at threshold {probe.threshold}, is {_words(outcome)}",
                 observed=_words(probe.call.outcome),
                 at=CallInContext(probe.call) if probe is edge.after else probe.call,
             )
@@ -427,20 +433,20 @@ def test_envelope_is_that_without_lro(
     inline: Inline, disabled: Disabled, control: Control | None, subjects: Subjects
 ) -> None:
     """A result below the threshold has every member beside its records that the same call has with LRO off."""
-    for pair in (p for p in twins(inline, disabled, control) if p.off.records):
+    for pair in (p for p in on_off_pairs(inline, disabled, control) if p.off.records):
         lost = pair.lost_members
         subjects.expect(
             not lost,
-            expected=f"{pair.off.label} with LRO on, below the threshold, has a member as with LRO off: "
+            expected=f"{pair.off.label} below the threshold returns the same members with LRO on as with LRO off: "
             + (lost[0] if lost else ""),
-            observed=f"it is missing; there are {', '.join(sorted(envelope(pair.on[-1].result, ())))}",
+            observed=f"it is missing; the members are {', '.join(sorted(envelope(pair.on[-1].result, ())))}",
             at=pair.on[-1],
         )
 
 
 @check("LRO-THR-08")
 def test_total_is_compared(
-    edges: Edges, decisions: Mapping[str, Rule], estimates: Estimates, subjects: Subjects
+    edges: Edges, decisions: Mapping[str, Decision], estimates: Estimates, subjects: Subjects
 ) -> None:
     """Many small memories that exceed the threshold together are offloaded, though none exceeds it alone."""
     for name, edge in edges.edges.items():
@@ -453,7 +459,7 @@ def test_total_is_compared(
             rule != "per record",
             expected=f"{name}: records of at most {edge.largest} tokens each, {edge.estimate} together, "
             f"are offloaded at threshold {edge.above[0].threshold}",
-            observed="inline there, but offloaded at a threshold below the largest single record",
+            observed="returned inline, but offloaded at a threshold below the largest single record",
             at=edge.above[0].call,
         )
     if edges.reason is not None:
@@ -470,15 +476,16 @@ def test_large_memory_below_threshold_stays_inline(survey: Survey, seeded: Seede
         raise NotObserved("the large memory could not be retrieved alone")
     subjects.expect(
         call.outcome == "inline",
-        expected=f"one memory of {seeded.large_estimate} tokens at threshold {2 * seeded.large_estimate} inline",
-        observed=call.outcome,
+        expected=f"one memory of {seeded.large_estimate} tokens at threshold {2 * seeded.large_estimate} is returned "
+        "inline",
+        observed=_words(call.outcome),
         at=call,
     )
 
 
 @check("LRO-THR-09")
 def test_one_threshold_for_all(
-    survey: Survey, edges: Edges, defaults: Defaults, decisions: Mapping[str, Rule], subjects: Subjects
+    survey: Survey, edges: Edges, defaults: Defaults, decisions: Mapping[str, Decision], subjects: Subjects
 ) -> None:
     """The same threshold holds for every operation and every detail level."""
     if len(survey.operations) == 1 and not any(len(o.details) > 1 for o in survey.operations.values()):
@@ -506,7 +513,8 @@ def test_one_threshold_for_all(
             )
             subjects.expect(
                 holds=False,
-                expected=f"{name} of E = {_e(edge)} at threshold {wrong.threshold} is decided as for other operations",
+                expected=f"{name}, a result of {_tokens(edge)} at threshold {wrong.threshold}, is "
+                f"{_words('offloaded' if wrong in edge.above else 'inline')}, as results of other operations are",
                 observed=_words(wrong.call.outcome),
                 at=wrong.call,
             )
@@ -521,7 +529,8 @@ def test_one_threshold_for_all(
             continue
         subjects.expect(
             probe.call.outcome == outcome,
-            expected=f"{probe.call.label} of E = {probe.estimate} at threshold {probe.threshold} is {_words(outcome)}",
+            expected=f"{probe.call.label}, a result of {probe.estimate} tokens at threshold {probe.threshold}, is "
+            f"{_words(outcome)}",
             observed=_words(probe.call.outcome),
             at=probe.call,
         )
@@ -531,8 +540,9 @@ def _size(bracket: Bracket) -> int | None:
     return bracket.offloaded.estimate if bracket.offloaded is not None else None
 
 
-def _e(edge: Edge) -> str:
-    return f"{edge.estimate} (± {edge.drift}, as identical calls differed)" if edge.drift else str(edge.estimate)
+def _tokens(edge: Edge) -> str:
+    drift = f" (± {edge.drift}, because identical calls differed)" if edge.drift else ""
+    return f"{edge.estimate} tokens{drift}"
 
 
 def _words(outcome: str) -> str:

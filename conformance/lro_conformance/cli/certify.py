@@ -31,7 +31,10 @@ if TYPE_CHECKING:
 )
 @click.option("--edition", "edition_name", metavar="E", help=EDITION_HELP)
 @click.option(
-    "--level", type=click.IntRange(1, 3), metavar="N", help="Level that you claim: exit 0 only if it is proved."
+    "--level",
+    type=click.IntRange(1, 3),
+    metavar="N",
+    help="Level that you claim: exit 0 only if it is proved or attested.",
 )
 @click.option(
     "--evidence",
@@ -72,8 +75,8 @@ def certify(
     With --edition all, the profile's edition decides and is shown in full. The others follow in short; their files
     have the edition in the name (report.json, report.lro-paper.json).
 
-    Exit code: 0 the claim holds (without a claim: no MUST failed), 1 it does not hold, 2 the call or the profile is
-    wrong, 3 no verdict.
+    Exit code: 0 the claim holds (without a claim: no MUST failed), 1 it does not hold, 2 the command line or the
+    profile is invalid, 3 no verdict.
     """
     options.check()
     all_editions = edition_name == ALL_EDITIONS

@@ -118,7 +118,8 @@ def _sections(r: Requirement) -> Iterator[Section]:
     if r.excluded is not None:
         yield Section("Why it is not judged", _paragraphs(r.excluded))
     for check in check_sources(r.id):
-        yield Section(f"Check {check.name}", _paragraphs(check.doc))
+        reads = f"Reads {', '.join(check.evidence)}; defined in `{check.place}`."
+        yield Section(f"Check {check.name}", (*_paragraphs(check.doc), reads))
     yield from _recorded(example_key(r))
     yield Section("Fix", _paragraphs(r.fix))
 

@@ -1,8 +1,8 @@
 """`lro` and its commands.
 
 Only click and the signature of the requested command are imported. Commands import their dependencies when they run, so
-that help and the catalogue respond fast. Exit codes: 0 the claim holds, 1 it does not, 2 the call or the profile is
-wrong, 3 no verdict.
+that help and the catalogue respond fast. Exit codes: 0 the claim holds, 1 it does not, 2 the command line or the
+profile is invalid, 3 no verdict.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ def _report_defect(problem: Exception, arguments: list[str]) -> int:
     if verbose:
         import traceback
 
-        report_error("".join(traceback.format_exception(problem)).rstrip())
+        report_error(_masked("".join(traceback.format_exception(problem)).rstrip()))
     is_command = bool(arguments) and arguments[0] in COMMANDS
     has_verbose = is_command and any("-v" in option.opts for option in command_named(arguments[0]).params)
     hint = "; -v shows where" if has_verbose and not verbose else ""
@@ -141,7 +141,13 @@ def _report_defect(problem: Exception, arguments: list[str]) -> int:
 def _one_line(text: str) -> str:
     from lro_conformance.report.sanitize import one_line
 
-    return one_line(text.strip(), 1_000)
+    return one_line(_masked(text.strip()), 1_000)
+
+
+def _masked(text: str) -> str:
+    from lro_spec.redaction import Masks
+
+    return Masks(os.environ).text(text)
 
 
 def _is_verbose(arguments: list[str]) -> bool:

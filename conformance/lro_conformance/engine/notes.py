@@ -15,10 +15,10 @@ from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.judging.subjects import evidence_of, reproducer_of
 from lro_conformance.lab.errors import ServerTrouble
 from lro_conformance.lab.thresholds import NEVER
-from lro_conformance.trials.boundary import Edges
 from lro_conformance.trials.cleanup import Cleanup
+from lro_conformance.trials.edges import Edges
+from lro_conformance.trials.eras import Eras
 from lro_conformance.trials.fallback import Fallback
-from lro_conformance.trials.protocols import Eras
 from lro_conformance.trials.survey import Inline, Survey
 from lro_conformance.trials.tasks import tasked_tools
 
@@ -43,7 +43,10 @@ def notes(evidence: Evidence, trouble: str | None) -> tuple[str, ...]:
         found.append("expired files were deleted at a start; whether they are while the server runs is unknown (I-43)")
     eras = have.get("eras")
     if isinstance(eras, Eras):
-        found.append(f"the server also speaks MCP {eras.protocol} (server/discover): its calls were judged by both")
+        found.append(
+            f"the server also speaks MCP {eras.protocol} (server/discover): its calls were judged under both protocol "
+            "versions"
+        )
     if isinstance(inline, Inline) and inline.threshold < NEVER:
         found.append(f"a threshold of {NEVER} is rejected; {inline.threshold} was used instead")
     if isinstance(survey, Survey) and isinstance(inline, Inline):
@@ -69,7 +72,7 @@ def notes(evidence: Evidence, trouble: str | None) -> tuple[str, ...]:
     if isinstance(overall, Overall):
         found += overall.remarks
     if isinstance(fallback, Fallback):
-        found += [f"write failure, {kind}: not provoked: {why}" for kind, why in fallback.skipped.items()]
+        found += [f"write failure, {kind}: not tested, because {why}" for kind, why in fallback.skipped.items()]
     if trouble is not None:
         found.append(f"a call had no response: {trouble}")
     return tuple(found)

@@ -10,14 +10,14 @@ from typing import Generic, TypeVar
 Observed = TypeVar("Observed")
 
 SHRINKS = 60
-"""Number of smaller attempts after a violation: a count, so that the same seed ends with the same attempt."""
+"""Largest number of attempts to find a smaller violation; not a time, so that the same seed finds the same one."""
 
 SHRINKING_S = 12.0
 """Longest time, in seconds, that finding the smallest attempt may take with a slow server."""
 
 
 class Violation(AssertionError):
-    """An attempt has shown a violation."""
+    """Raised by an attempt that has shown a violation, so that Hypothesis looks for a smaller one."""
 
 
 class OutOfBudget(BaseException):
@@ -26,39 +26,39 @@ class OutOfBudget(BaseException):
 
 @dataclass
 class BudgetedSearch(Generic[Observed]):
-    """One search."""
+    """One search: when it ends, the attempts without a violation, and those with one."""
 
-    until: float
-    """Time of the monotonic clock at which it ends."""
+    deadline: float
+    """Time of the monotonic clock after which no attempt begins; a violation sets it anew."""
     is_aborted: Callable[[], bool] = lambda: False
     """Returns True if it has to end at once."""
-    steady: list[Observed] = field(default_factory=list[Observed])
-    """What attempts showed before the first violation."""
+    clean_attempts: list[Observed] = field(default_factory=list[Observed])
+    """The observations of attempts before the first violation."""
     failing: list[Observed] = field(default_factory=list[Observed])
-    """What attempts with a violation showed, the smallest last."""
+    """The observations of attempts with a violation, the smallest last."""
     attempts: int = 0
     _shrinks: int = 0
     _spent: bool = False
 
     def begin(self) -> None:
-        """Begin an attempt. Raises `OutOfBudget` if there is nothing left for it."""
+        """Count an attempt that is about to begin. Raises `OutOfBudget` if no time or attempts are left for it."""
         self.attempts += not self.failing
         self._shrinks += bool(self.failing)
-        self._spent = time.monotonic() > self.until or self._shrinks > SHRINKS or self.is_aborted()
+        self._spent = time.monotonic() > self.deadline or self._shrinks > SHRINKS or self.is_aborted()
         if self._spent:
             raise OutOfBudget
 
     def found(self, observed: Observed) -> None:
-        """End an attempt that has shown a violation. Raises `Violation`."""
+        """Record an attempt that has shown a violation, and end it: raises `Violation`."""
         if not self.failing:
-            self.until = time.monotonic() + SHRINKING_S
+            self.deadline = time.monotonic() + SHRINKING_S
         self.failing.append(observed)
         raise Violation
 
     def run(self, search: Callable[[], object], again: Callable[[], object]) -> bool:
         """Run *search* to its end; True if a violation was found and recurred.
 
-        *again* repeats the last attempt, if there was no time for it.
+        Hypothesis repeats a violation while there is time; if it was seen only once, *again* repeats the attempt.
         """
         from hypothesis.errors import Flaky
 
@@ -67,7 +67,9 @@ class BudgetedSearch(Generic[Observed]):
         except (Violation, OutOfBudget):
             pass
         except Flaky:
-            if not self._spent:  # otherwise Hypothesis only wonders why nothing more is drawn
+            # Hypothesis repeats a violation: it did not recur. But if the budget ran out, `begin` ended the repetition,
+            # which Hypothesis takes for the same thing.
+            if not self._spent:
                 return False
         if len(self.failing) != 1:
             return bool(self.failing)

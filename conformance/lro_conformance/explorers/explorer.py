@@ -30,7 +30,7 @@ from lro_conformance.capture.records import Record
 from lro_conformance.explorers.budgeted_search import BudgetedSearch, Violation
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.trials import trial
-from lro_conformance.trials.boundary import Edges
+from lro_conformance.trials.edges import Edges
 from lro_conformance.trials.exploration import Explored, LiveFinding, Triple
 from lro_conformance.trials.survey import Inline, Survey
 from lro_spec.catalogue import catalogue
@@ -42,23 +42,24 @@ if TYPE_CHECKING:
     from lro_conformance.lab.bench import Bench
     from lro_conformance.lab.lab import Lab
 
-ROUNDS = 3
-"""Largest number of violations of different requirements that are reduced to their shortest sequence."""
+MAX_REDUCED = 3
+"""Largest number of requirements whose violation is reduced to its shortest sequence."""
 
 CHARACTERS_PER_TOKEN = 4
-"""Characters of a token, about, to begin with."""
+"""Assumed size of a token, for the first attempt to place a result at the threshold."""
 
 TRIES = 4
 """Number of memories that are stored, one after another, to place a result at the threshold."""
 
-CALLS_THE_SURVEYED_SERVER = ("defaults", "fallback", "control")
-"""Trials that compare a call with one of a kept server, which must not have been given memories meanwhile."""
+MUST_RUN_BEFORE = ("defaults", "fallback", "control")
+"""Trials that end before the explorer begins: they compare calls with those of kept servers, to which it gives
+further memories."""
 
-MOST_PLACED = 200_000
-"""Characters of the largest memory that is stored to place a result at the threshold."""
+MAX_PLACED_CHARACTERS = 200_000
+"""Size of the largest memory that is stored to place a result at the threshold."""
 
 
-@trial("explorer: sequences of calls, on three servers in lockstep", after=CALLS_THE_SURVEYED_SERVER)
+@trial("explorer: sequences of calls, on three servers in lockstep", after=MUST_RUN_BEFORE)
 def explored(lab: Lab, survey: Survey, inline: Inline, edges: Edges) -> Explored:
     """Compose sequences of calls and stored memories; find the shortest that violates a requirement."""
     if not survey.adjustable:
@@ -86,7 +87,7 @@ class Explorer:
         self._stack = ExitStack()
         self._search: BudgetedSearch[tuple[Triple, ...]] = BudgetedSearch(0)
         self._known_violations: set[str] = set()
-        self._wanted: str | None = None
+        self._target_requirement: str | None = None
         self._sequence: list[Triple] = []
         self._steps: list[tuple[str, tuple[Any, ...]]] = []
         self._word: str | None = None
@@ -110,7 +111,7 @@ class Explorer:
     @property
     def can_place(self) -> bool:
         """True if a result can be placed at the threshold of the server in the middle."""
-        small = self._threshold * CHARACTERS_PER_TOKEN < MOST_PLACED
+        small = self._threshold * CHARACTERS_PER_TOKEN < MAX_PLACED_CHARACTERS
         return self.can_store and self._threshold > 0 and small
 
     def explore(self) -> Explored:
@@ -125,8 +126,11 @@ class Explorer:
         unsteady: list[Triple] = []
         sequences = 0
         with on_its_own(self._lab.workspace.root / "hypothesis"):
-            for turn in range(ROUNDS):
-                self._search, self._wanted = BudgetedSearch(until, lambda: self._lab.workspace.aborted), None
+            for turn in range(MAX_REDUCED):
+                self._search, self._target_requirement = (
+                    BudgetedSearch(until, lambda: self._lab.workspace.aborted),
+                    None,
+                )
 
                 def search(turn: int = turn) -> None:
                     if turn == 0 and self.can_store:
@@ -137,12 +141,12 @@ class Explorer:
 
                 recurred = self._search.run(search, self._again)
                 sequences += self._search.attempts
-                triples += (t for steady in self._search.steady for t in steady)
+                triples += (t for clean in self._search.clean_attempts for t in clean)
                 if not self._search.failing:
                     break
                 (smallest if recurred else unsteady).extend(self._search.failing[-1])
-                if self._wanted is not None:
-                    self._known_violations.add(self._wanted)
+                if self._target_requirement is not None:
+                    self._known_violations.add(self._target_requirement)
                 if time.monotonic() > until or not all(b.server.alive for b in self._benches):
                     break
         return Explored(
@@ -159,23 +163,23 @@ class Explorer:
     # sequences
 
     def begin(self) -> None:
-        """Begin a sequence."""
+        """Count a sequence that is about to begin, and forget the previous one. Raises `OutOfBudget`."""
         self._search.begin()
         self._lab.forget_experiments()
         self._sequence, self._steps, self._word = [], [], None
 
     def step(self, name: str, *given: Any) -> None:
-        """Take a step of a sequence: *name* is that of a method. Raises `Violation` if the model is violated."""
+        """Take the step *name*: ``store``, ``call`` or ``place``. Raises `Violation` for the target requirement."""
         self._steps.append((name, given))
         {"store": self.store, "call": self.call, "place": self.place}[name](*given)
 
     def end(self) -> None:
-        """End a sequence."""
+        """Record the sequence as one without a violation, unless one has been found."""
         if not self._search.failing:
-            self._search.steady.append(tuple(self._sequence))
+            self._search.clean_attempts.append(tuple(self._sequence))
 
     def _try_fixed_sequences(self) -> None:
-        """Sequences that are tried first in every run: tiny and varied memories, and results at the threshold."""
+        """Try the sequences that come first in every run: tiny and varied memories, and results at the threshold."""
         for name, details in self.details.items():
             richest = {"name": name, "detail": [None, *details][-1], "limit": 20, "find": "stored"}
             self.begin()
@@ -262,7 +266,7 @@ class Explorer:
             if estimate is None or estimate == target:
                 return
             length = max(8, length + (target - estimate) * CHARACTERS_PER_TOKEN)
-            if length > MOST_PLACED:
+            if length > MAX_PLACED_CHARACTERS:
                 return
 
     def _arguments(self, asked: Mapping[str, Any]) -> dict[str, Any]:
@@ -278,7 +282,10 @@ class Explorer:
     # the model
 
     def _judge(self, count: int) -> None:
-        """Hold the last triples to the model, and end the sequence if they violate a requirement."""
+        """Judge the exchanges of the last *count* triples; end the sequence if one violates the target requirement.
+
+        Without a target, the first requirement that is violated becomes it.
+        """
         made = exchanges_of(self._sequence, self._memories)
         last = {id(c) for t in self._sequence[-count:] for c in t.calls}
         for exchange in made:
@@ -287,15 +294,19 @@ class Explorer:
             for requirement in self._violated(exchange):
                 if requirement not in self._judged or requirement in self._known_violations:
                     continue
-                if self._wanted is None and requirement in self._violated_anyway:
+                if self._target_requirement is None and requirement in self._violated_anyway:
                     continue
-                if self._wanted is None:
-                    self._wanted = requirement
-                if requirement == self._wanted:
+                if self._target_requirement is None:
+                    self._target_requirement = requirement
+                if requirement == self._target_requirement:
                     self._search.found(tuple(self._sequence))
 
     def _violated(self, exchange: Exchange) -> Iterator[str]:
-        """The requirements that an exchange violates. Of calls in lockstep one document is like the other."""
+        """Requirements that an exchange violates.
+
+        Of the calls in lockstep, only that at the lowest threshold has its descriptor and file validated: the others
+        have the same.
+        """
         for requirement in RULES:
             found = (f for f in findings(exchange, self._context, requirement) if not isinstance(f, str))
             if not all(f.holds for f in found):
@@ -304,7 +315,7 @@ class Explorer:
             document = self._document(exchange.call)
             for finding in filter(breaks, document.findings):
                 if is_examined(finding.rule) and unmet_precondition(finding.rule, document) is None:
-                    self._keep(finding, document)
+                    self._keep_installed_jq_finding(finding, document)
                     yield finding.rule
 
     def _document(self, call: Call) -> Document:
@@ -318,8 +329,8 @@ class Explorer:
         """The judge of all recipes. It also compares with the machine's jq, which only a live run may depend on."""
         return self._stack.enter_context(RecipeJudge(fallback=True, compares=True))
 
-    def _keep(self, finding: Finding, document: Document) -> None:
-        """Note what only the machine's jq shows, which evidence alone would not show again."""
+    def _keep_installed_jq_finding(self, finding: Finding, document: Document) -> None:
+        """Keep a finding that only the installed jq shows: judging the evidence again, elsewhere, would not find it."""
         shown = {(f.rule, f.pointer, f.observed) for f in self._recipes.only_installed}
         if (finding.rule, finding.pointer, finding.observed) in shown:
             self._live.append(LiveFinding.of(document.call, finding))

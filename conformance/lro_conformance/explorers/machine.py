@@ -16,7 +16,7 @@ from lro_conformance.explorers.strategies import MEMORIES, NEAR, calls
 
 
 class Steps(Protocol):
-    """What the steps of a sequence do."""
+    """The explorer, as far as the rules need it."""
 
     @property
     def details(self) -> Mapping[str, Sequence[str]]:
@@ -34,15 +34,15 @@ class Steps(Protocol):
         ...
 
     def begin(self) -> None:
-        """Begin a sequence."""
+        """Called before the first step of each sequence."""
         ...
 
     def step(self, name: str, *given: Any) -> None:
-        """Take a step."""
+        """Take the step *name*."""
         ...
 
     def end(self) -> None:
-        """End a sequence."""
+        """Called after the last step of each sequence, also of one that a violation has ended."""
         ...
 
 

@@ -83,12 +83,12 @@ class _Sweeper:
             if wrong(seen):
                 search.found(seen)
             elif not search.failing:
-                search.steady.append(seen)
+                search.clean_attempts.append(seen)
 
         recurred = search.run(
             lambda: run_examples(strategy, one, seed=self._lab.seed, examples=self._examples), lambda: one(last[0])
         )
-        return search.steady, search.failing[-1:] if recurred else []
+        return search.clean_attempts, search.failing[-1:] if recurred else []
 
     def by_name(self, names: Sequence[str]) -> Sweep:
         """Clean up beside old files with these names."""

@@ -29,7 +29,7 @@ from lro_conformance.profile import Cleanup, Client, Profile, Setting
 from lro_conformance.profile import Operation as NamedOperation
 from lro_conformance.trials.cleanup import TTL, Cleaning, clean
 from lro_conformance.trials.decoys import DAY
-from lro_conformance.trials.directories import CLIENT
+from lro_conformance.trials.folders import CLIENT
 from lro_conformance.wire.interrupt import interruptible
 from lro_conformance.wire.workspace import Workspace
 

@@ -1,6 +1,6 @@
 """Verdicts, their order, and the roll-up from checks to requirements to levels.
 
-The order is total and worst last, so that every roll-up is a `max`.
+The order is total and worst last: of the checks that observed something, a requirement takes the `max`.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ class Editions:
 
     def is_offload_name(self, name: str) -> bool:
         """Return whether a name begins and ends like those of offloaded files in one of the editions."""
-        return name.startswith(tuple(f"{e.file_prefix}-" for e in self.all)) and name.endswith(".jsonl")
+        return any(e.is_file_name(name) for e in self.all)
 
     def convention_of(self, path: str) -> str:
         """The edition whose naming convention a file of the server follows, which planted files are to follow, too."""

@@ -28,7 +28,7 @@ from lro_conformance.wire.workspace import Workspace
 
 @dataclass(frozen=True)
 class Budget:
-    """How much is explored, by sequences of steps that nobody wrote down."""
+    """How many sequences of steps the explorer tries, and how long they are."""
 
     sequences: int = 8
     steps: int = 5
@@ -185,7 +185,7 @@ class Lab:
                 )
             except ServerTrouble:
                 handshakes.revert_protocol()
-                raise refused from None  # the first refusal is the one that its makers expect
+                raise refused from None  # the first refusal is by the usual protocol, so it says what is wrong
         except BaseException as problem:
             if isinstance(problem, ServerTrouble):
                 problem.start = start
@@ -202,7 +202,7 @@ class Lab:
         If it declines that, the lowest of `LOW` that it accepts replaces 1 from then on. Raises `ServerTrouble` with
         the first error.
         """
-        with self._fallback(settings, self.accepted.find_lowest, keep=keep) as bench:
+        with self._bench_at_accepted_threshold(settings, self.accepted.find_lowest, keep=keep) as bench:
             yield bench
 
     @contextmanager
@@ -211,7 +211,7 @@ class Lab:
 
         Raises `ServerTrouble` with the first error.
         """
-        with self._fallback(settings, self.accepted.find_highest, keep=keep) as bench:
+        with self._bench_at_accepted_threshold(settings, self.accepted.find_highest, keep=keep) as bench:
             yield bench
 
     @contextmanager
@@ -227,7 +227,7 @@ class Lab:
             yield bench
 
     @contextmanager
-    def _fallback(
+    def _bench_at_accepted_threshold(
         self, settings: Settings, find: Callable[[Callable[[int], bool]], bool], *, keep: str | None
     ) -> Generator[Bench, None, None]:
         def starts(threshold: int) -> bool:

@@ -22,6 +22,10 @@ _KINDS: tuple[tuple[type, str], ...] = (
 )
 
 
+ENVIRONMENT = ("server", "env")
+"""Path below which no value is shown: it may be a secret."""
+
+
 class Complaint(NamedTuple):
     """Description of a wrong value; as a string, one sentence."""
 
@@ -51,6 +55,8 @@ class Problem:
     """The key as a path; () for the whole document."""
     column: int | None = field(default=None, compare=False)
     """From 1; None if it concerns a whole line or the whole file."""
+    is_private: bool = field(default=False, compare=False)
+    """True if the line must not be shown, because it may have a value of `ENVIRONMENT`."""
 
     @property
     def message(self) -> str:
@@ -86,7 +92,8 @@ def explain(error: SchemaError, value: object) -> Complaint:
         case "additionalProperties":
             return Complaint("unknown key", hint=_known_keys(error), kind=Kind.UNKNOWN_FIELD)
         case "type":
-            return Complaint("", _plain(error.expected), _kind(value), _type_hint(error, value), Kind.WRONG_TYPE)
+            observed = _kind(value, shown=error.path[: len(ENVIRONMENT)] != ENVIRONMENT)
+            return Complaint("", _plain(error.expected), observed, _type_hint(error, value), Kind.WRONG_TYPE)
         case "enum":
             return Complaint("", error.expected, error.observed, _nearest_value(error, value), Kind.WRONG_VALUE)
         case _:
@@ -113,9 +120,11 @@ def _nearest_value(error: SchemaError, value: object) -> str:
     return did_you_mean(value, error.known) if isinstance(value, str) else ""
 
 
-def _kind(value: object) -> str:
+def _kind(value: object, *, shown: bool) -> str:
     kind = next((name for type_, name in _KINDS if isinstance(value, type_)), "null")
-    return show(value) if kind in ("null", "boolean") else f"{_plain(type_words(kind))} ({show(value)})"
+    if kind in ("null", "boolean"):
+        return show(value)
+    return f"{_plain(type_words(kind))} ({show(value)})" if shown else _plain(type_words(kind))
 
 
 def _type_hint(error: SchemaError, value: object) -> str:

@@ -9,7 +9,16 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, cast
 
-from lro_conformance.profile.errors import Complaint, Problem, ProfileError, did_you_mean, dotted, explain, value_at
+from lro_conformance.profile.errors import (
+    ENVIRONMENT,
+    Complaint,
+    Problem,
+    ProfileError,
+    did_you_mean,
+    dotted,
+    explain,
+    value_at,
+)
 from lro_conformance.profile.model import (
     DEFAULT_EDITION,
     DEFAULT_START_TIMEOUT_S,
@@ -60,7 +69,7 @@ def parse(
     except YamlError as problem:
         keys, column = tuple(problem.path), problem.place and problem.place.column
         raise ProfileError(
-            [Problem(file, problem.line, dotted(keys), Complaint(problem.message), keys, column)]
+            [Problem(file, problem.line, dotted(keys), Complaint(problem.message), keys, column, is_private=True)]
         ) from None
     if command:
         document = _with_command(document, command)
@@ -103,7 +112,8 @@ def _problems(file: str, document: Document) -> Iterator[Problem]:
 def _problem(file: str, document: Document, path: tuple[str | int, ...], complaint: str | Complaint) -> Problem:
     line, column = document.place(path)
     complaint = complaint if isinstance(complaint, Complaint) else Complaint(complaint)
-    return Problem(file, line, dotted(path), complaint, path, column)
+    is_private = line in document.lines_below(ENVIRONMENT)
+    return Problem(file, line, dotted(path), complaint, path, column, is_private)
 
 
 def _inconsistencies(profile: Profile) -> Iterator[_Keyed]:

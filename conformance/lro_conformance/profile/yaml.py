@@ -1,11 +1,13 @@
 """YAML as plain values, with the place of every key.
 
-Stricter than YAML: duplicate keys, anchors that multiply, and values that JSON does not have are errors.
+Stricter than YAML: duplicate keys, anchors that multiply, and values that JSON does not have are errors. No error shows
+a value, which may be a secret.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from bisect import bisect_right
 from dataclasses import dataclass
 from typing import Any, NamedTuple, cast
@@ -61,6 +63,10 @@ class Document:
     def line(self, path: Path) -> int:
         """Line of a key, or of the nearest parent that exists."""
         return self.place(path).line
+
+    def lines_below(self, path: Path) -> set[int]:
+        """Lines on which this key, or any key or item below it, begins."""
+        return {place.line for known, place in self.places.items() if known[: len(path)] == path}
 
 
 def read(data: bytes, *, dates: bool = False, least: str = "server.command") -> Document:
@@ -138,7 +144,7 @@ class _Walk:
             return self._scalar(node, path)
         if self.dates and isinstance(node, ScalarNode) and node.tag == "tag:yaml.org,2002:timestamp":
             return cast("str", node.value)
-        kind = _NAMES.get(node.tag.rpartition(":")[2], f"the tag {node.tag}")
+        kind = _NAMES.get(node.tag.rpartition(":")[2], "a tag")
         raise YamlError(f"{kind} is not allowed here; put text in quotes", place, path)
 
     def _mapping(self, node: MappingNode, path: Path) -> dict[str, object]:
@@ -163,12 +169,13 @@ class _Walk:
         try:
             value = cast("Any", self.constructor.construct_object(node))  # pyright: ignore[reportUnknownMemberType]
         except (ValueError, yaml.YAMLError):
-            raise YamlError(f"{node.value!r} cannot be read as {node.tag.rpartition(':')[2]}", place, path) from None
+            raise YamlError(f"the value cannot be read as {node.tag.rpartition(':')[2]}", place, path) from None
         if isinstance(value, float) and not math.isfinite(value):
-            raise YamlError(f"{node.value} is not a JSON number", place, path)
+            raise YamlError("the value is not a JSON number", place, path)
         return value
 
 
 def _reason(problem: yaml.MarkedYAMLError) -> str:
+    """The problem in PyYAML's words, without the name of an alias: what begins with ``*`` may be a secret."""
     parts = [str(p).strip() for p in (problem.context, problem.problem) if p]
-    return " ".join(", ".join(parts).split())
+    return re.sub(r"(alias|anchor) '[^']*'", r"\1", " ".join(", ".join(parts).split()))

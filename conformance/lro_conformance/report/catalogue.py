@@ -17,6 +17,9 @@ from lro_spec.catalogue import Requirement
 
 CHECKS = Path(__file__).parent.parent / "checks"
 
+_NO_EVIDENCE = {"subjects", "edition"}
+"""Parameters of checks that every run has, whatever was observed."""
+
 
 @dataclass(frozen=True, slots=True)
 class CheckSource:
@@ -26,6 +29,10 @@ class CheckSource:
     """``chapter.name``, the name under which `lro_conformance.judging.check` registers it."""
     doc: str
     """The docstring."""
+    place: str
+    """Its file, relative to the package."""
+    evidence: tuple[str, ...]
+    """Names of the evidence that it reads, of trials and derived."""
 
 
 def check_sources(id: str) -> tuple[CheckSource, ...]:
@@ -36,7 +43,10 @@ def check_sources(id: str) -> tuple[CheckSource, ...]:
     """
     return tuple(
         CheckSource(
-            f"{path.stem.removeprefix('test_')}.{node.name.removeprefix('test_')}", ast.get_docstring(node) or ""
+            f"{path.stem.removeprefix('test_')}.{node.name.removeprefix('test_')}",
+            ast.get_docstring(node) or "",
+            path.relative_to(CHECKS.parent).as_posix(),
+            tuple(a.arg for a in (*node.args.args, *node.args.kwonlyargs) if a.arg not in _NO_EVIDENCE),
         )
         for path in _modules()
         if f'"{id}"' in (source := path.read_text(encoding="utf-8"))

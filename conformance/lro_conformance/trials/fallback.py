@@ -36,7 +36,8 @@ KINDS: Mapping[str, str] = {
 
 
 SHARE = 6
-"""Divisor of E for the threshold: few records fit, so neither a fixed number nor half of them passes."""
+"""The threshold is E divided by this. So few records fit that a server which returns a fixed number of them, or half of
+them, exceeds it."""
 
 UNLIMITED = 1 << 50
 """A file-size limit that is never reached, for a start with SIGXFSZ ignored whose limit is reduced later."""
@@ -75,8 +76,8 @@ class Failing(OfACall):
         return self.call.outcome == "offloaded" and file is not None and file.problem is None and self.torn is None
 
     @property
-    def lost(self) -> bool:
-        """True when the named file is missing, as this server's files are even when writing works."""
+    def unreadable_even_normally(self) -> bool:
+        """True if the named file cannot be read, and neither can this server's files when writing works."""
         original = self.original.file
         return self.call.outcome == "offloaded" and (original is None or original.problem is not None)
 
@@ -156,7 +157,7 @@ def fallback(lab: Lab, survey: Survey, inline: Inline) -> Fallback:
 
 
 def _plans(survey: Survey) -> dict[str, int]:
-    """For each operation that offloads its E."""
+    """E of the survey's call, for each operation that offloaded it."""
     plans: dict[str, int] = {}
     for name, (first, _) in survey.repeats.items():
         if first.outcome == "offloaded" and first.estimate is not None and first.estimate >= 4:
@@ -179,7 +180,7 @@ class _Scene:
         kind = "a file from the start"
         try:
             with self.lab.bench(self._settings(), prepare=_put_a_file) as bench:
-                self.fail(bench, kind)
+                self.record_failures(bench, kind)
         except ServerTrouble:
             self.skipped[kind] = "the server refuses to start, which is allowed"
 
@@ -197,17 +198,19 @@ class _Scene:
             # A server that compares a different number offloads nothing here and has no write to fail.
             self.plans = {n: e for n, e in self.plans.items() if self._call(bench, n).outcome == "offloaded"}
             if not self.plans:
-                self.skipped["every kind"] = "nothing is offloaded at a sixth of its E while the folder is there"
+                self.skipped["every kind"] = (
+                    "no result is offloaded at a sixth of its E, even while its file could be written"
+                )
                 return
             _clear(folder)
             _put_a_file(folder)
-            self.fail(bench, "replaced by a file")
-            self.fail(bench, "replaced by a file", richest=True)
+            self.record_failures(bench, "replaced by a file")
+            self.record_failures(bench, "replaced by a file", richest=True)
             _clear(folder)
-            self.fail(bench, "removed")
+            self.record_failures(bench, "removed")
             _clear(folder.parent)
             _put_a_file(folder.parent)
-            self.fail(bench, "parent replaced")
+            self.record_failures(bench, "parent replaced")
             _clear(folder.parent)
             folder.mkdir(parents=True)
             self._read_only(bench, folder)
@@ -216,11 +219,11 @@ class _Scene:
 
     def _read_only(self, bench: Bench, folder: Path) -> None:
         if os.geteuid() == 0:
-            self.skipped["read-only"] = "the superuser may write everywhere"
+            self.skipped["read-only"] = "root ignores permissions"
             return
         folder.chmod(0o500)
         try:
-            self.fail(bench, "read-only")
+            self.record_failures(bench, "read-only")
         finally:
             folder.chmod(0o700)
 
@@ -240,7 +243,7 @@ class _Scene:
                 if any(c.outcome not in ("inline", "offloaded") for c in control):
                     self.skipped[kind] = "the server cannot answer small calls under this limit either"
                     return
-                self.fail(bench, kind, limit)
+                self.record_failures(bench, kind, limit)
         except ServerTrouble:
             self.skipped[kind] = "the server does not start under this limit"
 
@@ -253,8 +256,11 @@ class _Scene:
         detail = usual_detail(bench.operations[name])
         return bench.call(name, detail=detail, limit=EDGE_LIMIT if self.survey.adjustable else None)
 
-    def fail(self, bench: Bench, kind: str, limit: int | None = None, *, richest: bool = False) -> None:
-        """Make every call, or with *richest* the calls for many records at the richest detail level."""
+    def record_failures(self, bench: Bench, kind: str, limit: int | None = None, *, richest: bool = False) -> None:
+        """Call every operation while writing fails, and record each call as a `Failing`.
+
+        With *richest*, call for many records at the richest detail level instead. Stops when the server has ended.
+        """
         self.lab.step("fallback", kind)
         earlier = Counter(bench.events("OffloadWriteFailed"))
         for name in self.plans:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from lro_conformance.capture.call import Call
 from lro_conformance.capture.corpus import (
+    DELICATE_IDS,
     DELICATE_WORD,
     MIXED_WORDS,
     OTHER_WORD,
     ROUGH_WORD,
-    TWINS,
     WORD,
     Memory,
     delicate,
@@ -109,7 +109,7 @@ def _huge(known: Call) -> Memory:
 
 def _twins(bench: Bench, name: str) -> Call | None:
     """A call for the two memories that differ only in their ids; None if they were not accepted."""
-    both = all(bench.stored({**delicate(), "id": id}) for id in TWINS)
+    both = all(bench.stored({**delicate(), "id": id}) for id in DELICATE_IDS)
     return _alone(bench, name, DELICATE_WORD, limit=5) if both else None
 
 

@@ -315,7 +315,8 @@ def _profile(path: str, data: bytes) -> Iterator[Finding]:
             finding = _of_profile(problem)
             if problem.line is not None:
                 line, column = lines[problem.line - 1].removesuffix("\r"), problem.column
-                finding = replace(finding, line=problem.line, column=column, excerpt=excerpt(line, (column or 1) - 1))
+                shown = None if problem.is_private else excerpt(line, (column or 1) - 1)
+                finding = replace(finding, line=problem.line, column=column, excerpt=shown)
             yield finding
 
 

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, Self, cast
 
+from lro_conformance.profile.model import DEFAULT_START_TIMEOUT_S, DEFAULT_TIMEOUT_S
 from lro_conformance.version import CLIENT_NAME, version
 from lro_conformance.wire import child, jsonrpc
 from lro_conformance.wire.child import Child
@@ -36,8 +37,8 @@ _MAX_BACKLOG_BYTES = 1 << 20
 class Limits:
     """Limits of one server's time and memory."""
 
-    request_timeout_s: float = 20.0
-    start_timeout_s: float = 30.0
+    request_timeout_s: float = DEFAULT_TIMEOUT_S
+    start_timeout_s: float = DEFAULT_START_TIMEOUT_S
     """Seconds for the first request, `initialize`."""
     stop_timeout_s: float = 2.0
     """Seconds for a server to exit after its stdin was closed, before SIGTERM."""

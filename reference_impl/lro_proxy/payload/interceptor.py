@@ -25,13 +25,14 @@ from lro_reference.memory.model import SCHEMA_VERSION
 from lro_reference.settings import Settings, from_environment
 from lro_reference.writer import encode
 from lro_spec.discovery import find_descriptor
+from lro_spec.editions import DEFAULT_EDITION, OTHER_TOOLS_EDITION
 from lro_spec.jsonl import lossless
 from lro_spec.messages import OffloadResponse
 from lro_spec.tokens import characters_estimate, estimate_of, script_aware_estimate
 
 RECORDS_VERSION = "0"
 """The schema version in headers of files whose records are not MIF memories."""
-MEMORY_EDITION, RECORD_EDITION = "lro-6400", "lro-paper"
+MEMORY_EDITION, RECORD_EDITION = DEFAULT_EDITION, OTHER_TOOLS_EDITION
 """Editions by which files are named; the paper has no list of operations, so that any tool may be one."""
 _NOT_A_WORD = re.compile(r"[^A-Za-z0-9_]+", re.ASCII)
 _LONGEST_NAME = 64

@@ -15,7 +15,7 @@ from lro_conformance.judging.results import Report
 from lro_conformance.lab.lab import Lab
 from lro_conformance.profile import Profile, ServerSpec, profile_for_command
 from lro_conformance.report.exit_code import EXIT_NO_VERDICT, EXIT_OK, exit_code
-from lro_conformance.trials import boundary
+from lro_conformance.trials import edges
 from lro_conformance.trials.survey import Survey
 from tests.servers.variants import command, profile_text
 
@@ -77,7 +77,7 @@ def test_an_operation_whose_exact_threshold_was_not_tested_is_named(monkeypatch:
     def estimates(_lab: Lab, survey: Survey, name: str) -> list[int]:
         return [] if name == "inject" else [c.estimate or 0 for c in survey.repeats[name]]
 
-    monkeypatch.setattr(boundary, "_estimates", estimates)
+    monkeypatch.setattr(edges, "_estimates", estimates)
     report = certify(profile_for_command(command()), only={"LRO-THR-07"}, examples=0)
     assert [n for n in report.notes if "was not tested" in n] == [
         "the exact threshold of inject was not tested: no result of it has an E of 3 or more"

@@ -58,7 +58,7 @@ def inline(*records: Any, **other: Any) -> Any:
 
 
 def exchange(one: Any, twin: Any = None, **other: Any) -> Exchange:
-    return Exchange(one, twin, **{"close": True, **other})
+    return Exchange(one, twin, **{"values_comparable": True, **other})
 
 
 # Records
@@ -195,7 +195,9 @@ def test_the_estimate_decides(E: int, threshold: int, outcome: str, above: list[
 
 def test_nothing_is_decided_without_an_exact_threshold() -> None:
     one = exchange(call(A, outcome="inline", threshold=5), lowest=call(A))
-    assert judged("LRO-THR-06", one, context("comparison")) == ["an operation has no exact threshold"]
+    assert judged("LRO-THR-06", one, context("comparison")) == [
+        "the server does not decide by comparing the header's E with the threshold (see LRO-THR-06)"
+    ]
     assert judged("LRO-THR-06", exchange(call(A, outcome="inline", threshold=5))) == []
 
 

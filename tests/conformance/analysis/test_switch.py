@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 
-from lro_conformance.analysis.switch import Twins, difference, twins
+from lro_conformance.analysis.switch import OnOffPair, difference, on_off_pairs
 
 HERE: Any = Made(obstacle=None, volatile=lambda operation: frozenset())
 ELSEWHERE: Any = Made(obstacle="memories have other ids in every server process")
@@ -26,8 +26,8 @@ def call(found: list[dict[str, Any]] | None, at: float = 0.0, *, limit: int | No
     )  # fmt: skip
 
 
-def pair(off: Any, *on: Any) -> Twins:
-    return Twins(off, on)
+def pair(off: Any, *on: Any) -> OnOffPair:
+    return OnOffPair(off, on)
 
 
 def found(off: Any, *on: Any, comparison: Any = HERE) -> str:
@@ -102,11 +102,11 @@ def test_lines_of_a_text_are_compared_but_for_their_numbers() -> None:
 
 
 def test_calls_that_find_other_memories_each_time_have_no_twin() -> None:
-    def made(*later: Any) -> list[Twins]:
+    def made(*later: Any) -> list[OnOffPair]:
         off = call(records("a", "b"))
         inline = Made(calls=[call(records("a", "b"))], elsewhere={}, fullest={}, repeated={})
         disabled, control = Made(calls=()), Made(off=(off,), on=later)
-        return twins(cast("Any", inline), cast("Any", disabled), cast("Any", control))
+        return on_off_pairs(cast("Any", inline), cast("Any", disabled), cast("Any", control))
 
     assert len(made()) == len(made(call(records("b", "a")))) == 1
     assert made(call(records("a", "c"))) == []

@@ -34,7 +34,13 @@ def edge(sides: tuple[str, str], **other: Any) -> Any:
     """An edge at 100 tokens."""
     at, above = sides
     found = (probe(100, at), probe(100, "inline")), (probe(99, above), probe(99, "offloaded"))
-    known: dict[str, Any] = {"after": None, "next": None, "near": None, "half": None, "low": None}
+    known: dict[str, Any] = {
+        "after": None,
+        "few_tokens_off": None,
+        "two_percent_off": None,
+        "at_half": None,
+        "low": None,
+    }
     return Made(
         **{"operation": "recall", "estimate": 100, "largest": 20, "at": found[0], "above": found[1], **known, **other}
     )
@@ -42,49 +48,54 @@ def edge(sides: tuple[str, str], **other: Any) -> Any:
 
 RULES: list[tuple[dict[str, Any], str, str, str]] = [
     ({}, "comparison", "comparison", "own threshold"),
-    ({"near": probe(102, "inline")}, "comparison", "comparison", "comparison"),
-    ({"near": probe(98, "offloaded")}, "comparison", "comparison", "comparison"),
-    ({"near": probe(98, "inline")}, "comparison", "comparison", "own threshold"),
-    ({"near": probe(100, "inline")}, "comparison", "comparison", "comparison"),
+    ({"two_percent_off": probe(102, "inline")}, "comparison", "comparison", "comparison"),
+    ({"two_percent_off": probe(98, "offloaded")}, "comparison", "comparison", "comparison"),
+    ({"two_percent_off": probe(98, "inline")}, "comparison", "comparison", "own threshold"),
+    ({"two_percent_off": probe(100, "inline")}, "comparison", "comparison", "comparison"),
     (
-        {"next": probe(103, "offloaded"), "near": probe(110, "inline")},
+        {"few_tokens_off": probe(103, "offloaded"), "two_percent_off": probe(110, "inline")},
         "another figure",
         "another figure",
         "another figure",
     ),
-    ({"next": probe(103, "inline"), "near": probe(110, "inline")}, "comparison", "comparison", "comparison"),
     (
-        {"next": probe(97, "inline"), "near": probe(90, "offloaded")},
+        {"few_tokens_off": probe(103, "inline"), "two_percent_off": probe(110, "inline")},
+        "comparison",
+        "comparison",
+        "comparison",
+    ),
+    (
+        {"few_tokens_off": probe(97, "inline"), "two_percent_off": probe(90, "offloaded")},
         "another figure",
         "another figure",
         "another figure",
     ),
-    ({"half": probe(50, "inline"), "low": probe(10, "offloaded")}, "per record", "budgeted", "per record"),
-    ({"half": probe(50, "inline"), "low": probe(10, "inline")}, "comparison", "comparison", "own threshold"),
-    ({"half": probe(50, "offloaded"), "low": probe(10, "offloaded")}, "comparison", "comparison", "own threshold"),
+    ({"at_half": probe(50, "inline"), "low": probe(10, "offloaded")}, "per record", "budgeted", "per record"),
+    ({"at_half": probe(50, "inline"), "low": probe(10, "inline")}, "comparison", "comparison", "own threshold"),
+    ({"at_half": probe(50, "offloaded"), "low": probe(10, "offloaded")}, "comparison", "comparison", "own threshold"),
     (
-        {"half": probe(50, "inline"), "low": probe(10, "offloaded"), "largest": 50},
+        {"at_half": probe(50, "inline"), "low": probe(10, "offloaded"), "largest": 50},
         "comparison",
         "comparison",
         "own threshold",
     ),
-    ({"half": probe(50, "inline")}, "comparison", "comparison", "own threshold"),
+    ({"at_half": probe(50, "inline")}, "comparison", "comparison", "own threshold"),
     ({"low": probe(1, "offloaded")}, "comparison", "comparison", "own threshold"),
     (
-        {"half": probe(50, "inline"), "low": probe(10, "offloaded"), "largest": 49},
+        {"at_half": probe(50, "inline"), "low": probe(10, "offloaded"), "largest": 49},
         "per record",
         "budgeted",
         "per record",
     ),
-    ({"next": probe(103, "offloaded")}, "comparison", "comparison", "own threshold"),
+    ({"few_tokens_off": probe(103, "offloaded")}, "comparison", "comparison", "own threshold"),
     (
-        {"half": probe(50, "inline"), "low": probe(10, "offloaded"), "largest": 60},
+        {"at_half": probe(50, "inline"), "low": probe(10, "offloaded"), "largest": 60},
         "comparison",
         "comparison",
         "own threshold",
     ),
     (
-        {"half": probe(50, "inline"), "low": probe(10, "offloaded"), "largest": 50, "estimate": 101},
+        {"at_half": probe(50, "inline"), "low": probe(10, "offloaded"), "largest": 50, "estimate": 101},
         "comparison",
         "comparison",
         "own threshold",

@@ -9,7 +9,7 @@ import pytest
 
 from lro_conformance.judging.subjects import evidence_of
 from lro_conformance.judging.verdicts import Verdict
-from lro_conformance.trials.boundary import Edge
+from lro_conformance.trials.edges import Edge
 from lro_conformance.trials.survey import Query
 from lro_spec.editions import edition
 from tests.support.made_evidence import NO_EDGES, call, edge, file, judged, probe, seen, survey
@@ -289,7 +289,7 @@ class TestSizes:
         found = judged("threshold.large_memory_below_threshold_stays_inline", survey=survey(), seeded=seeded)
         assert found.verdict is verdict
         if verdict is FAIL:
-            assert found.expected == "one memory of 10 tokens at threshold 20 inline"
+            assert found.expected == "one memory of 10 tokens at threshold 20 is returned inline"
 
     @pytest.mark.parametrize(
         ("length", "outcome", "verdict"),

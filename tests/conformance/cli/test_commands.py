@@ -192,6 +192,16 @@ class TestCertify:
         assert main(["certify", "-v", "--", "x"]) == 3
         assert "Traceback" in capsys.readouterr().err
 
+    def test_secrets_are_masked_in_it(
+        self, engine: Engine, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ):
+        monkeypatch.setenv("API_TOKEN", "s3cretvalue")
+        engine.outcome = ZeroDivisionError("odd s3cretvalue")
+        assert main(["certify", "-v", "--", "x"]) == 3
+        said = capsys.readouterr().err
+        assert "s3cretvalue" not in said
+        assert said.count("[masked API_TOKEN]") == 2
+
     def test_an_interrupt_is_one_line(self, engine: Engine, capsys: pytest.CaptureFixture[str]):
         engine.outcome = KeyboardInterrupt()
         assert main(["certify", "--", "x"]) == 130
@@ -258,7 +268,8 @@ class TestExplain:
         assert requirement.section in shown
         assert check_sources("LRO-FILE-06")
         for check in check_sources("LRO-FILE-06"):
-            assert f"{check.name} {' '.join(check.doc.split())}" in shown
+            reads = f"Reads {', '.join(check.evidence)}; defined in `{check.place}`."
+            assert f"{check.name} {' '.join(check.doc.split())} {reads}" in shown
 
     def test_takes_several_ids_and_short_ones(self, capsys: pytest.CaptureFixture[str]):
         assert main(["explain", "file-06", "LRO-IMPL-03"]) == 0

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from lro_conformance.evidence.edition_filter import foreign_operations, restricted
 from lro_conformance.evidence.reader import read
-from lro_conformance.trials.boundary import Edges
+from lro_conformance.trials.edges import Edges
 from lro_conformance.trials.survey import Inline, Survey
 from lro_spec.editions import edition
 from tests.support.paths import DATA

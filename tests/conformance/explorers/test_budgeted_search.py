@@ -32,7 +32,7 @@ def searched(
         last[:] = [number]
         if is_wrong(number):
             search.found(number)
-        search.steady.append(number)
+        search.clean_attempts.append(number)
 
     with on_its_own(Path("unused")):
         recurred = search.run(lambda: run_examples(strategy, one, seed=7, examples=50), lambda: one(last[0]))
@@ -47,7 +47,7 @@ def test_the_smallest_violation_comes_last() -> None:
 def test_nothing_wrong_is_no_violation() -> None:
     search, recurred = searched(lambda number: False)
     assert (search.failing, recurred) == ([], False)
-    assert search.attempts == len(search.steady) >= 50
+    assert search.attempts == len(search.clean_attempts) >= 50
 
 
 def test_a_violation_stands_if_there_is_no_time_to_reduce_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -70,13 +70,13 @@ def test_a_violation_that_does_not_recur_is_none(times: int) -> None:
 
 def test_no_attempt_is_made_without_time() -> None:
     search, recurred = searched(lambda number: True, seconds=-1)
-    assert (search.failing, search.steady, recurred) == ([], [], False)
+    assert (search.failing, search.clean_attempts, recurred) == ([], [], False)
 
 
 def test_an_aborted_run_ends_the_search() -> None:
     aborted = iter([False, False, False])
     search, _ = searched(lambda number: False, is_aborted=lambda: next(aborted, True))
-    assert len(search.steady) == 3
+    assert len(search.clean_attempts) == 3
 
 
 def test_the_same_seed_ends_with_the_same_attempt(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -142,7 +142,7 @@ class TestVerdicts:
         result.stdout.fnmatch_lines(
             [
                 "*LRO-THR-06 test_one_token_above_is_offloaded*",
-                "  expected     recall of E = * is offloaded",
+                "  expected     recall, a result of * tokens at threshold *, is offloaded",
                 "  observed     returned inline*",
                 "settings: threshold_tokens=*",
                 '→ {"jsonrpc":"2.0",*"tools/call"*',

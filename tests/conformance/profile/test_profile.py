@@ -129,7 +129,7 @@ def test_command_of_the_caller_stands_in_for_that_of_the_profile(tmp_path: Path)
             "lro.yaml:3: server.env.DEBUG: expected a string or a whole number, got true; put it in quotes",
         ),
         ("server: {command: [x], timeout_s: 0}\n", "server.timeout_s: expected more than 0, got 0"),
-        ("server: {command: [x], timeout_s: .inf}\n", "server.timeout_s: .inf is not a JSON number"),
+        ("server: {command: [x], timeout_s: .inf}\n", "server.timeout_s: the value is not a JSON number"),
         ("server: {command: [x], cwd: nowhere}\n", "nowhere is not a directory"),
         (
             MINIMAL + "settings: {enabled: {env: A, arg: b}}\n",
@@ -167,7 +167,7 @@ def test_command_of_the_caller_stands_in_for_that_of_the_profile(tmp_path: Path)
         ("server: {command: [x]}\n---\nlevel: 1\n", "not YAML:"),
         ("server: {command: [2026-01-01]}\n", "server.command[0]: a date is not allowed here; put text in quotes"),
         ("server: !!python/object:os.system {}\n", "is not allowed here"),
-        ("server: {command: [!!int x]}\n", "server.command[0]: 'x' cannot be read as int"),
+        ("server: {command: [!!int x]}\n", "server.command[0]: the value cannot be read as int"),
         ("a: &a {b: 1}\nserver: {<<: *a}\n", "lro.yaml:2: server: merge keys (<<) are not supported"),
         ("? [a]\n: 1\n", "a key must be a scalar"),
         ("- a\n", "lro.yaml:1: expected keys and values, at least server.command"),
@@ -186,6 +186,29 @@ def test_each_mistake_is_named_in_one_line(tmp_path: Path, text: str | bytes, ex
     lines = refusals(tmp_path, text)
     assert any(expected in line for line in lines), lines
     assert all(line.startswith("lro.yaml") for line in lines)
+
+
+@pytest.mark.parametrize(
+    "environment",
+    [
+        "{API_TOKEN: 12345678.5}",
+        "{API_TOKEN: [s3cretvalue]}",
+        "{API_TOKEN: {s3cretvalue: 1}}",
+        "{API_TOKEN: *s3cretvalue}",
+        "{API_TOKEN: !s3cretvalue x}",
+        "{API_TOKEN: !!int s3cretvalue}",
+        "{API_TOKEN: s3cretvalue, OTHER: []}",
+        "s3cretvalue",
+    ],
+)
+def test_values_of_the_environment_are_not_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str], environment: str):
+    profile = written(tmp_path, f"server:\n  command: [x]\n  env: {environment}\n")
+    assert main(["certify", "--profile", str(profile)]) == 2
+    assert main(["validate", str(profile)]) == 1
+    shown = "".join(capsys.readouterr())
+    assert "lro.yaml:3" in shown
+    assert "s3cretvalue" not in shown
+    assert "12345678" not in shown
 
 
 def test_all_problems_are_named_at_once_in_the_order_of_the_file(tmp_path: Path):

@@ -70,7 +70,7 @@ def test_a_failure_is_there_with_all_that_a_reader_needs():
     (evidence,) = texts(page, "pre")
     assert re.search("^→ {", evidence, re.MULTILINE)
     text = "".join(page.itertext())
-    assert "recall of E = 2737 at threshold 2737 is returned inline" in text
+    assert "recall, a result of 2737 tokens at threshold 2737, is returned inline" in text
     assert "Fix: Compare with `>`, not `>=`" in text
 
 

@@ -94,7 +94,7 @@ def test_a_report_explains_each_result_by_its_requirement():
     assert rule["id"] == result["ruleId"] == "LRO-THR-07"
     assert "Compare with `>`, not `>=`" in rule["help"]["text"]
     assert (
-        "expected recall of E = 2737 at threshold 2737 is returned inline; observed offloaded"
+        "expected recall, a result of 2737 tokens at threshold 2737, is returned inline; observed offloaded"
         in (result["message"]["text"])
     )
     assert any(line.startswith("→ {") for line in result["properties"]["evidence"])

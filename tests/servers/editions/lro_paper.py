@@ -229,7 +229,7 @@ class removes_files_in_silence(plain_paper):
         pass
 
 
-@fault(EDITION, "LRO-CLN-04", says="scan", proves=2, also=("LRO-CLN-02",))
+@fault(EDITION, "LRO-CLN-04", says="40 days old, is deleted", proves=2, also=("LRO-CLN-02",))
 class remembers_its_own_files_only(plain_paper):
     """Files of an earlier process are never deleted."""
 

@@ -181,7 +181,7 @@ class files_age_from_the_start_of_the_process(Remembering):
         return self.born if path in self.own else super().created_at(path)
 
 
-@fault("LRO-CLN-04", says="40 days old, and deletes it", proves=1, also=("LRO-CLN-02",))
+@fault("LRO-CLN-04", says="40 days old, is deleted", proves=1, also=("LRO-CLN-02",))
 class cleans_only_what_it_remembers(Remembering):
     """The folder is not scanned: files of an earlier process are never deleted."""
 
@@ -189,7 +189,7 @@ class cleans_only_what_it_remembers(Remembering):
         return [path for path in self.own if os.path.exists(path)]
 
 
-@fault("LRO-CLN-04", says="scan", proves=3)
+@fault("LRO-CLN-04", says="40 days old, is deleted", proves=3)
 class scans_only_for_recall(Remembering):
     """Of earlier processes, only files of recall are found."""
 

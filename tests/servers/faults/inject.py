@@ -83,7 +83,7 @@ class inject_is_budgeted_before_it_is_judged(Budgeting):
         return call
 
 
-@fault("LRO-INJ-03", says="every memory that E was made of", proves=0, also=("LRO-FILE-09",))
+@fault("LRO-INJ-03", says="every memory that E =", proves=0, also=("LRO-FILE-09",))
 class inject_file_holds_what_the_text_would(Budgeting):
     """Judged by the whole set, but only what fits into the budget is written."""
 
@@ -103,7 +103,7 @@ class inject_file_holds_fifty_at_most(Budgeting):
         return super().offload(call)
 
 
-@fault("LRO-INJ-03", says="of which a recall has", proves=0)
+@fault("LRO-INJ-03", says="but recall has", proves=0)
 class inject_file_lacks_the_last_memory(Budgeting):
     """Off by one; the header counts what is there."""
 

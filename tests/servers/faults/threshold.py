@@ -225,7 +225,7 @@ class EstimatesAt(Server):
         return self.estimate([self.record_line(self.at_detail(memory, detail)) for memory in call.found])
 
 
-@fault("LRO-THR-05", says="that of only a part of them", proves=0, also=("LRO-THR-02",))
+@fault("LRO-THR-05", says="fits only a part of them", proves=0, also=("LRO-THR-02",))
 class estimates_the_first_page_only(Server):
     """Twenty records are estimated, however many are found."""
 
@@ -233,7 +233,7 @@ class estimates_the_first_page_only(Server):
         return self.estimate(call.lines[:20])
 
 
-@fault("LRO-THR-05", says="that of only a part of them", proves=0)
+@fault("LRO-THR-05", says="fits only a part of them", proves=0)
 class estimates_the_first_hundred_only(Server):
     """Only a hundred records are estimated, however many are found."""
 
@@ -360,7 +360,7 @@ class offloads_a_single_large_record(Server):
         return 0 if large else self.settings.threshold
 
 
-@fault("LRO-THR-08", says="not counted", proves=0, also=("LRO-THR-06",), explored=True)
+@fault("LRO-THR-08", says="leave it out of the estimate", proves=0, also=("LRO-THR-06",), explored=True)
 class small_memories_do_not_count(Server):
     """Memories with less than eighty characters of content are left out of the total."""
 

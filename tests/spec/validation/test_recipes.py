@@ -222,7 +222,7 @@ def test_runs_end_when_patience_does(monkeypatch: pytest.MonkeyPatch) -> None:
     first, second, end = said(*all_but(at1="99", at2="99"))
     assert ("recipe 1" in first, "recipe 2" in second) == (True, True)
     assert end == (
-        "warning: LRO-REC-13 /jq_recipes: not all recipes were run: expected all of them within 20 s, got more"
+        "warning: LRO-REC-13 /jq_recipes: not all recipes were run: the time limit of 20 s for all of them was reached"
     )
 
 
@@ -311,7 +311,7 @@ def test_compiling_ends_when_patience_does(monkeypatch: pytest.MonkeyPatch) -> N
     assert [f.message for f in found] == [
         "jq cannot compile the command's program",
         "jq cannot compile the command's program",
-        "not all recipes were run",
+        "not all recipes were run: the time limit of 20 s for all of them was reached",
     ]
 
 
@@ -346,7 +346,7 @@ def test_a_file_that_cannot_tell_which_recipe_is_missing_accuses_none() -> None:
     assert said(*map(str, range(1, 9)), "e10") == [
         (
             f"warning: LRO-REC-09 /jq_recipes: no recipe does what recipe 9 is for ({TEXTS[9]}): "
-            "expected the 10 of the edition, got fewer"
+            "expected the edition's 10 recipes, got 9"
         )
     ]
     assert "does not show which are missing" in undecided(*map(str, range(1, 9)), "e10")["LRO-REC-10"]

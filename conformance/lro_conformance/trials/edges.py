@@ -17,9 +17,8 @@ if TYPE_CHECKING:
     from lro_conformance.lab.lab import Lab
 
 FEW = 12
-"""Largest deviation, in tokens, that an off-by-one comparison can explain (a wrapper counted too, tens compared).
-
-Beyond it the server compares a different number."""
+"""Largest distance from the threshold, in tokens, at which a wrong comparison decides wrongly: one that is off by one,
+counts a wrapper as well, or compares in tens. A server that is wrong farther away compares a different number."""
 
 SAMPLES = 8
 """Repetitions of a call whose result varies."""
@@ -51,9 +50,9 @@ class Edge:
     """Threshold E−1: expected offloaded."""
     after: Probe | None = None
     """Threshold E again, after the same server has offloaded something."""
-    next: Probe | None = None
-    """A threshold a few tokens further away; None if both sides were as expected."""
-    near: Probe | None = None
+    few_tokens_off: Probe | None = field(default=None, metadata={"formerly": "next"})
+    """A threshold `FEW` tokens further away; None if both sides were as expected."""
+    two_percent_off: Probe | None = field(default=None, metadata={"formerly": "near"})
     """A threshold a fiftieth of E further away; None if both sides were as expected."""
     at_half: Probe | None = field(default=None, metadata={"formerly": "half"})
     """A threshold of half of E; None unless `above` stayed inline."""
@@ -106,11 +105,11 @@ def edges(lab: Lab, survey: Survey) -> Edges:
 
 
 def _estimates(lab: Lab, survey: Survey, name: str) -> list[int]:
-    """Values of E of the call: from two calls of the survey or, if those differ, from several in a fresh server.
+    """Values of E of the call, from two calls of the survey and, if those differ, `SAMPLES` of a fresh server.
 
-    A server whose records change with every call has a different E after a hundred calls, so it is measured in the
-    same state as the edges: by its first calls. If a limit cuts ties in any order, E varies over a wide range, of which
-    two calls show little.
+    If the records change with every call, only the fresh server counts: E is different after a hundred calls, and the
+    edges are tried by the first calls of a server. If a limit cuts ties in any order, E varies over a wide range, of
+    which two calls show little.
     """
     calls = list(survey.repeats[name])
     same = len({(c.estimate, frozenset(by_id(c.filed))) for c in calls}) == 1
@@ -183,9 +182,10 @@ def _diagnose(lab: Lab, edge: Edge) -> Edge:
     beside = lab.accepted.within(edge.above[0].threshold - far) if late else edge.at[0].threshold + far
     little = lab.accepted.within(edge.above[0].threshold - FEW) if late else edge.at[0].threshold + FEW
     with lab.bench(Settings(threshold_tokens=beside)) as bench:
-        near = Probe(_call(bench, edge.operation), edge.estimate, beside)
+        two_percent_off = Probe(_call(bench, edge.operation), edge.estimate, beside)
     with lab.bench(Settings(threshold_tokens=little)) as bench:
-        edge = replace(edge, near=near, next=Probe(_call(bench, edge.operation), edge.estimate, little))
+        few_tokens_off = Probe(_call(bench, edge.operation), edge.estimate, little)
+    edge = replace(edge, two_percent_off=two_percent_off, few_tokens_off=few_tokens_off)
     if not late:
         return edge
     half, low = lab.accepted.within(edge.estimate // 2 - 1), lab.accepted.within(edge.largest // 2)
