@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,6 +14,9 @@ from lro_conformance.errors import UsageError
 
 BUDGETS = {"quick": 3, "standard": 8, "thorough": 300}
 """Number of sequences that the explorer tries, by the name of a budget."""
+
+TIMEOUTS_S = {"quick": 600.0, "standard": 600.0, "thorough": 3600.0}
+"""Longest time of a run, by the name of its budget."""
 
 if TYPE_CHECKING:
     from lro_conformance.judging.results import Report
@@ -50,6 +53,13 @@ if TYPE_CHECKING:
     default="standard",
     help="How much is explored: quick, standard (the default) or thorough.",
 )
+@click.option(
+    "--timeout",
+    "timeout_s",
+    type=click.FloatRange(min=1),
+    metavar="S",
+    help="End the run after S seconds and report what is known (default: 600; with --budget thorough: 3600).",
+)
 @click.option("--seed", type=click.IntRange(min=0), metavar="N", help="Repeat the random choices of an earlier run.")
 @report_options
 @click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="[-- COMMAND ARG…]")
@@ -60,6 +70,7 @@ def certify(
     evidence: Path | None,
     jobs: int | None,
     budget: str,
+    timeout_s: float | None,
     seed: int | None,
     options: ReportOptions,
     command: tuple[str, ...],
@@ -82,7 +93,14 @@ def certify(
 
     def run(view: View) -> tuple[Report, ...]:
         reports, problem = _certify(
-            profile, seed, jobs, evidence, view, sequences=BUDGETS[budget], all_editions=all_editions
+            profile,
+            view,
+            all_editions=all_editions,
+            seed=seed,
+            jobs=jobs,
+            evidence=evidence,
+            examples=BUDGETS[budget],
+            timeout_s=timeout_s or TIMEOUTS_S[budget],
         )
         problems.extend([problem] if problem is not None else [])
         return reports
@@ -112,17 +130,11 @@ def _profile(path: Path | None, command: tuple[str, ...], edition_name: str | No
     return replace(profile, level=level) if level is not None else profile
 
 
-def _certify(
-    profile: Profile,
-    seed: int | None,
-    jobs: int | None,
-    evidence: Path | None,
-    view: View,
-    *,
-    sequences: int,
-    all_editions: bool,
-) -> tuple[tuple[Report, ...], str | None]:
-    """Certify a server: the report, or one for each edition, and the reason for which evidence is incomplete."""
+def _certify(profile: Profile, view: View, *, all_editions: bool, **how: Any) -> tuple[tuple[Report, ...], str | None]:
+    """Certify a server: the report, or one for each edition, and the reason for which evidence is incomplete.
+
+    *how* is passed to `lro_conformance.engine.run.certify`.
+    """
     from lro_conformance.engine.run import certify as run
     from lro_conformance.evidence.format import EvidenceError
     from lro_conformance.profile import ProfileError
@@ -136,11 +148,8 @@ def _certify(
             if all_editions:
                 from lro_conformance.engine.run import certify_by_all
 
-                reports = certify_by_all(
-                    profile, seed=seed, jobs=jobs, observer=view, evidence=evidence, examples=sequences
-                )
-                return reports, None
-            report = run(profile, seed=seed, jobs=jobs, observer=view, evidence=evidence, examples=sequences)
+                return certify_by_all(profile, observer=view, **how), None
+            report = run(profile, observer=view, **how)
             return (report,), None
     except ProfileError as problem:  # problems that only the tools of the server reveal
         raise UsageError(str(problem)) from None

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import secrets
+import threading
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Generator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
 
@@ -14,6 +16,7 @@ from lro_conformance.capture.run import CapturedRun
 from lro_conformance.engine.plan import Plan
 from lro_conformance.judging.derived import Evidence
 from lro_conformance.judging.events import Observer, RunStarted, TrialFinished, TrialStarted
+from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.judging.results import ServerInfo, Span
 from lro_conformance.lab.lab import Budget, Lab
 from lro_conformance.lab.launcher import Recorder
@@ -25,6 +28,9 @@ from lro_conformance.wire.workspace import Workspace
 
 FIRST_TRIALS = ("cleanup", "inline", "edges", "defaults", "explored", "fallback")
 """Trials that start first: the one that waits for a TTL, those that many others depend on, and slow ones."""
+
+TIMEOUT_S = 600.0
+"""Longest time, in seconds, that a run takes by default."""
 
 SEQUENCES = Budget().sequences
 """Number of sequences that the explorer tries by default."""
@@ -43,6 +49,7 @@ class Capture:
         others: Sequence[str] = (),
         observer: Observer = lambda event: None,
         recorder: Recorder | None = None,
+        timeout_s: float = TIMEOUT_S,
     ) -> None:
         """*others*: further editions that the evidence will be judged by. For the rest see `run.certify`."""
         self.profile = profile
@@ -54,6 +61,8 @@ class Capture:
         self._others = others
         self._observer = observer
         self._recorder = recorder
+        self._timeout_s = timeout_s
+        self._incomplete = ""
         self._clock = time.monotonic()
         self._timeline: list[Span] = []
 
@@ -63,7 +72,7 @@ class Capture:
         command = tuple(self.profile.server.command)
         self._observer(RunStarted(command, self.profile.edition, tuple(t.name for t in self.plan.trials)))
         workspace = Workspace()
-        with interruptible(workspace.abort), workspace:
+        with interruptible(workspace.abort), workspace, self._limited(workspace):
             lab = Lab(
                 self.profile,
                 workspace,
@@ -83,7 +92,12 @@ class Capture:
             starts, ledger = workspace.starts, lab.ledger
             remarks = tuple(dict.fromkeys(ledger.remarks))
             violations = tuple(ledger.protocol_violations)
-            self.evidence.add(OVERALL, Overall(violations, starts, ledger.first_violation, remarks))
+            if self._incomplete:  # servers that are killed leave half a line, which is no fault of theirs
+                for one in self.plan.trials:
+                    self.evidence.captured.setdefault(one.name, NotObserved(self._incomplete))
+                self.evidence.add(OVERALL, NotObserved(self._incomplete))
+            else:
+                self.evidence.add(OVERALL, Overall(violations, starts, ledger.first_violation, remarks))
         return CapturedRun(
             profile=self.profile,
             seed=self.seed,
@@ -96,7 +110,25 @@ class Capture:
             timeline=tuple(self._timeline),
             trouble=ledger.trouble,
             trials=dict(self.evidence.captured),
+            incomplete=self._incomplete,
         )
+
+    @contextmanager
+    def _limited(self, workspace: Workspace) -> Generator[None]:
+        """Abort the run at the end of its time."""
+
+        def expire() -> None:
+            self._incomplete = f"the run ended at its time limit of {self._timeout_s:g} s (--timeout)"
+            workspace.abort()
+
+        timer = threading.Timer(self._timeout_s, expire)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+            timer.join()
 
     def _run_trials(self, lab: Lab, jobs: int, on_evidence: Callable[[], object]) -> None:
         """Run each trial as soon as the evidence that it needs is there, the survey first."""
@@ -149,12 +181,15 @@ class Capture:
         begun = time.monotonic()
         problem: BaseException | None = None
         try:
-            return one.function(lab, *(have[n] for n in one.needs))
+            found = one.function(lab, *(have[n] for n in one.needs))
         except ProfileError:
             raise  # the user's to fix
         except Exception as raised:
-            problem = raised
-            return raised
+            problem = found = raised
+        try:
+            if self._incomplete:  # servers were killed meanwhile, so what the trial saw says nothing
+                problem = found = NotObserved(self._incomplete)
+            return found
         finally:
             text = None if problem is None else str(problem)
             seconds = time.monotonic() - begun

@@ -29,6 +29,9 @@ from lro_spec.editions import edition as edition_named
 
 LEVELS = (1, 2, 3)
 
+_OBSERVED = ("pass", "warn", "fail")
+"""Verdicts that rest on something observed."""
+
 
 class Judgement:
     """Verdicts on the evidence of one run, by the edition of its profile."""
@@ -89,12 +92,18 @@ class Judgement:
         judged = [self._requirement(r, [c for c in results if c.requirement == r.id]) for r in catalogue(edition)]
         verdicts = [(r.requirement, r.verdict) for r in judged]
         levels: dict[int, LevelVerdict] = {n: level_verdict(n, verdicts) for n in LEVELS}
+        if run.incomplete:
+            levels = {n: "failed" if found == "failed" else "unproved" for n, found in levels.items()}
         survey = self._evidence.captured["survey"]
         groups = {
             group: requirement_verdict(r.verdict for r in judged if r.requirement.group == group).label
             for group in ("hardening", *EXTENSIONS)
         }
-        failure = no_verdict(survey, run.trouble)
+        ended_early = bool(run.incomplete) and not isinstance(survey, Survey)
+        failure = run.incomplete if ended_early else no_verdict(survey, run.trouble)
+        remarks = notes(self._evidence, None if failure else run.trouble)
+        if failure is not None and any(groups[g] in _OBSERVED for g in EXTENSIONS):  # a proxy, say: that is shown
+            remarks, failure = (*remarks, *failure.splitlines()), None
         explored = self._evidence.captured.get("explored")
         return Report(
             suite_version=version(),
@@ -108,13 +117,14 @@ class Judgement:
             seed=run.seed,
             started_at=run.started_at,
             duration_s=run.duration_s,
-            notes=notes(self._evidence, None if failure else run.trouble),
+            notes=remarks,
             failure=failure,
             reproduce=start_reproducer(survey) if failure is not None else "",
             starts=run.starts,
             hardening=groups["hardening"],
             extensions={group: groups[group] for group in EXTENSIONS},
             timeline=tuple(sorted(run.timeline, key=lambda s: s.started_s)),
+            incomplete=run.incomplete,
             coverage=coverage(explored) if isinstance(explored, Explored) else None,
         )
 

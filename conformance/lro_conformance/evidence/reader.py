@@ -123,6 +123,7 @@ class _Reader:
             server=_server(manifest.get("server"), trials.get("survey"), profile.server.command),
             timeline=self._codec.decode(tuple[Span, ...], manifest["timeline"]),
             trouble=manifest["trouble"],
+            incomplete=str(manifest.get("incomplete", "")),  # earlier evidence does not have it
             trials=trials,
             machine=manifest["machine"],
         )
@@ -206,7 +207,8 @@ class _Reader:
 
     def _reply(self, told: dict[str, Any], server: _Transcript) -> Reply:
         id = _of(int, told["id"])
-        request = server.line(_of(int, told["request"]), self._bytes)
+        sent = told["request"]  # None for a call that was not made
+        request = b"" if sent is None else server.line(_of(int, sent), self._bytes)
         raw = None if told["response"] is None else server.line(_of(int, told["response"]), self._bytes)
         result, error = (None, None) if raw is None else answer(raw, id)
         if "result" in told:

@@ -157,6 +157,8 @@ class Report:
     """Spans of the run, in the order in which they began; several may overlap."""
     coverage: Coverage | None = None
     """What the explorer has tried; None if it was left out."""
+    incomplete: str = ""
+    """The reason why the run ended before its last experiment; no level is proved then."""
 
     def counts(self) -> dict[str, int]:
         """Number of requirements with each verdict, by its label."""
@@ -189,6 +191,7 @@ class Report:
             "counts": self.counts(),
             "notes": list(self.notes),
             "failure": self.failure,
+            **({"incomplete": self.incomplete} if self.incomplete else {}),
             **({"reproduce": self.reproduce} if self.reproduce else {}),
             "seed": self.seed,
             "server_starts": self.starts,

@@ -15,12 +15,18 @@ def exit_code(report: Report) -> int:
 
     The claim is a level; without one, it is that no MUST of any level failed. An *error* is a defect of the suite: it
     does not fail the server, but prevents its certification. Checks that the baseline accepts are ignored; an expired
-    or stale entry of the baseline fails.
+    or stale entry of the baseline fails. A run that ended before its last experiment can fail, but not pass.
     """
-    if report.failure is not None:
+    if report.failure is not None or report.implemented is None:
         return EXIT_NO_VERDICT
     if any(a.state in ("expired", "stale") for a in report.baseline):
         return EXIT_FAILED
+    decided = _decided(report)
+    return EXIT_NO_VERDICT if report.incomplete and decided == EXIT_OK else decided
+
+
+def _decided(report: Report) -> int:
+    """The exit code that the verdicts lead to."""
     judged = [
         (r.requirement, verdict) for r in report.requirements if (verdict := _unaccepted_verdict(report, r)) is not None
     ]
@@ -34,7 +40,7 @@ def exit_code(report: Report) -> int:
     if level == "failed":
         return EXIT_FAILED
     has_error = any(v is Verdict.ERROR and binds(r, report.claimed) for r, v in judged)
-    return EXIT_NO_VERDICT if has_error else EXIT_FAILED
+    return EXIT_NO_VERDICT if has_error or report.incomplete else EXIT_FAILED
 
 
 def _claimed_level(report: Report, claimed: int, judged: Iterable[tuple[Requirement, Verdict]]) -> LevelVerdict:

@@ -85,6 +85,7 @@ def parse_report(value: Any, name: str = "the report") -> Report:
         extensions=dict(value.get("extensions", {})),
         baseline=tuple(map(_acceptance, value.get("baseline", ()))),
         timeline=tuple(map(_span, value.get("timeline", ()))),
+        incomplete=value.get("incomplete", ""),
         coverage=_coverage(value["explored"]) if "explored" in value else None,
     )
 

@@ -117,6 +117,8 @@ def facts(report: Report) -> Iterator[Fact]:
     if report.failure is None:
         yield from _outcome(report)
         yield from map(_acceptance, report.baseline)
+    if report.incomplete and report.failure is None:
+        yield Fact("incomplete", one_line(report.incomplete, 300), "bad")
     for note in report.notes:
         yield Fact("note", one_line(note, 1_000))
     starts = f"{report.starts} server {'start' if report.starts == 1 else 'starts'}"

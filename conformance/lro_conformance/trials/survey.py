@@ -14,7 +14,7 @@ from lro_conformance.capture.file import FileSeen, see_file
 from lro_conformance.capture.recipes import paths_named
 from lro_conformance.capture.records import WORDS, as_record, by_id, common_word, find_records
 from lro_conformance.judging.outcome import NotObserved
-from lro_conformance.lab.operations import TOOLS, Operation, queries_in
+from lro_conformance.lab.operations import Operation, queries_in
 from lro_conformance.lab.queries import replace_poor_queries
 from lro_conformance.lab.settings import Settings
 from lro_conformance.lab.thresholds import LIMIT, NEVER
@@ -104,8 +104,6 @@ class Survey:
     """True when the threshold could be set."""
     anomalies: tuple[str, ...]
     """Output on stdout that is not a JSON-RPC message of MCP."""
-    named: bool
-    """True when the profile names the tools of the operations."""
     server_info: Mapping[str, Any]
     """The server's description of itself."""
     protocol: str | None
@@ -164,26 +162,19 @@ class Survey:
         return f"though it was given the suite's memories, profile: seed.{self.seeded_by}"
 
     @property
-    def guessed(self) -> bool:
-        """True when no tool has a name that LRO applies to: those that were called only resemble one."""
-        return not self.named and not any(o.tool == TOOLS[n] for n, o in self.operations.items())
-
-    @property
     def implemented(self) -> bool | None:
         """True when the server offloads at all; None when its results do not show that.
 
-        If offloading is claimed, a threshold of 1 without effect may only mean that the setting is wrong; an inline
-        result above the default threshold shows that the server does not offload.
+        Only an inline result above the threshold in force shows that it does not. If offloading is claimed, a threshold
+        of 1 without effect may only mean that the setting is wrong, so the result has to exceed the default threshold.
         """
         if self.offloaded:
             return True
         if self.lowest > 1 and all(map(self.is_small, self.answered)):
             return None
-        if self.claims and not self.exceeds_default:
+        if (self.claims or not self.adjustable) and not self.exceeds_default:
             return None
-        if self.guessed:
-            return False
-        return False if self.returned_anything or not self.operations else None
+        return False if self.returned_anything else None
 
     @property
     def returned_anything(self) -> bool:
@@ -330,7 +321,6 @@ def _look(lab: Lab, bench: Bench, adjustable: bool) -> Survey:
         word=word,
         adjustable=adjustable,
         anomalies=tuple(str(a) for a in bench.server.transcript.anomalies if a.kind not in TOLERATED_ANOMALIES),
-        named=lab.profile.operations is not None,
         server_info=bench.server.server_info,
         protocol=bench.server.protocol_version,
         messages=messages_of(bench.server),
