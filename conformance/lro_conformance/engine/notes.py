@@ -102,6 +102,9 @@ def _nothing_observed(survey: Survey, trouble: str | None) -> Iterator[str]:
         yield from survey.claims
         yield "name the tool that returns many records: lro init --tool recall=NAME -- COMMAND (profile: operations)"
         return
+    if survey.offloads_other_records:
+        yield "what the proxy offloads are no memories, so no level is proved: no tool behind it performs an operation"
+        return
     yield f"no call returned a result {_above(survey)}, so no level is proved: whether the server offloads is unknown"
     calls = Counter((c.tool, _what_came(c)) for c in survey.calls if c.outcome != "no answer")
     for (tool, came), times in list(calls.items())[:MOST_CALLS]:
@@ -131,7 +134,9 @@ def _above(survey: Survey) -> str:
         return default
     if survey.claims and survey.lowest == 1:
         return f"{default}, and none was offloaded with threshold_tokens = 1"
-    return f"above {survey.lowest} tokens, the lowest threshold that the server accepts"
+    return (
+        f"above {survey.lowest} token{'s' if survey.lowest > 1 else ''}, the lowest threshold that the server accepts"
+    )
 
 
 def _what_came(call: Call) -> str:

@@ -72,7 +72,7 @@ def replace_poor_queries(bench: Bench) -> list[str]:
         elif found_nothing(own) and own.outcome in ("inline", "offloaded"):
             tried = ", ".join(show(q) for q in dict.fromkeys((given, *others)) if q is not None)
             fruitless.append(
-                f"{operation.tool} finds nothing by the queries {tried}: name arguments that find many memories "
+                f"{operation.tool} finds no records by the queries {tried}: name arguments that find many memories "
                 f"(profile: operations.{name}.arguments)"
             )
     return fruitless

@@ -18,10 +18,12 @@ from lro_conformance.lab.operations import Operation, queries_in
 from lro_conformance.lab.queries import replace_poor_queries
 from lro_conformance.lab.settings import Settings
 from lro_conformance.lab.thresholds import LIMIT, NEVER
+from lro_conformance.profile.proxy import proxy_command
 from lro_conformance.trials import trial
 from lro_conformance.trials.leftovers import unnamed
 from lro_conformance.wire.transcript import TOLERATED_ANOMALIES
 from lro_spec.filenames import real_path
+from lro_spec.validation.record import resembles_memory
 
 if TYPE_CHECKING:
     from lro_conformance.lab.bench import Bench
@@ -130,6 +132,8 @@ class Survey:
     """Operations that the server does not have, as the profile says by null."""
     seeded_by: str | None = None
     """Key of the profile's seed that gave the server the suite's memories; None if it was not given them."""
+    proxied: bool = False
+    """True if the profile is that of a proxy."""
 
     @property
     def offloaded(self) -> list[Call]:
@@ -169,12 +173,18 @@ class Survey:
         of 1 without effect may only mean that the setting is wrong, so the result has to exceed the default threshold.
         """
         if self.offloaded:
-            return True
+            return None if self.offloads_other_records else True
         if self.lowest > 1 and all(map(self.is_small, self.answered)):
             return None
         if (self.claims or not self.adjustable) and not self.exceeds_default:
             return None
         return False if self.returned_anything else None
+
+    @property
+    def offloads_other_records(self) -> bool:
+        """True for a proxy whose files hold no memories: the tools behind it perform no operation of LRO."""
+        records = [r for c in (*self.offloaded, *(c for c, _ in self.together)) for r in c.filed]
+        return self.proxied and not any(map(resembles_memory, records))
 
     @property
     def returned_anything(self) -> bool:
@@ -333,6 +343,7 @@ def _look(lab: Lab, bench: Bench, adjustable: bool) -> Survey:
         queries=queries,
         absent=tuple(n for n, o in (lab.profile.operations or {}).items() if o is None),
         seeded_by=lab.seeded_by,
+        proxied=proxy_command(lab.profile) is not None,
     )
 
 

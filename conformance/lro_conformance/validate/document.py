@@ -24,6 +24,7 @@ from lro_spec.jsonl.values import not_strict, problems
 from lro_spec.schema.bundled import json_schema
 from lro_spec.schema.errors import from_schema
 from lro_spec.validation.header import holds_memories, resembles_header
+from lro_spec.validation.record import resembles_memory
 
 if TYPE_CHECKING:
     from lro_conformance.profile.errors import Problem
@@ -40,7 +41,6 @@ _MOST_LINES = 20
 _MOST_COMMENTS = 200
 _PREFIXES = tuple(f"{text.file_prefix}-" for text in EDITIONS.values())
 _OF_BOTH = "LRO-DESC-09"  # the only finding about lines that depends on the descriptor
-_OF_MEMORIES = {"memory_type", "namespace", "title", "content", "created", "provenance"}
 _KEYWORDS: tuple[tuple[bytes, DocumentKind], ...] = (
     (b'"lro-report/', "report"),
     (b'"jq_recipes"', "descriptor"),
@@ -228,7 +228,7 @@ def _kind(path: str, stream: Peekable, named: bool) -> DocumentKind:
 def _looks_offloaded(start: bytes) -> bool:
     """True if a header or a memory is among the first lines; logs and transcripts are JSONL, too."""
     tops = filter(None, map(_object, start.split(b"\n", _MOST_LINES)[:_MOST_LINES]))
-    return any(resembles_header(top) or (isinstance(top.get("id"), str) and _OF_MEMORIES & top.keys()) for top in tops)
+    return any(resembles_header(top) or resembles_memory(top) for top in tops)
 
 
 def _kind_of(path: str, stream: Peekable, named: bool) -> DocumentKind:

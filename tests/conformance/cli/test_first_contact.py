@@ -81,7 +81,7 @@ def test_no_level_is_proved_without_an_observation(
     for word in words:
         assert word in (report.failure or "")
     assert "proved" not in to_svg(report)
-    assert not any("finds nothing" in note for note in report.notes) or act in (EMPTY, NOTHING)
+    assert not any("finds no records" in note for note in report.notes) or act in (EMPTY, NOTHING)
 
 
 def test_less_than_the_threshold_in_force_proves_nothing(tmp_path: Path) -> None:
@@ -174,3 +174,20 @@ def test_init_asks_for_the_tool_in_a_terminal(tmp_path: Path) -> None:
     recall = (profiles.load(tmp_path / "lro.yaml").operations or {})["recall"]
     assert recall is not None
     assert recall.tool == "find_bookmarks"
+
+
+GRAPH = (
+    'text = json.dumps({"entities": [{"name": "Ada", "type": "person"}], "relations": []}); '
+    'send({"id": id, "result": {"content": [{"type": "text", "text": text}]}})'
+)
+
+
+def test_results_that_are_no_memories_are_not_judged_as_such_behind_a_proxy(tmp_path: Path) -> None:
+    """A search of something else is offloaded by the proxy as it should be: no operation fails for that."""
+    report = certify(
+        profile_for_command(["lro", "proxy", "--", *server(tmp_path, ["search_nodes"], GRAPH)]), seed=1, examples=0
+    )
+    assert [r.requirement.id for r in report.requirements if r.verdict is Verdict.FAIL] == []
+    assert (report.failure, report.implemented, exit_code(report)) == (None, None, EXIT_NO_VERDICT)
+    assert report.extensions["proxy"] == "pass"
+    assert any("are no memories" in note for note in report.notes)
