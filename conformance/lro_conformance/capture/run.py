@@ -35,3 +35,5 @@ class CapturedRun:
     """Evidence by the name of its trial; an exception stands for evidence that is missing."""
     incomplete: str = ""
     """The reason why the run ended before its last experiment; empty if it did not."""
+    shortage: str = ""
+    """What the machine lacked, so that there is no verdict; empty if it lacked nothing."""

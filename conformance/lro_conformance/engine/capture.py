@@ -24,10 +24,14 @@ from lro_conformance.profile import Profile, ProfileError
 from lro_conformance.trials import Trial
 from lro_conformance.trials.survey import Survey
 from lro_conformance.wire.interrupt import interruptible
+from lro_conformance.wire.shortage import RESERVE_BYTES, Shortage, lack_of_space, shortage_of
 from lro_conformance.wire.workspace import Workspace
 
 FIRST_TRIALS = ("cleanup", "inline", "edges", "defaults", "explored", "fallback")
 """Trials that start first: the one that waits for a TTL, those that many others depend on, and slow ones."""
+
+WATCH_S = 0.25
+"""Seconds between two looks at what a run may run out of."""
 
 TIMEOUT_S = 600.0
 """Longest time, in seconds, that a run takes by default."""
@@ -63,6 +67,7 @@ class Capture:
         self._recorder = recorder
         self._timeout_s = timeout_s
         self._incomplete = ""
+        self._shortage = ""
         self._clock = time.monotonic()
         self._timeline: list[Span] = []
 
@@ -71,6 +76,8 @@ class Capture:
         started, self._clock = datetime.now(UTC), time.monotonic()
         command = tuple(self.profile.server.command)
         self._observer(RunStarted(command, self.profile.edition, tuple(t.name for t in self.plan.trials)))
+        if (lack := lack_of_space()) is not None:
+            raise Shortage(lack)
         workspace = Workspace()
         with interruptible(workspace.abort), workspace, self._limited(workspace):
             lab = Lab(
@@ -111,24 +118,39 @@ class Capture:
             trouble=ledger.trouble,
             trials=dict(self.evidence.captured),
             incomplete=self._incomplete,
+            shortage=self._shortage,
         )
 
     @contextmanager
     def _limited(self, workspace: Workspace) -> Generator[None]:
-        """Abort the run at the end of its time."""
+        """Abort the run at the end of its time, or when the temporary folder is nearly full."""
+        over = threading.Event()
 
-        def expire() -> None:
-            self._incomplete = f"the run ended at its time limit of {self._timeout_s:g} s (--timeout)"
-            workspace.abort()
+        def watch() -> None:
+            until = time.monotonic() + self._timeout_s
+            while not over.wait(min(WATCH_S, max(0.0, until - time.monotonic()))):
+                if (lack := lack_of_space(workspace.root, RESERVE_BYTES)) is not None:
+                    self._end_early(workspace, lack)
+                elif time.monotonic() < until:
+                    continue
+                else:
+                    self._incomplete = f"the run ended at its time limit of {self._timeout_s:g} s (--timeout)"
+                    workspace.abort()
+                return
 
-        timer = threading.Timer(self._timeout_s, expire)
-        timer.daemon = True
-        timer.start()
+        watcher = threading.Thread(target=watch, name="limits", daemon=True)
+        watcher.start()
         try:
             yield
         finally:
-            timer.cancel()
-            timer.join()
+            over.set()
+            watcher.join()
+
+    def _end_early(self, workspace: Workspace, shortage: str) -> None:
+        """End the run for a shortage of the machine: what it has shown so far may be the machine's fault."""
+        self._shortage = self._shortage or shortage
+        self._incomplete = self._incomplete or shortage
+        workspace.abort()
 
     def _run_trials(self, lab: Lab, jobs: int, on_evidence: Callable[[], object]) -> None:
         """Run each trial as soon as the evidence that it needs is there, the survey first."""
@@ -186,6 +208,8 @@ class Capture:
             raise  # the user's to fix
         except Exception as raised:
             problem = found = raised
+            if (shortage := shortage_of(raised)) is not None:
+                self._end_early(lab.workspace, shortage)
         try:
             if self._incomplete:  # servers were killed meanwhile, so what the trial saw says nothing
                 problem = found = NotObserved(self._incomplete)

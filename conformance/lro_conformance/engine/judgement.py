@@ -24,6 +24,7 @@ from lro_conformance.profile.secrets import masks_of
 from lro_conformance.trials.exploration import Explored
 from lro_conformance.trials.survey import Survey
 from lro_conformance.version import version
+from lro_conformance.wire.shortage import Shortage
 from lro_spec.catalogue import EXTENSIONS, Requirement, catalogue, requirement
 from lro_spec.editions import edition as edition_named
 
@@ -48,6 +49,7 @@ class Judgement:
         self._evidence = evidence
         self._observer = observer
         self._results: dict[str, CheckResult] = {}
+        self._shortage = ""
 
     def advance(self) -> None:
         """Judge every check whose evidence has been captured."""
@@ -63,7 +65,11 @@ class Judgement:
         return self._report(run)
 
     def _judge(self, check: Check) -> None:
-        result = judge(check, self._evidence_for(check), edition=self._profile.edition)
+        try:
+            result = judge(check, self._evidence_for(check), edition=self._profile.edition)
+        except Shortage as lack:
+            self._shortage = str(lack)
+            result = CheckResult(check.name, check.requirement, Verdict.NOT_OBSERVED, 0, check.doc, str(lack))
         self._results[check.name] = result
         self._observer(CheckJudged(result))
 
@@ -102,7 +108,9 @@ class Judgement:
         ended_early = bool(run.incomplete) and not isinstance(survey, Survey)
         failure = run.incomplete if ended_early else no_verdict(survey, run.trouble)
         remarks = notes(self._evidence, None if failure else run.trouble)
-        if failure is not None and any(groups[g] in _OBSERVED for g in EXTENSIONS):  # a proxy, say: that is shown
+        if shortage := self._shortage or run.shortage:
+            failure = shortage
+        elif failure is not None and any(groups[g] in _OBSERVED for g in EXTENSIONS):  # a proxy, say: that is shown
             remarks, failure = (*remarks, *failure.splitlines()), None
         explored = self._evidence.captured.get("explored")
         return Report(

@@ -123,7 +123,8 @@ class _Reader:
             server=_server(manifest.get("server"), trials.get("survey"), profile.server.command),
             timeline=self._codec.decode(tuple[Span, ...], manifest["timeline"]),
             trouble=manifest["trouble"],
-            incomplete=str(manifest.get("incomplete", "")),  # earlier evidence does not have it
+            incomplete=str(manifest.get("incomplete", "")),  # earlier evidence does not have it, nor the next
+            shortage=str(manifest.get("shortage", "")),
             trials=trials,
             machine=manifest["machine"],
         )

@@ -212,6 +212,7 @@ class Recorder:
             "timeline": codec.encode(report.timeline),
             "trouble": run.trouble,
             "incomplete": run.incomplete,
+            "shortage": run.shortage,
             "masked": self._store.redacted,
             "profile": profile,
             "checksums": _checksums(self._store.folder),

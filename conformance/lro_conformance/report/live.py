@@ -34,6 +34,7 @@ from lro_conformance.report.view import (
     failure_lines,
     failure_reproducer,
     sections,
+    troubles,
 )
 
 STYLES = {
@@ -149,6 +150,13 @@ class LiveView:
                 self._console.print()
         for detail in details(report, warnings=self._verbosity > 0):
             self._detail(detail)
+            self._console.print()
+        for trouble in troubles(report):
+            self._console.print(Text(trouble.text, "bold red"), soft_wrap=True)
+            self._labelled([("so unseen", ", ".join(trouble.ids))])
+            self._verbatim(trouble.evidence)
+            self._labelled([("transcript", trouble.location), ("reproduce", "paste this:")])
+            self._verbatim(trouble.reproduce)
             self._console.print()
         for line in failure_lines(report):
             self._console.print(Text(line, "bold red"), soft_wrap=True)

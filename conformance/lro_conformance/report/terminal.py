@@ -14,12 +14,14 @@ from lro_conformance.report.sanitize import escape_unencodable, one_line
 from lro_conformance.report.view import (
     CheckDetail,
     Detail,
+    Trouble,
     brief_facts,
     details,
     facts,
     failure_lines,
     failure_reproducer,
     sections,
+    troubles,
 )
 
 QUIET, NORMAL, VERBOSE = -1, 0, 1
@@ -91,6 +93,9 @@ def plain_lines(report: Report, verbosity: int = NORMAL) -> Iterator[str]:
     for detail in details(report, warnings=verbosity >= VERBOSE):
         yield from detail_lines(detail)
         yield ""
+    for trouble in troubles(report):
+        yield from trouble_lines(trouble)
+        yield ""
     for number, line in enumerate(failure_lines(report)):
         yield f"no verdict      {line}" if number == 0 else f"                {line}"
     if reproducer := failure_reproducer(report):
@@ -116,6 +121,17 @@ def detail_lines(detail: Detail) -> Iterator[str]:
     for check in detail.checks:
         yield from _check_lines(check)
     yield from fix_lines(detail)
+
+
+def trouble_lines(trouble: Trouble) -> Iterator[str]:
+    """A server that ended in an experiment as plain lines."""
+    yield f"TROUBLE {trouble.text}"
+    yield f"  so unseen    {', '.join(trouble.ids)}"
+    yield from trouble.evidence
+    if trouble.location:
+        yield f"  transcript   {trouble.location}"
+    yield "  reproduce"
+    yield from trouble.reproduce
 
 
 def _check_lines(check: CheckDetail) -> Iterator[str]:

@@ -102,6 +102,37 @@ def details(report: Report, *, warnings: bool = False) -> Iterator[Detail]:
         yield from (detail_of(r) for r in report.requirements if r.verdict is verdict)
 
 
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """A server that ended or fell silent in an experiment, and the requirements that were not observed for that."""
+
+    text: str
+    ids: tuple[str, ...]
+    evidence: tuple[str, ...]
+    location: str
+    reproduce: tuple[str, ...]
+
+
+def troubles(report: Report) -> list[Trouble]:
+    """Servers that ended in an experiment, each once; empty if that is why there is no verdict at all."""
+    found: dict[str, Trouble] = {}
+    for result in report.requirements if report.failure is None else ():
+        for check in result.checks:
+            if check.verdict is not Verdict.NOT_OBSERVED or not check.reproduce:
+                continue
+            known = found.get(check.observed)
+            detail = check_detail(check)
+            ids = (*(known.ids if known else ()), result.requirement.id)
+            found[check.observed] = Trouble(
+                one_line(check.observed, 1_000),
+                tuple(dict.fromkeys(ids)),
+                detail.evidence,
+                detail.location,
+                detail.reproduce,
+            )
+    return list(found.values())
+
+
 def warnings_of(report: Report) -> Iterator[Detail]:
     """Details of all warnings."""
     yield from (detail_of(r) for r in report.requirements if r.verdict is Verdict.WARN)
