@@ -25,6 +25,10 @@ from lro_conformance.profile import Profile
 from lro_conformance.trials import trials
 from lro_conformance.trials.survey import Survey
 from lro_conformance.wire.reply import Failure, Reply
+from lro_spec.jsonl.opening import read_regular
+
+MAX_BYTES = 1 << 30
+"""Largest file of evidence that is read."""
 
 _KNOWN_PROBLEMS = {k.__name__: k for k in (ServerTrouble, Refused, NotObserved, NotApplicable)}
 
@@ -80,6 +84,8 @@ class _Reader:
         manifest = self._manifest()
         try:
             return self._stored(manifest)
+        except RecursionError:
+            raise EvidenceError(f"{self._folder}: not written by the suite: a value is nested too deeply") from None
         except (ValueError, TypeError, KeyError) as problem:
             said = f"{problem} is missing" if isinstance(problem, KeyError) else str(problem)
             raise EvidenceError(f"{self._folder}: not written by the suite, or changed since: {said}") from None
@@ -88,10 +94,10 @@ class _Reader:
         path = self._folder / format.MANIFEST
         if not self._folder.is_dir():
             raise EvidenceError(f"{self._folder}: no such directory")
-        if not path.is_file():
+        if not path.is_file() or path.is_symlink():
             raise EvidenceError(f"{self._folder}: not evidence: it has no {format.MANIFEST}")
         try:
-            value: Any = json.loads(path.read_bytes())
+            value: Any = json.loads(read_regular(path, MAX_BYTES, follow_links=False))
         except (ValueError, RecursionError):
             raise EvidenceError(f"{path}: not JSON: it was truncated or changed") from None
         except OSError as problem:
@@ -141,7 +147,7 @@ class _Reader:
     def _read(self, name: str) -> bytes:
         path = self._folder / name
         try:
-            return path.read_bytes()
+            return read_regular(path, MAX_BYTES, follow_links=False)
         except OSError as problem:
             raise EvidenceError(f"{path}: part of the evidence, but cannot be read: {problem.strerror}") from None
 

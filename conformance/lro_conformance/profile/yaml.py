@@ -160,10 +160,14 @@ class _Walk:
 
     def _scalar(self, node: ScalarNode, path: Path) -> object:
         place = self.starts.at(node.start_mark.index)
+        if node.tag.endswith((":int", ":float")) and ":" in node.value:
+            return cast("str", node.value)  # 1:30, which YAML 1.1 reads as 90
         try:
             value = cast("Any", self.constructor.construct_object(node))  # pyright: ignore[reportUnknownMemberType]
         except (ValueError, yaml.YAMLError):
-            raise YamlError(f"{node.value!r} cannot be read as {node.tag.rpartition(':')[2]}", place, path) from None
+            raise YamlError(
+                f"{node.value!r:.60} cannot be read as {node.tag.rpartition(':')[2]}", place, path
+            ) from None
         if isinstance(value, float) and not math.isfinite(value):
             raise YamlError(f"{node.value} is not a JSON number", place, path)
         return value
