@@ -186,6 +186,7 @@ def _missed(
         erratum=erratum,
         reproduce=first.reproduce,
         location=first.location,
+        place=first.place,
     )
 
 

@@ -35,6 +35,8 @@ class CheckResult:
     location: str = ""
     """Location of that subject in recorded evidence (``servers/0003/transcript.jsonl:17``); empty if nothing is
     recorded."""
+    place: str = ""
+    """Place in a document, such as ``descriptor /jq_recipes``; failures at one place are likely to have one cause."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,6 +233,7 @@ def _requirement(result: RequirementResult) -> dict[str, Any]:
                 "erratum": c.erratum,
                 **({"reproduce": c.reproduce} if c.reproduce else {}),
                 **({"location": c.location} if c.location else {}),
+                **({"place": c.place} if c.place else {}),
             }
             for c in result.checks
         ],

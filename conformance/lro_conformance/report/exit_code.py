@@ -43,6 +43,14 @@ def _decided(report: Report) -> int:
     return EXIT_NO_VERDICT if has_error or report.incomplete else EXIT_FAILED
 
 
+def open_results(report: Report) -> list[tuple[RequirementResult, Verdict]]:
+    """The results that keep the claimed level from being proved, ignoring checks that the baseline accepts."""
+    claimed = report.claimed or 3
+    judged = [(r, _unaccepted_verdict(report, r)) for r in report.requirements if binds(r.requirement, claimed)]
+    blocking = (Verdict.FAIL, Verdict.NOT_OBSERVED, Verdict.ERROR)
+    return [(r, verdict) for r, verdict in judged if verdict is not None and verdict in blocking]
+
+
 def _claimed_level(report: Report, claimed: int, judged: Iterable[tuple[Requirement, Verdict]]) -> LevelVerdict:
     """The verdict of the claimed level, ignoring checks that the baseline accepts."""
     if not any(a.state == "accepted" for a in report.baseline):

@@ -147,6 +147,7 @@ def _result(value: Mapping[str, Any], definitions: Mapping[str, Requirement], ed
             erratum=c.get("erratum", False),
             reproduce=c.get("reproduce", ""),
             location=c.get("location", ""),
+            place=c.get("place", ""),
         )
         for c in value["checks"]
     )

@@ -191,3 +191,17 @@ def test_results_that_are_no_memories_are_not_judged_as_such_behind_a_proxy(tmp_
     assert (report.failure, report.implemented, exit_code(report)) == (None, None, EXIT_NO_VERDICT)
     assert report.extensions["proxy"] == "pass"
     assert any("are no memories" in note for note in report.notes)
+
+
+def test_evidence_shows_the_offending_record_and_marks_its_key(tmp_path: Path) -> None:
+    from tests.servers.variants import command
+
+    report = certify(
+        profile_for_command(command("light_file_carries_content")), seed=1, only={"LRO-DET-01"}, examples=0
+    )
+    (result,) = [r for r in report.requirements if r.verdict is Verdict.FAIL]
+    lines = result.checks[0].evidence.splitlines()
+    mark = next(n for n, line in enumerate(lines) if line.strip().startswith("^"))
+    assert lines[mark].strip() == "^ content"
+    assert lines[mark - 1].startswith("line 2: {")
+    assert lines[mark - 1][lines[mark].index("^") :].startswith('"content"')
