@@ -26,6 +26,7 @@ from lro_conformance.wire.shortage import Shortage, shortage_of
 COMMANDS = {
     "certify": "certify",
     "compare": "compare",
+    "doctor": "doctor",
     "explain": "catalogue",
     "init": "init",
     "judge": "judge",

@@ -71,8 +71,11 @@ class Capture:
         self._clock = time.monotonic()
         self._timeline: list[Span] = []
 
-    def run(self, jobs: int, on_evidence: Callable[[], object] = lambda: None) -> CapturedRun:
-        """Run all trials, *jobs* at a time. *on_evidence* is called in this thread whenever `evidence` has grown."""
+    def run(self, jobs: int, on_evidence: Callable[[], str | None] = lambda: None) -> CapturedRun:
+        """Run all trials, *jobs* at a time.
+
+        *on_evidence* is called in this thread whenever `evidence` has grown; if it returns a reason, the run ends.
+        """
         started, self._clock = datetime.now(UTC), time.monotonic()
         command = tuple(self.profile.server.command)
         self._observer(RunStarted(command, self.profile.edition, tuple(t.name for t in self.plan.trials)))
@@ -134,8 +137,7 @@ class Capture:
                 elif time.monotonic() < until:
                     continue
                 else:
-                    self._incomplete = f"the run ended at its time limit of {self._timeout_s:g} s (--timeout)"
-                    workspace.abort()
+                    self.end(workspace, f"the run ended at its time limit of {self._timeout_s:g} s (--timeout)")
                 return
 
         watcher = threading.Thread(target=watch, name="limits", daemon=True)
@@ -146,13 +148,17 @@ class Capture:
             over.set()
             watcher.join()
 
+    def end(self, workspace: Workspace, reason: str) -> None:
+        """End the run before its last experiment, for a reason."""
+        self._incomplete = self._incomplete or reason
+        workspace.abort()
+
     def _end_early(self, workspace: Workspace, shortage: str) -> None:
         """End the run for a shortage of the machine: what it has shown so far may be the machine's fault."""
         self._shortage = self._shortage or shortage
-        self._incomplete = self._incomplete or shortage
-        workspace.abort()
+        self.end(workspace, shortage)
 
-    def _run_trials(self, lab: Lab, jobs: int, on_evidence: Callable[[], object]) -> None:
+    def _run_trials(self, lab: Lab, jobs: int, on_evidence: Callable[[], str | None]) -> None:
         """Run each trial as soon as the evidence that it needs is there, the survey first."""
         self.evidence.add("survey", self._run_trial(lab, self.plan.trials[0]))
         survey = self.evidence.captured["survey"]
@@ -171,7 +177,9 @@ class Capture:
                 for one in ready[: at_once + 1 - len(under_way)]:
                     waiting.remove(one)
                     under_way[pool.submit(self._run_trial, lab, one)] = one
-                on_evidence()
+                if (reason := on_evidence()) is not None:
+                    self.end(lab.workspace, reason)
+                    return
                 done, _ = wait(under_way, return_when=FIRST_COMPLETED)
                 for future in done:
                     self.evidence.add(under_way.pop(future).name, future.result())

@@ -57,6 +57,12 @@ class Judgement:
             if check.name not in self._results and self._evidence.has(check.needs):
                 self._judge(check)
 
+    @property
+    def first_failure(self) -> str | None:
+        """The id of the first MUST that failed so far; None if none did."""
+        failed = (c.requirement for c in self._results.values() if c.verdict is Verdict.FAIL)
+        return next(failed, None)
+
     def report(self, run: CapturedRun) -> Report:
         """Judge the remaining checks and report on the run, whose evidence is complete."""
         for check in self._checks:

@@ -21,8 +21,20 @@ def exit_code(report: Report) -> int:
         return EXIT_NO_VERDICT
     if any(a.state in ("expired", "stale") for a in report.baseline):
         return EXIT_FAILED
+    if is_selection(report) and not any(r.verdict in (Verdict.PASS, Verdict.FAIL) for r in report.requirements):
+        return EXIT_NO_VERDICT
     decided = _decided(report)
     return EXIT_NO_VERDICT if report.incomplete and decided == EXIT_OK else decided
+
+
+def is_unselected(result: RequirementResult) -> bool:
+    """True for a requirement that was not part of the run."""
+    return result.verdict is Verdict.NOT_OBSERVED and not result.checks
+
+
+def is_selection(report: Report) -> bool:
+    """True if only a part of the requirements was judged."""
+    return any(map(is_unselected, report.requirements))
 
 
 def _decided(report: Report) -> int:

@@ -6,12 +6,13 @@ The renderings choose the layout; the words are the same in all of them.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from lro_conformance.judging.results import Acceptance, CheckResult, Report, RequirementResult
 from lro_conformance.judging.verdicts import Verdict
-from lro_conformance.report.exit_code import open_results
+from lro_conformance.report.exit_code import is_selection, open_results
 from lro_conformance.report.sanitize import lines, one_line
 
 REASON_CHARACTERS = 200
@@ -91,10 +92,12 @@ class Fact:
 
 def sections(report: Report, *, unfold: bool = False) -> Iterator[Section]:
     """Verdicts by level, then those that decide no level; *unfold* gives each requirement its own row."""
+    part = is_selection(report)
     for level in (1, 2, 3, None):
-        results = [r for r in report.requirements if r.requirement.level == level]
+        results = [r for r in report.requirements if r.requirement.level == level and (r.checks or not part)]
         if results:
-            heading = "Deciding no level" if level is None else f"Level {level} {report.levels.get(level, 'unproved')}"
+            verdict = "" if part else f" {report.levels.get(level or 0, 'unproved')}"
+            heading = "Deciding no level" if level is None else f"Level {level}{verdict}"
             rows = map(_row, results) if unfold else _folded(results)
             yield Section(heading, tuple(rows))
 
@@ -190,7 +193,7 @@ def _binds(result: RequirementResult) -> bool:
 def next_step(report: Report) -> str | None:
     """What to repair so that the next level is proved; None if nothing is to be repaired, or nothing is known."""
     open_levels = [n for n in sorted(report.levels) if report.levels[n] == "failed"]
-    if report.failure is not None or not open_levels:
+    if report.failure is not None or not open_levels or is_selection(report):
         return None
     level = open_levels[0]
     blocking = [c for c in causes(report) if c.level is not None and c.level <= level]
@@ -242,6 +245,15 @@ _LEVELS = ("Level 1", "Level 2", "Level 3")
 
 
 def _outcome(report: Report) -> Iterator[Fact]:
+    if is_selection(report):
+        chosen = [r for r in report.requirements if r.checks]
+        yield Fact(
+            "selected",
+            f"{len(chosen)} of {len(report.requirements)} requirements; a level needs all of them",
+            "doubtful",
+        )
+        yield Fact("verdicts", _verdict_counts(chosen))
+        return
     for number in sorted(report.levels):
         yield _level(report, number)
     achieved = f"level {report.achieved}" if report.achieved else "no level"
@@ -250,10 +262,15 @@ def _outcome(report: Report) -> Iterator[Fact]:
     yield _implemented(report)
     yield _group("hardening", report.hardening)
     yield from (_group(group, verdict) for group, verdict in applicable_extensions(report).items())
-    yield Fact("verdicts", ", ".join(f"{n} {label}" for label, n in report.counts().items() if n) or "none")
+    yield Fact("verdicts", _verdict_counts(report.requirements))
     errata = [r.requirement.id for r in report.requirements if any(_is_erratum(c) for c in r.checks)]
     if errata:
         yield Fact("errata", f"defects of the specification, not of the server: {', '.join(errata)}", "doubtful")
+
+
+def _verdict_counts(results: Iterable[RequirementResult]) -> str:
+    given = Counter(r.verdict for r in results)
+    return ", ".join(f"{given[v]} {v.label}" for v in Verdict if given[v]) or "none"
 
 
 def applicable_extensions(report: Report) -> dict[str, str]:
