@@ -72,7 +72,7 @@ if TYPE_CHECKING:
 @click.option(
     "--watch",
     "watched",
-    type=click.Path(exists=True, path_type=Path),
+    type=click.Path(path_type=Path),
     multiple=True,
     metavar="PATH",
     help="Run again when a file in PATH changes, the last failures first; Ctrl-C ends it. Repeatable.",
@@ -117,6 +117,8 @@ def certify(
         raise UsageError(
             f"--only judges a part, which proves no level: leave out --{'level' if level else 'edition all'}"
         )
+    if missing := [path for path in watched if not path.exists()]:
+        raise UsageError(f"--watch {missing[0]}: no such file or directory")
     if watched and (all_editions or options.outputs.uses_stdout):
         raise UsageError("--watch excludes --edition all and reports on standard output")
     from lro_conformance.cli.selection import remember, selected
