@@ -66,7 +66,7 @@ def main() -> int:
     chapters: dict[str, list[str]] = {}
     for name, sound in sounds().items():
         chapters.setdefault(sound.server.__module__, []).append(name)
-    jobs = [Job(name, properties=True) for name in spread(chapters, min(given.servers, given.runs))]
+    jobs = [Job(name, explored=True) for name in spread(chapters, min(given.servers, given.runs))]
     with side_by_side(jobs) as outcome:
         quiet = {job: outcome(job) for job in jobs}
     done = different = 0

@@ -75,7 +75,7 @@ class Pipeline:
     """Lines of the file that contain this text are left out before lines are counted; None leaves none out."""
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=8192)  # more than the commands of a run, each of which is read several times
 def parse_command(command: str) -> Pipeline:
     """Parse a recipe's command. Raises `RecipeSyntaxError` with the reason why it is not a plain pipeline.
 

@@ -75,7 +75,8 @@ def cleaning(ttl_s: int | None, files: list[Planted], gone: Mapping[Any, bool], 
     decoys += Decoy(OUT / "b/x.jsonl", "subfolder", gone=False), Decoy(Path("/elsewhere/x"), "symlink", gone=False)
     known: Change = {
         "decoys": decoys, "own": tuple((path, False) for path in MINE),
-        "events": tuple(EVENT.format(p.path.name) for p in taken if p.gone), "listened": True, "call": CALLS[0],
+        "events": tuple(EVENT.format(p.path.name) for p in taken if p.gone), "events_observable": True,
+        "call": CALLS[0],
         "read": Planted(name("recall", 1), OLD_S, gone=True),
     }  # fmt: skip
     return Cleaned(ttl_s, tuple(taken), **{**known, **change})
@@ -120,7 +121,7 @@ def have(
         "cleanup": Cleanup(**found),
         "defaults": Defaults((), None if "cleaning" in without else usually, None, (), ()),
         "lasting": Lasting(tuple((call, (lasts or {}).get(n, False)) for n, call in enumerate(CALLS)), 9.0),
-        "survey": replace(usual()["survey"], told=told, **(survey or {})),
+        "survey": replace(usual()["survey"], event_lines=told, **(survey or {})),
         "sweeps": Sweeps(TTL),
     }
 
@@ -243,9 +244,9 @@ CHANGES: dict[str, Change] = {
     },
     "files do not last": {"lasts": {1: True}},
     "no events": {"long": {"events": ()}},
-    "no events, and nobody listens": {"long": {"events": (), "listened": False}, "default": {"events": ()}},
+    "no events, and nobody listens": {"long": {"events": (), "events_observable": False}, "default": {"events": ()}},
     "events of fewer": {"long": {"events": (EVENT.format("x"), "file: y", "file: z")}},
-    "other words instead of events": {"long": {"events": (), "told": ("stderr: deleted a",) * 6}},
+    "other words instead of events": {"long": {"events": (), "other_lines": ("stderr: deleted a",) * 6}},
     "events of what was still there": {"long": {"premature": (name("recall", DAY).name, "x")}},
     "no events but of what was still there": {"long": {"events": (), "premature": (name("recall", DAY).name,)}},
     "no events at all": {"long": {"events": ()}, "default": {"events": ()}},

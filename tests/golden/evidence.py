@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from types import SimpleNamespace as Made
 from typing import Any
 
@@ -125,6 +125,12 @@ def made(
     )
 
 
+@cache
+def usual(place: int, operation: str, level: str | None, limit: int | None, *, inline: bool) -> Call:
+    """A call in which nothing is changed. All cases share it, so that it is validated once."""
+    return made(place, operation, level, limit, {}, inline=inline)
+
+
 ASKED: list[tuple[str, str | None, int | None]] = [
     ("recall", None, None), ("recall", "light", None), ("recall", "medium", None), ("recall", "full", None), ("recall",
     "light", 40),
@@ -141,9 +147,12 @@ def operation(name: str) -> Operation:
 
 def evidence(at: int | None, change: Change, *, inline: bool = False) -> dict[str, Any]:
     """A survey, and the same calls inline."""
-    calls = [made(n, *asked, change if at in (n, -1) else {}, inline=inline) for n, asked in enumerate(ASKED)]
-    flown = [made(20 + n, *ASKED[place], {}, inline=inline) for n, place in enumerate((1, 6))]
-    plain = [made(n, *asked, {}, inline=True) for n, asked in enumerate(ASKED)]
+    calls = [
+        made(n, *asked, change, inline=inline) if at in (n, -1) else usual(n, *asked, inline=inline)
+        for n, asked in enumerate(ASKED)
+    ]
+    flown = [usual(20 + n, *ASKED[place], inline=inline) for n, place in enumerate((1, 6))]
+    plain = [usual(n, *asked, inline=True) for n, asked in enumerate(ASKED)]
     first: dict[tuple[str, str | None], int] = {}
     for n, (name, detail, limit) in enumerate(ASKED):
         if limit is None:

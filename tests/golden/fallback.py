@@ -67,7 +67,7 @@ def failing(
     first = call(operation, original or {}, inline=False)
     known: dict[str, Any] = {
         "kind": "replaced by a file", "threshold": THRESHOLD, "server": 7, "known": by_id(first.filed), "alive": True,
-        "events": (EVENT,), "first": True, "listened": True, "litter": (),
+        "events": (EVENT,), "first": True, "events_observable": True, "new_entries": (),
     }  # fmt: skip
     shown = told(first.filed[:1], WARNING) if answer is None else answer
     return Told(call=call(operation, shown, inline=not filed), original=first, **{**known, **other})
@@ -106,7 +106,7 @@ CHANGES: dict[str, Change] = {
     "all records": {"answer": told(light(6), WARNING)},
     "more records than are known": {"answer": told(light(7), WARNING)},
     "two records": {"answer": told(light(2), WARNING)},
-    "two records that weigh little": {"answer": told(light(2), WARNING), "weighed": 43},
+    "two records that weigh little": {"answer": told(light(2), WARNING), "returned_estimate": 43},
     "the first record twice": {"answer": told([*light(1), *light(1)], WARNING), "threshold": 400},
     "the first record twice, and one more is known": {
         "answer": told([*light(1), *light(1)], WARNING), "threshold": 400, "known": by_id(light(7)),
@@ -205,9 +205,9 @@ CHANGES: dict[str, Change] = {
     },
     "a file_path is a memory's": {"answer": told([{**fields(0, "light"), "file_path": "/out/x.jsonl"}], WARNING)},
     "no event": {"events": ()},
-    "no event, and none may be visible": {"events": (), "listened": False},
+    "no event, and none may be visible": {"events": (), "events_observable": False},
     "an event without details": {"events": ("stderr: OffloadWriteFailed",)},
-    "an event, though none may be visible": {"listened": False},
+    "an event, though none may be visible": {"events_observable": False},
     "an event without and one with details": {"events": ("stderr: OffloadWriteFailed", EVENT)},
     "an event of two letters": {"events": ("stderr: OffloadWriteFailed no",)},
     "an event of three letters": {"events": ("stderr: OffloadWriteFailed EIO",)},
@@ -217,19 +217,23 @@ CHANGES: dict[str, Change] = {
     },
     "a sentence of a number": {"events": ("stderr: OffloadWriteFailed [Errno 28]",)},
     "a sentence of the operation": {"events": ("stderr: OffloadWriteFailed operation=recall",)},
-    "litter": {"litter": ("x.tmp", "y.tmp")},
+    "litter": {"new_entries": ("x.tmp", "y.tmp")},
     "recovered in part": {"recovered": ({}, written("text"))},
     "recovered in the other part": {"recovered": (written("text"), {})},
     "not recovered": {"recovered": (written("text"), written("text"))},
     "not recovered, and not first": {"recovered": (written("text"), written("text")), "first": False},
     "not first": {"first": False},
     "nothing was tried": {"failed": (), "skipped": {"removed": "why", "read-only": "because"}},
-    "a failure is told of successes": {"survey": {"told": ("x: OffloadWriteFailed a", "x: OffloadWriteFailed b")}},
+    "a failure is told of successes": {
+        "survey": {"event_lines": ("x: OffloadWriteFailed a", "x: OffloadWriteFailed b")}
+    },
     "a failure is told, and one was": {
-        "survey": {"told": ("x: OffloadWriteFailed a",)}, "at": 0, "change": {"file": {"problem": "cannot be opened"}},
+        "survey": {"event_lines": ("x: OffloadWriteFailed a",)}, "at": 0,
+        "change": {"file": {"problem": "cannot be opened"}},
     },
     "a failure is told, and not all was filed": {
-        "survey": {"told": ("file: OffloadWriteFailed a",)}, "at": 0, "change": {"no file": True, **written("inline")},
+        "survey": {"event_lines": ("file: OffloadWriteFailed a",)}, "at": 0,
+        "change": {"no file": True, **written("inline")},
     },
     "no failure was told at all": {"failed": (failing(events=()),)},
 }  # fmt: skip
@@ -268,7 +272,7 @@ FINDING = Finding(judged("fallback", "hardening.no_temporary_files_remain"), hav
 CASES: Cases = {
     **FINDING.cases(CHANGES),
     "how many tokens are too many": lambda: turns(
-        weighed(answer=lambda _: told(light(2)), threshold=20, weighed=int), range(1, 120)
+        weighed(answer=lambda _: told(light(2)), threshold=20, returned_estimate=int), range(1, 120)
     ),
     "how low a threshold is too low": lambda: turns(
         weighed(answer=lambda _: told(light(3)), threshold=int), range(1, 120)

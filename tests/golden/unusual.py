@@ -93,7 +93,8 @@ def folders(**change: Any) -> Folders:
     known: dict[str, Any] = {
         "unset": (made(42, "recall", None, 5, UNSET), made(43, "inject", None, 5, UNSET)),
         "real_temps": (Path("/tmp"),),
-        "refused": None, "stranger": (made(44, "recall", None, 5, {}), made(45, "inject", None, 5, {})), "odd": odd,
+        "refused": None, "by_other_client": (made(44, "recall", None, 5, {}), made(45, "inject", None, 5, {})),
+        "unusual_queries": odd,
         "nothing": (answered(WORDS, 46), made(47, "search", None, 5, WORDS, inline=True)),
         "awkward": (made(0, "recall", "light", 5, {"path": AWAY}),), "awkward_dir": Path("/out", AWKWARD),
     }  # fmt: skip
@@ -102,7 +103,7 @@ def folders(**change: Any) -> Folders:
 
 def documents(survey: Survey, folder: Folders) -> Documents:
     """What validation finds in descriptors, as far as no recipe is run."""
-    calls = [c for c in (*survey.files[:1], *folder.odd) if c.outcome == "offloaded"]
+    calls = [c for c in (*survey.files[:1], *folder.unusual_queries) if c.outcome == "offloaded"]
     return Documents(tuple(validated(c, Request(c.operation, c.detail), edition("lro-6400")) for c in calls), {})
 
 
@@ -152,7 +153,7 @@ def odd(first: Change, second: Change | None = None) -> Change:
     """Calls with an unusual query otherwise."""
     one = made(40, "recall", "light", 40, {**ODD, **first})
     other = made(41, "search", "full", 40, {**ODD, **(second or {})})
-    return {"folder": {"odd": (one, other)}}
+    return {"folder": {"unusual_queries": (one, other)}}
 
 
 def told(query: Any) -> Change:
@@ -188,7 +189,7 @@ BEYOND = command("| jq", "| awk '{print $1}' | jq")
 WIDE = of([{"id": "w", "title": "漢字"}], 30, header={"estimated_tokens": 10})
 CHANGES: dict[str, Change] = {
     "a file cannot be read": odd({"file": {"problem": "cannot be opened"}}),
-    "no file can be read": {"folder": {"odd": ()}},
+    "no file can be read": {"folder": {"unusual_queries": ()}},
     "the header has no query": told(NOTHING),
     "the header has another query": told("memory"),
     "the header has null": told(None),
@@ -224,16 +225,16 @@ CHANGES: dict[str, Change] = {
         47, "search", None, 5, ERROR, inline=True))}},
     "nothing is found, and only here": {"off": (), "folder": {"nothing": (answered(ERROR),)}},
     "an unusual query is answered inline": {
-        "folder": {"odd": (shown([{"id": "a"}, {"id": "b"}], 40), made(41, "search", "full", 40, ODD))},
+        "folder": {"unusual_queries": (shown([{"id": "a"}, {"id": "b"}], 40), made(41, "search", "full", 40, ODD))},
     },
     "an unusual query is answered inline, and so is the usual one": {
         "folder": {
             "unset": (made(42, "recall", None, 5, WORDS, inline=True), made(43, "inject", None, 5, UNSET)),
-            "odd": (shown([{"id": "a"}], 40),),
+            "unusual_queries": (shown([{"id": "a"}], 40),),
         },
     },
     "an unusual query finds nothing": {
-        "folder": {"odd": (shown([], 40), made(41, "recall", "light", 40, ODD))},
+        "folder": {"unusual_queries": (shown([], 40), made(41, "recall", "light", 40, ODD))},
     },
     "switched off, all is there": {"switched": (shown(FIVE, 60),), "again": (shown(FIVE, 61),)},
     "switched off, two are there": {"switched": (shown(FIVE[:2], 60),), "again": (shown(FIVE, 61),)},
@@ -249,15 +250,17 @@ CHANGES: dict[str, Change] = {
         "again": (shown(FIVE, 62),),
     },
     "another client is not served": {
-        "folder": {"stranger": (made(44, "recall", None, 5, {}), made(45, "inject", None, 5, WORDS, inline=True))},
+        "folder": {
+            "by_other_client": (made(44, "recall", None, 5, {}), made(45, "inject", None, 5, WORDS, inline=True))
+        },
     },
     "another client gets no answer": {
-        "folder": {"stranger": (answered({"result": None}), made(45, "inject", None, 5, WORDS, inline=True))},
+        "folder": {"by_other_client": (answered({"result": None}), made(45, "inject", None, 5, WORDS, inline=True))},
     },
     "no client is served": {
         "folder": {
             "unset": (made(42, "recall", None, 5, WORDS, inline=True), made(43, "inject", None, 5, {})),
-            "stranger": tuple(made(44, name, None, 5, WORDS, inline=True) for name in ("recall", "inject")),
+            "by_other_client": tuple(made(44, name, None, 5, WORDS, inline=True) for name in ("recall", "inject")),
         },
     },
     "a large memory is cut": {"seed": {"large_filed": of([{**BIG, "content": BIG["content"][:300]}], 32)}},

@@ -41,7 +41,7 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
         "validate engine init",
         "report",
         "checks",
-        "properties",
+        "explorers",
         "analysis evidence",
         "trials",
         "lab",

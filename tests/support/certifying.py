@@ -44,7 +44,7 @@ class Job:
     server: str
     only: str | None = None
     """The one requirement to judge; None for all of them."""
-    properties: bool = False
+    explored: bool = False
     """True if the server is explored as well."""
 
 
@@ -86,7 +86,7 @@ def certified(job: Job) -> Outcome:
             seed=1,
             jobs=1,
             only=None if job.only is None else {job.only},
-            examples=SEQUENCES if job.properties else 0,
+            examples=SEQUENCES if job.explored else 0,
         )
     return Outcome(
         verdicts={r.requirement.id: r.verdict.label for r in report.requirements},
@@ -103,7 +103,7 @@ def certified(job: Job) -> Outcome:
     )
 
 
-def with_properties() -> set[str]:
+def explored_servers() -> set[str]:
     """The servers that are explored: those whose fault shows in no other way, and those that might be accused."""
     return {name for name, fault in faults().items() if fault.explored} | set(CALLED_FALSELY)
 

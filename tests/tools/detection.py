@@ -1,4 +1,4 @@
-"""Measures detection: ``python tests/tools/detection.py [--sample N] [--keep FILE] [--properties]``.
+"""Measures detection: ``python tests/tools/detection.py [--sample N] [--keep FILE] [--explore]``.
 
 Certifies every fault and every sound server in full, prints the totals, and writes docs/detection.md. The full product
 takes half an hour on two cores. With ``--keep`` outcomes are appended to a file, and what stands there already is not
@@ -22,7 +22,7 @@ for folder in (ROOT / "reference_impl", ROOT / "conformance", ROOT):
 from lro_conformance.judging.check import checks  # noqa: E402
 from tests.servers.faults.catalogue import Fault, faults  # noqa: E402
 from tests.servers.sound.catalogue import Sound, sounds  # noqa: E402
-from tests.support.certifying import Job, Outcome, side_by_side, spread, with_properties  # noqa: E402
+from tests.support.certifying import Job, Outcome, explored_servers, side_by_side, spread  # noqa: E402
 
 PAGE = ROOT / "docs" / "detection.md"
 
@@ -159,7 +159,7 @@ def main() -> None:
     arguments = argparse.ArgumentParser(description="Certify every fault and every sound server.")
     arguments.add_argument("--sample", type=int, help="only so many servers; nothing is written to the docs")
     arguments.add_argument("--keep", type=Path, help="append outcomes to this file, and do not repeat those in it")
-    arguments.add_argument("--properties", action="store_true", help="with property checks on every server")
+    arguments.add_argument("--explore", action="store_true", help="explore every server")
     given = arguments.parse_args()
     names = [*faults(), *sounds()]
     if given.sample is not None:
@@ -168,8 +168,8 @@ def main() -> None:
             chapters.setdefault(variant.server.__module__, []).append(name)
         names = spread(chapters, given.sample)
     outcomes = {n: o for n, o in kept(given.keep).items() if n in names}
-    wanted = with_properties()
-    jobs = [Job(n, properties=given.properties or n in wanted) for n in names if n not in outcomes]
+    wanted = explored_servers()
+    jobs = [Job(n, explored=given.explore or n in wanted) for n in names if n not in outcomes]
     with side_by_side(jobs) as outcome:
         for job in jobs:
             found = outcomes[job.server] = outcome(job)

@@ -32,7 +32,7 @@ from tests.servers.faults.catalogue import faults
 from tests.servers.sound.catalogue import sounds
 from tests.servers.variants import profile_text
 from tests.support import frozen
-from tests.support.certifying import with_properties
+from tests.support.certifying import explored_servers
 
 
 def main() -> None:
@@ -85,7 +85,7 @@ def record(folder: Path, name: str) -> str:
             path.write_text(profile_text(name if variant else "", variant.profile if variant else ""), encoding="utf-8")
             profile = profiles.load(path)
         kept = Path(scratch) / "evidence"
-        certify(profile, seed=1, jobs=1, examples=SEQUENCES if name in with_properties() else 0, evidence=kept)
+        certify(profile, seed=1, jobs=1, examples=SEQUENCES if name in explored_servers() else 0, evidence=kept)
         part = folder / f"{name}.part"
         with tarfile.open(part, "w:gz", compresslevel=1) as archive:
             archive.add(kept, arcname=name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from lro_conformance.capture.call import Call
 from lro_conformance.capture.records import MEMORY_FIELDS, Record, is_blank
@@ -49,6 +50,13 @@ class DetailLevels:
         All files must have the same fields. The result is "the same" if each file names its requested level, provided
         that other operations have core fields at full detail and this one has none.
         """
+        return self._ignored.get(operation)
+
+    @cached_property
+    def _ignored(self) -> dict[str, str | None]:
+        return {operation: self._named_by_all(operation) for operation in self.survey.operations}
+
+    def _named_by_all(self, operation: str) -> str | None:
         whole = self.survey.whole
         calls = {d: c for (n, d), c in whole.items() if n == operation and d is not None and c.filed}
         if len(calls) < 2 or len({filled_fields(c.filed) for c in calls.values()}) > 1:

@@ -370,6 +370,15 @@ def validated(
     real: Callable[[str], str] = str,
 ) -> Document:
     """The document of a call. *unknown*: see `Document.unknown`. *real*: resolves symbolic links in a path."""
+    key = (request, edition.name, unknown, real(call.path))
+    if key not in call.computed:
+        call.computed[key] = _validated(call, request, edition, unknown, real)
+    return call.computed[key]
+
+
+def _validated(
+    call: Call, request: Request, edition: Edition, unknown: str | None, real: Callable[[str], str]
+) -> Document:
     content = call.file.data if call.file is not None and call.file.problem is None else None
     if content is None:
         found = tuple(validate_descriptor(call.descriptor, edition=edition.name, real=real))

@@ -14,7 +14,7 @@ def events_in(survey: Survey, name: str) -> list[Any]:
     """The log notifications, and the lines in other channels, that are events of this *name*, by their name or their
     first word."""
     said = [as_record(s.value).get("data") for s in survey.messages if s.kind == "notifications/message"]
-    said += [_line(line.partition(": ")[2]) for line in survey.told]
+    said += [_line(line.partition(": ")[2]) for line in survey.event_lines]
     return [
         d for d in said if name in (as_record(d).get(k) for k in ("event", "type", "name", "kind")) or _begins(d, name)
     ]

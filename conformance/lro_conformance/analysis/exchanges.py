@@ -73,7 +73,7 @@ class Exchange:
     stored: Mapping[str, Record] = field(default_factory=dict[str, Record])
     """The memories that the suite gave to the servers of the call and of its twin, by id."""
 
-    @property
+    @cached_property
     def at(self) -> Call | CallInContext | AfterStoring:
         """The subject whose reproducer shows this exchange."""
         found = by_id(self.call.filed or self.call.records or []).keys()

@@ -64,6 +64,6 @@ def _right(edge: Edge, probe: Probe) -> bool:
 def _by_less_than_the_set(edge: Edge) -> bool:
     """True if the result is inline even at half of E, but offloaded at half of the largest record: less than the set is
     compared."""
-    if edge.half is None or edge.low is None or edge.largest >= edge.estimate // 2:
+    if edge.at_half is None or edge.low is None or edge.largest >= edge.estimate // 2:
         return False
-    return edge.half.call.outcome == "inline" and edge.low.call.outcome == "offloaded"
+    return edge.at_half.call.outcome == "inline" and edge.low.call.outcome == "offloaded"

@@ -102,6 +102,11 @@ class Call:
         return dict(self.found.value) if self.found is not None else {}
 
     @cached_property
+    def computed(self) -> dict[object, Any]:
+        """Results of pure functions of the call, by whatever else they depend on, so that each is computed once."""
+        return {}
+
+    @cached_property
     def outcome(self) -> Outcome:
         """Outcome of the call."""
         if self.result is None:

@@ -353,8 +353,8 @@ def test_expiry_event_is_emitted(cleanup: Cleanup, defaults: Defaults, edition: 
         if not gone:
             subjects.not_observed("no file was deleted")
             continue
-        events = cleaning.events if edition.named_events else (*cleaning.events, *cleaning.told)
-        if not events and not cleaning.listened:
+        events = cleaning.events if edition.named_events else (*cleaning.events, *cleaning.other_lines)
+        if not events and not cleaning.events_observable:
             subjects.not_observed(
                 "no event was seen, but the suite may not be watching the right channel (profile: events)"
             )

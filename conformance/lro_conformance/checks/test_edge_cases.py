@@ -52,7 +52,7 @@ def test_any_query_keeps_recipes_valid(
 
 def odd_files(folders: Folders, subjects: Subjects) -> list[Call]:
     """Calls with a query that needs escaping whose file could be read."""
-    found = [c for c in folders.odd if c.file is not None and c.file.problem is None]
+    found = [c for c in folders.unusual_queries if c.file is not None and c.file.problem is None]
     if not found:
         subjects.not_observed("a query with quotation marks, a backslash and a line feed found nothing or was rejected")
     return found
@@ -82,7 +82,7 @@ def test_empty_result_is_no_error(folders: Folders, disabled: Disabled, subjects
 def test_any_query_is_offloaded(survey: Survey, folders: Folders, subjects: Subjects) -> None:
     """An operation that offloads with an ordinary query offloads with a long one and one of odd characters, too."""
     usual = {c.operation for c in folders.unset if c.outcome == "offloaded" and survey.adjustable}
-    for call in folders.odd:
+    for call in folders.unusual_queries:
         found = [r for r in call.records or [] if "id" in r]
         if call.operation not in usual or (call.outcome != "offloaded" and not found) or survey.is_small(call):
             subjects.not_observed("an unusual query found little, or nothing is offloaded at the lowest threshold")
@@ -100,7 +100,7 @@ def test_any_client_is_served(survey: Survey, folders: Folders, subjects: Subjec
     """An operation that offloads for one client with a shell offloads for every other."""
     if folders.client is None:
         raise NotObserved("the profile names the client, so no other was tried (profile: client)")
-    for known, call in zip(folders.unset, folders.stranger, strict=True):
+    for known, call in zip(folders.unset, folders.by_other_client, strict=True):
         if known.outcome != "offloaded" or call.outcome == "no answer" or survey.is_small(call):
             subjects.not_observed("nothing was offloaded without output_dir, or the other client got no answer")
             continue

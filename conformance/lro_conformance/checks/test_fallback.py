@@ -111,7 +111,7 @@ def _not_truncated(failing: Failing) -> str | None:
     first = sum(map(size, [*failing.known.values()][:1])) * tokens_per_character(failing.original)
     if not records and first < failing.threshold / 4:
         return f"no records, although the first one ({first:.0f} tokens) would fit"
-    tokens = failing.weighed or sum(map(size, records)) * tokens_per_character(failing.original)
+    tokens = failing.returned_estimate or sum(map(size, records)) * tokens_per_character(failing.original)
     if tokens > ROOM * failing.threshold + 16:
         return f"{len(records)} records of about {tokens:.0f} tokens"
     for key, record in each.items():
@@ -141,13 +141,15 @@ def test_warning(fallback: Fallback, inline: Inline, estimates: Estimates, subje
 
     What the same call says when nothing has failed is no warning.
     """
+    said: dict[int, str] = {}
+    """Of inline calls, each of which is like several that failed."""
     for failing in _inline(fallback, subjects):
         if _perhaps_not_tried(estimates, failing, subjects):
             continue
         whole = _text_outside_memories(failing)
-        text = _unusual(
-            whole, [_text_outside_records(c) for c in inline.calls if c.arguments == failing.call.arguments]
-        )
+        same = [c for c in inline.calls if c.arguments == failing.call.arguments]
+        said |= {id(c): _text_outside_records(c) for c in same if id(c) not in said}
+        text = _unusual(whole, [said[id(c)] for c in same])
         text += _true_names(text)
         failed, short = FAILED.search(text), SHORT.search(text + _true_names(whole))
         if (failed is None or short is None) and foreign(text):
@@ -307,7 +309,7 @@ def test_failure_event_is_emitted(fallback: Fallback, estimates: Estimates, subj
         if failing.lost:
             subjects.not_observed(_LOST)
             continue
-        if not failing.events and not failing.listened:
+        if not failing.events and not failing.events_observable:
             subjects.not_observed(
                 "no event was seen, but the suite may not be watching the right channel (profile: events)"
             )

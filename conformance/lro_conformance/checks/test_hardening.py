@@ -101,7 +101,10 @@ def test_no_temporary_files_remain(survey: Survey, fallback: Fallback, subjects:
         )
     for failing in fallback.failing:
         subjects.expect(
-            not failing.litter, expected="nothing after a failed write", observed=show(failing.litter[:5]), at=failing
+            not failing.new_entries,
+            expected="nothing after a failed write",
+            observed=show(failing.new_entries[:5]),
+            at=failing,
         )
 
 

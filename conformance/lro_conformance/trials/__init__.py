@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-EXPLORERS = ("lro_conformance.properties.explorer", "lro_conformance.properties.sweeper")
+EXPLORERS = ("lro_conformance.explorers.explorer", "lro_conformance.explorers.sweeper")
 """Modules with trials that hold what they see to the model, and so stand above the other trials."""
 
 _REGISTRY: dict[str, Trial] = {}
@@ -42,6 +42,8 @@ class Trial:
     """Returns the reason why the trial does not apply to a server with this profile; None if it does."""
     reason_not_listed: Callable[[Any], str | None] = _bound
     """Returns the reason why the trial does not apply: the server does not list the feature; None if it does."""
+    after: tuple[str, ...] = ()
+    """Trials that end before this one begins, if they are part of the run."""
 
     @property
     def record(self) -> Any:
@@ -59,15 +61,16 @@ def trial(
     *,
     unbound: Callable[[Profile], str | None] = _bound,
     reason_not_listed: Callable[[Any], str | None] = _bound,
+    after: tuple[str, ...] = (),
 ) -> Callable[[Function], Function]:
-    """Make a function an experiment; *unbound* and *reason_not_listed* as in `Trial`."""
+    """Make a function an experiment; *unbound*, *reason_not_listed* and *after* as in `Trial`."""
 
     def register(function: Function) -> Function:
         name = function.__name__
         if name in _REGISTRY and _REGISTRY[name].function.__module__ != function.__module__:
             raise ValueError(f"two trials are named {name}")
         needs = tuple(p for p in inspect.signature(function).parameters if p != "lab")
-        _REGISTRY[name] = Trial(name, title, needs, function, unbound, reason_not_listed)
+        _REGISTRY[name] = Trial(name, title, needs, function, unbound, reason_not_listed, after)
         return function
 
     return register

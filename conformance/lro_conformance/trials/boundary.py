@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from lro_conformance.capture.call import Call
@@ -55,7 +55,7 @@ class Edge:
     """A threshold a few tokens further away; None if both sides were as expected."""
     near: Probe | None = None
     """A threshold a fiftieth of E further away; None if both sides were as expected."""
-    half: Probe | None = None
+    at_half: Probe | None = field(default=None, metadata={"formerly": "half"})
     """A threshold of half of E; None unless `above` stayed inline."""
     low: Probe | None = None
     """A threshold of half of the largest record; None unless `above` stayed inline."""
@@ -193,4 +193,4 @@ def _diagnose(lab: Lab, edge: Edge) -> Edge:
         at_half = Probe(_call(bench, edge.operation, budget=50), edge.estimate, half)
     with lab.bench(Settings(threshold_tokens=low)) as bench:
         at_low = Probe(_call(bench, edge.operation), edge.estimate, low)
-    return replace(edge, half=at_half, low=at_low)
+    return replace(edge, at_half=at_half, low=at_low)

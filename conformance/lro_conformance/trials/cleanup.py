@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from lro_conformance.wire.server import ServerProcess
 
 TTL = 600
-"""The TTL, in seconds, under which property checks try the ages of files."""
+"""The TTL, in seconds, that is tried if the server declines a longer one."""
 LONG_TTL = 2 * DAY
 """The TTL of the run that checks the setting: longer than a day, in case a server computes the seconds of a day."""
 NEAR_S = 3 * 3600
@@ -82,13 +82,13 @@ class Cleaning:
     """The server's own files, written just before: path, and True if it is gone."""
     events: tuple[str, ...]
     """OffloadFileExpired events."""
-    listened: bool
+    events_observable: bool = field(metadata={"formerly": "listened"})
     """True when the profile says where events are seen."""
     call: Call | None
     """A call that made an own file."""
     trigger: int | None = None
     """The id of the request that triggered cleanup; None if none did."""
-    told: tuple[str, ...] = ()
+    other_lines: tuple[str, ...] = field(default=(), metadata={"formerly": "told"})
     """Other output at that time that names a planted file."""
     read: Planted | None = None
     """A further old file, which was read just before."""
@@ -211,7 +211,7 @@ def _scan(
         if file is not None:
             earlier.append(plant(folder, file, 60, name, lab.editions.convention_of(file.path)))
 
-    with lab.bench(settings, prepare=prepare, in_far_zone=True) as bench:
+    with lab.bench(settings, keep="cleanup", prepare=prepare, in_far_zone=True) as bench:
         lab.step("cleanup", f"ttl_seconds = {ttl_s}")
         crowd = _crowd(bench, name)
         deleted = next((p.name for p in earlier if not p.exists()), None)
@@ -272,10 +272,10 @@ def clean(
         decoys=tuple(Decoy(p, kind, not os.path.lexists(p)) for p, kind in decoys),
         own=tuple((c.file.path, not os.path.exists(c.file.path)) for c in calls if c.file is not None),
         events=tuple(events),
-        listened=bench.profile.events.observable,
+        events_observable=bench.profile.events.observable,
         call=calls[0],
         trigger=bench.cleanup_request,
-        told=tuple(s for s in lines if s not in events),
+        other_lines=tuple(s for s in lines if s not in events),
         read=Planted(read, OLD_S, not read.exists()),
         premature=tuple(sorted(output.premature)),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -41,9 +41,9 @@ class Folders:
     """The directory of TMPDIR for that server and the system's temporary directories, with links resolved."""
     refused: str | None
     """Reason why the server did not start with an empty output_dir; then `unset` are calls without that setting."""
-    stranger: tuple[Call, ...]
+    by_other_client: tuple[Call, ...] = field(metadata={"formerly": "stranger"})
     """The calls of `unset` made by `client` on a server whose local time is far from UTC."""
-    odd: tuple[Call, ...]
+    unusual_queries: tuple[Call, ...] = field(metadata={"formerly": "odd"})
     """Calls with queries that need escaping in JSON, one that needs it in a shell, and a very long one."""
     nothing: tuple[Call, ...]
     """Calls that should find nothing."""
@@ -53,7 +53,7 @@ class Folders:
     refusing: Start | None = None
     """The server that did not start so."""
     client: str | None = CLIENT
-    """The name of the client of `stranger`; None if the profile names the client, and no other is tried."""
+    """The name of the client of `by_other_client`; None if the profile names the client, and no other is tried."""
 
 
 @trial("no output folder; different client; unusual queries; awkward folder name")
@@ -80,7 +80,7 @@ def _empty(lab: Lab, survey: Survey, names: list[str]) -> Folders:
         refused, refusing = str(trouble), trouble.start
         settings = _settings(survey, None)
         seen = _look(lab, survey, names, settings, client)
-    if all(c.outcome == "offloaded" for c in seen.stranger):
+    if all(c.outcome == "offloaded" for c in seen.by_other_client):
         return replace(seen, refused=refused, refusing=refusing)
     with lab.bench(settings) as bench:
         unset = _unset(bench, survey, names)

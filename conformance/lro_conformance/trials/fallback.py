@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -57,13 +57,13 @@ class Failing(OfACall):
     events: tuple[str, ...]
     first: bool
     """True when nothing had failed in this server before."""
-    listened: bool
+    events_observable: bool = field(metadata={"formerly": "listened"})
     """True when the profile says where events are seen."""
-    litter: tuple[str, ...]
+    new_entries: tuple[str, ...] = field(metadata={"formerly": "litter"})
     """New entries of the folder after the call."""
     limit: int | None = None
     """The largest file that the operating system allowed, in bytes; None if it set no limit."""
-    weighed: int | None = None
+    returned_estimate: int | None = field(default=None, metadata={"formerly": "weighed"})
     """E of the returned records; None unless they seem to exceed the threshold and E could be determined."""
 
     @property
@@ -247,6 +247,7 @@ class _Scene:
     def fail(self, bench: Bench, kind: str, limit: int | None = None, *, richest: bool = False) -> None:
         """Make every call, or with *richest* the calls for many records at the richest detail level."""
         self.lab.step("fallback", kind)
+        events = len(bench.events("OffloadWriteFailed"))
         for name in self.plans:
             if not bench.server.alive:
                 return
@@ -255,8 +256,9 @@ class _Scene:
             if richest and (detail is None or self.survey.whole[known].outcome != "offloaded"):
                 continue
             before = set(bench.files())
-            events_before = len(bench.events("OffloadWriteFailed"))
             call = self._call(bench, name, detail)
+            events_before, told = events, bench.events("OffloadWriteFailed")
+            events = len(told)
             first = self.survey.whole[known] if richest else self.survey.repeats[name][0]
             shown = self.inline.whole[known] if richest else self.inline.edges[name]
             self.failing.append(
@@ -269,15 +271,15 @@ class _Scene:
                     server=bench.server.pid,
                     known=by_id(shown.records or first.filed),
                     alive=bench.server.alive,
-                    events=tuple(bench.events("OffloadWriteFailed")[events_before:]),
-                    listened=self.lab.observes_events,
-                    litter=tuple(sorted(set(bench.files()) - before - _named(call))),
+                    events=tuple(told[events_before:]),
+                    events_observable=self.lab.observes_events,
+                    new_entries=tuple(sorted(set(bench.files()) - before - _named(call))),
                     limit=limit,
-                    weighed=self._weighed(call, first),
+                    returned_estimate=self._estimate_of_returned(call, first),
                 )
             )
 
-    def _weighed(self, call: Call, original: Call) -> int | None:
+    def _estimate_of_returned(self, call: Call, original: Call) -> int | None:
         """E of the records that came inline, from a call that offloads only them; None unless they may be too large."""
         records = call.records or []
         if sum(map(size, records)) * tokens_per_character(original) <= self.threshold:

@@ -112,7 +112,7 @@ class Survey:
     """The protocol version of MCP that the server speaks."""
     messages: tuple[Said, ...] = ()
     """Its messages other than results of calls."""
-    told: tuple[str, ...] = ()
+    event_lines: tuple[str, ...] = field(default=(), metadata={"formerly": "told"})
     """Lines from stderr or the event file that contain an event name, prefixed with the channel."""
     many: Call | None = None
     """A call for `CROWDED` records; None unless the usual limit truncated the result and identical calls agree."""
@@ -334,7 +334,7 @@ def _look(lab: Lab, bench: Bench, adjustable: bool) -> Survey:
         server_info=bench.server.server_info,
         protocol=bench.server.protocol_version,
         messages=messages_of(bench.server),
-        told=_event_lines(bench),
+        event_lines=_event_lines(bench),
         many=many,
         claims=claims(lab.profile, bench.tools, bench.server.handshake),
         default_tokens=lab.editions.own.default_threshold_tokens,

@@ -256,7 +256,7 @@ class TestOnByDefault:
 def cleaning(*ages: tuple[int, bool], ttl: int | None = 600, **other: Any) -> Cleaning:
     """A cleanup: files of some age, and whether they are gone."""
     planted = tuple(Planted(OUT / f"atlatl-recall-{n}.jsonl", age, gone) for n, (age, gone) in enumerate(ages))
-    known: dict[str, Any] = {"decoys": (), "own": (), "events": (), "listened": True, "call": None}
+    known: dict[str, Any] = {"decoys": (), "own": (), "events": (), "events_observable": True, "call": None}
     return Cleaning(ttl, planted, **{**known, **other})
 
 
@@ -333,9 +333,9 @@ class TestExpiry:
         [
             (None, cleaning(OLD), (Verdict.FAIL, 1)),
             (SPARES, cleaning(OLD), (Verdict.FAIL, 1)),
-            (cleaning(OLD, listened=False), cleaning(OLD), (Verdict.FAIL, 1)),
+            (cleaning(OLD, events_observable=False), cleaning(OLD), (Verdict.FAIL, 1)),
             (cleaning(OLD, events=("stderr: x",)), cleaning(OLD, events=("stderr: x",)), (Verdict.PASS, 2)),
-            (cleaning(OLD, events=("stderr: x",), listened=False), None, (Verdict.PASS, 1)),
+            (cleaning(OLD, events=("stderr: x",), events_observable=False), None, (Verdict.PASS, 1)),
             (cleaning(OLD, OLD, events=("stderr: x", "notifications: x")), None, (Verdict.FAIL, 1)),
             (cleaning(OLD, OLD, events=("stderr: x", "stderr: y", "file: x")), None, (Verdict.PASS, 1)),
         ],
@@ -540,7 +540,7 @@ class TestLeftBehind:
     def judged(
         self, *calls: Made, unnamed: tuple[str, ...] = (), litter: tuple[tuple[str, ...], ...] = ()
     ) -> CheckResult:
-        failing = [Made(litter=names) for names in litter]
+        failing = [Made(new_entries=names) for names in litter]
         return judged(
             "hardening.no_temporary_files_remain",
             survey=survey(*calls, unnamed=unnamed),

@@ -255,7 +255,7 @@ class TestTotal:
 
     def test_is_told_with_the_threshold_that_is_nearest(self) -> None:
         half, low = probe(call(outcome="inline"), 100, 50), probe(call(), 100, 5)
-        found = self.judged(edge(above="inline", half=half, low=low))
+        found = self.judged(edge(above="inline", at_half=half, low=low))
         assert found.verdict is FAIL
         assert "records of at most 10 tokens each, 100 together, are offloaded at threshold 99" in found.expected
 

@@ -41,7 +41,7 @@ def test_a_fault_is_blamed_by_the_edition_that_knows_it(job: Job, certified: Cal
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("job", [pytest.param(Job(name, properties=True), id=name) for name in variants()])
+@pytest.mark.parametrize("job", [pytest.param(Job(name, explored=True), id=name) for name in variants()])
 def test_so_it_is_by_property_checks(job: Job, certified: Callable[[Job], Outcome]) -> None:
     judge(variants()[job.server].name, certified(job))
 

@@ -41,13 +41,13 @@ def judge(outcome: Outcome, fault: Fault) -> None:
     assert outcome.achieved == fault.proves
 
 
-@pytest.mark.parametrize("job", [pytest.param(Job(n, properties=faults()[n].explored), id=n) for n in SAMPLED])
+@pytest.mark.parametrize("job", [pytest.param(Job(n, explored=faults()[n].explored), id=n) for n in SAMPLED])
 def test_nothing_but_the_fault_is_blamed(job: Job, certified: Callable[[Job], Outcome]) -> None:
     judge(certified(job), faults()[job.server])
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("job", [pytest.param(Job(name, properties=True), id=name) for name in faults()])
+@pytest.mark.parametrize("job", [pytest.param(Job(name, explored=True), id=name) for name in faults()])
 def test_nothing_but_the_fault_is_blamed_by_all_checks(job: Job, certified: Callable[[Job], Outcome]) -> None:
     judge(certified(job), faults()[job.server])
 

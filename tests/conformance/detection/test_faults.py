@@ -1,7 +1,7 @@
 """Each fault is blamed for what it breaks, in words that say so.
 
 A fault runs only the trials that its requirement needs. What else is blamed is the concern of test_exact_blame.py.
-Those of the chapter `properties` take seconds each, as Hypothesis looks for the smallest example: `--long` runs them,
+Those of the chapter `explored` take seconds each, as Hypothesis looks for the smallest example: `--long` runs them,
 and those that are like another.
 """
 
@@ -32,8 +32,8 @@ def spare(name: str) -> bool:
 
 
 def param(name: str, fault: Fault) -> object:
-    job = Job(name, only=None if fault.everywhere else fault.requirement, properties=fault.explored)
-    slow = fault.long or fault.server.__module__ == "tests.servers.faults.properties" or spare(name)
+    job = Job(name, only=None if fault.everywhere else fault.requirement, explored=fault.explored)
+    slow = fault.long or fault.server.__module__ == "tests.servers.faults.explored" or spare(name)
     return pytest.param(job, id=name, marks=pytest.mark.long if slow else ())
 
 

@@ -12,7 +12,7 @@ import pytest
 from tests.servers.editions.catalogue import variants
 from tests.servers.faults.catalogue import faults
 from tests.servers.sound.catalogue import sounds
-from tests.support.certifying import Job, Outcome, spread, with_properties
+from tests.support.certifying import Job, Outcome, explored_servers, spread
 from tests.support.frozen import BASE, as_frozen, frozen_standings
 
 SERVERS = {**faults(), **sounds(), **variants()}
@@ -21,7 +21,7 @@ SERVERS = {**faults(), **sounds(), **variants()}
 def chapters() -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for name, variant in SERVERS.items():
-        if name in frozen_standings() and name not in with_properties():
+        if name in frozen_standings() and name not in explored_servers():
             found.setdefault(variant.server.__module__, []).append(name)
     return found
 
@@ -31,7 +31,7 @@ SAMPLED = (*BASE, *spread(chapters(), 6))
 
 def param(name: str) -> object:
     marks = () if name in SAMPLED else pytest.mark.long
-    return pytest.param(Job(name, properties=name in with_properties()), id=name, marks=marks)
+    return pytest.param(Job(name, explored=name in explored_servers()), id=name, marks=marks)
 
 
 @pytest.mark.parametrize("job", [param(name) for name in frozen_standings() if name in SERVERS or name in BASE])

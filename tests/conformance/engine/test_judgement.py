@@ -30,8 +30,8 @@ DRIVING = (
     "lro_conformance.engine.capture",
     "lro_conformance.engine.run",
     "lro_conformance.evidence.recorder",
-    "lro_conformance.properties.machine",
-    "lro_conformance.properties.search",
+    "lro_conformance.explorers.machine",
+    "lro_conformance.explorers.hypothesis_runner",
     "hypothesis",
 )
 """Modules that start or drive servers, or record them."""

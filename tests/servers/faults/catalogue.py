@@ -35,7 +35,7 @@ CHAPTERS = (
     "protocol",
     "hardening",
     "unusual",
-    "properties",
+    "explored",
     "proxy",
     "extraction",
 )

@@ -91,7 +91,7 @@ def test_a_query_is_blamed_for_what_it_breaks_alone(
     result = judged(
         "edge_cases.any_query_keeps_recipes_valid",
         survey=survey(first.call),
-        folders=Made(odd=[other.call]),
+        folders=Made(unusual_queries=[other.call]),
         recipes=Documents((first, other), {}),
     )
     assert (result.verdict, result.subjects) == (verdict, subjects)
@@ -99,7 +99,11 @@ def test_a_query_is_blamed_for_what_it_breaks_alone(
 
 def test_a_query_that_finds_nothing_tells_nothing() -> None:
     one = asked()
-    have: dict[str, Any] = {"survey": survey(one.call), "folders": Made(odd=[]), "recipes": Documents((one,), {})}
+    have: dict[str, Any] = {
+        "survey": survey(one.call),
+        "folders": Made(unusual_queries=[]),
+        "recipes": Documents((one,), {}),
+    }
     assert judged("edge_cases.any_query_keeps_recipes_valid", **have).verdict is Verdict.NOT_OBSERVED
 
 

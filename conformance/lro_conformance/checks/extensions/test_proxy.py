@@ -271,7 +271,7 @@ def _ids(ids: Sequence[Any]) -> str:
 @check("LRO-PROXY-13")
 def test_notifications_arrive(proxied: Proxied, subjects: Subjects) -> None:
     """Progress and log messages of the server reach the client in order and unchanged."""
-    progress = proxied.told
+    progress = proxied.notified
     notes = [as_record(json.loads(line)) for line in progress.messages]
     steps = [as_record(n.get("params")) for n in notes if n.get("method") == "notifications/progress"]
     own = [s for s in steps if s.get("progressToken") == progress.token]
@@ -310,7 +310,7 @@ def test_message_bursts_arrive(proxied: Proxied, subjects: Subjects) -> None:
 @check("LRO-PROXY-13")
 def test_server_requests_arrive(proxied: Proxied, subjects: Subjects) -> None:
     """A request of the server reaches the client, and the client's answer reaches the server."""
-    asked = proxied.asked
+    asked = proxied.requested
     requests = [as_record(json.loads(line)) for line in asked.messages]
     own = [as_record(r.get("params")) for r in requests if r.get("method") == "sampling/createMessage"]
     subjects.expect(

@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from lro_conformance.capture.call import Call, OfACall
@@ -128,8 +128,8 @@ class Proxied:
     large: tuple[Passed, ...]
     recipes: tuple[Recipe, ...]
     errors: tuple[Passed, ...]
-    told: Exchange
-    asked: Exchange
+    notified: Exchange = field(metadata={"formerly": "told"})
+    requested: Exchange = field(metadata={"formerly": "asked"})
     together: Together
     cancelled: Cancelled | None
     """None if the proxy no longer answered."""
@@ -176,7 +176,7 @@ def proxied(lab: Lab) -> Proxied:
         edge = _edge(bench, threshold)
         wrong = tuple(_errors(bench, large["text"].result))
         lab.step("proxied", "messages, calls together, a cancellation, an end")
-        notified, asked = _tell(bench), _ask(bench)
+        notified, requested = _tell(bench), _ask(bench)
         flooded = _flood(bench)
         together = _together(bench, large["text"])
         cancelled = _cancel(bench) if together.waited is not None else None
@@ -193,8 +193,8 @@ def proxied(lab: Lab) -> Proxied:
         large=many,
         recipes=tuple(_recipes(many)),
         errors=wrong,
-        told=notified,
-        asked=asked,
+        notified=notified,
+        requested=requested,
         together=together,
         cancelled=cancelled,
         ended=ended,

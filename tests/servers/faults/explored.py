@@ -1,4 +1,4 @@
-"""Faults that show with some limits, memories, names or ages only: what property checks are for.
+"""Faults that show with some limits, memories, names or ages only: what the explorer is for.
 
 The memories that a server holds, and the calls that every run makes, are right with them.
 """

@@ -25,7 +25,7 @@ class OutOfBudget(BaseException):
 
 
 @dataclass
-class Hunt(Generic[Observed]):
+class BudgetedSearch(Generic[Observed]):
     """One search."""
 
     until: float

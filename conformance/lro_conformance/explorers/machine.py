@@ -12,7 +12,7 @@ import hypothesis.strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 
 from lro_conformance.capture.records import Record
-from lro_conformance.properties.strategies import MEMORIES, NEAR, calls
+from lro_conformance.explorers.strategies import MEMORIES, NEAR, calls
 
 
 class Steps(Protocol):

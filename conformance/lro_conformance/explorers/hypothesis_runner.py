@@ -32,7 +32,7 @@ _BESIDE_THE_POINT = (
 )
 
 
-def search(strategy: SearchStrategy[Value], one: Callable[[Value], None], *, seed: int, examples: int) -> None:
+def run_examples(strategy: SearchStrategy[Value], one: Callable[[Value], None], *, seed: int, examples: int) -> None:
     """Try *one* on a number of examples, and on smaller ones after it has raised an exception; the last exception is
     raised.
 
@@ -43,8 +43,8 @@ def search(strategy: SearchStrategy[Value], one: Callable[[Value], None], *, see
         explored()
 
 
-def search_sequences(machine: Callable[[], RuleBasedStateMachine], *, seed: int, sequences: int, steps: int) -> None:
-    """Run a state machine for so many sequences of at most so many steps; otherwise like `search`."""
+def run_sequences(machine: Callable[[], RuleBasedStateMachine], *, seed: int, sequences: int, steps: int) -> None:
+    """Run a state machine for so many sequences of at most so many steps; otherwise like `run_examples`."""
     factory: Any = machine
     run_state_machine_as_test(seeded_with(seed)(factory), settings=_settings(sequences, stateful_step_count=steps))
 

@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, TypeVar
 from lro_conformance.analysis.sweeps import wrong_by_age, wrong_by_name
 from lro_conformance.capture.call import Call
 from lro_conformance.capture.file import FileSeen
+from lro_conformance.explorers.budgeted_search import BudgetedSearch
 from lro_conformance.judging.outcome import NotObserved
-from lro_conformance.lab.settings import Settings
-from lro_conformance.properties.hunt import Hunt
 from lro_conformance.trials import trial
-from lro_conformance.trials.cleanup import TTL, Cleanup
+from lro_conformance.trials.cleanup import HOUR, Cleanup
 from lro_conformance.trials.decoys import DAY, OLD_S, plant
 from lro_conformance.trials.exploration import Sweep, Sweeps
 from lro_conformance.trials.survey import Survey
@@ -37,28 +36,27 @@ def sweeps(lab: Lab, survey: Survey, cleanup: Cleanup) -> Sweeps:
     """Plant files and clean up, again and again; find the smallest set of files that is treated wrongly."""
     if cleanup.set_ttl is None or not any(p.gone for p in cleanup.set_ttl.planted):
         raise NotObserved(cleanup.reason or "files of earlier processes are not deleted")
-    from lro_conformance.properties.search import on_its_own
-    from lro_conformance.properties.strategies import any_ages, any_names
+    from lro_conformance.explorers.hypothesis_runner import on_its_own
+    from lro_conformance.explorers.strategies import any_ages, any_names
 
     name = cleanup.set_ttl.call.operation if cleanup.set_ttl.call is not None else "recall"
-    with (
-        lab.bench(Settings(threshold_tokens=1, ttl_seconds=TTL)) as bench,
-        on_its_own(lab.workspace.root / "hypothesis"),
-    ):
-        sweeper = _Sweeper(lab, bench, name, survey)
+    ttl_s = cleanup.set_ttl.ttl_s or HOUR
+    with on_its_own(lab.workspace.root / "hypothesis"):
+        sweeper = _Sweeper(lab, lab.kept["cleanup"], name, survey, ttl_s)
         prefix = lab.editions.own.file_prefix
         named = sweeper.explore(any_names(prefix), sweeper.by_name, wrong_by_name)
         aged = sweeper.explore(
-            any_ages((0, TTL - 60), (TTL + 5, 100 * DAY)), sweeper.by_age, lambda sweep: wrong_by_age(sweep, TTL)
+            any_ages((0, ttl_s - 60), (ttl_s + 5, 100 * DAY)), sweeper.by_age, lambda sweep: wrong_by_age(sweep, ttl_s)
         )
-    return Sweeps(TTL, sweeps=(*named[0], *aged[0]), smallest=(*named[1], *aged[1]))
+    return Sweeps(ttl_s, sweeps=(*named[0], *aged[0]), smallest=(*named[1], *aged[1]))
 
 
 class _Sweeper:
-    def __init__(self, lab: Lab, bench: Bench, name: str, survey: Survey) -> None:
+    def __init__(self, lab: Lab, bench: Bench, name: str, survey: Survey, ttl_s: int) -> None:
         self._lab = lab
         self._bench = bench
         self._name = name
+        self._ttl_s = ttl_s
         how = bench.profile.cleanup
         listed = any(t.get("name") == "run_custodial_task" for t in survey.tools)
         by_tool = listed if how is None else how.tool is not None
@@ -71,26 +69,26 @@ class _Sweeper:
         wrong: Callable[[Sweep], object],
     ) -> tuple[Sequence[Sweep], Sequence[Sweep]]:
         """Sweeps without a violation, and the smallest one with one."""
-        from lro_conformance.properties.search import search
+        from lro_conformance.explorers.hypothesis_runner import run_examples
 
         until = time.monotonic() + self._lab.budget.seconds / 2
-        hunt: Hunt[Sweep] = Hunt(until, lambda: self._lab.workspace.aborted)
+        search: BudgetedSearch[Sweep] = BudgetedSearch(until, lambda: self._lab.workspace.aborted)
         last: list[Value] = []
 
         def one(value: Value) -> None:
-            hunt.begin()
+            search.begin()
             last[:] = [value]
             self._bench.forget_experiment()
             seen = sweep(value)
             if wrong(seen):
-                hunt.found(seen)
-            elif not hunt.failing:
-                hunt.steady.append(seen)
+                search.found(seen)
+            elif not search.failing:
+                search.steady.append(seen)
 
-        recurred = hunt.run(
-            lambda: search(strategy, one, seed=self._lab.seed, examples=self._examples), lambda: one(last[0])
+        recurred = search.run(
+            lambda: run_examples(strategy, one, seed=self._lab.seed, examples=self._examples), lambda: one(last[0])
         )
-        return hunt.steady, hunt.failing[-1:] if recurred else []
+        return search.steady, search.failing[-1:] if recurred else []
 
     def by_name(self, names: Sequence[str]) -> Sweep:
         """Clean up beside old files with these names."""
@@ -112,7 +110,7 @@ class _Sweeper:
         edition = self._lab.editions.own.name
         aged = [(age, plant(folder, template, age, self._name, edition)) for age in ages]
         control = plant(folder, template, OLD_S, self._name, edition)
-        clean_up(self._bench, [control, *(path for age, path in aged if age > TTL)])
+        clean_up(self._bench, [control, *(path for age, path in aged if age > self._ttl_s)])
         seen = Sweep(
             call,
             self._bench.cleanup_request,

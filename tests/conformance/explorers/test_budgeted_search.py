@@ -10,44 +10,44 @@ from pathlib import Path
 import pytest
 from hypothesis import strategies as st
 
-from lro_conformance.properties import hunt as module
-from lro_conformance.properties.hunt import Hunt
-from lro_conformance.properties.search import on_its_own, search
+from lro_conformance.explorers import budgeted_search as module
+from lro_conformance.explorers.budgeted_search import BudgetedSearch
+from lro_conformance.explorers.hypothesis_runner import on_its_own, run_examples
 
 NUMBERS = st.integers(0, 10**6)
 
 
-def hunted(
+def searched(
     is_wrong: Callable[[int], bool],
     strategy: st.SearchStrategy[int] = NUMBERS,
     seconds: float = 30,
     is_aborted: Callable[[], bool] = lambda: False,
-) -> tuple[Hunt[int], bool]:
+) -> tuple[BudgetedSearch[int], bool]:
     """A search for a wrong number, and whether one was found that is wrong again."""
-    hunt: Hunt[int] = Hunt(time.monotonic() + seconds, is_aborted)
+    search: BudgetedSearch[int] = BudgetedSearch(time.monotonic() + seconds, is_aborted)
     last: list[int] = []
 
     def one(number: int) -> None:
-        hunt.begin()
+        search.begin()
         last[:] = [number]
         if is_wrong(number):
-            hunt.found(number)
-        hunt.steady.append(number)
+            search.found(number)
+        search.steady.append(number)
 
     with on_its_own(Path("unused")):
-        recurred = hunt.run(lambda: search(strategy, one, seed=7, examples=50), lambda: one(last[0]))
-    return hunt, recurred
+        recurred = search.run(lambda: run_examples(strategy, one, seed=7, examples=50), lambda: one(last[0]))
+    return search, recurred
 
 
 def test_the_smallest_violation_comes_last() -> None:
-    hunt, recurred = hunted(lambda number: number > 1000)
-    assert (hunt.failing[-1], recurred) == (1001, True)
+    search, recurred = searched(lambda number: number > 1000)
+    assert (search.failing[-1], recurred) == (1001, True)
 
 
 def test_nothing_wrong_is_no_violation() -> None:
-    hunt, recurred = hunted(lambda number: False)
-    assert (hunt.failing, recurred) == ([], False)
-    assert hunt.attempts == len(hunt.steady) >= 50
+    search, recurred = searched(lambda number: False)
+    assert (search.failing, recurred) == ([], False)
+    assert search.attempts == len(search.steady) >= 50
 
 
 def test_a_violation_stands_if_there_is_no_time_to_reduce_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -57,29 +57,29 @@ def test_a_violation_stands_if_there_is_no_time_to_reduce_it(monkeypatch: pytest
         time.sleep(0.06)
         return number > 1000
 
-    hunt, recurred = hunted(slow)
-    assert (len(hunt.failing) >= 1, recurred) == (True, True)
+    search, recurred = searched(slow)
+    assert (len(search.failing) >= 1, recurred) == (True, True)
 
 
 @pytest.mark.parametrize("times", [1, 2])
 def test_a_violation_that_does_not_recur_is_none(times: int) -> None:
     count = itertools.count()
-    hunt, recurred = hunted(lambda number: next(count) < times)
-    assert (bool(hunt.failing), recurred) == (True, False)
+    search, recurred = searched(lambda number: next(count) < times)
+    assert (bool(search.failing), recurred) == (True, False)
 
 
 def test_no_attempt_is_made_without_time() -> None:
-    hunt, recurred = hunted(lambda number: True, seconds=-1)
-    assert (hunt.failing, hunt.steady, recurred) == ([], [], False)
+    search, recurred = searched(lambda number: True, seconds=-1)
+    assert (search.failing, search.steady, recurred) == ([], [], False)
 
 
 def test_an_aborted_run_ends_the_search() -> None:
     aborted = iter([False, False, False])
-    hunt, _ = hunted(lambda number: False, is_aborted=lambda: next(aborted, True))
-    assert len(hunt.steady) == 3
+    search, _ = searched(lambda number: False, is_aborted=lambda: next(aborted, True))
+    assert len(search.steady) == 3
 
 
 def test_the_same_seed_ends_with_the_same_attempt(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "SHRINKS", 3)
-    ended = [hunted(lambda number: number % 1000 > 500)[0].failing[-1] for _ in range(2)]
+    ended = [searched(lambda number: number % 1000 > 500)[0].failing[-1] for _ in range(2)]
     assert ended[0] == ended[1]

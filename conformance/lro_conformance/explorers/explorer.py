@@ -9,7 +9,6 @@ import time
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -27,8 +26,8 @@ from lro_conformance.analysis.exchanges import RULES, Exchange, context_of, exch
 from lro_conformance.capture.call import Call
 from lro_conformance.capture.corpus import tiny, various
 from lro_conformance.capture.records import Record
+from lro_conformance.explorers.budgeted_search import BudgetedSearch, Violation
 from lro_conformance.judging.outcome import NotObserved
-from lro_conformance.properties.hunt import Hunt, Violation
 from lro_conformance.trials import trial
 from lro_conformance.trials.boundary import Edges
 from lro_conformance.trials.exploration import Explored, LiveFinding, Triple
@@ -51,20 +50,14 @@ CHARACTERS_PER_TOKEN = 4
 TRIES = 4
 """Number of memories that are stored, one after another, to place a result at the threshold."""
 
+CALLS_THE_SURVEYED_SERVER = ("defaults", "fallback", "control")
+"""Trials that compare a call with one of a kept server, which must not have been given memories meanwhile."""
+
 MOST_PLACED = 200_000
 """Characters of the largest memory that is stored to place a result at the threshold."""
 
 
-@dataclass(frozen=True)
-class Budget:
-    """How much is explored."""
-
-    sequences: int
-    steps: int
-    seconds: float
-
-
-@trial("explorer: sequences of calls, on three servers in lockstep")
+@trial("explorer: sequences of calls, on three servers in lockstep", after=CALLS_THE_SURVEYED_SERVER)
 def explored(lab: Lab, survey: Survey, inline: Inline, edges: Edges) -> Explored:
     """Compose sequences of calls and stored memories; find the shortest that violates a requirement."""
     if not survey.adjustable:
@@ -90,7 +83,7 @@ class Explorer:
         self._chance = random.Random(lab.seed)
         self._judged = {r.id for r in catalogue(self._edition.name) if r.excluded is None}
         self._stack = ExitStack()
-        self._hunt: Hunt[tuple[Triple, ...]] = Hunt(0)
+        self._search: BudgetedSearch[tuple[Triple, ...]] = BudgetedSearch(0)
         self._known_violations: set[str] = set()
         self._wanted: str | None = None
         self._sequence: list[Triple] = []
@@ -121,8 +114,8 @@ class Explorer:
 
     def explore(self) -> Explored:
         """Try sequences until the budget is spent, again for each requirement that a sequence was found to violate."""
-        from lro_conformance.properties.machine import machine
-        from lro_conformance.properties.search import on_its_own, search_sequences
+        from lro_conformance.explorers.hypothesis_runner import on_its_own, run_sequences
+        from lro_conformance.explorers.machine import machine
 
         budget = self._lab.budget
         until = time.monotonic() + budget.seconds
@@ -132,20 +125,20 @@ class Explorer:
         sequences = 0
         with on_its_own(self._lab.workspace.root / "hypothesis"):
             for turn in range(ROUNDS):
-                self._hunt, self._wanted = Hunt(until, lambda: self._lab.workspace.aborted), None
+                self._search, self._wanted = BudgetedSearch(until, lambda: self._lab.workspace.aborted), None
 
                 def search(turn: int = turn) -> None:
                     if turn == 0 and self.can_store:
                         self._try_fixed_sequences()
                     seed = self._lab.seed + turn
-                    search_sequences(machine(self), seed=seed, sequences=budget.sequences, steps=budget.steps)
+                    run_sequences(machine(self), seed=seed, sequences=budget.sequences, steps=budget.steps)
 
-                recurred = self._hunt.run(search, self._again)
-                sequences += self._hunt.attempts
-                triples += (t for steady in self._hunt.steady for t in steady)
-                if not self._hunt.failing:
+                recurred = self._search.run(search, self._again)
+                sequences += self._search.attempts
+                triples += (t for steady in self._search.steady for t in steady)
+                if not self._search.failing:
                     break
-                (smallest if recurred else unsteady).extend(self._hunt.failing[-1])
+                (smallest if recurred else unsteady).extend(self._search.failing[-1])
                 if self._wanted is not None:
                     self._known_violations.add(self._wanted)
                 if time.monotonic() > until or not all(b.server.alive for b in self._benches):
@@ -165,7 +158,7 @@ class Explorer:
 
     def begin(self) -> None:
         """Begin a sequence."""
-        self._hunt.begin()
+        self._search.begin()
         self._lab.forget_experiments()
         self._sequence, self._steps, self._word = [], [], None
 
@@ -176,8 +169,8 @@ class Explorer:
 
     def end(self) -> None:
         """End a sequence."""
-        if not self._hunt.failing:
-            self._hunt.steady.append(tuple(self._sequence))
+        if not self._search.failing:
+            self._search.steady.append(tuple(self._sequence))
 
     def _try_fixed_sequences(self) -> None:
         """Sequences that are tried first in every run: tiny and varied memories, and results at the threshold."""
@@ -297,7 +290,7 @@ class Explorer:
                 if self._wanted is None:
                     self._wanted = requirement
                 if requirement == self._wanted:
-                    self._hunt.found(tuple(self._sequence))
+                    self._search.found(tuple(self._sequence))
 
     def _violated(self, exchange: Exchange) -> Iterator[str]:
         """The requirements that an exchange violates. Of calls in lockstep one document is like the other."""

@@ -1,0 +1,1 @@
+"""Explorers: trials that Hypothesis drives, on live servers."""

@@ -1,1 +1,0 @@
-"""Property tests: Hypothesis on live servers."""
